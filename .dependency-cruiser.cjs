@@ -1,0 +1,67 @@
+// The import table of docs/architecture.md. Each rule names who may import what; everything else is refused.
+const allowed = {
+  plan: ["agents"],
+  session: ["plan"],
+  agents: [],
+  handoff: [],
+  store: ["session", "plan", "agents", "handoff", "views"],
+  views: ["session", "plan", "agents", "handoff"],
+  cli: ["store", "session", "plan", "agents", "handoff", "views"],
+};
+
+const leaves = "^src/(settings|errors|text|front-matter)[.]ts$";
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-orphans",
+      severity: "error",
+      from: { orphan: true, path: "^src/", pathNot: "main[.]ts$|[.]test[.]ts$" },
+      to: {},
+    },
+    { name: "unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "not-to-test",
+      severity: "error",
+      from: { path: "^src/", pathNot: "[.]test[.]ts$" },
+      to: { path: "^test/|[.]test[.]ts$" },
+    },
+    { name: "only-main-is-an-entry", severity: "error", from: {}, to: { path: "^src/[^/]+/main[.]ts$" } },
+    ...Object.entries(allowed).map(([folder, targets]) => ({
+      name: `${folder}-imports-only-what-the-table-allows`,
+      severity: "error",
+      from: { path: `^src/${folder}/`, pathNot: "[.]test[.]ts$" },
+      to: { path: "^src/", pathNot: `${leaves}|^src/(${[folder, ...targets].join("|")})/` },
+    })),
+    {
+      name: "leaves-import-nothing-of-ours-but-leaves",
+      severity: "error",
+      from: { path: leaves },
+      to: { path: "^src/", pathNot: leaves },
+    },
+    {
+      name: "pure-folders-touch-no-machine",
+      comment: "plan, session, handoff and views decide; store acts. Reading files belongs to store, agents and cli.",
+      severity: "error",
+      from: { path: "^src/(plan|session|handoff|views)/", pathNot: "[.]test[.]ts$" },
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?(path|crypto|util)$" },
+    },
+    {
+      name: "fold-and-handoff-start-in-the-time-of-bare-node",
+      comment: "Hooks load these on every tool call: no schema library, no YAML.",
+      severity: "error",
+      from: {
+        path: "^src/(session/(fold|transitions)|handoff/|store/(journal|lock|durable|contained|identity))",
+        pathNot: "[.]test[.]ts$",
+      },
+      to: { path: "node_modules/(zod|yaml|commander)/", dependencyTypesNot: ["type-only"] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+  },
+};

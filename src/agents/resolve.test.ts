@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { parseDisabled, resolveAgent } from "./resolve.ts";
+
+const names = ["architect", "coder", "technical-writer"];
+
+describe("resolving an agent", () => {
+  test.each(["technical-writer", "technical_writer", "Technical-Writer", " technical-writer "])(
+    "finds %j under its canonical name (C11, F67)",
+    (given) => {
+      expect(resolveAgent(given, names)).toEqual({ kind: "found", name: "technical-writer" });
+    },
+  );
+
+  test("says what is near and what there is (F68, F69, F70, C10)", () => {
+    expect(resolveAgent("tecnical_writer", names)).toEqual({
+      kind: "unknown",
+      lines: [
+        "ERROR: Agent 'tecnical_writer' not found in agents/",
+        "  Did you mean: technical-writer?",
+        "  Available agents: architect, coder, technical-writer",
+      ],
+    });
+  });
+
+  test("makes no suggestion when nothing is near", () => {
+    expect(resolveAgent("plumber", names)).toEqual({
+      kind: "unknown",
+      lines: ["ERROR: Agent 'plumber' not found in agents/", "  Available agents: architect, coder, technical-writer"],
+    });
+  });
+
+  test("says so when there are none at all", () => {
+    expect(resolveAgent("coder", [])).toMatchObject({ lines: [expect.anything(), "  Available agents: (none)"] });
+  });
+
+  test("does not take a property of objects for an agent", () => {
+    expect(resolveAgent("constructor", names).kind).toBe("unknown");
+  });
+
+  test("refuses a disabled agent and neither suggests nor lists it (E58)", () => {
+    expect(resolveAgent("Coder", names, ["coder"])).toEqual({
+      kind: "disabled",
+      name: "coder",
+      lines: [
+        "ERROR: Agent 'coder' is disabled by MAESTRO_DISABLED_AGENTS",
+        "  Available agents: architect, technical-writer",
+      ],
+    });
+    expect(resolveAgent("codr", names, ["coder"])).toEqual({
+      kind: "unknown",
+      lines: ["ERROR: Agent 'codr' not found in agents/", "  Available agents: architect, technical-writer"],
+    });
+  });
+});
+
+describe("MAESTRO_DISABLED_AGENTS (E58)", () => {
+  test.each<[string | undefined, string[]]>([
+    [undefined, []],
+    ["", []],
+    [" , ,, ", []],
+    ["coder", ["coder"]],
+    ["coder,architect", ["coder", "architect"]],
+    [" Technical_Writer ,\tcoder\n", ["technical-writer", "coder"]],
+    ["coder architect", ["coder", "architect"]],
+    ["coder,CODER", ["coder"]],
+  ])("%j disables %j", (value, disabled) => {
+    expect(parseDisabled(value, names)).toEqual({ disabled, warnings: [] });
+  });
+
+  test("a name that is no agent is said, with the nearest one", () => {
+    expect(parseDisabled("codr, architect, plumber", names)).toEqual({
+      disabled: ["architect"],
+      warnings: [
+        'MAESTRO_DISABLED_AGENTS disables nothing with "codr": it is not in agents/ (did you mean "coder"?)',
+        'MAESTRO_DISABLED_AGENTS disables nothing with "plumber": it is not in agents/',
+      ],
+    });
+  });
+});

@@ -1,0 +1,42 @@
+// From a name someone wrote to an agent of the roster, or to the lines that say why not. Pure.
+import { nearest, normalizeAgentName } from "./names.ts";
+
+export type Resolution =
+  | { kind: "found"; name: string }
+  | { kind: "unknown"; lines: string[] }
+  | { kind: "disabled"; name: string; lines: string[] };
+
+/** `names` and `disabled` hold canonical names; `name` may be in any spelling. */
+export function resolveAgent(name: string, names: readonly string[], disabled: readonly string[] = []): Resolution {
+  const wanted = normalizeAgentName(name);
+  const available = names.filter((candidate) => !disabled.includes(candidate));
+  if (available.includes(wanted)) return { kind: "found", name: wanted };
+
+  const list = `  Available agents: ${available.join(", ") || "(none)"}`;
+  if (names.includes(wanted)) {
+    const lines = [`ERROR: Agent '${wanted}' is disabled by MAESTRO_DISABLED_AGENTS`, list];
+    return { kind: "disabled", name: wanted, lines };
+  }
+  const closest = nearest(wanted, available);
+  const suggestion = closest === undefined ? [] : [`  Did you mean: ${closest}?`];
+  return { kind: "unknown", lines: [`ERROR: Agent '${name}' not found in agents/`, ...suggestion, list] };
+}
+
+/** MAESTRO_DISABLED_AGENTS: names separated by commas or blanks. A name that is no agent disables nothing and is said. */
+export function parseDisabled(
+  value: string | undefined,
+  names: readonly string[],
+): { disabled: string[]; warnings: string[] } {
+  const written = (value ?? "").split(/[\s,]+/).filter((name) => name !== "");
+  const wanted = [...new Set(written.map(normalizeAgentName))];
+  return {
+    disabled: wanted.filter((name) => names.includes(name)),
+    warnings: wanted.filter((name) => !names.includes(name)).map((name) => notAnAgent(name, names)),
+  };
+}
+
+function notAnAgent(name: string, names: readonly string[]): string {
+  const closest = nearest(name, names);
+  const suggestion = closest === undefined ? "" : ` (did you mean "${closest}"?)`;
+  return `MAESTRO_DISABLED_AGENTS disables nothing with "${name}": it is not in agents/${suggestion}`;
+}

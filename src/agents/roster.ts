@@ -1,0 +1,127 @@
+// The roster: agents/*.md read and checked as Gemini CLI does, so that what loads here loads there. Never writes.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import * as z from "zod";
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { splitFrontMatter } from "../front-matter.ts";
+import { normalizeAgentName } from "./names.ts";
+import { agentTiers, type Tier, tierOf } from "./tiers.ts";
+import { canonicalTool } from "./tools.ts";
+
+// Tool names are left to checkPermissions, which names the wrong one.
+const frontMatterSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9_-]+$/, "only a-z, 0-9, hyphen and underscore are allowed"),
+  description: z.string().min(1),
+  kind: z.literal("local").optional(),
+  display_name: z.string().optional(),
+  tools: z.array(z.string()).optional(),
+  mcp_servers: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  model: z.string().optional(),
+  temperature: z.number().optional(),
+  max_turns: z.int().positive().optional(),
+  timeout_mins: z.int().positive().optional(),
+});
+
+type FrontMatter = z.infer<typeof frontMatterSchema>;
+
+export type Agent = Omit<FrontMatter, "kind" | "display_name" | "mcp_servers"> & {
+  /** From the table for the twelve, from its tools for any other. */
+  tier: Tier;
+  file: string;
+  /** The persona. */
+  body: string;
+};
+
+/** A file that did not become an agent; `tools` is what it lists all the same. */
+export type RosterProblem = { file: string; agent: string; reason: string; tools?: string[] | undefined };
+
+/** Both lists are in the order of the file names; `exists` is false when there is no such folder. */
+export type Roster = { exists: boolean; agents: Agent[]; problems: RosterProblem[] };
+
+type Refusal = Pick<RosterProblem, "reason" | "tools">;
+
+export function loadRoster(agentsDir: string): Roster {
+  const fileNames = listAgentFiles(agentsDir);
+  const roster: Roster = { exists: fileNames !== undefined, agents: [], problems: [] };
+  for (const fileName of fileNames ?? []) {
+    const file = join(agentsDir, fileName);
+    const agent = normalizeAgentName(fileName.slice(0, -".md".length));
+    const read = readAgent(file, agent);
+    const twin = roster.agents.find(({ name }) => name === agent);
+    if ("reason" in read) roster.problems.push({ file, agent, ...read });
+    else if (twin) roster.problems.push({ file, agent, reason: `${twin.file} is the same agent`, tools: read.tools });
+    else roster.agents.push(read);
+  }
+  return roster;
+}
+
+function listAgentFiles(agentsDir: string): string[] | undefined {
+  try {
+    return readdirSync(agentsDir, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".md") && !entry.name.startsWith("_"))
+      .map((entry) => entry.name)
+      .sort();
+  } catch (error) {
+    if (errno(error) === "ENOENT") return undefined;
+    throw new MaestroError("environment", `Cannot read the agents in ${agentsDir}: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function readAgent(file: string, agent: string): Agent | Refusal {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    return { reason: `the file cannot be read: ${reasonOf(error)}` };
+  }
+  return parseAgent(text, file, agent);
+}
+
+// Stricter than splitFrontMatter: what does not match this the CLI takes for a file without front matter.
+const geminiFences = /^---\r?\n[\s\S]*?\r?\n---(?:\r?\n|$)/;
+
+function parseAgent(text: string, file: string, agent: string): Agent | Refusal {
+  const halves = splitFrontMatter(text);
+  if (halves === undefined) return { reason: "the file does not open with YAML between two --- lines" };
+
+  let data: unknown;
+  try {
+    data = parse(halves.yaml, { logLevel: "error" });
+  } catch (error) {
+    return { reason: firstLine(String(error)) };
+  }
+  const checked = frontMatterSchema.safeParse(data);
+  if (!checked.success) return { reason: reasonsOf(checked.error), tools: listedTools(data) };
+
+  if (!geminiFences.test(text)) {
+    return { reason: "Gemini CLI wants bare --- lines and no byte order mark", tools: checked.data.tools };
+  }
+  const { kind, display_name, mcp_servers, ...kept } = checked.data;
+  if (normalizeAgentName(kept.name) !== agent) {
+    return { reason: `name is "${kept.name}", the file name says "${agent}"`, tools: kept.tools };
+  }
+  const tools = kept.tools?.map(canonicalTool);
+  return {
+    ...kept,
+    name: agent,
+    ...(tools && { tools }),
+    tier: agentTiers.get(agent) ?? tierOf(tools),
+    file,
+    body: halves.body.trim(),
+  };
+}
+
+function reasonsOf(error: z.ZodError): string {
+  return error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": ")).join("; ");
+}
+
+function listedTools(data: unknown): string[] | undefined {
+  return z.object({ tools: z.array(z.string()) }).safeParse(data).data?.tools;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? text;
+}

@@ -1,0 +1,47 @@
+// What each of the twelve agents may touch, as data. No file system, no libraries: hooks load it.
+import { canonicalTool, everyTool } from "./tools.ts";
+
+export type Tier = "read-only" | "read-shell" | "read-write" | "full";
+
+export const agentTiers: ReadonlyMap<string, Tier> = new Map<string, Tier>([
+  ["architect", "read-only"],
+  ["api-designer", "read-only"],
+  ["code-reviewer", "read-only"],
+  ["debugger", "read-shell"],
+  ["performance-engineer", "read-shell"],
+  ["security-engineer", "read-shell"],
+  ["refactor", "read-write"],
+  ["technical-writer", "read-write"],
+  ["coder", "full"],
+  ["data-engineer", "full"],
+  ["devops-engineer", "full"],
+  ["tester", "full"],
+]);
+
+const read = ["list_directory", "read_file", "grep_search", "glob", "google_web_search", "web_fetch"];
+const write = ["write_file", "replace"];
+const shell = ["run_shell_command"];
+
+/** What an agent of the tier may be given. */
+export const tierTools: Readonly<Record<Tier, readonly string[]>> = {
+  "read-only": read,
+  "read-shell": [...read, ...shell],
+  "read-write": [...read, ...write],
+  full: [...read, ...write, ...shell],
+};
+
+/** What an agent of the tier must never have. */
+export const deniedTools: Readonly<Record<Tier, readonly string[]>> = {
+  "read-only": [...write, ...shell],
+  "read-shell": write,
+  "read-write": shell,
+  full: [],
+};
+
+/** The tier that a list of tools amounts to; no list at all means every tool, as in the CLI. */
+export function tierOf(tools: readonly string[] | undefined): Tier {
+  const held = tools?.map(canonicalTool) ?? [everyTool];
+  const holds = (wanted: readonly string[]) => held.some((tool) => tool === everyTool || wanted.includes(tool));
+  if (holds(write)) return holds(shell) ? "full" : "read-write";
+  return holds(shell) ? "read-shell" : "read-only";
+}

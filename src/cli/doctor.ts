@@ -1,0 +1,189 @@
+// maestro doctor: is everything in place on this machine and in this project? With --fix it repairs what it can without losing a byte.
+
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { permissionReport } from "../agents/permissions.ts";
+import { parseDisabled } from "../agents/resolve.ts";
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { eventFault } from "../session/events.ts";
+import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../settings.ts";
+import { locateState } from "../store/location.ts";
+import { readJournal, setJournalAside } from "../store/repair.ts";
+import { agentsDirectory, openStore, rosterOf } from "./context.ts";
+import { type Io, printJson } from "./io.ts";
+import { paint } from "./paint.ts";
+
+interface Finding {
+  check: string;
+  level: "ok" | "warn" | "fail";
+  message: string;
+  hint?: string;
+}
+
+export function doctor(io: Io, options: { json?: boolean; fix?: boolean }): number {
+  const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkProgram(io, "gemini"), ...checkAgents(io)];
+  const settings = checkSettings(io, findings);
+  if (settings !== undefined)
+    findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, options.fix ?? false));
+  const healthy = findings.every((finding) => finding.level !== "fail");
+  if (options.json) printJson(io, { healthy, settings: settingsJson(settings), findings });
+  else io.out(`${people(io, findings, settings).join("\n")}\n`);
+  return healthy ? 0 : 3;
+}
+
+function checkNode(): Finding {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major >= 20) return { check: "node", level: "ok", message: `Node ${process.versions.node}` };
+  return {
+    check: "node",
+    level: "fail",
+    message: `Node ${process.versions.node} is too old`,
+    hint: "Install Node 20 or newer.",
+  };
+}
+
+const programHints: Record<string, string> = {
+  git: "Install git: Maestro isolates and compares work with it.",
+  gemini: 'Install it with "npm install -g @google/gemini-cli": agents run in it.',
+};
+
+function checkProgram(io: Io, name: string): Finding {
+  const found = (io.env.PATH ?? "")
+    .split(delimiter)
+    .filter((directory) => directory !== "")
+    .map((directory) => join(directory, name))
+    .find(isExecutable);
+  if (found !== undefined) return { check: name, level: "ok", message: `${name} found: ${found}` };
+  return { check: name, level: "warn", message: `${name} is not on the PATH`, hint: programHints[name] ?? "" };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    if (errno(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+function checkAgents(io: Io): Finding[] {
+  const roster = rosterOf(io);
+  const directory = agentsDirectory(io);
+  if (!roster.exists) {
+    return [
+      {
+        check: "agents",
+        level: "fail",
+        message: `No agents directory: ${directory}`,
+        hint: "Reinstall, or set MAESTRO_EXTENSION_PATH.",
+      },
+    ];
+  }
+  const { lines, exitCode } = permissionReport(roster);
+  if (exitCode === 0)
+    return [
+      { check: "agents", level: "ok", message: `${roster.agents.length} agents, each with the tools of its tier` },
+    ];
+  return lines
+    .slice(0, -1)
+    .map((line) => ({ check: "agents", level: "fail" as const, message: line.replace(/^ERROR: /, "") }));
+}
+
+function checkSettings(io: Io, findings: Finding[]): ResolvedSettings | undefined {
+  try {
+    const settings = resolveSettings(io.cwd, io.env);
+    const own = (Object.keys(definitions) as SettingName[]).filter((name) => settings.sources[name] !== "default");
+    const message =
+      own.length === 0
+        ? "All settings at their defaults"
+        : `Settings: ${own.map((name) => `${name}=${settings.values[name]} (${settings.sources[name]})`).join(", ")}`;
+    findings.push({ check: "settings", level: "ok", message });
+    for (const caution of settings.cautions) findings.push({ check: "settings", level: "warn", message: caution });
+    return settings;
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    findings.push({
+      check: "settings",
+      level: "fail",
+      message: error.message,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+    return undefined;
+  }
+}
+
+function checkDisabled(io: Io, settings: ResolvedSettings): Finding[] {
+  const names = rosterOf(io).agents.map((agent) => agent.name);
+  const { warnings } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, names);
+  return warnings.map((message) => ({ check: "settings", level: "warn", message }));
+}
+
+function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding[] {
+  const findings: Finding[] = [];
+  const fail = (message: string, hint?: string) =>
+    findings.push({ check: "session", level: "fail", message, ...(hint === undefined ? {} : { hint }) });
+  try {
+    const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
+    const store = openStore(io, settings);
+    let read = store.read();
+    if (read.state === "broken" && fix) {
+      for (const moved of setJournalAside(location, io.now()))
+        findings.push({ check: "session", level: "warn", message: `Set aside ${moved}` });
+      read = openStore(io, settings).read();
+    }
+    if (read.state === "none") findings.push({ check: "session", level: "ok", message: "No active session" });
+    if (read.state === "broken") {
+      const kept = read.kept === null ? "" : ` The bytes are kept in ${read.kept}.`;
+      fail(
+        `The session cannot be read: ${read.reason}`,
+        `"maestro doctor --fix" sets the broken file aside and goes on from what is left.${kept}`,
+      );
+    }
+    if (read.state === "open") {
+      const faults = readJournal(location).flatMap((record) => eventFault(eventOf(record)) ?? []);
+      for (const fault of faults.slice(0, 5))
+        fail(`The journal holds a record that this version did not write: ${fault}`);
+      const { session } = read;
+      findings.push({
+        check: "session",
+        level: "ok",
+        message: `Session ${session.session_id}: ${session.status}, ${session.seq} events, all readable`,
+      });
+    }
+    store.close();
+  } catch (error) {
+    if (error instanceof MaestroError) fail(error.message, error.hint);
+    else if (errno(error) !== undefined) fail(`The state directory cannot be used: ${reasonOf(error)}`);
+    else throw error;
+  }
+  return findings;
+}
+
+function eventOf(record: { v: unknown; seq: unknown; ts: unknown; crc: unknown; type: string }): { type: string } {
+  const { v: _, seq: __, ts: ___, crc: ____, ...event } = record;
+  return event;
+}
+
+function settingsJson(settings: ResolvedSettings | undefined) {
+  if (settings === undefined) return null;
+  return Object.fromEntries(
+    (Object.keys(definitions) as SettingName[]).map((name) => [
+      name,
+      { value: settings.values[name], source: settings.sources[name] },
+    ]),
+  );
+}
+
+function people(io: Io, findings: readonly Finding[], settings: ResolvedSettings | undefined): string[] {
+  const colors = paint(io.color);
+  const marks = { ok: colors.green("ok  "), warn: colors.yellow("warn"), fail: colors.red("FAIL") };
+  const lines = findings.flatMap((finding) => [
+    `${marks[finding.level]}  ${finding.message}`,
+    ...(finding.hint ? [`      ${finding.hint}`] : []),
+  ]);
+  const bad = findings.filter((finding) => finding.level === "fail").length;
+  const verdict =
+    bad === 0 ? "Everything Maestro needs is in place." : `${bad} ${bad === 1 ? "problem" : "problems"} to solve.`;
+  return [...lines, "", settings === undefined ? `${verdict} The session was not looked at.` : verdict];
+}

@@ -1,0 +1,49 @@
+// maestro handoff check <file|->: what an agent handed over, and what is missing from it.
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { checkHandoff, type HandoffCheck, type HandoffFormat } from "../handoff/handoff.ts";
+import { type Io, printJson } from "./io.ts";
+
+export interface HandoffOptions {
+  format?: HandoffFormat;
+  /** False with --no-dependents: then nobody needs a Downstream Context. */
+  dependents: boolean;
+  json?: boolean;
+}
+
+export async function handoffCheck(io: Io, file: string, options: HandoffOptions): Promise<number> {
+  const { format, dependents } = options;
+  const check = checkHandoff(await readSource(io, file), { dependents, ...(format === undefined ? {} : { format }) });
+  if (options.json) printJson(io, check);
+  else io.out(`${people(check).join("\n")}\n`);
+  return check.valid ? 0 : 1;
+}
+
+export async function readSource(io: Io, file: string): Promise<Uint8Array> {
+  if (file === "-") return io.readStdin();
+  try {
+    return readFileSync(resolve(io.cwd, file));
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    throw new MaestroError("usage", `Cannot read ${file}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function people(check: HandoffCheck): string[] {
+  const files = (title: string, list: string[]) => (list.length === 0 ? [] : [`${title}: ${list.join(", ")}`]);
+  return [
+    check.valid ? `Valid hand-off, status ${check.status}` : "Not a valid hand-off",
+    ...(check.parse_error === null ? [] : [`Output: ${check.parse_error}`]),
+    ...(check.error_type === null ? [] : [`Error type: ${check.error_type}`]),
+    ...files("Missing", check.missing),
+    ...(check.valid ? [] : [`Status: ${check.status ?? "none"}`]),
+    ...files("Files created", check.files_created),
+    ...files("Files modified", check.files_modified),
+    ...files("Files deleted", check.files_deleted),
+    ...(check.tokens === null
+      ? []
+      : [`Tokens: ${check.tokens.input} input (${check.tokens.cached} cached), ${check.tokens.output} output`]),
+  ];
+}

@@ -1,0 +1,19 @@
+// The machine as a verb sees it. A verb gets it as an argument; only main.ts knows the real one.
+
+export interface Io {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The answer. */
+  out(text: string | Uint8Array): void;
+  /** Progress and warnings. */
+  err(text: string): void;
+  readStdin(): Promise<Uint8Array>;
+  now(): Date;
+  /** Colours are wanted: a terminal, and NO_COLOR is not set. */
+  color: boolean;
+  columns: number;
+}
+
+export function printJson(io: Io, value: unknown): void {
+  io.out(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,178 @@
+// maestro session ...: the operations of a session for scripts and tests; the same ones, with the same rules, as the MCP tools.
+
+import { normalizeAgentName } from "../agents/names.ts";
+import { MaestroError } from "../errors.ts";
+import { readHandoff } from "../handoff/handoff.ts";
+import { decideCompletion, decideMode, decideNote, requireSession } from "../session/decide.ts";
+import { errorTypes, executionModes, type PhaseStatus, phaseStatuses, type SessionEvent } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import { addError, addFiles, createSession, type Evidence, movePhase, revisePlan } from "../store/operations.ts";
+import { stripControls } from "../text.ts";
+import { approvePlan, settingsOf, withStore } from "./context.ts";
+import { readSource } from "./handoff.ts";
+import { type Io, printJson } from "./io.ts";
+
+interface Json {
+  json?: boolean;
+}
+
+export function sessionCreate(io: Io, planPath: string, options: Json & { task?: string; mode?: string }): number {
+  const settings = settingsOf(io);
+  const preset = options.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
+  const executionMode = preset === "ask" ? null : oneOf("execution mode", executionModes, preset);
+  const approved = approvePlan(io, settings, planPath);
+  const id = withStore(io, settings, (store) =>
+    createSession(store, { ...approved, task: options.task ?? null, executionMode, now: io.now() }),
+  );
+  answer(io, options, { session_id: id }, `Created session ${id}`);
+  return 0;
+}
+
+export interface TransitionOptions extends Json {
+  userDecision?: boolean;
+  reason?: string;
+  handoff?: string;
+}
+
+export async function sessionTransition(
+  io: Io,
+  phase: string,
+  to: string,
+  options: TransitionOptions,
+): Promise<number> {
+  const status = oneOf("status", phaseStatuses, to);
+  const settings = settingsOf(io);
+  const evidence =
+    options.handoff === undefined ? undefined : toEvidence(await readSource(io, options.handoff), status);
+  withStore(io, settings, (store) =>
+    movePhase(store, {
+      phase,
+      to: status,
+      userDecision: options.userDecision ?? false,
+      reason: options.reason,
+      maxRetries: settings.values.MAESTRO_MAX_RETRIES,
+      evidence,
+    }),
+  );
+  answer(io, options, { phase, status }, `Phase ${phase} is ${status.replace("_", " ")}`);
+  return 0;
+}
+
+export interface FilesOptions extends Json {
+  created?: string[];
+  modified?: string[];
+  deleted?: string[];
+}
+
+export function sessionFiles(io: Io, phase: string, options: FilesOptions): number {
+  const { created = [], modified = [], deleted = [] } = options;
+  const count = created.length + modified.length + deleted.length;
+  if (count === 0)
+    throw new MaestroError("usage", "No files given", { hint: "Name them with --created, --modified or --deleted." });
+  withStore(io, settingsOf(io), (store) => addFiles(store, phase, { created, modified, deleted }));
+  answer(io, options, { phase, files: count }, `Recorded ${count} ${count === 1 ? "file" : "files"} of phase ${phase}`);
+  return 0;
+}
+
+export interface ErrorOptions extends Json {
+  type: string;
+  agent?: string;
+  resolution: string;
+}
+
+export function sessionError(io: Io, phase: string, message: string, options: ErrorOptions): number {
+  const error = {
+    agent: normalizeAgentName(options.agent ?? ""),
+    timestamp: io.now().toISOString(),
+    type: oneOf("error type", errorTypes, options.type),
+    message: stripControls(message),
+    resolution: options.resolution,
+  };
+  withStore(io, settingsOf(io), (store) => addError(store, phase, error));
+  answer(io, options, { phase, type: error.type }, `Recorded an error of phase ${phase}`);
+  return 0;
+}
+
+export function sessionNote(io: Io, text: string, options: Json & { phase?: string }): number {
+  change(io, (session) => decideNote(session, stripControls(text), options.phase));
+  answer(io, options, { noted: true }, "Noted");
+  return 0;
+}
+
+export function sessionMode(io: Io, mode: string, options: Json): number {
+  const chosen = oneOf("execution mode", executionModes, mode);
+  change(io, (session) => decideMode(session, chosen));
+  answer(io, options, { execution_mode: chosen }, `The session runs in ${chosen} mode`);
+  return 0;
+}
+
+export function sessionRevise(io: Io, planPath: string, options: Json): number {
+  const settings = settingsOf(io);
+  const approved = approvePlan(io, settings, planPath);
+  const path = withStore(io, settings, (store) => revisePlan(store, approved));
+  answer(io, options, { implementation_plan: path }, `The session now follows ${path}`);
+  return 0;
+}
+
+/** Completes the session; archives it too unless MAESTRO_AUTO_ARCHIVE is off. */
+export function sessionComplete(io: Io, options: Json & { summary?: string }): number {
+  const settings = settingsOf(io);
+  change(io, (session) => decideCompletion(session, options.summary));
+  if (!settings.values.MAESTRO_AUTO_ARCHIVE) {
+    const question = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
+    answer(io, options, { status: "completed", archived: null }, question);
+    return 0;
+  }
+  const archived = withStore(io, settings, (store) => store.archive());
+  answer(
+    io,
+    options,
+    { status: "completed", archived },
+    `Session ${archived.session_id} is completed and archived in ${archived.session}`,
+  );
+  return 0;
+}
+
+function change(io: Io, decide: (session: Session) => SessionEvent[]): void {
+  withStore(io, settingsOf(io), (store) =>
+    store.update((session) => ({ events: decide(requireSession(session)), result: undefined })),
+  );
+}
+
+function answer(io: Io, options: Json, value: object, line: string): void {
+  if (options.json) printJson(io, value);
+  else io.out(`${line}\n`);
+}
+
+/** A phase is not completed on the strength of a report that does not say so. */
+function toEvidence(source: Uint8Array, to: PhaseStatus): Evidence {
+  const { check, summary } = readHandoff(source);
+  if (to === "completed" && (!check.valid || check.status !== "success")) {
+    const why =
+      check.missing.length > 0
+        ? `it lacks ${check.missing.join(", ")}`
+        : `it says ${check.status ?? check.parse_error}`;
+    throw new MaestroError("illegal_transition", `The hand-off does not stand for a completed phase: ${why}`, {
+      hint: 'Run "maestro handoff check" on it.',
+    });
+  }
+  return {
+    handoff: {
+      status: check.status,
+      missing: check.missing,
+      summary,
+      downstream_context: check.downstream_context,
+    },
+    files: { created: check.files_created, modified: check.files_modified, deleted: check.files_deleted },
+    tokens: check.tokens,
+  };
+}
+
+function oneOf<Choice extends string>(what: string, choices: readonly Choice[], given: string): Choice {
+  const wanted = given.trim().toLowerCase().replaceAll("-", "_");
+  const found = choices.find((choice) => choice === wanted);
+  if (found !== undefined) return found;
+  throw new MaestroError("usage", `Unknown ${what} ${JSON.stringify(given)}`, {
+    hint: `Use one of ${choices.join(", ")}.`,
+  });
+}

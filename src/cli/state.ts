@@ -1,0 +1,40 @@
+// maestro state read|write|active and maestro workspace: what the documented scripts launch.
+
+import { MaestroError } from "../errors.ts";
+import { locateState } from "../store/location.ts";
+import { readStateFile, writeStateFile } from "../store/state-file.ts";
+import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts";
+import { renderSession } from "../views/session-view.ts";
+import { settingsOf, withStore } from "./context.ts";
+import type { Io } from "./io.ts";
+
+/** A directory given by name is held to the strict rules of the script; without one the settings decide. */
+export function workspace(io: Io, stateDir: string | undefined): number {
+  if (stateDir === undefined) ensureWorkspace(locateState(io.cwd, settingsOf(io).values.MAESTRO_STATE_DIR));
+  else ensureRelativeWorkspace(io.cwd, stateDir);
+  return 0;
+}
+
+export function readState(io: Io, path: string): number {
+  readStateFile(io.cwd, path, (chunk) => io.out(Uint8Array.from(chunk)));
+  return 0;
+}
+
+export async function writeState(io: Io, path: string): Promise<number> {
+  writeStateFile(io.cwd, path, await io.readStdin());
+  return 0;
+}
+
+/** The active session as its document, drawn from the journal. */
+export function activeState(io: Io): number {
+  return withStore(io, settingsOf(io), (store) => {
+    const read = store.read();
+    if (read.state === "broken") {
+      throw new MaestroError("parse_failed", `The session cannot be read: ${read.reason}`, {
+        hint: read.kept === null ? undefined : `The bytes are kept in ${read.kept}.`,
+      });
+    }
+    io.out(read.state === "none" ? "No active session\n" : renderSession(read.session));
+    return 0;
+  });
+}

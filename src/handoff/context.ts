@@ -1,0 +1,37 @@
+// The Downstream Context of a report: what later phases need to know, in the five lists of the session state.
+import { type Item, paragraphsOf, readFields } from "./fields.ts";
+import { type ContextKey, contextKey, contextKeys } from "./keys.ts";
+import type { Line } from "./lines.ts";
+import { bracketed } from "./lists.ts";
+import { isNone } from "./words.ts";
+
+export type DownstreamContext = Record<ContextKey, string[]>;
+
+export function emptyContext(): DownstreamContext {
+  return {
+    key_interfaces_introduced: [],
+    patterns_established: [],
+    integration_points: [],
+    assumptions: [],
+    warnings: [],
+  };
+}
+
+/** Null for a section that says nothing. Text under no known name is kept as an integration point. */
+export function contextOf(lines: readonly Line[]): DownstreamContext | null {
+  const { fields, loose } = readFields(lines, contextKey);
+  const said = [...fields, { key: "integration_points" as const, items: loose }];
+  if (said.every(({ items }) => items.length === 0)) return null;
+
+  const context = emptyContext();
+  for (const key of contextKeys) {
+    const texts = said.filter((field) => field.key === key).flatMap(({ items }) => textsOf(items));
+    context[key] = [...new Set(texts)];
+  }
+  return context;
+}
+
+function textsOf(items: readonly Item[]): string[] {
+  const texts = paragraphsOf(items).flatMap(({ text }) => bracketed(text) ?? [text]);
+  return texts.map((text) => text.replace(/\s+/gu, " ").trim()).filter((text) => text !== "" && !isNone(text));
+}

@@ -1,0 +1,42 @@
+// Why an attempt failed, as one of the types a session records.
+
+const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
+export type ErrorType = (typeof errorTypes)[number];
+
+export interface Failure {
+  /** An HTTP status, an exit code or a status name, as the runtime reported it. */
+  readonly code?: unknown;
+  /** The class of the error. */
+  readonly type?: unknown;
+  readonly message?: unknown;
+  readonly exitCode?: number | null;
+}
+
+/** Gemini CLI exits with the HTTP status mod 256 (429 is 173, 401 is 145), 41 for authentication; `timeout` exits with 124. */
+const codes = new Map<string, ErrorType>([
+  ["429", "quota"],
+  ["173", "quota"],
+  ["401", "auth"],
+  ["145", "auth"],
+  ["41", "auth"],
+  ["124", "timeout"],
+]);
+
+/** What the words say, in order of precedence. */
+const signs: [RegExp, ErrorType][] = [
+  [/RESOURCE_EXHAUSTED|quota|rate.?limit|too many requests|(?:status|code|http)\W{0,4}429\b/i, "quota"],
+  [/UNAUTHENTICATED|FatalAuthentication|unauthori[sz]ed|API key not valid|(?:status|code|http)\W{0,4}401\b/i, "auth"],
+  [/timed[ -]?out|time-?out|DEADLINE_EXCEEDED/i, "timeout"],
+];
+
+/** Null only for exit code 0 with no error code; a failure nobody can name is `runtime`. */
+export function errorTypeOf(failure: Failure): ErrorType | null {
+  const { code, type, message, exitCode } = failure;
+  if (exitCode === 0 && code === undefined) return null;
+
+  const known = errorTypes.find((one) => one === type);
+  const byCode = (typeof code === "object" ? undefined : codes.get(String(code))) ?? codes.get(String(exitCode));
+  if (known !== undefined || byCode !== undefined) return known ?? byCode ?? null;
+  const text = [code, type, message].filter((part) => typeof part === "string").join("\n");
+  return signs.find(([sign]) => sign.test(text))?.[1] ?? "runtime";
+}

@@ -1,0 +1,111 @@
+// An agent's output -> its handoff, and what is missing in it. Pure, without a library, linear in the output: hooks load it.
+// Form is read generously, meaning strictly: nothing is taken from a fence, a quote, a template or another report.
+import { stripControls } from "../text.ts";
+import { type Answer, type ParseError, unreadable } from "./answer.ts";
+import { type DownstreamContext, emptyContext } from "./context.ts";
+import type { ErrorType } from "./error-type.ts";
+import { findGeminiJson, isGeminiJson, readGeminiJson } from "./gemini-json.ts";
+import { type FileKey, fileKeys, type Report, readReport } from "./report.ts";
+import type { Status, Validation } from "./status.ts";
+import { isStreamJson, readStreamJson } from "./stream-json.ts";
+import { unwrapSubagent } from "./subagent.ts";
+import type { Tokens } from "./tokens.ts";
+
+export const handoffFormats = ["text", "gemini-json", "stream-json"] as const;
+export type HandoffFormat = (typeof handoffFormats)[number];
+export type MissingPart = "task_report" | "downstream_context" | "status" | FileKey;
+
+export interface HandoffCheck {
+  valid: boolean;
+  missing: MissingPart[];
+  has_task_report: boolean;
+  has_downstream_context: boolean;
+  status: Status | null;
+  files_created: string[];
+  files_modified: string[];
+  files_deleted: string[];
+  downstream_context: DownstreamContext;
+  tokens: Tokens | null;
+  parse_error: ParseError | null;
+  error_type: ErrorType | null;
+}
+
+export interface HandoffOptions {
+  /** Recognised when it is not given. */
+  readonly format?: HandoffFormat | undefined;
+  /** False when no phase waits for this one: then it needs no Downstream Context. */
+  readonly dependents?: boolean | undefined;
+}
+
+/** What was handed over: the verdict, and what a session keeps beside it. */
+export interface Handoff {
+  check: HandoffCheck;
+  summary: string;
+  validation: Validation | undefined;
+  /** The two sections as the agent wrote them; empty without a Task Report. */
+  report: string;
+}
+
+export function checkHandoff(source: string | Uint8Array, options: HandoffOptions = {}): HandoffCheck {
+  return readHandoff(source, options).check;
+}
+
+export function readHandoff(source: string | Uint8Array, options: HandoffOptions = {}): Handoff {
+  const output = decode(source);
+  const answer = readAnswer(output, options.format ?? formatOf(output));
+  const { report, errorType } = readText(answer.text);
+  const missing = missingParts(report, options.dependents !== false);
+  const error_type = answer.errorType ?? errorType;
+  const check: HandoffCheck = {
+    valid: missing.length === 0 && answer.parseError === null && error_type === null,
+    missing,
+    has_task_report: report.found,
+    has_downstream_context: report.context !== null,
+    status: report.status,
+    files_created: report.files.files_created ?? [],
+    files_modified: report.files.files_modified ?? [],
+    files_deleted: report.files.files_deleted ?? [],
+    downstream_context: report.context ?? emptyContext(),
+    tokens: answer.tokens,
+    parse_error: answer.parseError,
+    error_type,
+  };
+  return { check, summary: report.summary, validation: report.validation, report: report.text };
+}
+
+function missingParts(report: Report, dependents: boolean): MissingPart[] {
+  const missing: MissingPart[] = [];
+  if (!report.found) missing.push("task_report");
+  if (report.context === null && dependents) missing.push("downstream_context");
+  if (report.status === null) missing.push("status");
+  return [...missing, ...fileKeys.filter((key) => report.files[key] === null)];
+}
+
+function decode(source: string | Uint8Array): string {
+  const text = typeof source === "string" ? source : new TextDecoder().decode(source);
+  return text.replace(/^\uFEFF/, "");
+}
+
+function readAnswer(output: string, format: HandoffFormat): Answer {
+  if (format === "gemini-json") return readGeminiJson(output);
+  if (format === "stream-json") return readStreamJson(output);
+  if (stripControls(output).trim() === "") return unreadable("empty_output");
+  return { text: output, tokens: null, parseError: null, errorType: null };
+}
+
+/** A report outside the lines of JSON makes it text: agents show JSON too. */
+function formatOf(output: string): HandoffFormat {
+  const isStream = isStreamJson(output);
+  if (!isStream && !isGeminiJson(findGeminiJson(output))) return "text";
+  const prose = output.replace(/^[ \t]*["{}[\]].*$/gm, "");
+  if (readText(prose).report.found) return "text";
+  return isStream ? "stream-json" : "gemini-json";
+}
+
+function readText(text: string): { report: Report; errorType: ErrorType | null } {
+  const { text: result, errorType } = unwrapSubagent(stripControls(text));
+  const report = readReport(result.replace(/^\uFEFF/, ""));
+  // Who did not reach the goal has not succeeded, whatever the report says.
+  const status = errorType !== null && report.status === "success" ? "partial" : report.status;
+  return { report: { ...report, status }, errorType };
+}

@@ -1,0 +1,72 @@
+// The field names of a handoff, and what else agents call them. Names are compared by their letters alone.
+import type { Title } from "./titles.ts";
+
+export type ReportKey =
+  | "status"
+  | "files_created"
+  | "files_modified"
+  | "files_deleted"
+  | "files_changed"
+  | "validation"
+  | "summary"
+  | "other";
+
+export const contextKeys = [
+  "key_interfaces_introduced",
+  "patterns_established",
+  "integration_points",
+  "assumptions",
+  "warnings",
+] as const;
+export type ContextKey = (typeof contextKeys)[number];
+
+const reportNames: Record<ReportKey, string> = {
+  status: "status taskstatus overallstatus finalstatus",
+  files_created: "filescreated filecreated createdfiles filesadded addedfiles newfiles",
+  files_modified: "filesmodified filemodified modifiedfiles filesupdated updatedfiles filesedited editedfiles",
+  files_deleted: "filesdeleted filedeleted deletedfiles filesremoved removedfiles",
+  files_changed: "fileschanged changedfiles filechanges files filescreatedmodifieddeleted fileschanges",
+  validation: "validation validationresult validationresults validationstatus",
+  summary: "summary",
+  // Known so that their headings do not end the report.
+  other:
+    "objective objectiveachieved task phase agent notes errors issues issuesencountered decisions decisionsmade scopedeviations validationoutput nextsteps tests details",
+};
+
+/** What the parts of a "Files Changed" list are called; too common to be a field anywhere else. */
+const changeNames: Partial<Record<ReportKey, string>> = {
+  files_created: "created added new",
+  files_modified: "modified updated changed edited",
+  files_deleted: "deleted removed",
+};
+
+const contextNames: Record<ContextKey, string> = {
+  key_interfaces_introduced: "keyinterfacesintroduced keyinterfaces interfacesintroduced newinterfaces interfaces",
+  patterns_established: "patternsestablished patterns",
+  integration_points: "integrationpoints integrationpoint",
+  assumptions: "assumptions assumptionsmade keyassumptions",
+  warnings: "warnings warning",
+};
+
+const byReportName = byName(reportNames);
+const byChangeName = byName(changeNames);
+const byContextName = byName(contextNames);
+
+/** `inChanges`: the field stands in a "Files Changed" list. */
+export function reportKey(letters: string, inChanges: boolean): ReportKey | null {
+  return byReportName.get(letters) ?? (inChanges ? byChangeName.get(letters) : undefined) ?? null;
+}
+
+export function contextKey(letters: string): ContextKey | null {
+  return byContextName.get(letters) ?? null;
+}
+
+/** Whether a heading of that name is part of the section, at whatever level it stands. */
+export function belongsTo(section: Title, letters: string): boolean {
+  return section === "report" ? byReportName.has(letters) : byContextName.has(letters);
+}
+
+function byName<K extends string>(names: Partial<Record<K, string>>): Map<string, K> {
+  const keys = Object.keys(names) as K[];
+  return new Map(keys.flatMap((key) => (names[key] ?? "").split(" ").map((name) => [name, key] as const)));
+}

@@ -1,0 +1,66 @@
+// The text of an agent -> what its Task Report and Downstream Context say. Undeclared is null; nothing is invented.
+import { contextOf, type DownstreamContext } from "./context.ts";
+import { type Field, type Item, paragraphsOf, readFields } from "./fields.ts";
+import { type ReportKey, reportKey } from "./keys.ts";
+import { pathsOf } from "./paths.ts";
+import { findSections, type Section } from "./sections.ts";
+import { type Status, statusOf, type Validation, validationOf } from "./status.ts";
+import { isNone } from "./words.ts";
+
+export const fileKeys = ["files_created", "files_modified", "files_deleted"] as const;
+export type FileKey = (typeof fileKeys)[number];
+
+export interface Report {
+  readonly found: boolean;
+  readonly status: Status | null;
+  readonly files: Record<FileKey, string[] | null>;
+  readonly context: DownstreamContext | null;
+  readonly validation: Validation | undefined;
+  readonly summary: string;
+  /** Both sections as they were written. */
+  readonly text: string;
+}
+
+/** `text` has no control characters. */
+export function readReport(text: string): Report {
+  const { report, context } = findSections(text);
+  const { fields } = readFields<ReportKey>(report?.lines ?? [], reportKey);
+  const validation = validationOf(itemsOf(fields, "validation"));
+  const claimed = statusOf(fields.filter(({ key }) => key === "status").map(({ items }) => items));
+  return {
+    found: report !== null,
+    // Who failed validation has not succeeded, whatever the report says.
+    status: claimed === "success" && validation === "fail" ? "partial" : claimed,
+    files: {
+      files_created: declaredPaths(fields, "files_created"),
+      files_modified: declaredPaths(fields, "files_modified"),
+      files_deleted: declaredPaths(fields, "files_deleted"),
+    },
+    context: context === null ? null : contextOf(context.lines),
+    validation,
+    summary: paragraphsOf(itemsOf(fields, "summary"))
+      .map((paragraph) => paragraph.text)
+      .join("\n"),
+    text: report === null ? "" : spanOf(text, report, context),
+  };
+}
+
+/** A file field may come more than once, one line for each file; each time adds. */
+function declaredPaths(fields: readonly Field<ReportKey>[], key: FileKey): string[] | null {
+  const declared = fields.filter((field) => field.key === key).map(({ items }) => pathsOf(items));
+  const paths = declared.filter((one) => one !== null);
+  if (paths.length > 0) return [...new Set(paths.flat())];
+  // "Files Changed: none" speaks for all three.
+  const changed = itemsOf(fields, "files_changed");
+  return changed.length > 0 && changed.every((item) => isNone(item.text)) ? [] : null;
+}
+
+function itemsOf(fields: readonly Field<ReportKey>[], key: ReportKey): Item[] {
+  return fields.filter((field) => field.key === key).flatMap(({ items }) => items);
+}
+
+function spanOf(text: string, report: Section, context: Section | null): string {
+  const start = Math.min(report.start, context?.start ?? report.start);
+  const end = Math.max(report.end, context?.end ?? report.end);
+  return text.slice(start, end).trim();
+}

@@ -1,0 +1,42 @@
+// Token usage out of Gemini CLI's statistics, from either output format. Unknown is null, never 0.
+import { isObject } from "./json.ts";
+
+export interface Tokens {
+  /** Prompt tokens, the cached ones included. */
+  input: number;
+  /** The candidates' tokens; thoughts are counted apart. */
+  output: number;
+  cached: number;
+}
+
+/** `-o json`: models.<name>.tokens{prompt, candidates, cached, input}; `stream-json`: totals, and the same per model. */
+export function tokensOf(stats: unknown): Tokens | null {
+  if (!isObject(stats)) return null;
+  const models = isObject(stats.models) ? Object.values(stats.models).filter(isObject) : [];
+  return (
+    usageOf(stats) ??
+    models
+      .map((model) => usageOf(isObject(model.tokens) ? model.tokens : model))
+      .reduce((sum, one) => (sum !== null && one !== null ? add(sum, one) : (sum ?? one)), null)
+  );
+}
+
+function usageOf(counts: Record<string, unknown>): Tokens | null {
+  const cached = count(counts.cached);
+  const uncached = count(counts.input);
+  const input =
+    count(counts.input_tokens) ?? count(counts.prompt) ?? (uncached === null ? null : uncached + (cached ?? 0));
+  const output = count(counts.output_tokens) ?? count(counts.candidates);
+  if (input === null && output === null && cached === null) return null;
+  return { input: input ?? cached ?? 0, output: output ?? 0, cached: cached ?? 0 };
+}
+
+/** A whole number, or the digits of one: strings in the statistics have corrupted totals before. */
+function count(value: unknown): number | null {
+  const number = typeof value === "string" && /^\s*\d{1,16}\s*$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : null;
+}
+
+function add(a: Tokens, b: Tokens): Tokens {
+  return { input: a.input + b.input, output: a.output + b.output, cached: a.cached + b.cached };
+}

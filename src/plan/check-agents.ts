@@ -1,0 +1,66 @@
+// The agents that phases name: spelled in the one form, known, enabled, and able to do what the phase asks for.
+import { nearest, normalizeAgentName } from "../agents/names.ts";
+import type { Tier } from "../agents/tiers.ts";
+import { addError, addWarning, quoted } from "./issue.ts";
+import type { Findings, PlanPhase } from "./plan.ts";
+import type { DraftPhase } from "./read-phase.ts";
+
+export interface AgentContext {
+  /** Every agent there is; when empty, names are not compared with it. */
+  agents: readonly { name: string; tier: Tier }[];
+  disabled: readonly string[];
+}
+
+/** An agent's name is also part of file names. */
+const nameForm = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** Puts the owner's name into its one form as it goes. */
+export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext, findings: Findings): void {
+  const tiers = new Map(context.agents.map(({ name, tier }) => [normalizeAgentName(name), tier]));
+  const disabled = new Set(context.disabled.map(normalizeAgentName));
+  const enabled = [...tiers.keys()].filter((name) => !disabled.has(name));
+  for (const { phase, agents } of drafts) {
+    for (const given of agents) {
+      const name = normalizeAgentName(given);
+      if (given === phase.agent) phase.agent = name;
+      if (disabled.has(name)) {
+        const message = `Phase ${phase.id}: the agent ${quoted(name)} is disabled; enable it or choose ${choice(enabled)}`;
+        addError(findings, "disabled_agent", phase.id, message);
+      } else if (!nameForm.test(name) || (tiers.size > 0 && !tiers.has(name))) {
+        const near = nearest(given.slice(0, 64), enabled);
+        const advice = near === undefined ? "" : ` (did you mean "${near}"?)`;
+        const message = `Phase ${phase.id}: there is no agent ${quoted(given)}${advice}; choose ${choice(enabled)}`;
+        addError(findings, "unknown_agent", phase.id, message, near);
+      } else if (name !== given) {
+        const message = `Phase ${phase.id}: the agent ${quoted(given)} is read as "${name}"; write it so`;
+        addWarning(findings, "agent_name_normalized", phase.id, message, name);
+      }
+    }
+    checkCapability(phase, tiers, enabled, findings);
+  }
+}
+
+function checkCapability(
+  phase: PlanPhase,
+  tiers: ReadonlyMap<string, Tier>,
+  enabled: readonly string[],
+  findings: Findings,
+): void {
+  const tier = tiers.get(phase.agent);
+  if (tier === undefined || canWrite(tier)) return;
+  const owns = [...phase.files_created, ...phase.files_modified, ...phase.files_deleted];
+  if (owns.length === 0) return;
+  const writers = enabled.filter((name) => canWrite(tiers.get(name)));
+  const writer = writers.includes("coder") ? "coder" : writers[0];
+  const what = `the agent "${phase.agent}" is ${tier} and cannot write ${quoted(owns[0] ?? "")}`;
+  const advice = `give the phase to ${choice(writers)}, or let it own no files`;
+  addError(findings, "agent_capability", phase.id, `Phase ${phase.id}: ${what}; ${advice}`, writer);
+}
+
+function canWrite(tier: Tier | undefined): boolean {
+  return tier === "read-write" || tier === "full";
+}
+
+function choice(names: readonly string[]): string {
+  return names.length === 0 ? "another agent" : `one of ${names.join(", ")}`;
+}

@@ -1,0 +1,65 @@
+// What `blocked_by` refers to: phases that exist, each once, and not in a circle.
+import { nearest } from "../agents/names.ts";
+import { cyclesOf } from "./cycles.ts";
+import type { Graph } from "./graph.ts";
+import { addError, addWarning, quoted } from "./issue.ts";
+import { type Findings, idForm, type PlanPhase } from "./plan.ts";
+import type { DraftPhase } from "./read-phase.ts";
+
+/** Names compared in search of a near miss, over the whole plan: a wrong plan must not take longer than a right one. */
+const MAX_COMPARISONS = 200_000;
+const MAX_SHOWN_IDS = 12;
+
+/** Removes repeated entries from `blocked_by` as it goes. */
+export function checkDependencies(drafts: readonly DraftPhase[], findings: Findings): void {
+  const ids = drafts.filter(({ hasId }) => hasId).map(({ phase }) => phase.id);
+  const known = new Set(ids);
+  let comparisons = 0;
+  const near = (id: string) => {
+    comparisons += ids.length;
+    return comparisons > MAX_COMPARISONS || !idForm.test(id) ? undefined : nearest(id, ids);
+  };
+  for (const { phase } of drafts) {
+    const unique = new Set(phase.blocked_by);
+    for (const id of unique) {
+      if (known.has(id)) continue;
+      const suggestion = near(id);
+      const advice = suggestion === undefined ? `the phases are ${listed(ids)}` : `did you mean "${suggestion}"?`;
+      const message = `Phase ${phase.id}: "blocked_by" names ${quoted(id)}, which is no phase of this plan; ${advice}`;
+      addError(findings, "unknown_dependency", phase.id, message, suggestion);
+    }
+    if (unique.size === phase.blocked_by.length) continue;
+    for (const id of repeatedIn(phase.blocked_by)) {
+      const message = `Phase ${phase.id}: "blocked_by" names ${quoted(id)} more than once; once is enough`;
+      addWarning(findings, "duplicate_dependency", phase.id, message);
+    }
+    phase.blocked_by = [...unique];
+  }
+}
+
+function repeatedIn(ids: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const id of ids) (seen.has(id) ? repeated : seen).add(id);
+  return repeated;
+}
+
+export function checkCycles(phases: readonly PlanPhase[], graph: Graph, findings: Findings): void {
+  for (const cycle of cyclesOf(graph)) {
+    const ids = cycle.map((position) => phases[position]?.id ?? "");
+    const [first = ""] = ids;
+    const message = `Phases wait for each other: ${way(ids)} -> ${first} (each waits for the next); remove one of these links`;
+    addError(findings, "cycle", first, message);
+  }
+}
+
+function way(ids: readonly string[]): string {
+  if (ids.length <= MAX_SHOWN_IDS) return ids.join(" -> ");
+  const hidden = ids.length - MAX_SHOWN_IDS + 1;
+  return [...ids.slice(0, MAX_SHOWN_IDS - 2), `(${hidden} more)`, ids.at(-1)].join(" -> ");
+}
+
+function listed(ids: readonly string[]): string {
+  const rest = ids.length - MAX_SHOWN_IDS;
+  return ids.slice(0, MAX_SHOWN_IDS).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}

@@ -1,0 +1,84 @@
+// The order that `blocked_by` gives to phases: depth, batches, critical path. Iterative and linear in phases and edges;
+// phases in or behind a cycle have no depth and are left out.
+import type { PlanPhase } from "./plan.ts";
+
+export interface Graph {
+  /** For each phase, by its position in the plan, the positions of those it waits for. */
+  blockers: readonly (readonly number[])[];
+  depths: readonly (number | null)[];
+  /** The positions of all phases that have a depth, blockers first. */
+  order: readonly number[];
+}
+
+/** What a phase without an estimate is taken to last. */
+export const DEFAULT_PHASE_MINUTES = 5;
+
+/** Ids must be unique; blockers that are no phase are ignored. */
+export function graphOf(phases: readonly PlanPhase[]): Graph {
+  const positions = new Map(phases.map((phase, position) => [phase.id, position]));
+  const blockers: number[][] = phases.map(() => []);
+  const dependents: number[][] = phases.map(() => []);
+  for (const [position, phase] of phases.entries()) {
+    for (const id of phase.blocked_by) {
+      const blocker = positions.get(id);
+      if (blocker === undefined) continue;
+      blockers[position]?.push(blocker);
+      dependents[blocker]?.push(position);
+    }
+  }
+  const waiting = blockers.map((waits) => waits.length);
+  const depths: (number | null)[] = waiting.map((count) => (count === 0 ? 0 : null));
+  const order = [...depths.keys()].filter((position) => depths[position] === 0);
+  // `order` grows while it is read. It is in order of depth, so the last blocker to be read is the deepest one.
+  for (const position of order) {
+    for (const dependent of dependents[position] ?? []) {
+      const left = (waiting[dependent] ?? 0) - 1;
+      waiting[dependent] = left;
+      if (left > 0) continue;
+      depths[dependent] = (depths[position] ?? 0) + 1;
+      order.push(dependent);
+    }
+  }
+  return { blockers, depths, order };
+}
+
+/** Ids by depth, in plan order within each. */
+export function batchesOf(phases: readonly PlanPhase[], graph: Graph): string[][] {
+  const batches: string[][] = [];
+  for (const [position, phase] of phases.entries()) {
+    const depth = graph.depths[position] ?? null;
+    if (depth === null) continue;
+    while (batches.length <= depth) batches.push([]);
+    batches[depth]?.push(phase.id);
+  }
+  return batches;
+}
+
+/** The positions of the longest chain by `lengthOf`, first phase first; plan order decides between equals. */
+export function longestPath(graph: Graph, lengthOf: (position: number) => number): { path: number[]; length: number } {
+  const lengths = new Float64Array(graph.blockers.length);
+  const previous = new Int32Array(graph.blockers.length);
+  for (const position of graph.order) {
+    const before = longestOf(graph.blockers[position] ?? [], lengths);
+    previous[position] = before;
+    lengths[position] = lengthOf(position) + (lengths[before] ?? 0);
+  }
+  const last = longestOf(graph.order, lengths);
+  const path: number[] = [];
+  for (let at = last; at !== -1; at = previous[at] ?? -1) path.push(at);
+  return { path: path.reverse(), length: lengths[last] ?? 0 };
+}
+
+/** -1 when there are none. */
+function longestOf(positions: readonly number[], lengths: Float64Array): number {
+  let best = -1;
+  for (const position of positions) {
+    const difference = best === -1 ? 1 : (lengths[position] ?? 0) - (lengths[best] ?? 0);
+    if (difference > 0 || (difference === 0 && position < best)) best = position;
+  }
+  return best;
+}
+
+export function minutesOf(phase: PlanPhase | undefined): number {
+  return phase?.estimate?.minutes ?? DEFAULT_PHASE_MINUTES;
+}

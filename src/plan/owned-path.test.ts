@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { readOwnedPath, reservedDirectories } from "./owned-path.ts";
+import { MAX_PATH_CHARS } from "./plan.ts";
+
+const reserved = reservedDirectories(".gemini");
+
+test.each([
+  ["src/a.ts", "src/a.ts"],
+  ["./src//a.ts", "src/a.ts"],
+  ["src/x/../a.ts", "src/a.ts"],
+  ["src\\a.ts", "src/a.ts"],
+  ["src/", "src/"],
+  ["src/.", "src/"],
+  [" src/a.ts ", "src/a.ts"],
+  [".", "."],
+  ["src/**/*.ts", "src/**/*.ts"],
+  ["src/{a,b}.ts", "src/{a,b}.ts"],
+  ["app/[slug]/page.tsx", "app/[slug]/page.tsx"],
+  [".github/workflows/ci.yml", ".github/workflows/ci.yml"],
+  [".gitignore", ".gitignore"],
+  [".gemini/settings.json", ".gemini/settings.json"],
+  ["**", "**"],
+  ["a..b/c", "a..b/c"],
+])("%j is owned as %j (X275)", (declared, path) => {
+  expect(readOwnedPath(declared, reserved)).toMatchObject({ path });
+});
+
+test.each([
+  "/etc/passwd",
+  "C:\\Windows\\x",
+  "c:/x",
+  "\\\\server\\share",
+  "//server/share",
+  "..",
+  "../x",
+  "a/../../x",
+  "a\\..\\..\\x",
+  "**/../../x",
+  "~/x",
+  "~root/x",
+  "{a,../x}",
+  "{a,/etc}/x",
+  "a\u0000b",
+  "a\nb",
+  "a\u001b[31m",
+])("%j leaves the project (T6)", (declared) => {
+  expect(readOwnedPath(declared, reserved)).toMatchObject({ code: "path_escape" });
+});
+
+test.each([
+  ".git",
+  ".git/config",
+  ".GIT/hooks/pre-commit",
+  "./.git/",
+  "vendor/lib/.git/config",
+  ".g*/config",
+  "{src,.git}/config",
+  "**/.git/**",
+  ".gemini/state",
+  ".gemini/state/progress.jsonl",
+  ".Gemini/State/x",
+  ".gemini/parallel/1/results/a.json",
+  ".gemini/plans/x-impl-plan.md",
+  ".gemini",
+  ".gemini/",
+  ".gemini/**",
+  ".gemini/*/x",
+])("%j is reserved (T6)", (declared) => {
+  expect(readOwnedPath(declared, reserved)).toMatchObject({ code: "path_reserved" });
+});
+
+test("reserves whatever the state directory is called", () => {
+  expect(readOwnedPath("var/maestro/state/x", reservedDirectories("./var/maestro/"))).toHaveProperty("code");
+  expect(readOwnedPath("var/**", reservedDirectories("var/maestro"))).toHaveProperty("code");
+  expect(readOwnedPath(".gemini/state/x", reservedDirectories("var/maestro"))).toHaveProperty("path");
+  expect(reservedDirectories("/var/maestro")).toEqual([]);
+});
+
+test.each([
+  ["", "missing_field"],
+  ["  ", "missing_field"],
+  ["a".repeat(MAX_PATH_CHARS + 1), "too_large"],
+  ["{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "too_large"],
+])("%j is refused", (declared, code) => {
+  expect(readOwnedPath(declared, reserved)).toMatchObject({ code });
+});

@@ -1,0 +1,102 @@
+// One path or glob that a phase declares: inside the project, not reserved, in normal form, and as patterns to compare.
+import {
+  expandBraces,
+  MAX_ALTERNATIVES,
+  type Pattern,
+  patternOf,
+  segmentsMeet,
+  segmentsOf,
+  symbolsOf,
+} from "./pattern.ts";
+import { MAX_PATH_CHARS } from "./plan.ts";
+
+export interface OwnedPath {
+  /** Normal form; a directory keeps its trailing slash. */
+  path: string;
+  patterns: Pattern[];
+}
+
+export interface PathProblem {
+  code: "missing_field" | "too_large" | "path_escape" | "path_reserved";
+  problem: string;
+}
+
+/** A backslash is a separator, on every system: globs have no escapes. */
+export function readOwnedPath(declared: string, reserved: readonly (readonly string[])[]): OwnedPath | PathProblem {
+  if (usualPath.test(declared) && declared.length <= MAX_PATH_CHARS) {
+    return unlessReserved(declared, [patternOf(declared.split("/"), false)], reserved);
+  }
+  if (declared.trim() === "") return { code: "missing_field", problem: "is blank; name a file or remove it" };
+  if (declared.length > MAX_PATH_CHARS) {
+    return { code: "too_large", problem: `is longer than ${MAX_PATH_CHARS} characters; shorten it` };
+  }
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(declared)) return escapes("holds a control character");
+  const written = declared.trim().replaceAll("\\", "/");
+  const alternatives = expandBraces(written);
+  if (alternatives === undefined) {
+    const problem = `stands for more than ${MAX_ALTERNATIVES} paths; use a wider glob such as "*"`;
+    return { code: "too_large", problem };
+  }
+  const patterns: Pattern[] = [];
+  let path = written;
+  for (const alternative of alternatives) {
+    if (/^(?:\/|~|[A-Za-z]:)/.test(alternative)) return escapes("is not relative");
+    const segments = segmentsOf(alternative);
+    if (segments === undefined) return escapes("leaves the project");
+    const isDirectory = /(?:^|\/)\.{0,2}$/.test(alternative);
+    patterns.push(patternOf(segments, isDirectory));
+    // A path with braces stays as it was written.
+    if (alternative === written && !written.includes("{")) path = normalForm(segments, isDirectory);
+  }
+  return unlessReserved(path, patterns, reserved);
+}
+
+/** Names joined by slashes, none of them hidden: nearly every path, and there is nothing to put in order. */
+const usualPath = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
+
+function unlessReserved(
+  path: string,
+  patterns: Pattern[],
+  reserved: readonly (readonly string[])[],
+): OwnedPath | PathProblem {
+  if (!patterns.some((pattern) => isReserved(pattern, reserved))) return { path, patterns };
+  return { code: "path_reserved", problem: "belongs to git or to Maestro itself; no phase may own it" };
+}
+
+/** The directories that only Maestro writes to, as segments; none when the state directory lies outside the project. */
+export function reservedDirectories(stateDir: string): string[][] {
+  const written = stateDir.replaceAll("\\", "/");
+  const segments = /^(?:\/|~|[A-Za-z]:)/.test(written) ? undefined : segmentsOf(written.toLowerCase());
+  return segments === undefined ? [] : ["state", "parallel", "plans"].map((name) => [...segments, name]);
+}
+
+/** Case does not count: on some systems ".GIT" is ".git". Wildcards do not reach names that begin with a dot. */
+function isReserved(pattern: Pattern, reserved: readonly (readonly string[])[]): boolean {
+  if (pattern.segments.some((segment) => segment.startsWith(".") && meets(segment, ".git"))) return true;
+  return reserved.some((directory) => touches(pattern, directory));
+}
+
+function touches({ segments, isPath }: Pattern, directory: readonly string[]): boolean {
+  for (let at = 0; at < directory.length; at++) {
+    const name = directory[at] ?? "";
+    const segment = segments[at];
+    if (segment === undefined) return isPath;
+    if (name.startsWith(".") && !segment.startsWith(".")) return false;
+    if (segment === "**") return true;
+    if (!meets(segment, name)) return false;
+  }
+  return true;
+}
+
+function meets(segment: string, name: string): boolean {
+  return segmentsMeet(symbolsOf(segment.toLowerCase()), name);
+}
+
+function normalForm(segments: readonly string[], isDirectory: boolean): string {
+  if (segments.length === 0) return ".";
+  return segments.join("/") + (isDirectory ? "/" : "");
+}
+
+function escapes(why: string): PathProblem {
+  return { code: "path_escape", problem: `${why}; write it relative to the project root` };
+}

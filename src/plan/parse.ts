@@ -1,0 +1,119 @@
+// Plan file to draft: encoding, size, front matter, YAML, and the shape of every field. What the fields mean together
+// is judged by validate.ts.
+import { splitFrontMatter } from "../front-matter.ts";
+import {
+  isEmpty,
+  isRecord,
+  missing,
+  optionalText,
+  type Place,
+  requiredText,
+  warnUnknown,
+  wrongType,
+} from "./fields.ts";
+import { addError, addWarning, oneLine, shown } from "./issue.ts";
+import { type Findings, MAX_PHASES, MAX_PLAN_BYTES } from "./plan.ts";
+import { type DraftPhase, readPhase } from "./read-phase.ts";
+import { readYaml } from "./yaml.ts";
+
+export interface Draft {
+  title: string;
+  design_ref: string | null;
+  created: string | null;
+  status: string | null;
+  phases: DraftPhase[];
+}
+
+const planFields: ReadonlyMap<string, string> = new Map([
+  ["title", "a short text"],
+  ["design_ref", "the path of the design document"],
+  ["created", "a date as text"],
+  ["status", "a text"],
+  ["total_phases", "a whole number"],
+  ["phases", "a list of phases"],
+]);
+
+/** Undefined when there is nothing to go on with; the findings then say why. */
+export function parsePlan(source: string | Uint8Array, findings: Findings): Draft | undefined {
+  if (source.length > MAX_PLAN_BYTES) {
+    const message = `The plan has ${source.length} bytes; the limit is ${MAX_PLAN_BYTES}, split it into several plans`;
+    addError(findings, "too_large", undefined, message);
+    return undefined;
+  }
+  const text = typeof source === "string" ? source : decode(source, findings);
+  const raw = text === undefined ? undefined : frontMatterOf(text, findings);
+  return raw === undefined ? undefined : readPlan(raw, findings);
+}
+
+function decode(bytes: Uint8Array, findings: Findings): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    addError(findings, "invalid_encoding", undefined, "The plan is not valid UTF-8; save it as UTF-8");
+    return undefined;
+  }
+}
+
+function frontMatterOf(text: string, findings: Findings): Record<string, unknown> | undefined {
+  const split = splitFrontMatter(text);
+  if (split === undefined) {
+    const problem = /^\uFEFF?---[ \t]*[\r\n]/.test(text)
+      ? 'The front matter is never closed; put a line "---" behind it'
+      : 'The plan has no YAML front matter; its first line must be "---"';
+    addError(findings, "no_front_matter", undefined, problem);
+    return undefined;
+  }
+  const result = readYaml(split.yaml);
+  if ("code" in result) {
+    // The opening fence is line 1 of the file.
+    const message = `Line ${result.line + 1} of the plan ${shown(result.problem, 200)}`;
+    addError(findings, result.code, undefined, message);
+    return undefined;
+  }
+  if (isRecord(result.value)) return result.value;
+  const message = 'The front matter is not a map of fields; it must hold "title: ..." and "phases: ..."';
+  addError(findings, "invalid_front_matter", undefined, message);
+  return undefined;
+}
+
+function readPlan(raw: Record<string, unknown>, findings: Findings): Draft {
+  const place: Place = { raw, phase: undefined, fields: planFields, findings };
+  const draft: Draft = {
+    title: oneLine(requiredText(place, "title")),
+    design_ref: optionalText(place, "design_ref"),
+    created: optionalText(place, "created"),
+    status: optionalText(place, "status"),
+    phases: readPhases(place),
+  };
+  checkTotal(place);
+  warnUnknown(place);
+  return draft;
+}
+
+function readPhases(place: Place): DraftPhase[] {
+  const list = place.raw.phases;
+  if (!Array.isArray(list)) {
+    if (isEmpty(list)) missing(place, "phases");
+    else wrongType(place, "phases", list);
+    return [];
+  }
+  if (list.length === 0) {
+    addError(place.findings, "no_phases", undefined, 'The plan has no phases; add at least one under "phases:"');
+  }
+  if (list.length > MAX_PHASES) {
+    const message = `The plan has ${list.length} phases; the limit is ${MAX_PHASES}, split it into several plans`;
+    addError(place.findings, "too_large", undefined, message);
+    return [];
+  }
+  return list.map((entry, index) => readPhase(entry, index + 1, place.findings)).filter((phase) => phase !== undefined);
+}
+
+function checkTotal(place: Place): void {
+  const { total_phases: total, phases } = place.raw;
+  if (isEmpty(total)) return;
+  if (!Number.isSafeInteger(total)) wrongType(place, "total_phases", total);
+  else if (Array.isArray(phases) && phases.length !== total) {
+    const message = `The plan says total_phases: ${total} but has ${phases.length} phases; correct the number or remove it`;
+    addWarning(place.findings, "total_phases_mismatch", undefined, message);
+  }
+}

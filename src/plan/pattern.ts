@@ -1,0 +1,125 @@
+// Paths and globs as lists of segments, and whether two of them can name the same file; a doubt is an overlap.
+// Our own, because globs meet globs here and no pattern of a plan may hang a regular expression.
+
+export interface Pattern {
+  /** The normalised text, the same for patterns that mean the same. */
+  text: string;
+  segments: readonly string[];
+  symbols: readonly Symbols[];
+  /** How many leading segments are plain names. */
+  literal: number;
+  /** No wildcards: one file, or a directory when something else lies below it. */
+  isPath: boolean;
+}
+
+/** What a segment matches, piece by piece: a character, "?" for any one, "*" for any number, "[a-z]" for one of these. */
+export type Symbols = string | readonly string[];
+
+export const MAX_ALTERNATIVES = 64;
+
+/** The alternatives of a path with brace sets; undefined when there are more than MAX_ALTERNATIVES. */
+export function expandBraces(path: string): string[] | undefined {
+  if (!path.includes("{")) return [path];
+  const done: string[] = [];
+  const open = [path.replace(/\{[^{},/]*\.\.[^{},/]*\}/g, "*")];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    // An innermost set: the ones around it follow in later rounds.
+    const set = /\{([^{}]*,[^{}]*)\}/.exec(next);
+    if (set === null) {
+      done.push(next);
+      continue;
+    }
+    const [before, after] = [next.slice(0, set.index), next.slice(set.index + set[0].length)];
+    for (const choice of (set[1] ?? "").split(",").reverse()) open.push(before + choice + after);
+    if (open.length + done.length > MAX_ALTERNATIVES) return undefined;
+  }
+  return [...new Set(done)];
+}
+
+/** The segments that count; undefined when the path may leave the directory it starts in. */
+export function segmentsOf(path: string): string[] | undefined {
+  const segments: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment !== "..") segments.push(segment);
+    // "**" may stand for nothing, and then ".." would climb over the root.
+    else if (segments.length === 0 || segments.pop() === "**") return undefined;
+  }
+  return segments;
+}
+
+/** A directory stands for everything below it. */
+export function patternOf(path: readonly string[], isDirectory: boolean): Pattern {
+  const segments = isDirectory ? [...path, "**"] : path;
+  const wild = segments.findIndex(isWild);
+  const isPath = wild === -1 || !segments.some((segment) => /[*?]|[@!+]\(/.test(segment));
+  const symbols = wild === -1 ? segments : segments.map(symbolsOf);
+  return { text: segments.join("/"), segments, symbols, literal: wild === -1 ? segments.length : wild, isPath };
+}
+
+/** Whether some path matches both, or one is a path and the other lies below it. */
+export function overlap(a: Pattern, b: Pattern): boolean {
+  return isAbove(a, b) || isAbove(b, a) || meet(a.symbols, b.symbols, "**", segmentsMeet);
+}
+
+function isAbove(a: Pattern, b: Pattern): boolean {
+  return a.isPath && a.segments.every((segment, at) => segment === b.segments[at]);
+}
+
+/** Whether some name matches both segments, of which none is "**". */
+export function segmentsMeet(a: Symbols, b: Symbols): boolean {
+  return typeof a === "string" && typeof b === "string" ? a === b : meet(a, b, "*", symbolsMeet);
+}
+
+export function symbolsOf(segment: string): Symbols {
+  if (segment === "**" || !isWild(segment)) return segment;
+  return segment.replace(/[@!+?*]\(.*\)/g, "*").match(/\[[^\]]+\]|./gs) ?? [];
+}
+
+function isWild(segment: string): boolean {
+  return /[*?[]|[@!+]\(/.test(segment);
+}
+
+function symbolsMeet(a: string, b: string): boolean {
+  if (a === b || a === "?" || b === "?") return true;
+  // Two different classes are taken for names such as "[slug]" and "[id]", which frameworks give to routes.
+  if (a.length > 2 && b.length > 2) return false;
+  return a.length > 2 ? classHas(a, b) : b.length > 2 && classHas(b, a);
+}
+
+function classHas(set: string, char: string): boolean {
+  const isNegated = set[1] === "!" || set[1] === "^";
+  const members = [...set.slice(isNegated ? 2 : 1, -1)];
+  const has = members.some((member, at) => {
+    const end = members[at + 2];
+    return member === char || (members[at + 1] === "-" && end !== undefined && member <= char && char <= end);
+  });
+  return has !== isNegated;
+}
+
+/** Whether two sequences can match the same thing, where `star` stands for any number of items of the other one. */
+function meet<Item>(
+  a: ArrayLike<Item>,
+  b: ArrayLike<Item>,
+  star: Item,
+  same: (left: Item, right: Item) => boolean,
+): boolean {
+  // row[j] is 1 when what was read of `a` can match the first j items of `b`.
+  let row = new Uint8Array(b.length + 1);
+  row[0] = 1;
+  for (let j = 0; j < b.length && b[j] === star; j++) row[j + 1] = 1;
+  for (let i = 0; i < a.length; i++) {
+    const left = a[i] as Item;
+    const next = new Uint8Array(b.length + 1);
+    if (left === star) next[0] = row[0] ?? 0;
+    for (let j = 0; j < b.length; j++) {
+      const right = b[j] as Item;
+      const isMatch =
+        left === star || right === star ? row[j + 1] === 1 || next[j] === 1 : row[j] === 1 && same(left, right);
+      if (isMatch) next[j + 1] = 1;
+    }
+    if (!next.includes(1)) return false;
+    row = next;
+  }
+  return row[b.length] === 1;
+}

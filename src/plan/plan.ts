@@ -1,0 +1,82 @@
+// What a plan is once it has been read, what can be wrong with one, and the limits it must keep. No behaviour.
+
+/** One node of a plan. Agent names have hyphens, ids are strings, paths are relative to the project root. */
+export interface PlanPhase {
+  id: string;
+  title: string;
+  agent: string;
+  description: string;
+  validation_criteria: string[];
+  /** Commands that the engine itself runs after the agent. */
+  validation: string[];
+  /** False: the phase runs alone. */
+  parallel: boolean;
+  blocked_by: string[];
+  files_created: string[];
+  files_modified: string[];
+  files_deleted: string[];
+  estimate?: Estimate;
+}
+
+export interface Estimate {
+  input_tokens?: number;
+  output_tokens?: number;
+  minutes?: number;
+}
+
+export interface Plan {
+  title: string;
+  design_ref: string | null;
+  created: string | null;
+  status: string | null;
+  phases: PlanPhase[];
+}
+
+export type ErrorIssueCode =
+  | "no_front_matter"
+  | "yaml_parse"
+  | "invalid_front_matter"
+  | "invalid_encoding"
+  | "too_large"
+  | "missing_field"
+  | "invalid_field_type"
+  | "no_phases"
+  | "invalid_id"
+  | "duplicate_id"
+  | "unknown_dependency"
+  | "cycle"
+  | "unknown_agent"
+  | "disabled_agent"
+  | "agent_capability"
+  | "file_overlap"
+  | "path_escape"
+  | "path_reserved";
+
+export type WarningIssueCode =
+  | "agent_name_normalized"
+  | "total_phases_mismatch"
+  | "duplicate_dependency"
+  | "unknown_field";
+
+/** `phase` is the id, or "#3" for the third phase when it has no usable one. */
+export interface Issue<Code = ErrorIssueCode | WarningIssueCode> {
+  code: Code;
+  phase?: string;
+  message: string;
+  suggestion?: string;
+}
+
+export interface Findings {
+  errors: Issue<ErrorIssueCode>[];
+  warnings: Issue<WarningIssueCode>[];
+}
+
+/** The longest plan file: room for 20,000 phases of ordinary size. */
+export const MAX_PLAN_BYTES = 8 * 1024 * 1024;
+export const MAX_PHASES = 20_000;
+/** The longest single text: a title, a description, one criterion, one command. */
+export const MAX_TEXT_CHARS = 65_536;
+export const MAX_PATH_CHARS = 1_024;
+
+/** An id is also part of file names, so it must never look like a path. */
+export const idForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { DEFAULT_PHASE_MINUTES, graphOf } from "./graph.ts";
+import type { Estimate, PlanPhase } from "./plan.ts";
+import { profileOf } from "./profile.ts";
+
+function phase(id: string, blocked_by: string[], parallel = true, estimate?: Estimate): PlanPhase {
+  const lists = {
+    validation_criteria: ["ok"],
+    validation: [],
+    files_created: [],
+    files_modified: [],
+    files_deleted: [],
+  };
+  const base = { id, title: id, agent: "coder", description: "d", blocked_by, parallel, ...lists };
+  return estimate === undefined ? base : { ...base, estimate };
+}
+
+function profile(...phases: PlanPhase[]) {
+  return profileOf(phases, graphOf(phases));
+}
+
+test("counts phases, batches and what can run side by side (200)", () => {
+  const result = profile(
+    phase("a", []),
+    phase("b", ["a"]),
+    phase("c", ["a"]),
+    phase("d", ["a"], false),
+    phase("e", ["b"]),
+  );
+  expect(result).toMatchObject({ total_phases: 5, batch_count: 3, parallelizable_phases: 2 });
+});
+
+test("a single phase, and phases that run alone, are not parallelizable", () => {
+  expect(profile(phase("a", []), phase("b", [], false))).toMatchObject({ parallelizable_phases: 0, batch_count: 1 });
+});
+
+test("estimates wall time for parallel and sequential execution (200)", () => {
+  const result = profile(
+    phase("a", [], true, { minutes: 4 }),
+    phase("b", ["a"], true, { minutes: 10 }),
+    phase("c", ["a"], true, { minutes: 6 }),
+    phase("d", ["a"], false, { minutes: 3 }),
+    phase("e", ["b", "c"]),
+  );
+  // a, b and e in a row, and d with nothing beside it.
+  expect(result.estimated_minutes.parallel).toBe(4 + 10 + DEFAULT_PHASE_MINUTES + 3);
+  expect(result.estimated_minutes.sequential).toBe(4 + 10 + 6 + 3 + DEFAULT_PHASE_MINUTES);
+  expect(result.estimate_basis).toBe(4);
+});
+
+test("sums the estimated tokens of the phases that have them", () => {
+  expect(profile(phase("a", []))).toMatchObject({ estimated_tokens: null });
+  const result = profile(
+    phase("a", [], true, { input_tokens: 5 }),
+    phase("b", [], true, { input_tokens: 2, output_tokens: 1 }),
+  );
+  expect(result.estimated_tokens).toEqual({ input: 7, output: 1 });
+});
+
+test("says what parallel dispatch means for approval (200)", () => {
+  expect(profile(phase("a", [])).note).toMatch(/--yolo.*approved/);
+});

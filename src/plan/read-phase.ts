@@ -1,0 +1,123 @@
+// One entry of `phases:` as a draft: every field read and typed, nothing yet compared with other phases or with agents.
+import {
+  amount,
+  exactTexts,
+  flag,
+  idOf,
+  ids,
+  isEmpty,
+  isRecord,
+  missing,
+  optionalText,
+  type Place,
+  requiredText,
+  requiredTexts,
+  texts,
+  warnUnknown,
+  wrongType,
+} from "./fields.ts";
+import { addError, oneLine, quoted } from "./issue.ts";
+import type { Pattern } from "./pattern.ts";
+import type { Estimate, Findings, PlanPhase } from "./plan.ts";
+
+export interface DraftPhase {
+  /** The phase as far as it could be read; `id` is "#3" when the third phase has no usable one. */
+  phase: PlanPhase;
+  hasId: boolean;
+  /** The agents as they are written; the first one owns the phase. */
+  agents: string[];
+  /** What it owns, once the paths have been checked. */
+  patterns: Pattern[];
+}
+
+const pathList = "a list of paths or globs relative to the project root";
+
+const phaseFields: ReadonlyMap<string, string> = new Map([
+  ["id", "a whole number or a short name of letters, digits, dots, dashes and underscores"],
+  ["title", "a short text"],
+  ["name", "a short text"],
+  ["agent", "the name of one agent"],
+  ["agents", "a list of agent names, the owner first"],
+  ["description", "a text that tells the agent what to do"],
+  ["validation_criteria", "a list of texts that say what must be true afterwards"],
+  ["validation", "a list of commands"],
+  ["parallel", "true or false"],
+  ["blocked_by", "a list of phase ids"],
+  ["files_created", pathList],
+  ["files_modified", pathList],
+  ["files_deleted", pathList],
+  ["estimate", "a map of input_tokens, output_tokens and minutes"],
+]);
+
+const estimateFields: ReadonlyMap<string, string> = new Map(
+  ["input_tokens", "output_tokens", "minutes"].map((field) => [field, "a number, zero or more"]),
+);
+
+/** `position` counts from 1. Undefined when the entry is no map, which is reported. */
+export function readPhase(raw: unknown, position: number, findings: Findings): DraftPhase | undefined {
+  const unnamed = `#${position}`;
+  if (!isRecord(raw)) {
+    addError(findings, "invalid_field_type", unnamed, `Phase ${unnamed} must be a map of fields, such as "id: 1"`);
+    return undefined;
+  }
+  const knownId = idOf(raw.id);
+  const id = knownId ?? unnamed;
+  const place: Place = { raw, phase: id, fields: phaseFields, findings };
+  if (knownId === null) reportId(place);
+  const agents = agentsOf(place);
+  const estimate = estimateOf(place);
+  const phase: PlanPhase = {
+    id,
+    title: oneLine(requiredText(place, "title", "name")),
+    agent: agents[0] ?? "",
+    description: requiredText(place, "description"),
+    validation_criteria: requiredTexts(place, "validation_criteria"),
+    validation: texts(place, "validation"),
+    parallel: flag(place, "parallel", true),
+    blocked_by: ids(place, "blocked_by"),
+    files_created: exactTexts(place, "files_created"),
+    files_modified: exactTexts(place, "files_modified"),
+    files_deleted: exactTexts(place, "files_deleted"),
+    ...(estimate === undefined ? {} : { estimate }),
+  };
+  warnUnknown(place);
+  return { phase, hasId: knownId !== null, agents, patterns: [] };
+}
+
+function reportId(place: Place): void {
+  const value = place.raw.id;
+  if (isEmpty(value)) missing(place, "id");
+  else if (typeof value !== "string") wrongType(place, "id", value);
+  else {
+    const message = `Phase ${place.phase}: the id ${quoted(value)} is not ${phaseFields.get("id")} (at most 64 characters)`;
+    addError(place.findings, "invalid_id", place.phase, message);
+  }
+}
+
+function agentsOf(place: Place): string[] {
+  if (isEmpty(place.raw.agent) && isEmpty(place.raw.agents)) {
+    missing(place, "agent");
+    return [];
+  }
+  const owner = optionalText(place, "agent");
+  const others = texts(place, "agents");
+  if (owner === null) return others;
+  return others.length === 0 ? [owner] : [owner, ...others.filter((other) => other !== owner)];
+}
+
+function estimateOf(place: Place): Estimate | undefined {
+  const raw = place.raw.estimate ?? undefined;
+  if (raw === undefined) return undefined;
+  if (!isRecord(raw)) {
+    wrongType(place, "estimate", raw);
+    return undefined;
+  }
+  const inner: Place = { ...place, raw, within: "estimate", fields: estimateFields };
+  const estimate: Estimate = {};
+  for (const field of ["input_tokens", "output_tokens", "minutes"] as const) {
+    const value = amount(inner, field);
+    if (value !== undefined) estimate[field] = value;
+  }
+  warnUnknown(inner);
+  return estimate;
+}

@@ -1,0 +1,87 @@
+// The validator: a plan file in, everything that is wrong with it and the graph of its phases out. Never throws.
+import { type AgentContext, checkAgents } from "./check-agents.ts";
+import { checkCycles, checkDependencies } from "./check-dependencies.ts";
+import { checkOverlaps, checkPaths } from "./check-files.ts";
+import { batchesOf, type Graph, graphOf, longestPath, minutesOf } from "./graph.ts";
+import { addError } from "./issue.ts";
+import { type Draft, parsePlan } from "./parse.ts";
+import type { Findings, Plan, PlanPhase } from "./plan.ts";
+import { type ExecutionProfile, profileOf } from "./profile.ts";
+import type { DraftPhase } from "./read-phase.ts";
+
+export interface PlanContext extends AgentContext {
+  /** Relative to the project root. */
+  stateDir: string;
+}
+
+export interface DependencyGraph {
+  /** `depth` is null in or behind a cycle. */
+  phases: { id: string; title: string; agent: string; blocked_by: string[]; depth: number | null }[];
+  /** Ids of the chain that takes longest. */
+  critical_path: string[];
+  /** Ids by dependency depth, whatever `parallel` says. */
+  parallel_batches: string[][];
+}
+
+export interface ValidationReport extends Findings {
+  valid: boolean;
+  dependency_graph: DependencyGraph;
+  /** Null when the phases cannot be put in an order. */
+  profile: ExecutionProfile | null;
+  /** Present when valid. */
+  plan?: Plan;
+}
+
+export function validatePlan(source: string | Uint8Array, context: PlanContext): ValidationReport {
+  const findings: Findings = { errors: [], warnings: [] };
+  const draft = parsePlan(source, findings);
+  const drafts = draft?.phases ?? [];
+  checkAgents(drafts, context, findings);
+  checkDependencies(drafts, findings);
+  checkPaths(drafts, context.stateDir, findings);
+  const distinct = distinctPhases(drafts, findings);
+  const phases = distinct.map(({ phase }) => phase);
+  const graph = graphOf(phases);
+  checkCycles(phases, graph, findings);
+  checkOverlaps(distinct, graph, findings);
+  const valid = findings.errors.length === 0;
+  const isOrdered = phases.length > 0 && phases.length === drafts.length && graph.order.length === phases.length;
+  return {
+    valid,
+    ...findings,
+    dependency_graph: dependencyGraph(phases, graph),
+    profile: isOrdered ? profileOf(phases, graph) : null,
+    ...(valid && draft !== undefined ? { plan: planOf(draft) } : {}),
+  };
+}
+
+/** The phases that can be told apart by their ids, which is what a graph can be made of. */
+function distinctPhases(drafts: readonly DraftPhase[], findings: Findings): DraftPhase[] {
+  const distinct = new Map<string, DraftPhase>();
+  for (const draft of drafts) {
+    const { id } = draft.phase;
+    if (!draft.hasId) continue;
+    if (!distinct.has(id)) distinct.set(id, draft);
+    else addError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each one an id of its own`);
+  }
+  return [...distinct.values()];
+}
+
+function dependencyGraph(phases: readonly PlanPhase[], graph: Graph): DependencyGraph {
+  const { path } = longestPath(graph, (position) => minutesOf(phases[position]));
+  return {
+    phases: phases.map(({ id, title, agent, blocked_by }, position) => ({
+      id,
+      title,
+      agent,
+      blocked_by,
+      depth: graph.depths[position] ?? null,
+    })),
+    critical_path: path.map((position) => phases[position]?.id ?? ""),
+    parallel_batches: batchesOf(phases, graph),
+  };
+}
+
+function planOf({ phases, ...head }: Draft): Plan {
+  return { ...head, phases: phases.map(({ phase }) => phase) };
+}

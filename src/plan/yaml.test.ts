@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { MAX_BRACKETS, MAX_LIBRARY_CHARS, readYaml } from "./yaml.ts";
+
+test("reads what only the library understands", () => {
+  expect(readYaml("a: |\n  x\n  y\nb: &v [1]\nc: *v\n")).toEqual({ value: { a: "x\ny\n", b: [1], c: [1] } });
+});
+
+test.each([
+  ["a nested map on one line", "a: 1\nb: c: d\n", 2],
+  ["a key that appears twice", "a: 1\nb: |\n  x\na: 2\n", 4],
+  ["two keys that are the same as text", '1: a\nb: |\n  x\n"1": c\n', 4],
+  ["a tag that is not YAML's own", "a: 1\nb: !evil x\n", 2],
+  ["a binary tag", "b: !!binary aGk=\n", 1],
+  ["two documents", "a: |\n  x\n--- \nb: 2\n", 3],
+  ["an alias without an anchor", "a: *b\n", 1],
+  ["a key that is a list", "a: 1\n? [x]\n: 2\n", 1],
+  ["a key that is a map of keys", `${"? ".repeat(50)}a\n`, 1],
+])("names the line of %s", (_name, text, line) => {
+  expect(readYaml(text)).toMatchObject({ code: "yaml_parse", line });
+});
+
+test("refuses an alias bomb at once (T6)", () => {
+  const names = [..."abcdefghij"];
+  const bomb = names.map((name, at) => `${name}: &${name} [${Array(9).fill(at === 0 ? "x" : `*${names[at - 1]}`)}]`);
+  expect(readYaml(bomb.join("\n"))).toMatchObject({ code: "yaml_parse" });
+});
+
+test.each([
+  ["flow lists", "[".repeat(10_000)],
+  ["flow maps", `a: ${"{a: ".repeat(10_000)}`],
+  ["lists in lists", "- ".repeat(10_000)],
+  ["explicit keys", "? ".repeat(10_000)],
+  ["indented maps", Array.from({ length: 1_200 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
+])("refuses %s that are nested too deeply", (_name, text) => {
+  expect(readYaml(text)).toMatchObject({ code: "yaml_parse", problem: expect.stringMatching(/nested/) });
+});
+
+test("counts nesting, not brackets", () => {
+  expect(readYaml(`a: &x [${"[], ".repeat(MAX_BRACKETS * 2)}]`)).toHaveProperty("value");
+});
+
+test("leaves prototypes alone", () => {
+  const result = readYaml("__proto__: { polluted: 1 }\nconstructor: { prototype: { polluted: 1 } }\n");
+  expect(Object.keys("value" in result ? (result.value as object) : {})).toEqual(["__proto__", "constructor"]);
+  expect({}).not.toHaveProperty("polluted");
+});
+
+test("does not merge maps", () => {
+  expect(readYaml("a: &a { x: 1 }\nb:\n  <<: *a\n")).toEqual({ value: { a: { x: 1 }, b: { "<<": { x: 1 } } } });
+});
+
+test("does not slow down with the number of keys in a map", () => {
+  const keys = Array.from({ length: 30_000 }, (_, at) => `key${at}: 1`).join("\n");
+  const start = performance.now();
+  expect(readYaml(`anchor: &a 1\n${keys}`)).toHaveProperty("value");
+  expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test("gives the library no more than it can take, and says what is in the way", () => {
+  const text = `a: 1\nb: |\n  x\nc: "${"x".repeat(MAX_LIBRARY_CHARS)}"\n`;
+  expect(readYaml(text)).toMatchObject({ code: "too_large", line: 2 });
+});

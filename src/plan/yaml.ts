@@ -1,0 +1,84 @@
+// YAML text to plain values: the quick reader first, the library for whatever that one leaves. Nothing in the text can
+// make it throw, grow without bound or touch a prototype.
+import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { readPlainYaml } from "./plain-yaml.ts";
+
+export type YamlResult = { value: unknown } | { code: "yaml_parse" | "too_large"; line: number; problem: string };
+
+/** The library needs about 2 s and 300 MB for each MiB in the worst case. */
+export const MAX_LIBRARY_CHARS = 1024 * 1024;
+/** In open brackets, quoted ones too, and in columns before the text of a line: the library recurses. */
+export const MAX_BRACKETS = 300;
+const MAX_COLUMNS = 200;
+const beyondPlain = "is not plain YAML, and only plain YAML is read beyond 1 MiB; simplify it or split the plan";
+/** How often the text behind one anchor may be repeated. */
+const MAX_ALIASES = 100;
+
+export function readYaml(text: string): YamlResult {
+  const plain = readPlainYaml(text);
+  if ("value" in plain) return plain;
+  if (text.length > MAX_LIBRARY_CHARS) {
+    return { code: "too_large", line: plain.stoppedAt, problem: beyondPlain };
+  }
+  const tooDeep = lineTooDeep(text);
+  return tooDeep === undefined ? readWithLibrary(text) : failed(tooDeep, "it is nested too deeply");
+}
+
+/** Without the quick reader; exported for the property that holds the quick reader to it. */
+export function readWithLibrary(text: string): YamlResult {
+  const lines = new LineCounter();
+  try {
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      schema: "core",
+      merge: false,
+      // The library compares every key with every other one; `findBadKey` does not.
+      uniqueKeys: false,
+      prettyErrors: false,
+      resolveKnownTags: false,
+      logLevel: "error",
+    });
+    // Warnings are about tags that the core schema does not know.
+    const trouble = document.errors[0] ?? document.warnings[0];
+    if (trouble !== undefined) return failed(lines.linePos(trouble.pos[0]).line, trouble.message);
+    const badKey = findBadKey(document.contents);
+    if (badKey !== undefined) return failed(lines.linePos(badKey.offset).line, badKey.problem);
+    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
+  } catch (error) {
+    // Too many aliases.
+    return failed(1, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function failed(line: number, problem: string): YamlResult {
+  return { code: "yaml_parse", line, problem: `cannot be read as YAML: ${problem}` };
+}
+
+function lineTooDeep(text: string): number | undefined {
+  let brackets = 0;
+  for (const [index, line] of text.split("\n").entries()) {
+    for (const char of line.match(/[[\]{}]/g) ?? []) brackets = Math.max(0, brackets + ("[{".includes(char) ? 1 : -1));
+    if (brackets > MAX_BRACKETS || indentation.test(line)) return index + 1;
+  }
+  return undefined;
+}
+
+const indentation = new RegExp(`^(?: |[-?:](?= )){${MAX_COLUMNS}}`);
+
+/** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost. */
+function findBadKey(root: unknown): { problem: string; offset: number } | undefined {
+  const open: unknown[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (isSeq(node)) for (const item of node.items) open.push(item);
+    if (!isMap(node)) continue;
+    const keys = new Set<string>();
+    for (const { key, value } of node.items) {
+      open.push(value);
+      if (!isScalar(key)) return { problem: "a key must be a single word or text", offset: node.range?.[0] ?? 0 };
+      const name = String(key.value);
+      if (keys.has(name)) return { problem: `the key ${name} appears twice in one map`, offset: key.range?.[0] ?? 0 };
+      keys.add(name);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,104 @@
+// What an operation on a session amounts to: the events to record, or a refusal. Pure; the store records what comes out.
+
+import { MaestroError } from "../errors.ts";
+import type {
+  ErrorRecord,
+  EventOf,
+  ExecutionMode,
+  FileHashes,
+  HandoffRecord,
+  PhaseStatus,
+  SessionEvent,
+} from "./events.ts";
+import { findPhase, type Session, type SessionPhase } from "./session.ts";
+import { judgeMove, judgeStatus, type Verdict } from "./transitions.ts";
+
+export function requireSession(session: Session | undefined): Session {
+  if (session === undefined) throw noSession();
+  return session;
+}
+
+export function noSession(): MaestroError {
+  return new MaestroError("no_session", "There is no active session", {
+    hint: 'Create one with "maestro session create <plan>".',
+  });
+}
+
+export function requirePhase(session: Session, id: string): SessionPhase {
+  const phase = findPhase(session, id);
+  if (phase !== undefined) return phase;
+  const known = session.phases.slice(0, 20).map((other) => other.id);
+  const more = session.phases.length > known.length ? ", ..." : "";
+  throw new MaestroError("not_found", `Session ${session.session_id} has no phase ${JSON.stringify(id)}`, {
+    hint: `Its phases are ${known.join(", ")}${more}.`,
+  });
+}
+
+export interface MoveRequest {
+  phase: string;
+  to: PhaseStatus;
+  userDecision: boolean;
+  reason?: string | undefined;
+  maxRetries: number;
+}
+
+/** `hashes`: content of the files the phase owns, when it starts. */
+export function decideMove(session: Session, request: MoveRequest, hashes: FileHashes): SessionEvent[] {
+  const phase = requirePhase(session, request.phase);
+  enforce(judgeMove(session, phase, request));
+  const moved: EventOf<"phase.moved"> = { type: "phase.moved", phase: phase.id, from: phase.status, to: request.to };
+  if (request.userDecision) moved.user_decision = true;
+  if (request.reason !== undefined) moved.reason = request.reason;
+  if (request.to === "in_progress") moved.hashes = hashes;
+  return [moved];
+}
+
+export interface FileLists {
+  created: string[];
+  modified: string[];
+  deleted: string[];
+}
+
+export function decideFiles(session: Session, phase: string, files: FileLists, hashes: FileHashes): SessionEvent[] {
+  requirePhase(session, phase);
+  if (files.created.length + files.modified.length + files.deleted.length === 0) return [];
+  return [{ type: "phase.files_added", phase, ...files, hashes }];
+}
+
+export function decideHandoff(session: Session, phase: string, handoff: HandoffRecord): SessionEvent[] {
+  const { id, agents } = requirePhase(session, phase);
+  return [{ type: "phase.handed_off", phase: id, agent: agents[0] ?? "unknown", handoff }];
+}
+
+/** An error without an agent is its phase's own. `resolution` is what was done about it, or "pending". */
+export function decideError(session: Session, phase: string, error: Omit<ErrorRecord, "resolved">): SessionEvent[] {
+  const { agents } = requirePhase(session, phase);
+  const agent = error.agent || agents[0] || "unknown";
+  return [{ type: "phase.error_added", phase, error: { ...error, agent, resolved: error.resolution !== "pending" } }];
+}
+
+export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[] {
+  if (session.execution_mode === mode) return [];
+  if (session.execution_mode !== null) {
+    throw new MaestroError("conflict", `Session ${session.session_id} already runs in ${session.execution_mode} mode`, {
+      hint: "The mode holds for the whole session.",
+    });
+  }
+  return [{ type: "session.mode_set", execution_mode: mode }];
+}
+
+export function decideNote(session: Session, text: string, phase: string | undefined): SessionEvent[] {
+  if (text.trim() === "") throw new MaestroError("usage", "A note must say something");
+  if (phase !== undefined) requirePhase(session, phase);
+  return [{ type: "session.noted", text, ...(phase === undefined ? {} : { phase }) }];
+}
+
+export function decideCompletion(session: Session, summary: string | undefined): SessionEvent[] {
+  if (session.status === "completed") return [];
+  enforce(judgeStatus(session, "completed"));
+  return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
+}
+
+function enforce(verdict: Verdict): void {
+  if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
+}

@@ -1,0 +1,201 @@
+// The catalogue of what can happen to a session: one schema per event, version 1. Types are inferred from here.
+// A change of meaning is a new version and a migration, never an edit. Nothing that a hook loads imports this at run time.
+
+import * as z from "zod";
+
+export const phaseStatuses = ["pending", "in_progress", "completed", "failed", "skipped", "aborted"] as const;
+export const sessionStatuses = ["in_progress", "completed", "failed", "interrupted"] as const;
+export const executionModes = ["parallel", "sequential"] as const;
+export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
+
+const text = z.string().max(1_000_000);
+const id = z.string().min(1).max(64);
+const path = z.string().min(1).max(4096);
+const paths = z.array(path).max(100_000);
+/** A role of the roster: nothing that could be mistaken for a property of Object. */
+const agent = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+const count = z.number().int().nonnegative();
+
+const phaseStatus = z.enum(phaseStatuses);
+const sessionStatus = z.enum(sessionStatuses);
+const executionMode = z.enum(executionModes);
+
+const downstreamContext = z.strictObject({
+  key_interfaces_introduced: z.array(text),
+  patterns_established: z.array(text),
+  integration_points: z.array(text),
+  assumptions: z.array(text),
+  warnings: z.array(text),
+});
+
+const errorRecord = z.strictObject({
+  agent,
+  timestamp: z.string(),
+  type: z.enum(errorTypes),
+  message: text,
+  resolution: text,
+  resolved: z.boolean(),
+});
+
+const tokens = z.strictObject({ input: count, output: count, cached: count });
+
+/** Content hash of a project file; null: it was not there; "unknown": not a file we could hash. */
+const fileHashes = z.record(path, z.string().nullable());
+
+const files = { created: paths, modified: paths, deleted: paths };
+
+const planPhase = z.strictObject({
+  id,
+  title: text,
+  agent,
+  description: text,
+  validation_criteria: z.array(text),
+  validation: z.array(text),
+  parallel: z.boolean(),
+  blocked_by: z.array(id),
+  files_created: paths,
+  files_modified: paths,
+  files_deleted: paths,
+  estimate: z
+    .strictObject({
+      input_tokens: z.number().optional(),
+      output_tokens: z.number().optional(),
+      minutes: z.number().optional(),
+    })
+    .optional(),
+});
+
+/** A phase as `active-session.md` shows it: what an adopted view brings with it. */
+export const phaseRecord = z.strictObject({
+  id,
+  name: text,
+  status: phaseStatus,
+  agents: z.array(agent),
+  parallel: z.boolean(),
+  started: z.string().nullable(),
+  completed: z.string().nullable(),
+  blocked_by: z.array(id),
+  files_created: paths,
+  files_modified: paths,
+  files_deleted: paths,
+  downstream_context: downstreamContext,
+  errors: z.array(errorRecord),
+  retry_count: count,
+});
+
+/** The front matter of `active-session.md`, keys as the view writes them. */
+export const sessionRecord = z.strictObject({
+  session_id: z.string().min(1).max(200),
+  created: z.string(),
+  updated: z.string(),
+  status: sessionStatus,
+  design_document: path.nullable(),
+  implementation_plan: path.nullable(),
+  execution_mode: executionMode.nullable(),
+  current_phase: id.nullable(),
+  total_phases: count,
+  token_usage: z.strictObject({
+    total_input: count,
+    total_output: count,
+    total_cached: count,
+    by_agent: z.record(agent, tokens),
+  }),
+  phases: z.array(phaseRecord),
+});
+
+const fileMove = z.strictObject({ from: path, to: path });
+
+const plan = z.strictObject({
+  title: text,
+  path: path.nullable(),
+  /** sha256 of the plan file's bytes when it was frozen. */
+  hash: z.string(),
+  design_document: path.nullable(),
+  phases: z.array(planPhase),
+});
+
+const handoff = z.strictObject({
+  status: z.enum(["success", "partial", "failure"]).nullable(),
+  missing: z.array(z.string()),
+  summary: text,
+  downstream_context: downstreamContext,
+});
+
+/** What a hand edit of the view may change on a phase; everything else in it is ours. */
+const adoptedPhase = z.strictObject({
+  id,
+  status: phaseStatus.optional(),
+  files: z.strictObject(files).optional(),
+  downstream_context: downstreamContext.optional(),
+  errors: z.array(errorRecord).optional(),
+});
+
+const bodies = {
+  "session.created": z.strictObject({
+    session_id: z.string().min(1).max(200),
+    task: text.nullable(),
+    execution_mode: executionMode.nullable(),
+    plan,
+  }),
+  /** A view that had no journal: written by hand, by a script or by an earlier version. */
+  "session.imported": z.strictObject({ title: text, session: sessionRecord }),
+  "session.mode_set": z.strictObject({ execution_mode: executionMode }),
+  "session.status_set": z.strictObject({ status: sessionStatus, summary: text.optional() }),
+  "session.noted": z.strictObject({ text, phase: id.optional(), agent: agent.optional() }),
+  "phase.moved": z.strictObject({
+    phase: id,
+    from: phaseStatus,
+    to: phaseStatus,
+    user_decision: z.boolean().optional(),
+    reason: text.optional(),
+    /** Hashes of the files the phase owns, taken when it starts: what a resume compares with. */
+    hashes: fileHashes.optional(),
+  }),
+  "phase.files_added": z.strictObject({ phase: id, ...files, hashes: fileHashes }),
+  "phase.handed_off": z.strictObject({ phase: id, agent, handoff }),
+  "phase.validated": z.strictObject({ phase: id, result: z.enum(["pass", "fail", "skipped"]), detail: text }),
+  "phase.error_added": z.strictObject({ phase: id, error: errorRecord }),
+  "tokens.used": z.strictObject({ agent, phase: id.optional(), ...tokens.shape }),
+  /** `superseded`: the old plan's move to the archive, done after this is written; null when it lies elsewhere. */
+  "plan.revised": z.strictObject({ plan, superseded: fileMove.nullable() }),
+  "view.adopted": z.strictObject({
+    status: sessionStatus.optional(),
+    execution_mode: executionMode.optional(),
+    phases: z.array(adoptedPhase),
+    token_usage: sessionRecord.shape.token_usage.optional(),
+  }),
+  /** Written before the first file moves, so that an interrupted archiving is finished by whoever comes next. */
+  "archive.started": z.strictObject({
+    status: sessionStatus,
+    session_to: path,
+    journal_to: path,
+    moves: z.array(fileMove),
+  }),
+};
+
+type Bodies = { [Type in keyof typeof bodies]: z.infer<(typeof bodies)[Type]> };
+export type EventType = keyof Bodies;
+export type EventOf<Type extends EventType> = { type: Type } & Bodies[Type];
+export type SessionEvent = { [Type in EventType]: EventOf<Type> }[EventType];
+
+export type PhaseStatus = z.infer<typeof phaseStatus>;
+export type SessionStatus = z.infer<typeof sessionStatus>;
+export type ExecutionMode = z.infer<typeof executionMode>;
+export type ErrorRecord = z.infer<typeof errorRecord>;
+export type DownstreamContext = z.infer<typeof downstreamContext>;
+export type FileHashes = z.infer<typeof fileHashes>;
+export type FrozenPlan = z.infer<typeof plan>;
+export type FileMove = z.infer<typeof fileMove>;
+export type PhaseRecord = z.infer<typeof phaseRecord>;
+export type SessionRecord = z.infer<typeof sessionRecord>;
+export type HandoffRecord = z.infer<typeof handoff>;
+
+/** Why an event is not one of ours, in one line; undefined when it is. Used before writing and by `maestro doctor`. */
+export function eventFault(event: { type: string }): string | undefined {
+  const { type, ...body } = event;
+  if (!Object.hasOwn(bodies, type)) return `unknown event type "${type}"`;
+  const parsed = bodies[type as EventType].safeParse(body);
+  if (parsed.success) return undefined;
+  const issue = parsed.error.issues[0];
+  return `${type}: ${issue?.path.join(".") || "event"}: ${issue?.message}`;
+}

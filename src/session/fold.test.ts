@@ -1,0 +1,202 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { frozenPhase, frozenPlan, moved, sessionAfter, startTime } from "../../test/support/session.ts";
+import type { SessionEvent } from "./events.ts";
+import { fold } from "./fold.ts";
+import { findPhase } from "./session.ts";
+
+const two = [frozenPhase("1"), frozenPhase("2", { blocked_by: ["1"] })];
+const failure = (message: string): SessionEvent => ({
+  type: "phase.error_added",
+  phase: "1",
+  error: { agent: "coder", timestamp: startTime, type: "validation", message, resolution: "pending", resolved: false },
+});
+
+describe("a new session (C22, K139, K140)", () => {
+  it("has every phase pending, is in progress, and stands at the first phase", () => {
+    const session = sessionAfter(two);
+    expect(session).toMatchObject({
+      status: "in_progress",
+      current_phase: "1",
+      total_phases: 2,
+      execution_mode: null,
+      token_usage: { total_input: 0, total_output: 0, total_cached: 0, by_agent: {} },
+    });
+    expect(session.phases.map(({ status, errors, files_created }) => [status, errors, files_created])).toEqual([
+      ["pending", [], []],
+      ["pending", [], []],
+    ]);
+  });
+
+  it("does not exist before its first event", () => {
+    expect(fold([])).toBeUndefined();
+    expect(() => fold([{ type: "session.noted", text: "x", seq: 1, ts: startTime }])).toThrow(
+      "before the session was created",
+    );
+  });
+});
+
+describe("phases", () => {
+  it("take their times and the session's position from the moves (K152, K153)", () => {
+    const session = sessionAfter(
+      two,
+      moved("1", "pending", "in_progress"),
+      moved("1", "in_progress", "completed"),
+      moved("2", "pending", "in_progress"),
+    );
+    expect(findPhase(session, "1")).toMatchObject({
+      started: "2026-02-14T22:58:01.000Z",
+      completed: "2026-02-14T22:58:02.000Z",
+    });
+    expect(session).toMatchObject({ current_phase: "2", updated: "2026-02-14T22:58:03.000Z", created: startTime });
+  });
+
+  it("stand at the phase that still runs when another one ends", () => {
+    const three = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3")];
+    const session = sessionAfter(
+      three,
+      moved("1", "pending", "in_progress"),
+      moved("2", "pending", "in_progress"),
+      moved("2", "in_progress", "completed"),
+    );
+    expect(session.current_phase).toBe("1");
+  });
+
+  it("count retries, and only retries (K145)", () => {
+    const session = sessionAfter(
+      two,
+      moved("1", "pending", "in_progress"),
+      moved("1", "in_progress", "failed"),
+      moved("1", "failed", "in_progress"),
+      moved("1", "in_progress", "failed"),
+      moved("1", "failed", "in_progress"),
+    );
+    expect(findPhase(session, "1")?.retry_count).toBe(2);
+  });
+
+  it("append files and never list one twice (K154)", () => {
+    const files = (created: string[]): SessionEvent => ({
+      type: "phase.files_added",
+      phase: "1",
+      created,
+      modified: [],
+      deleted: [],
+      hashes: {},
+    });
+    const session = sessionAfter(two, files(["a"]), files(["b", "a"]));
+    expect(findPhase(session, "1")?.files_created).toEqual(["a", "b"]);
+  });
+
+  it("resolve their errors when they complete after a retry (K157)", () => {
+    const session = sessionAfter(
+      two,
+      moved("1", "pending", "in_progress"),
+      failure("build failed"),
+      moved("1", "in_progress", "failed"),
+      moved("1", "failed", "in_progress"),
+      moved("1", "in_progress", "completed"),
+    );
+    expect(findPhase(session, "1")?.errors[0]).toEqual({
+      agent: "coder",
+      timestamp: startTime,
+      type: "validation",
+      message: "build failed",
+      resolution: "Resolved by retry 1",
+      resolved: true,
+    });
+  });
+
+  it("keep the Downstream Context of their hand-off (K155)", () => {
+    const downstream_context = {
+      key_interfaces_introduced: ["Task"],
+      patterns_established: [],
+      integration_points: [],
+      assumptions: [],
+      warnings: [],
+    };
+    const session = sessionAfter(two, {
+      type: "phase.handed_off",
+      phase: "1",
+      agent: "coder",
+      handoff: { status: "success", missing: [], summary: "", downstream_context },
+    });
+    expect(findPhase(session, "1")?.downstream_context).toEqual(downstream_context);
+  });
+});
+
+describe("token usage (J131, K156)", () => {
+  it("adds up by agent and in total, also for an agent named like a property of Object", () => {
+    const used = (agent: string, input: number): SessionEvent => ({
+      type: "tokens.used",
+      agent,
+      input,
+      output: 2,
+      cached: 1,
+    });
+    const session = sessionAfter(two, used("coder", 10), used("tester", 20), used("coder", 5), used("constructor", 1));
+    expect(session.token_usage).toMatchObject({ total_input: 36, total_output: 8, total_cached: 4 });
+    expect(Object.entries(session.token_usage.by_agent)).toEqual([
+      ["coder", { input: 15, output: 4, cached: 2 }],
+      ["tester", { input: 20, output: 2, cached: 1 }],
+      ["constructor", { input: 1, output: 2, cached: 1 }],
+    ]);
+  });
+});
+
+describe("the session's own status", () => {
+  it("fails when a phase is aborted (K148), and goes on when a failed one is retried or skipped", () => {
+    const failed: SessionEvent[] = [moved("1", "pending", "in_progress"), moved("1", "in_progress", "failed")];
+    expect(sessionAfter(two, ...failed, moved("1", "failed", "aborted")).status).toBe("failed");
+    const stopped: SessionEvent = { type: "session.status_set", status: "failed" };
+    expect(sessionAfter(two, ...failed, stopped, moved("1", "failed", "in_progress")).status).toBe("in_progress");
+    expect(sessionAfter(two, ...failed, stopped, moved("1", "failed", "skipped")).status).toBe("in_progress");
+  });
+});
+
+describe("a revised plan (L166)", () => {
+  it("keeps what happened to phases that stay, drops pending ones, adds new ones", () => {
+    const plan = {
+      ...frozenPlan([frozenPhase("1", { title: "Renamed" }), frozenPhase("3")]),
+      path: "v2.md",
+      hash: "9",
+    };
+    const session = sessionAfter(two, moved("1", "pending", "in_progress"), moved("1", "in_progress", "completed"), {
+      type: "plan.revised",
+      plan,
+      superseded: null,
+    });
+    expect(session.phases.map(({ id, name, status }) => [id, name, status])).toEqual([
+      ["1", "Renamed", "completed"],
+      ["3", "Phase 3", "pending"],
+    ]);
+    expect(session).toMatchObject({
+      implementation_plan: "v2.md",
+      plan_hash: "9",
+      total_phases: 2,
+      revision: 2,
+      current_phase: "3",
+    });
+  });
+});
+
+describe("folding in two steps", () => {
+  it("gives what folding at once gives, wherever it is cut", () => {
+    const steps = fc.array(
+      fc.constantFrom<SessionEvent>(
+        moved("1", "pending", "in_progress"),
+        moved("1", "in_progress", "failed"),
+        moved("1", "failed", "in_progress"),
+        failure("x"),
+        { type: "session.noted", text: "n" },
+      ),
+      { maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(steps, (events) => {
+        const again = sessionAfter(two, ...events);
+        expect(sessionAfter(two, ...events)).toEqual(again);
+        expect(again.seq).toBe(events.length + 1);
+      }),
+    );
+  });
+});

@@ -1,0 +1,268 @@
+// Journal -> Session. Pure but for the session it is given to extend: one event costs the same at phase 5,000 as at phase 5.
+// It trusts what it reads: legality is judged before an event is written, never here.
+
+import type { EventOf, FrozenPlan, SessionEvent } from "./events.ts";
+import { emptyContext, findPhase, type Session, type SessionPhase } from "./session.ts";
+
+export type TimedEvent = SessionEvent & { seq: number; ts: string };
+
+/** Applies one event. The session given is changed and returned; `undefined` before the first event. */
+export function apply(session: Session | undefined, event: TimedEvent): Session {
+  if (event.type === "session.created") return created(event);
+  if (event.type === "session.imported") return imported(event);
+  if (session === undefined) throw new Error(`event ${event.seq} (${event.type}) comes before the session was created`);
+  session.updated = event.ts;
+  session.seq = event.seq;
+  applyTo(session, event);
+  return session;
+}
+
+export function fold(events: Iterable<TimedEvent>): Session | undefined {
+  let session: Session | undefined;
+  for (const event of events) session = apply(session, event);
+  return session;
+}
+
+function applyTo(session: Session, event: TimedEvent): void {
+  switch (event.type) {
+    case "session.mode_set":
+      session.execution_mode = event.execution_mode;
+      return;
+    case "session.status_set":
+      session.status = event.status;
+      session.summary = event.summary ?? session.summary;
+      return;
+    case "session.noted":
+      session.notes.push({
+        ts: event.ts,
+        text: event.text,
+        ...(event.phase === undefined ? {} : { phase: event.phase }),
+        ...(event.agent === undefined ? {} : { agent: event.agent }),
+      });
+      return;
+    case "tokens.used":
+      addTokens(session, event.agent, event);
+      return;
+    case "plan.revised":
+      revise(session, event.plan);
+      session.superseded = event.superseded;
+      return;
+    case "view.adopted":
+      adopt(session, event);
+      return;
+    case "archive.started":
+      session.status = event.status;
+      session.archiving = event;
+      relocate(session, event.moves);
+      return;
+    case "session.created":
+    case "session.imported":
+      return;
+    default:
+      applyToPhase(session, event);
+  }
+}
+
+type PhaseEvent = Extract<TimedEvent, { type: `phase.${string}` }>;
+
+function applyToPhase(session: Session, event: PhaseEvent): void {
+  const phase = findPhase(session, event.phase);
+  if (phase === undefined) throw new Error(`event ${event.seq} (${event.type}) names unknown phase ${event.phase}`);
+  switch (event.type) {
+    case "phase.moved":
+      move(session, phase, event.to, event.ts);
+      if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
+      return;
+    case "phase.files_added":
+      addFiles(phase, event);
+      for (const [path, hash] of Object.entries(event.hashes)) session.file_hashes.set(path, { hash, phase: phase.id });
+      return;
+    case "phase.handed_off":
+      phase.handoff = event.handoff;
+      phase.downstream_context = event.handoff.downstream_context;
+      return;
+    case "phase.validated":
+      phase.validation = { result: event.result, detail: event.detail };
+      return;
+    case "phase.error_added":
+      phase.errors.push(event.error);
+  }
+}
+
+function move(session: Session, phase: SessionPhase, to: SessionPhase["status"], ts: string): void {
+  if (phase.status === "failed" && to === "in_progress") phase.retry_count += 1;
+  phase.status = to;
+  session.running.delete(phase.id);
+  // Going on after an interruption or a failure: somebody decided to.
+  const goesOn = to === "in_progress" || to === "skipped";
+  if (goesOn && (session.status === "interrupted" || session.status === "failed")) session.status = "in_progress";
+  if (to === "in_progress") {
+    session.running.add(phase.id);
+    session.current_phase = phase.id;
+    phase.started = ts;
+    phase.completed = null;
+    return;
+  }
+  if (to === "completed") {
+    phase.completed = ts;
+    resolveErrors(phase);
+  }
+  if (to === "aborted") session.status = "failed";
+  if (session.current_phase === phase.id) session.current_phase = [...session.running].at(-1) ?? phase.id;
+}
+
+/** A phase that completes has overcome what went wrong before. */
+function resolveErrors(phase: SessionPhase): void {
+  const resolution = phase.retry_count === 0 ? "The phase completed" : `Resolved by retry ${phase.retry_count}`;
+  phase.errors = phase.errors.map((error) => (error.resolved ? error : { ...error, resolved: true, resolution }));
+}
+
+function addFiles(phase: SessionPhase, files: { created: string[]; modified: string[]; deleted: string[] }): void {
+  append(phase.files_created, files.created);
+  append(phase.files_modified, files.modified);
+  append(phase.files_deleted, files.deleted);
+}
+
+/** What a list holds, so that appending to a long one costs the same as to a short one. */
+const contents = new WeakMap<string[], Set<string>>();
+
+function append(list: string[], added: readonly string[]): void {
+  if (added.length === 0) return;
+  const known = contents.get(list) ?? new Set(list);
+  contents.set(list, known);
+  for (const path of added) {
+    if (known.has(path)) continue;
+    known.add(path);
+    list.push(path);
+  }
+}
+
+function addTokens(session: Session, agent: string, used: { input: number; output: number; cached: number }): void {
+  const total = session.token_usage;
+  total.total_input += used.input;
+  total.total_output += used.output;
+  total.total_cached += used.cached;
+  const before = (Object.hasOwn(total.by_agent, agent) && total.by_agent[agent]) || { input: 0, output: 0, cached: 0 };
+  total.by_agent[agent] = {
+    input: before.input + used.input,
+    output: before.output + used.output,
+    cached: before.cached + used.cached,
+  };
+}
+
+function created(event: EventOf<"session.created"> & { seq: number; ts: string }): Session {
+  const { plan } = event;
+  const phases = plan.phases.map(pendingPhase);
+  return {
+    session_id: event.session_id,
+    title: plan.title,
+    task: event.task,
+    created: event.ts,
+    updated: event.ts,
+    status: "in_progress",
+    design_document: plan.design_document,
+    implementation_plan: plan.path,
+    execution_mode: event.execution_mode,
+    current_phase: phases[0]?.id ?? null,
+    total_phases: phases.length,
+    token_usage: { total_input: 0, total_output: 0, total_cached: 0, by_agent: {} },
+    phases,
+    plan_hash: plan.hash,
+    file_hashes: new Map(),
+    notes: [],
+    summary: null,
+    revision: 1,
+    superseded: null,
+    archiving: null,
+    seq: event.seq,
+    index: indexOf(phases),
+    running: new Set(),
+  };
+}
+
+function imported(event: EventOf<"session.imported"> & { seq: number; ts: string }): Session {
+  const { session, title } = event;
+  const phases: SessionPhase[] = session.phases.map((phase) => ({ ...phase }));
+  return {
+    ...session,
+    title,
+    task: null,
+    phases,
+    plan_hash: null,
+    file_hashes: new Map(),
+    notes: [],
+    summary: null,
+    revision: 1,
+    superseded: null,
+    archiving: null,
+    seq: event.seq,
+    index: indexOf(phases),
+    running: new Set(phases.filter((phase) => phase.status === "in_progress").map((phase) => phase.id)),
+  };
+}
+
+function pendingPhase(plan: FrozenPlan["phases"][number]): SessionPhase {
+  return {
+    id: plan.id,
+    name: plan.title,
+    status: "pending",
+    agents: [plan.agent],
+    parallel: plan.parallel,
+    started: null,
+    completed: null,
+    blocked_by: plan.blocked_by,
+    files_created: [],
+    files_modified: [],
+    files_deleted: [],
+    downstream_context: emptyContext(),
+    errors: [],
+    retry_count: 0,
+    plan,
+  };
+}
+
+/** The new plan's phases; those that were in the old one keep what happened to them. */
+function revise(session: Session, plan: FrozenPlan): void {
+  const before = session;
+  const phases = plan.phases.map((next): SessionPhase => {
+    const known = findPhase(before, next.id);
+    const fresh = pendingPhase(next);
+    if (known === undefined || known.status === "pending") return fresh;
+    return { ...known, plan: next, name: fresh.name, agents: fresh.agents, blocked_by: fresh.blocked_by };
+  });
+  session.title = plan.title;
+  session.design_document = plan.design_document ?? session.design_document;
+  session.implementation_plan = plan.path;
+  session.plan_hash = plan.hash;
+  session.phases = phases;
+  session.total_phases = phases.length;
+  session.index = indexOf(phases);
+  session.revision += 1;
+  const open = phases.find((phase) => phase.status !== "completed" && phase.status !== "skipped");
+  if (session.running.size === 0) session.current_phase = open?.id ?? session.current_phase;
+}
+
+function adopt(session: Session, event: EventOf<"view.adopted"> & { ts: string }): void {
+  session.status = event.status ?? session.status;
+  session.execution_mode = event.execution_mode ?? session.execution_mode;
+  session.token_usage = event.token_usage ?? session.token_usage;
+  for (const change of event.phases) {
+    const phase = findPhase(session, change.id);
+    if (phase === undefined) throw new Error(`adopted view names unknown phase ${change.id}`);
+    if (change.files !== undefined) addFiles(phase, change.files);
+    phase.downstream_context = change.downstream_context ?? phase.downstream_context;
+    phase.errors = change.errors ?? phase.errors;
+    if (change.status !== undefined) move(session, phase, change.status, event.ts);
+  }
+}
+
+function relocate(session: Session, moves: readonly { from: string; to: string }[]): void {
+  for (const { from, to } of moves) {
+    if (session.implementation_plan === from) session.implementation_plan = to;
+    if (session.design_document === from) session.design_document = to;
+  }
+}
+
+function indexOf(phases: readonly { id: string }[]): Map<string, number> {
+  return new Map(phases.map((phase, position) => [phase.id, position]));
+}

@@ -1,0 +1,73 @@
+// Where a session stands and what stands in its way: what `status` shows and `resume` starts from. Pure.
+
+import type { FileHashes } from "./events.ts";
+import { isClosed, type Session, type SessionPhase } from "./session.ts";
+
+export interface Position {
+  /** The last completed phase in plan order. */
+  last_completed: string | null;
+  /** The first phase in progress or pending: where work goes on. */
+  next: string | null;
+  /** Phases that can start now. */
+  ready: string[];
+  /** Failed phases with errors that nobody has resolved. */
+  unresolved: string[];
+  counts: Record<SessionPhase["status"], number>;
+}
+
+export function positionOf(session: Session): Position {
+  const counts = { pending: 0, in_progress: 0, completed: 0, failed: 0, skipped: 0, aborted: 0 };
+  const position: Position = { last_completed: null, next: null, ready: [], unresolved: [], counts };
+  const closed = new Set(session.phases.filter(isClosed).map((phase) => phase.id));
+  for (const phase of session.phases) {
+    counts[phase.status] += 1;
+    if (phase.status === "completed") position.last_completed = phase.id;
+    if (phase.status === "in_progress" || phase.status === "pending") position.next ??= phase.id;
+    if (phase.status === "pending" && phase.blocked_by.every((id) => closed.has(id))) position.ready.push(phase.id);
+    if (phase.status === "failed" && phase.errors.some((error) => !error.resolved)) position.unresolved.push(phase.id);
+  }
+  return position;
+}
+
+export type Conflict =
+  /** A phase was begun and not finished, and its files are not as it found them. */
+  | { kind: "partially_modified"; phase: string; file: string }
+  /** A file that a finished phase recorded is not as it left it. */
+  | { kind: "modified_externally"; phase: string; file: string }
+  | { kind: "plan_changed"; file: string };
+
+/** The files whose content `findConflicts` wants to know. */
+export function watchedFiles(session: Session): string[] {
+  const started = session.phases.filter(
+    (phase) => phase.status === "in_progress" && phase.hashes_at_start !== undefined,
+  );
+  return [
+    ...new Set([
+      ...session.file_hashes.keys(),
+      ...started.flatMap((phase) => Object.keys(phase.hashes_at_start ?? {})),
+    ]),
+  ];
+}
+
+export function findConflicts(session: Session, now: FileHashes, planHash: string | null): Conflict[] {
+  const conflicts: Conflict[] = [];
+  const { implementation_plan, plan_hash } = session;
+  if (implementation_plan !== null && plan_hash !== null && planHash !== plan_hash) {
+    conflicts.push({ kind: "plan_changed", file: implementation_plan });
+  }
+  const unfinished = new Set<string>();
+  for (const phase of session.phases) {
+    if (phase.status !== "in_progress") continue;
+    for (const [file, before] of Object.entries(phase.hashes_at_start ?? {})) {
+      if (now[file] === before) continue;
+      unfinished.add(file);
+      conflicts.push({ kind: "partially_modified", phase: phase.id, file });
+    }
+  }
+  for (const [file, recorded] of session.file_hashes) {
+    if (now[file] !== recorded.hash && !unfinished.has(file)) {
+      conflicts.push({ kind: "modified_externally", phase: recorded.phase, file });
+    }
+  }
+  return conflicts;
+}

@@ -1,0 +1,73 @@
+// What a session is, once its events are folded. The fold owns these objects; everybody else reads them.
+
+import type {
+  DownstreamContext,
+  EventOf,
+  ExecutionMode,
+  FileHashes,
+  FileMove,
+  FrozenPlan,
+  HandoffRecord,
+  PhaseRecord,
+  SessionRecord,
+} from "./events.ts";
+
+export interface SessionPhase extends PhaseRecord {
+  /** The phase as the plan froze it; absent in a session imported from a view. */
+  plan?: FrozenPlan["phases"][number];
+  handoff?: HandoffRecord;
+  validation?: { result: "pass" | "fail" | "skipped"; detail: string };
+  /** Files the phase owns and their content when it started. */
+  hashes_at_start?: FileHashes;
+}
+
+export interface Note {
+  ts: string;
+  text: string;
+  phase?: string;
+  agent?: string;
+}
+
+export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"> {
+  title: string;
+  task: string | null;
+  execution_mode: ExecutionMode | null;
+  phases: SessionPhase[];
+  /** sha256 of the plan file when it was frozen; null in a session imported from a view. */
+  plan_hash: string | null;
+  /** Content of every recorded file when it was last recorded. */
+  file_hashes: Map<string, { hash: string | null; phase: string }>;
+  notes: Note[];
+  summary: string | null;
+  /** How many times the plan was revised. */
+  revision: number;
+  /** Where the plan before the last revision has to be. */
+  superseded: FileMove | null;
+  archiving: EventOf<"archive.started"> | null;
+  /** Sequence number of the last event. */
+  seq: number;
+  /** Position of each phase in `phases`. */
+  index: Map<string, number>;
+  /** Ids of the phases in progress, oldest first. */
+  running: Set<string>;
+}
+
+export function findPhase(session: Session, id: string): SessionPhase | undefined {
+  const position = session.index.get(id);
+  return position === undefined ? undefined : session.phases[position];
+}
+
+export function emptyContext(): DownstreamContext {
+  return {
+    key_interfaces_introduced: [],
+    patterns_established: [],
+    integration_points: [],
+    assumptions: [],
+    warnings: [],
+  };
+}
+
+/** Closed: nothing more will happen to it unless somebody decides so. */
+export function isClosed(phase: { status: string }): boolean {
+  return phase.status === "completed" || phase.status === "skipped";
+}

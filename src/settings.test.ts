@@ -1,0 +1,144 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { definitions, parseEnv, resolveSettings, type SettingName } from "./settings.ts";
+
+let project: string;
+let extension: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "maestro-settings-"));
+  extension = join(project, "extension");
+  mkdirSync(extension);
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+const resolve = (env: Record<string, string> = {}) =>
+  resolveSettings(project, { MAESTRO_EXTENSION_PATH: extension, HOME: project, ...env });
+
+describe("defaults (E47-E58)", () => {
+  it.each([
+    ["MAESTRO_STATE_DIR", ".gemini"],
+    ["MAESTRO_MAX_CONCURRENT", 0],
+    ["MAESTRO_STAGGER_DELAY", 5],
+    ["MAESTRO_AGENT_TIMEOUT", 10],
+    ["MAESTRO_CLEANUP_DISPATCH", false],
+    ["MAESTRO_DEFAULT_MODEL", ""],
+    ["MAESTRO_WRITER_MODEL", ""],
+    ["MAESTRO_GEMINI_EXTRA_ARGS", ""],
+    ["MAESTRO_EXECUTION_MODE", "ask"],
+    ["MAESTRO_MAX_RETRIES", 2],
+    ["MAESTRO_AUTO_ARCHIVE", true],
+    ["MAESTRO_DISABLED_AGENTS", ""],
+  ] as [SettingName, unknown][])("%s is %j", (name, value) => {
+    expect(resolve().values[name]).toBe(value);
+    expect(resolve().sources[name]).toBe("default");
+  });
+
+  it("is a complete list: every definition has its case above", () => {
+    expect(Object.keys(definitions)).toHaveLength(12);
+  });
+});
+
+describe("precedence (E44, C16)", () => {
+  const layers = { environment: "7", "workspace .env": "8", "extension .env": "9" };
+  it.each([
+    [["environment", "workspace .env", "extension .env"], 7, "environment"],
+    [["workspace .env", "extension .env"], 8, "workspace .env"],
+    [["extension .env"], 9, "extension .env"],
+  ] as [(keyof typeof layers)[], number, string][])("%j gives %i", (given, value, source) => {
+    const env: Record<string, string> = {};
+    for (const layer of given) {
+      if (layer === "environment") env.MAESTRO_MAX_RETRIES = layers[layer];
+      else
+        writeFileSync(
+          join(layer === "workspace .env" ? project : extension, ".env"),
+          `MAESTRO_MAX_RETRIES=${layers[layer]}\n`,
+        );
+    }
+    expect(resolve(env).values.MAESTRO_MAX_RETRIES).toBe(value);
+    expect(resolve(env).sources.MAESTRO_MAX_RETRIES).toBe(source);
+  });
+
+  it("takes the extension's .env from $HOME/.gemini/extensions/maestro without MAESTRO_EXTENSION_PATH (E45)", () => {
+    const home = join(project, ".gemini", "extensions", "maestro");
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, ".env"), "MAESTRO_STATE_DIR=from-home\n");
+    expect(resolveSettings(project, { HOME: project }).values.MAESTRO_STATE_DIR).toBe("from-home");
+    expect(resolveSettings(project, { HOME: project, MAESTRO_EXTENSION_PATH: "" }).values.MAESTRO_STATE_DIR).toBe(
+      "from-home",
+    );
+  });
+
+  it("counts an empty variable as unset", () => {
+    writeFileSync(join(project, ".env"), "MAESTRO_STATE_DIR=from-file\n");
+    expect(resolve({ MAESTRO_STATE_DIR: "" }).values.MAESTRO_STATE_DIR).toBe("from-file");
+  });
+
+  it("does not let a repository choose where agents come from", () => {
+    writeFileSync(join(project, ".env"), `MAESTRO_EXTENSION_PATH=${project}/evil\nMAESTRO_STATE_DIR=x\n`);
+    writeFileSync(join(extension, ".env"), "MAESTRO_MAX_RETRIES=4\n");
+    expect(resolve().values.MAESTRO_MAX_RETRIES).toBe(4);
+  });
+
+  it("ignores a directory named .env", () => {
+    mkdirSync(join(project, ".env"));
+    expect(resolve().values.MAESTRO_STATE_DIR).toBe(".gemini");
+  });
+});
+
+describe("bad values (E61, C2)", () => {
+  it.each([
+    ["MAESTRO_STAGGER_DELAY", "x", "MAESTRO_STAGGER_DELAY must be a non-negative integer (got: x)"],
+    ["MAESTRO_STAGGER_DELAY", "-1", "MAESTRO_STAGGER_DELAY must be a non-negative integer (got: -1)"],
+    ["MAESTRO_MAX_CONCURRENT", "1.5", "MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: 1.5)"],
+    ["MAESTRO_MAX_CONCURRENT", "1e3", "MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: 1e3)"],
+    [
+      "MAESTRO_MAX_CONCURRENT",
+      "99999999999",
+      "MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: 99999999999)",
+    ],
+    ["MAESTRO_AGENT_TIMEOUT", "0", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 0)"],
+    ["MAESTRO_EXECUTION_MODE", "fast", "MAESTRO_EXECUTION_MODE must be one of parallel, sequential, ask (got: fast)"],
+    ["MAESTRO_AUTO_ARCHIVE", "maybe", "MAESTRO_AUTO_ARCHIVE must be true or false (got: maybe)"],
+  ])("%s=%s is refused", (name, value, message) => {
+    expect(() => resolve({ [name]: value })).toThrow(expect.objectContaining({ code: "config", message }));
+  });
+
+  it("says which file a bad value comes from", () => {
+    writeFileSync(join(project, ".env"), "MAESTRO_MAX_RETRIES=many\n");
+    expect(() => resolve()).toThrow(expect.objectContaining({ hint: "It is set in the workspace .env." }));
+  });
+
+  it("warns of a timeout above 60 minutes", () => {
+    expect(resolve({ MAESTRO_AGENT_TIMEOUT: "61" }).cautions).toHaveLength(1);
+    expect(resolve({ MAESTRO_AGENT_TIMEOUT: "60" }).cautions).toEqual([]);
+  });
+});
+
+describe(".env files", () => {
+  it.each([
+    ["A=1", "1"],
+    ["export A=1", "1"],
+    ["  A = 1  ", "1"],
+    ["A=1 # comment", "1"],
+    ["A=a#b", "a#b"],
+    ['A="x # y"', "x # y"],
+    ["A='$HOME'", "$HOME"],
+    ['A="line\\nbreak"', "line\nbreak"],
+    ['A="two\nlines"', "two\nlines"],
+    ["A=1\r\nB=2\r\n", "1"],
+    ["\uFEFFA=1", "1"],
+    ["A=1\nA=2", "2"],
+    ["#A=1\nA=", ""],
+    ["B=1", undefined],
+    ["not an assignment\nA=1", "1"],
+  ])("%j", (text, value) => {
+    expect(parseEnv(text).A).toBe(value);
+  });
+
+  it("is not confused by the names of prototype properties", () => {
+    expect(parseEnv("__proto__=1\nconstructor=2").constructor).toBe("2");
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,147 @@
+// Ending a session. The intention (`archive.started`) is in the journal before the first file moves, every step can be
+// repeated, and the journal itself moves last: whoever comes after a crash finishes the rest.
+
+import { closeSync, constants, fsyncSync } from "node:fs";
+import { basename } from "node:path";
+import { MaestroError } from "../errors.ts";
+import type { EventOf, FileMove } from "../session/events.ts";
+import { isClosed, type Session } from "../session/session.ts";
+import { renderSession } from "../views/session-view.ts";
+import { type Directory, ioError, withDirectory } from "./contained.ts";
+import { readRegular, replaceDurably, writeAll } from "./durable.ts";
+import { JOURNAL_FILE } from "./journal.ts";
+import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
+import { inspectView, setAside, VIEW_FILE } from "./view-file.ts";
+
+const HISTORY_FILE = "session-history.log";
+const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
+
+export interface Archived {
+  session_id: string;
+  status: Session["status"];
+  session: string;
+  journal: string;
+  plans: string[];
+}
+
+/** Chooses where everything goes, never onto a file that is there already. */
+export function planArchive(location: StateLocation, session: Session): EventOf<"archive.started"> {
+  const takenSessions = new Set(archivedNames(location));
+  const takenPlans = new Set(inState(location, ["plans", "archive"], (archive) => archive.list()) ?? []);
+  const name = freeName(
+    session.session_id,
+    (candidate) => takenSessions.has(`${candidate}.md`) || takenSessions.has(`${candidate}.jsonl`),
+  );
+  const documents = [session.design_document, session.implementation_plan].filter((path) => path !== null);
+  const moves = documents
+    .filter((path) => path === recordedPath(location, "plans", basename(path)) && isThere(location, basename(path)))
+    .map((from) => ({
+      from,
+      to: recordedPath(location, "plans", "archive", freeFileName(basename(from), takenPlans)),
+    }));
+  return {
+    type: "archive.started",
+    status: session.phases.every(isClosed) ? "completed" : session.status,
+    session_to: recordedPath(location, "state", "archive", `${name}.md`),
+    journal_to: recordedPath(location, "state", "archive", `${name}.jsonl`),
+    moves,
+  };
+}
+
+/** Carries out, or finishes, what the journal says was begun; under the lock. */
+export function finishArchive(location: StateLocation, directory: Directory, session: Session, now: Date): Archived {
+  const { archiving } = session;
+  if (archiving === null) throw new Error("no archiving was begun");
+  moveDocuments(location, archiving.moves);
+  withDirectory(location.root, [...location.components, "state", "archive"], walk(location, true), (target) => {
+    replaceDurably(target, basename(archiving.session_to), renderSession(session));
+    noteHistory(directory, session, now);
+    if (inspectView(directory).kind === "foreign") setAside(directory, VIEW_FILE, "edited", now);
+    else directory.unlink(VIEW_FILE);
+    directory.rename(JOURNAL_FILE, basename(archiving.journal_to), target);
+    target.sync();
+    directory.sync();
+    verify(directory, target, archiving);
+  });
+  return {
+    session_id: session.session_id,
+    status: session.status,
+    session: archiving.session_to,
+    journal: archiving.journal_to,
+    plans: archiving.moves.map((move) => move.to),
+  };
+}
+
+/** Moves documents from `plans/` to `plans/archive/`; what has moved already, or would cover something, stays. */
+export function moveDocuments(location: StateLocation, moves: readonly FileMove[]): void {
+  const below = [...location.components, "plans"];
+  const made = walk(location, true);
+  withDirectory(location.root, [...below, "archive"], made, (target) => {
+    withDirectory(location.root, below, made, (plans) => {
+      for (const { from, to } of moves) moveOnce(plans, basename(from), target, basename(to));
+    });
+  });
+}
+
+function moveOnce(source: Directory, name: string, target: Directory, newName: string): void {
+  if (source.lstat(name) === undefined || target.lstat(newName) !== undefined) return;
+  source.rename(name, newName, target);
+  target.sync();
+  source.sync();
+}
+
+/** One line per ended session; a line that is there already (after a crash) is enough. */
+function noteHistory(directory: Directory, session: Session, now: Date): void {
+  const done = session.phases.filter(isClosed).length;
+  const { total_input, total_output } = session.token_usage;
+  const facts = `${session.session_id} ${session.status} phases=${done}/${session.total_phases} tokens=${total_input}/${total_output}`;
+  const history = readRegular(directory, HISTORY_FILE, MAX_HISTORY_BYTES)?.toString("utf8") ?? "";
+  if (history.trimEnd().endsWith(facts)) return;
+  try {
+    const fd = directory.open(HISTORY_FILE, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
+    try {
+      writeAll(
+        fd,
+        Buffer.from(`${history === "" || history.endsWith("\n") ? "" : "\n"}${now.toISOString()} ${facts}\n`),
+        "history",
+      );
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    throw ioError("write", HISTORY_FILE, error);
+  }
+}
+
+function verify(directory: Directory, target: Directory, archiving: EventOf<"archive.started">): void {
+  const wrong = [
+    directory.lstat(VIEW_FILE) === undefined ? "" : `${VIEW_FILE} is still there`,
+    target.lstat(basename(archiving.session_to))?.isFile() ? "" : `${archiving.session_to} is missing`,
+    target.lstat(basename(archiving.journal_to))?.isFile() ? "" : `${archiving.journal_to} is missing`,
+  ].filter((fault) => fault !== "");
+  if (wrong.length > 0) throw new MaestroError("io", `Archiving did not finish: ${wrong.join("; ")}`);
+}
+
+export function archivedNames(location: StateLocation): string[] {
+  return inState(location, ["state", "archive"], (archive) => archive.list()) ?? [];
+}
+
+function isThere(location: StateLocation, name: string): boolean {
+  return inState(location, ["plans"], (plans) => plans.lstat(name)?.isFile() === true) === true;
+}
+
+function freeName(name: string, isTaken: (candidate: string) => boolean): string {
+  for (let attempt = 1; ; attempt++) {
+    const candidate = attempt === 1 ? name : `${name}-${attempt}`;
+    if (!isTaken(candidate)) return candidate;
+  }
+}
+
+function freeFileName(name: string, taken: Set<string>): string {
+  const stem = name.replace(/\.md$/, "");
+  const ending = name.slice(stem.length);
+  const free = freeName(stem, (candidate) => taken.has(`${candidate}${ending}`));
+  taken.add(`${free}${ending}`);
+  return `${free}${ending}`;
+}

@@ -1,0 +1,193 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MaestroError } from "../errors.ts";
+import { pathFault, resolveInside } from "./contained.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
+
+let outside: string;
+let project: string;
+beforeEach(() => {
+  outside = realpathSync(mkdtempSync(join(tmpdir(), "maestro-contained-")));
+  project = join(outside, "project");
+  mkdirSync(join(project, "real"), { recursive: true });
+  writeFileSync(join(project, "real", "file"), "inside");
+  writeFileSync(join(outside, "secret"), "outside");
+});
+afterEach(() => rmSync(outside, { recursive: true }));
+
+const read = (path: string) => {
+  const chunks: Buffer[] = [];
+  readStateFile(project, path, (chunk) => chunks.push(Buffer.from(chunk)));
+  return Buffer.concat(chunks).toString();
+};
+const refusal = (work: () => void): string => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof MaestroError) return error.message;
+    throw error;
+  }
+  throw new Error("was not refused");
+};
+
+describe("the words of a path", () => {
+  it.each([
+    ["a/b", undefined],
+    ["a..b", undefined],
+    ["..a/b..", undefined],
+    ["...", undefined],
+    ["./a", undefined],
+    ["a\\b", undefined],
+    ["", "empty"],
+    ["a\0b", "nul"],
+    ["/a", "absolute"],
+    ["\\a", "absolute"],
+    ["C:\\a", "absolute"],
+    ["c:/a", "absolute"],
+    ["..", "traversal"],
+    ["../a", "traversal"],
+    ["a/../b", "traversal"],
+    ["a/..", "traversal"],
+    ["..\\a", "traversal"],
+    ["a\\..\\b", "traversal"],
+  ])("%j is %s (A13, B23, C31)", (path, fault) => {
+    expect(pathFault(path)).toBe(fault);
+  });
+});
+
+describe("links", () => {
+  it("are followed while they stay inside", () => {
+    symlinkSync("real", join(project, "link"));
+    symlinkSync(join(project, "real", "file"), join(project, "absolute"));
+    expect(read("link/file")).toBe("inside");
+    expect(read("absolute")).toBe("inside");
+    expect(resolveInside(project, "link/new/deep")).toEqual(["real", "new", "deep"]);
+  });
+
+  it("keep their place when their target is written", () => {
+    symlinkSync("real/file", join(project, "link"));
+    writeStateFile(project, "link", Buffer.from("new"));
+    expect(readFileSync(join(project, "real", "file"), "utf8")).toBe("new");
+  });
+
+  it.each([
+    ["a file outside", "../secret", ""],
+    ["a directory outside", "..", "/secret"],
+    ["an absolute path outside", "", ""],
+    ["a path that leaves and comes back", "../project/real/file", ""],
+  ])("to %s are refused for reading and writing (B28)", (_what, target, rest) => {
+    symlinkSync(target === "" ? join(outside, "secret") : target, join(project, "link"));
+    expect(refusal(() => read(`link${rest}`))).toContain("leaves the project through a symbolic link");
+    expect(refusal(() => writeStateFile(project, `link${rest}`, Buffer.from("x")))).toContain("leaves the project");
+    expect(readFileSync(join(outside, "secret"), "utf8")).toBe("outside");
+  });
+
+  it("in a circle are refused", () => {
+    symlinkSync("b", join(project, "a"));
+    symlinkSync("a", join(project, "b"));
+    expect(refusal(() => read("a"))).toContain("Too many symbolic links");
+  });
+});
+
+describe("what is not a file", () => {
+  it("is refused without hanging: a FIFO", () => {
+    spawnSync("mkfifo", [join(project, "fifo")]);
+    expect(refusal(() => read("fifo"))).toBe("Not a regular file: fifo");
+    expect(refusal(() => writeStateFile(project, "fifo", Buffer.from("x")))).toBe("Not a regular file: fifo");
+  });
+
+  it("is refused: a directory", () => {
+    expect(refusal(() => read("real"))).toBe("Not a regular file: real");
+    expect(refusal(() => writeStateFile(project, "real", Buffer.from("x")))).toBe("Not a regular file: real");
+    expect(refusal(() => writeStateFile(project, "new/", Buffer.from("x")))).toBe("Not a file (got: new/)");
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("is refused: a device (needs root)", () => {
+    const made = spawnSync("mknod", [join(project, "device"), "c", "1", "3"]);
+    if (made.status !== 0) return;
+    expect(refusal(() => read("device"))).toBe("Not a regular file: device");
+    expect(refusal(() => writeStateFile(project, "device", Buffer.from("x")))).toBe("Not a regular file: device");
+  });
+});
+
+describe("a directory swapped for a link between check and use (T8)", () => {
+  it("never leads a write outside, in a thousand tries", async () => {
+    // The swapper turns `dir` into a link to a directory outside, and back, as fast as it can.
+    mkdirSync(join(outside, "trap"));
+    mkdirSync(join(project, "dir"));
+    symlinkSync(join(outside, "trap"), join(project, "evil"));
+    const swapper = spawn(process.execPath, [
+      "-e",
+      `const { renameSync: r } = require("node:fs"); process.chdir(process.argv[1]); process.stdout.write("go");
+       for (;;) { r("dir", "aside"); r("evil", "dir"); r("dir", "evil"); r("aside", "dir"); }`,
+      project,
+    ]);
+    await new Promise((resolve) => swapper.stdout.once("data", resolve));
+    let written = 0;
+    let refused = 0;
+    try {
+      for (let i = 0; i < 1000; i++) {
+        try {
+          writeStateFile(project, `dir/file-${i}`, Buffer.from("x"));
+          written += 1;
+        } catch (error) {
+          if (!(error instanceof MaestroError)) throw error;
+          refused += 1;
+        }
+      }
+    } finally {
+      swapper.kill("SIGKILL");
+      await new Promise((resolve) => swapper.once("exit", resolve));
+    }
+    expect(spawnSync("ls", ["-A", join(outside, "trap")], { encoding: "utf8" }).stdout).toBe("");
+    // Both must have happened, or the race was none.
+    expect(written).toBeGreaterThan(0);
+    expect(refused).toBeGreaterThan(0);
+  });
+});
+
+describe("writing", () => {
+  it("replaces durably, keeps the mode, makes parents, leaves nothing behind (C32, C33)", () => {
+    writeStateFile(project, "new/deep/file", Buffer.from("content"));
+    expect(readFileSync(join(project, "new/deep/file"), "utf8")).toBe("content");
+    expect(spawnSync("ls", ["-A", join(project, "new/deep")], { encoding: "utf8" }).stdout).toBe("file\n");
+    spawnSync("chmod", ["640", join(project, "real/file")]);
+    writeStateFile(project, "real/file", Buffer.from("x"));
+    expect(spawnSync("stat", ["-c", "%a", join(project, "real/file")], { encoding: "utf8" }).stdout.trim()).toBe("640");
+  });
+
+  it("works for a name of 255 bytes", () => {
+    const name = "n".repeat(255);
+    writeStateFile(project, name, Buffer.from("x"));
+    expect(existsSync(join(project, name))).toBe(true);
+  });
+
+  it("removes what a killed writer left in the same directory, and only that", () => {
+    const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+    const name = (pid: number) => `.maestro-00000000-00000000-${pid}-1-${"a".repeat(24)}.tmp`;
+    writeFileSync(join(project, "real", name(dead)), "of another machine: kept");
+    writeFileSync(join(project, "real", ".maestro-mine.tmp"), "kept");
+    writeStateFile(project, "real/file", Buffer.from("x"));
+    expect(existsSync(join(project, "real", name(dead)))).toBe(true);
+    expect(existsSync(join(project, "real", ".maestro-mine.tmp"))).toBe(true);
+  });
+
+  it("reaches the project through a moved root only by its real path", () => {
+    renameSync(project, join(outside, "moved"));
+    expect(() => writeStateFile(project, "x", Buffer.from("x"))).toThrow();
+    mkdirSync(project);
+  });
+});

@@ -1,0 +1,92 @@
+// Who a process is, so that a lock or a temporary file can be told to belong to a living or a dead one.
+// A pid alone lies (pids are reused); time stamps lie (clocks jump). Pid + start time + boot id do not.
+
+import { execFileSync } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import { errno } from "../errors.ts";
+
+export interface ProcessIdentity {
+  pid: number;
+  /** Kernel start time of the process; null where the platform does not tell. */
+  start: string | null;
+  /** Differs after every boot; null where the platform does not tell. */
+  boot: string | null;
+  host: string;
+  /** The pid namespace: pids of another container say nothing here. */
+  namespace: string | null;
+}
+
+let own: ProcessIdentity | undefined;
+
+export function ownIdentity(): ProcessIdentity {
+  own ??= {
+    pid: process.pid,
+    start: startTime(process.pid),
+    boot: bootId(),
+    host: hostname(),
+    namespace: pidNamespace(),
+  };
+  return own;
+}
+
+/** "unknown" when it lives on another host or in another container: such an owner is never declared dead. */
+export function judge(identity: ProcessIdentity): "alive" | "dead" | "unknown" {
+  const me = ownIdentity();
+  if (identity.host !== me.host) return "unknown";
+  if (identity.boot !== null && me.boot !== null && identity.boot !== me.boot) return "dead";
+  if (identity.namespace !== me.namespace) return "unknown";
+  if (!pidExists(identity.pid)) return "dead";
+  const start = startTime(identity.pid);
+  return identity.start !== null && start !== null && identity.start !== start ? "dead" : "alive";
+}
+
+function pidExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errno(error) === "EPERM";
+  }
+}
+
+/** Start time of a process: field 22 of /proc/<pid>/stat on Linux, `ps` elsewhere; a zombie counts as gone. */
+function startTime(pid: number): string | null {
+  const stat = readOptional(`/proc/${pid}/stat`);
+  if (stat !== undefined) {
+    // The command name (field 2) may hold spaces and parentheses: count from the last one.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? "ended" : (fields[19] ?? null);
+  }
+  if (process.platform === "linux" || process.platform === "win32") return null;
+  try {
+    const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2000 });
+    return shown.trim() || null;
+  } catch (error) {
+    // `ps` answers 1 for a pid that is gone; without `ps` the pid itself has to be enough.
+    return errno(error) === undefined ? "ended" : null;
+  }
+}
+
+function bootId(): string | null {
+  return readOptional("/proc/sys/kernel/random/boot_id")?.trim() ?? null;
+}
+
+function pidNamespace(): string | null {
+  if (process.platform !== "linux") return null;
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch (error) {
+    if (errno(error) !== undefined) return null;
+    throw error;
+  }
+}
+
+function readOptional(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (errno(error) !== undefined) return undefined;
+    throw error;
+  }
+}

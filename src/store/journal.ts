@@ -1,0 +1,163 @@
+// state/progress.jsonl: the append-only truth about the active session. One record is one write() with O_APPEND.
+// Appending and repairing need the session lock; reading does not.
+
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync } from "node:fs";
+import { errno, MaestroError } from "../errors.ts";
+import type { SessionEvent } from "../session/events.ts";
+import { apply } from "../session/fold.ts";
+import type { Session } from "../session/session.ts";
+import { type Directory, ioError } from "./contained.ts";
+import { readFrom, shownPath, writeAll } from "./durable.ts";
+import { crashPoint } from "./fault.ts";
+import { type Decoded, decodeRecords, encodeRecord, type JournalFault, journalStart, type Position } from "./record.ts";
+
+export const JOURNAL_FILE = "progress.jsonl";
+const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+
+/** The journal as far as it was read. A second look reads only what came after. */
+export class Journal {
+  session: Session | undefined;
+  #inode = 0;
+  #offset = 0;
+  #open = false;
+  #position: Position = journalStart;
+  #lastTime = "";
+
+  /** Reads what is new. Returns what stands after the last good record, or the fault that stops every reader. */
+  refresh(directory: Directory): { tail: Decoded["tail"]; exists: boolean } | { fault: JournalFault } {
+    const fd = openJournal(directory, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fd === undefined) {
+      if (this.#offset > 0 && !this.#wasArchived(directory)) throw vanished(directory);
+      this.#restart(0);
+      return { tail: { kind: "none" }, exists: false };
+    }
+    try {
+      const stat = fstatSync(fd);
+      if (!stat.isFile()) return { fault: { line: 0, reason: "not a regular file" } };
+      if (stat.size > MAX_JOURNAL_BYTES)
+        return { fault: { line: 0, reason: `larger than ${MAX_JOURNAL_BYTES} bytes` } };
+      if (stat.ino !== this.#inode || stat.size < this.#offset) this.#restart(stat.ino);
+      if (stat.size === this.#offset) return { tail: { kind: "none" }, exists: true };
+      const decoded = this.#take(readFrom(fd, this.#offset, stat.size));
+      if ("fault" in decoded) return decoded;
+      return { tail: decoded.tail, exists: true };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** The bytes after the last good record. */
+  readTail(directory: Directory): Buffer {
+    const fd = openJournal(directory, constants.O_RDONLY);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      return readFrom(fd, this.#offset, fstatSync(fd).size);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Cuts off what stands after the last good record. */
+  cutTail(directory: Directory): void {
+    const fd = openJournal(directory, constants.O_RDWR);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      crashPoint("cut");
+      ftruncateSync(fd, this.#offset);
+      fdatasyncSync(fd);
+      crashPoint("cut-done");
+    } catch (error) {
+      throw ioError("repair", shownPath(directory, JOURNAL_FILE), error);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Appends events durably; the journal must have been refreshed under the lock and its tail cut. */
+  append(directory: Directory, events: readonly SessionEvent[], now: Date): void {
+    // Time never runs backwards in the record, whatever the clock does.
+    const ts = [now.toISOString(), this.#lastTime].sort().at(-1) as string;
+    const lines = events.map((event, index) => encodeRecord(this.#position.seq + 1 + index, ts, event));
+    const bytes = Buffer.concat(this.#open ? [Buffer.from("\n"), ...lines] : lines);
+    const fresh = this.#offset === 0;
+    try {
+      const flags = constants.O_WRONLY | constants.O_APPEND | (fresh ? constants.O_CREAT : 0);
+      const fd = directory.open(JOURNAL_FILE, flags, 0o600);
+      try {
+        this.#write(fd, bytes);
+        this.#inode = fstatSync(fd).ino;
+      } finally {
+        closeSync(fd);
+      }
+      if (fresh) directory.sync();
+    } catch (error) {
+      throw ioError("write", shownPath(directory, JOURNAL_FILE), error);
+    }
+    const decoded = this.#take(bytes);
+    if ("fault" in decoded) throw new Error(`journal record cannot be read back: ${decoded.fault.reason}`);
+  }
+
+  /** A write that fails half-way (disk full) is taken back: the next reader sees the old state. */
+  #write(fd: number, bytes: Buffer): void {
+    try {
+      writeAll(fd, bytes, "append");
+      crashPoint("append-sync");
+      fdatasyncSync(fd);
+      crashPoint("append-synced");
+    } catch (error) {
+      ftruncateSync(fd, this.#offset);
+      throw error;
+    }
+  }
+
+  /** Folds the records in `bytes`, which follow what was read before. After a fault nothing more is read. */
+  #take(bytes: Buffer): ReturnType<typeof decodeRecords> {
+    const decoded = decodeRecords(bytes, this.#position, (record) => {
+      this.session = apply(this.session, record);
+      this.#lastTime = record.ts;
+    });
+    if ("fault" in decoded) {
+      this.#restart(0);
+      return decoded;
+    }
+    this.#position = decoded.position;
+    this.#offset += decoded.end;
+    this.#open = decoded.open;
+    return decoded;
+  }
+
+  #restart(inode: number): void {
+    this.session = undefined;
+    this.#inode = inode;
+    this.#offset = 0;
+    this.#open = false;
+    this.#position = journalStart;
+    this.#lastTime = "";
+  }
+
+  /** Somebody else has archived the session: the file we were reading is in the archive now. */
+  #wasArchived(directory: Directory): boolean {
+    if (directory.lstat("archive")?.isDirectory() !== true) return false;
+    const archive = directory.child("archive");
+    try {
+      return archive.list().some((name) => name.endsWith(".jsonl") && archive.lstat(name)?.ino === this.#inode);
+    } finally {
+      archive.close();
+    }
+  }
+}
+
+function openJournal(directory: Directory, flags: number): number | undefined {
+  try {
+    return directory.open(JOURNAL_FILE, flags);
+  } catch (error) {
+    if (errno(error) === "ENOENT") return undefined;
+    throw ioError("read", shownPath(directory, JOURNAL_FILE), error);
+  }
+}
+
+function vanished(directory: Directory): MaestroError {
+  return new MaestroError("environment", `The journal has disappeared: ${shownPath(directory, JOURNAL_FILE)}`, {
+    hint: "It was moved or deleted while in use. Nothing was written.",
+  });
+}

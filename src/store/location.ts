@@ -1,0 +1,67 @@
+// Where the state of a project is: the root that no path may leave, and the directories below it.
+
+import { isAbsolute, join, relative, sep } from "node:path";
+import { errno, MaestroError } from "../errors.ts";
+import { type Directory, pathFault, type WalkOptions, withDirectory } from "./contained.ts";
+
+export interface StateLocation {
+  /** The project: plans and owned files are relative to it. */
+  projectRoot: string;
+  /** The directory that contains everything below; the project, or an absolute state directory itself. */
+  root: string;
+  /** The state directory below `root`, by component. */
+  components: string[];
+  /** The state directory as the user wrote it, for messages and recorded paths. */
+  shown: string;
+}
+
+/** A relative state directory lives in the project; an absolute one may be anywhere. */
+export function locateState(projectRoot: string, stateDir: string): StateLocation {
+  if (isAbsolute(stateDir)) return { projectRoot, root: stateDir, components: [], shown: stateDir };
+  const fault = pathFault(stateDir);
+  if (fault !== undefined) {
+    throw new MaestroError("config", `MAESTRO_STATE_DIR must not leave the project (got: ${stateDir})`, {
+      hint: "Use a directory inside the project, or an absolute path.",
+    });
+  }
+  const components = stateDir.split(/\//).filter((name) => name !== "" && name !== ".");
+  return { projectRoot, root: projectRoot, components, shown: components.join("/") };
+}
+
+/** Runs `use` in a directory of the state tree; undefined when it does not exist. Links are refused. */
+export function inState<T>(
+  location: StateLocation,
+  path: readonly string[],
+  use: (directory: Directory) => T,
+): T | undefined {
+  const opened = { value: false };
+  try {
+    return withDirectory(location.root, [...location.components, ...path], walk(location, false), (directory) => {
+      opened.value = true;
+      return use(directory);
+    });
+  } catch (error) {
+    if (opened.value) throw error;
+    if (errno(error) === "ENOENT") return undefined;
+    if (errno(error) === "ELOOP" || errno(error) === "ENOTDIR") {
+      const where = [location.shown, ...path].join("/");
+      throw new MaestroError("path", `State directory must be a real directory, not a link or a file (got: ${where})`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+/** How the state tree is entered: what we make in it is the user's alone. */
+export function walk(location: StateLocation, create: boolean): WalkOptions {
+  return { create, mode: 0o700, shown: isAbsolute(location.shown) ? location.root : "" };
+}
+
+/** A path of the state tree as it is recorded: relative to the project where it lies inside it. */
+export function recordedPath(location: StateLocation, ...parts: string[]): string {
+  const absolute = join(location.root, ...location.components, ...parts);
+  const inside = relative(location.projectRoot, absolute);
+  const leaves = inside === "" || isAbsolute(inside) || inside.split(sep)[0] === "..";
+  return (leaves ? absolute : inside).split(sep).join("/");
+}

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { programPath } from "../../test/support/project.ts";
+import { Directory } from "./contained.ts";
+import { ownIdentity } from "./identity.ts";
+import { type LockOwner, readOwner, withLock } from "./lock.ts";
+
+let path: string;
+let directory: Directory;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  path = realpathSync(mkdtempSync(join(tmpdir(), "maestro-lock-")));
+  directory = Directory.openRoot(path);
+  writeFileSync(join(path, "counter"), "0");
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  directory.close();
+  rmSync(path, { recursive: true });
+});
+
+const start = (...args: string[]) => {
+  const child = spawn(process.execPath, [programPath("lock-holder"), path, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  return child;
+};
+const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("exit", resolve));
+const holding = async () => {
+  const child = start("1", "hold");
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  return child;
+};
+const plant = (owner: Partial<LockOwner>) =>
+  writeFileSync(
+    join(path, ".lock"),
+    JSON.stringify({ ...ownIdentity(), token: "0".repeat(24), since: "then", ...owner }),
+  );
+const counter = () => Number(readFileSync(join(path, "counter"), "utf8"));
+
+describe("the lock", () => {
+  it("lets one in at a time: 8 processes x 40 rounds lose no update", async () => {
+    const codes = await Promise.all(Array.from({ length: 8 }, () => ended(start("40"))));
+    expect(codes).toEqual(Array(8).fill(0));
+    expect(counter()).toBe(320);
+    expect(readdirSync(path)).toEqual(["counter"]);
+  });
+
+  it("is free after the work, also when the work throws", () => {
+    expect(() =>
+      withLock(directory, ".lock", () => {
+        throw new Error("no");
+      }),
+    ).toThrow("no");
+    expect(withLock(directory, ".lock", () => "again")).toBe("again");
+  });
+});
+
+describe("a dead owner", () => {
+  it("loses it: killed with -9 while holding", async () => {
+    const owner = await holding();
+    owner.kill("SIGKILL");
+    await ended(owner);
+    expect(withLock(directory, ".lock", () => "mine", 2000)).toBe("mine");
+    expect(readdirSync(path)).toEqual(["counter"]);
+  });
+
+  it.each([
+    ["whose pid is gone", { pid: 2 ** 22 - 3 }],
+    ["whose pid was given to another process", { pid: 1, start: "12345" }],
+    ["of an earlier boot", { boot: "another-boot" }],
+  ])("%s loses it", (_what, owner) => {
+    plant(owner);
+    expect(withLock(directory, ".lock", () => "mine", 1000)).toBe("mine");
+  });
+
+  it("loses it to exactly one of many: 12 processes and a corpse, again and again", async () => {
+    for (let round = 0; round < 5; round++) {
+      const owner = await holding();
+      const before = counter();
+      const rivals = Array.from({ length: 12 }, () => ended(start("3")));
+      owner.kill("SIGKILL");
+      expect(await Promise.all(rivals)).toEqual(Array(12).fill(0));
+      expect(counter() - before).toBe(36);
+    }
+    expect(readdirSync(path)).toEqual(["counter"]);
+  }, 60_000);
+
+  it("loses it also when the one who was taking over died in between", () => {
+    plant({ pid: 2 ** 22 - 3, token: "a".repeat(24) });
+    const marker = { ...ownIdentity(), pid: 2 ** 22 - 5, token: "b".repeat(24), since: "then" };
+    writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(marker));
+    expect(withLock(directory, ".lock", () => "mine", 2000)).toBe("mine");
+  });
+
+  it("loses it also when the take-over was cut off before its last step", () => {
+    const corpse = { ...ownIdentity(), pid: 2 ** 22 - 3, token: "a".repeat(24), since: "then" };
+    writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(corpse));
+    plant({ pid: 2 ** 22 - 3, token: "c".repeat(24) });
+    expect(withLock(directory, ".lock", () => "mine", 2000)).toBe("mine");
+  });
+});
+
+describe("a living owner", () => {
+  it("keeps it, even stopped, whatever the clock says; the message names it", async () => {
+    const owner = await holding();
+    owner.kill("SIGSTOP");
+    expect(() => withLock(directory, ".lock", () => "mine", 300)).toThrow(
+      expect.objectContaining({ code: "locked", message: expect.stringContaining(`process ${owner.pid} on`) }),
+    );
+    expect(readOwner(directory, ".lock")?.pid).toBe(owner.pid);
+  });
+
+  it.each([
+    ["on another host", { host: "elsewhere", pid: 2 ** 22 - 3 }],
+    ["in another container", { namespace: "pid:[1]", pid: 2 ** 22 - 3 }],
+  ])("%s keeps it: nobody here can tell that it is dead", (_what, owner) => {
+    plant(owner);
+    expect(() => withLock(directory, ".lock", () => "mine", 200)).toThrow(expect.objectContaining({ code: "locked" }));
+  });
+
+  it("is not replaced by garbage in the lock file", () => {
+    writeFileSync(join(path, ".lock"), "not an owner");
+    expect(() => withLock(directory, ".lock", () => "mine", 200)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining("remove ") }),
+    );
+  });
+});

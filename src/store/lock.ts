@@ -1,0 +1,152 @@
+// A lock between processes that a dead owner cannot hold and a living one cannot lose.
+// Ours because lock libraries judge by modification time, and a laptop that slept, or a clock that jumped, breaks that promise.
+//
+// The lock is a file that holds its owner's identity, made complete by link() so that nobody ever sees it half written.
+// Taking over from a dead owner: only the process that made the marker `<lock>.reap.<token of the dead owner>` may remove
+// that owner's lock, and it looks again after it has the marker. Tokens never return, so a contender with an old verdict
+// can never remove somebody else's lock. The removal is a rename of the lock onto the marker.
+
+import { closeSync, constants } from "node:fs";
+import { errno, MaestroError } from "../errors.ts";
+import { type Directory, ioError } from "./contained.ts";
+import { newTemporaryName, randomHex, readRegular, shownPath, writeAll } from "./durable.ts";
+import { judge, ownIdentity, type ProcessIdentity } from "./identity.ts";
+
+export interface LockOwner extends ProcessIdentity {
+  token: string;
+  since: string;
+}
+
+const DEFAULT_WAIT_MS = 10_000;
+const MAX_OWNER_BYTES = 4096;
+/** Links are missing on some file systems (exFAT, some network shares). */
+const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+/** Runs `work` while holding the lock `name` in `directory`. Waits for a living owner up to `waitMs`, then says who it is. */
+export function withLock<T>(directory: Directory, name: string, work: () => T, waitMs = DEFAULT_WAIT_MS): T {
+  const owner: LockOwner = { ...ownIdentity(), token: randomHex(12), since: new Date().toISOString() };
+  const deadline = performance.now() + waitMs;
+  for (let attempt = 0; !tryAcquire(directory, name, owner); attempt++) {
+    if (performance.now() >= deadline) throw heldBy(directory, name, readOwner(directory, name));
+    pause(Math.random() * Math.min(20, 1 + attempt));
+  }
+  try {
+    return work();
+  } finally {
+    if (readOwner(directory, name)?.token === owner.token) directory.unlink(name);
+  }
+}
+
+/** One attempt: true when the lock is now ours. A dead owner's lock is cleared on the way. */
+function tryAcquire(directory: Directory, name: string, owner: LockOwner): boolean {
+  if (place(directory, name, owner)) return true;
+  const current = readOwner(directory, name);
+  if (current !== undefined && judge(current) === "dead") reap(directory, name, current, owner);
+  return false;
+}
+
+/** Who holds the lock now; undefined when nobody does or the file says nothing readable. */
+export function readOwner(directory: Directory, name: string): LockOwner | undefined {
+  const bytes = readIfThere(directory, name);
+  if (bytes === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return isOwner(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The lock is there and its owner is dead. */
+export function isAbandoned(directory: Directory, name: string): boolean {
+  const owner = readOwner(directory, name);
+  return owner !== undefined && judge(owner) === "dead";
+}
+
+/** Removes claims and markers of dead processes. Call it while holding the lock. */
+export function sweepMarkers(directory: Directory, name: string): void {
+  for (const entry of directory.list()) {
+    if (!entry.startsWith(`${name}.reap.`)) continue;
+    const owner = readOwner(directory, entry);
+    if (owner === undefined || judge(owner) === "dead") directory.unlink(entry);
+  }
+}
+
+/** Creates the file with its whole content at once; false when it is there already. */
+function place(directory: Directory, name: string, owner: LockOwner): boolean {
+  const claim = newTemporaryName();
+  try {
+    writeOwner(directory, claim, owner);
+    try {
+      directory.link(claim, name);
+      return true;
+    } catch (error) {
+      if (errno(error) === "EEXIST" || errno(error) === "ENOENT") return false;
+      if (!noLinks.has(errno(error) ?? "")) throw error;
+    } finally {
+      directory.unlink(claim);
+    }
+    writeOwner(directory, name, owner);
+    return true;
+  } catch (error) {
+    if (errno(error) === "EEXIST") return false;
+    throw ioError("lock", shownPath(directory, name), error);
+  }
+}
+
+function writeOwner(directory: Directory, name: string, owner: LockOwner): void {
+  const fd = directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    writeAll(fd, Buffer.from(JSON.stringify(owner)), "lock");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function reap(directory: Directory, name: string, dead: LockOwner, me: LockOwner): void {
+  const marker = `${name.split(".reap.")[0]}.reap.${dead.token}`;
+  if (!place(directory, marker, me)) {
+    const rival = readOwner(directory, marker);
+    // A marker that holds the dead owner itself is a finished removal whose author died before the last step.
+    if (rival === undefined || rival.token === dead.token || judge(rival) !== "dead") return;
+    reap(directory, marker, rival, me);
+    return;
+  }
+  if (readOwner(directory, name)?.token === dead.token) directory.rename(name, marker);
+  directory.unlink(marker);
+}
+
+function readIfThere(directory: Directory, name: string): Buffer | undefined {
+  try {
+    return readRegular(directory, name, MAX_OWNER_BYTES);
+  } catch (error) {
+    // Removed between looking and opening: the owner has just let go.
+    if (error instanceof MaestroError && errno(error.cause) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function heldBy(directory: Directory, name: string, owner: LockOwner | undefined): MaestroError {
+  const path = shownPath(directory, name);
+  const hint = `If you are sure that nothing is using it, remove ${path}.`;
+  if (owner === undefined) return new MaestroError("locked", `State is locked by ${path}`, { hint });
+  const who = `process ${owner.pid} on ${owner.host} since ${owner.since}`;
+  return new MaestroError("locked", `State is locked by ${who} (${path})`, { hint });
+}
+
+function isOwner(value: unknown): value is LockOwner {
+  const fields = value as Partial<LockOwner> | null;
+  return (
+    typeof fields === "object" &&
+    fields !== null &&
+    Number.isInteger(fields.pid) &&
+    typeof fields.token === "string" &&
+    /^[0-9a-f]{24}$/.test(fields.token) &&
+    typeof fields.host === "string"
+  );
+}
+
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -1,0 +1,182 @@
+// The operations of a session for every front door: command line, MCP server, hooks. Each gathers what the disk knows,
+// lets `session/decide.ts` decide, and records the result.
+
+import { basename, posix } from "node:path";
+import { MaestroError } from "../errors.ts";
+import type { Plan } from "../plan/plan.ts";
+import {
+  decideError,
+  decideFiles,
+  decideHandoff,
+  decideMove,
+  type FileLists,
+  type MoveRequest,
+  noSession,
+  requirePhase,
+  requireSession,
+} from "../session/decide.ts";
+import type {
+  ErrorRecord,
+  EventOf,
+  ExecutionMode,
+  FrozenPlan,
+  HandoffRecord,
+  SessionEvent,
+} from "../session/events.ts";
+import { revisedPlanName, sessionId } from "../session/identify.ts";
+import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
+import type { Session } from "../session/session.ts";
+import { archivedNames, moveDocuments } from "./archive.ts";
+import { withDirectory } from "./contained.ts";
+import { replaceDurably } from "./durable.ts";
+import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
+import { hashFiles, hashPlan, hashText } from "./project-files.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** A plan that passed validation, and the bytes it was read from. */
+export interface ApprovedPlan {
+  plan: Plan;
+  bytes: Uint8Array;
+  /** Where the plan is, relative to the project. */
+  path: string;
+}
+
+export interface CreateRequest extends ApprovedPlan {
+  task: string | null;
+  executionMode: ExecutionMode | null;
+  now: Date;
+}
+
+/** Creates the session; refused while there is another one. Returns its id. */
+export function createSession(store: SessionStore, request: CreateRequest): string {
+  return store.update((session) => {
+    if (session !== undefined) {
+      throw new MaestroError("conflict", `A session is already active: ${session.session_id} (${session.status})`, {
+        hint: 'Go on with it ("maestro status" shows where it stands), or end it with "maestro archive".',
+      });
+    }
+    const taken = new Set(archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, "")));
+    const id = sessionId(basename(request.path), request.plan.title, request.now, taken);
+    const event: EventOf<"session.created"> = {
+      type: "session.created",
+      session_id: id,
+      task: request.task,
+      execution_mode: request.executionMode,
+      plan: freeze(request),
+    };
+    return { events: [event], result: id };
+  });
+}
+
+export function movePhase(store: SessionStore, request: MoveRequest & { evidence?: Evidence | undefined }): void {
+  store.update((current) => {
+    const session = requireSession(current);
+    const { plan } = requirePhase(session, request.phase);
+    const owned = [...(plan?.files_created ?? []), ...(plan?.files_modified ?? []), ...(plan?.files_deleted ?? [])];
+    const hashes = request.to === "in_progress" ? hashFiles(store.location.projectRoot, owned) : {};
+    const moved = decideMove(session, request, hashes);
+    return {
+      events: [...evidenceEvents(store, session, request.phase, request.evidence), ...moved],
+      result: undefined,
+    };
+  });
+}
+
+/** What an agent handed over: recorded before the phase moves. */
+export interface Evidence {
+  handoff: HandoffRecord;
+  files: FileLists;
+  tokens: { input: number; output: number; cached: number } | null;
+}
+
+function evidenceEvents(
+  store: SessionStore,
+  session: Session,
+  phase: string,
+  evidence: Evidence | undefined,
+): SessionEvent[] {
+  if (evidence === undefined) return [];
+  const events = [
+    ...decideHandoff(session, phase, evidence.handoff),
+    ...fileEvents(store, session, phase, evidence.files),
+  ];
+  const agent = requirePhase(session, phase).agents[0] ?? "unknown";
+  if (evidence.tokens !== null) events.push({ type: "tokens.used", agent, phase, ...evidence.tokens });
+  return events;
+}
+
+function fileEvents(store: SessionStore, session: Session, phase: string, files: FileLists): SessionEvent[] {
+  const hashes = hashFiles(store.location.projectRoot, [...files.created, ...files.modified, ...files.deleted]);
+  return decideFiles(session, phase, files, hashes);
+}
+
+export function addFiles(store: SessionStore, phase: string, files: FileLists): void {
+  store.update((session) => ({ events: fileEvents(store, requireSession(session), phase, files), result: undefined }));
+}
+
+export function addError(store: SessionStore, phase: string, error: Omit<ErrorRecord, "resolved">): void {
+  store.update((session) => ({ events: decideError(requireSession(session), phase, error), result: undefined }));
+}
+
+/**
+ * Replaces the plan of a running session: the revision gets the next `-v<n>` name beside the old plan, the old one goes to
+ * the archive as `.superseded`. Phases that were begun must still be there, with the same agent.
+ */
+export function revisePlan(store: SessionStore, approved: ApprovedPlan): string {
+  const revised = store.locked((directory) => {
+    const session = requireSession(store.requireHealthy(directory));
+    refuseLostPhases(session, approved.plan);
+    const old = session.implementation_plan;
+    const name = freeRevision(store.location, session.session_id, basename(old ?? ""));
+    const path = recordedPath(store.location, "plans", name);
+    const isOurs = old !== null && old === recordedPath(store.location, "plans", basename(old));
+    const to = isOurs ? recordedPath(store.location, "plans", "archive", `${basename(old)}.superseded`) : null;
+    const superseded = old !== null && to !== null ? { from: old, to } : null;
+    const components = [...store.location.components, "plans"];
+    withDirectory(store.location.root, components, walk(store.location, true), (plans) =>
+      replaceDurably(plans, name, approved.bytes),
+    );
+    store.append(directory, [{ type: "plan.revised", plan: freeze({ ...approved, path }), superseded }]);
+    moveDocuments(store.location, superseded === null ? [] : [superseded]);
+    return path;
+  });
+  if (revised === undefined) throw noSession();
+  return revised;
+}
+
+function freeRevision(location: StateLocation, id: string, current: string): string {
+  const taken = new Set([
+    ...(inState(location, ["plans"], (plans) => plans.list()) ?? []),
+    ...(inState(location, ["plans", "archive"], (archive) =>
+      archive.list().map((name) => name.replace(/\.superseded$/, "")),
+    ) ?? []),
+  ]);
+  let name = revisedPlanName(id, current);
+  while (taken.has(name)) name = revisedPlanName(id, name);
+  return name;
+}
+
+function refuseLostPhases(session: Session, plan: Plan): void {
+  const next = new Map(plan.phases.map((phase) => [phase.id, phase]));
+  for (const phase of session.phases) {
+    if (phase.status === "pending") continue;
+    const kept = next.get(phase.id);
+    const what = `Cannot revise the plan: phase ${phase.id} is ${phase.status}`;
+    if (kept === undefined) throw new MaestroError("conflict", `${what} and is missing from the revision`);
+    if (kept.agent !== phase.agents[0]) {
+      throw new MaestroError("conflict", `${what} and its agent changes from ${phase.agents[0]} to ${kept.agent}`);
+    }
+  }
+}
+
+/** What changed behind the session's back: files of unfinished and of finished phases, and the plan. */
+export function conflictsOf(location: StateLocation, session: Session): Conflict[] {
+  const { projectRoot } = location;
+  const planHash = session.implementation_plan === null ? null : hashPlan(projectRoot, session.implementation_plan);
+  return findConflicts(session, hashFiles(projectRoot, watchedFiles(session)), planHash);
+}
+
+function freeze({ plan, bytes, path }: ApprovedPlan): FrozenPlan {
+  const design = plan.design_ref === null ? null : posix.normalize(plan.design_ref);
+  return { title: plan.title, path, hash: hashText(bytes), design_document: design, phases: plan.phases };
+}

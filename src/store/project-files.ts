@@ -1,0 +1,54 @@
+// Content of the project's own files, as far as a session records it: to tell on resume what changed meanwhile.
+
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import { basename, dirname, isAbsolute } from "node:path";
+import { errno, MaestroError } from "../errors.ts";
+import type { FileHashes } from "../session/events.ts";
+import { pathFault, withParent } from "./contained.ts";
+
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+const UNKNOWN = "unknown";
+
+/** Hash per path: null when there is no such file, "unknown" when it is nothing we can hash. Globs are left out. */
+export function hashFiles(projectRoot: string, paths: Iterable<string>): FileHashes {
+  const hashes: FileHashes = {};
+  for (const path of paths) {
+    if (/[*?[{]/.test(path) || Object.hasOwn(hashes, path)) continue;
+    Object.defineProperty(hashes, path, { value: hashFile(projectRoot, path), enumerable: true, configurable: true });
+  }
+  return hashes;
+}
+
+function hashFile(projectRoot: string, path: string): string | null {
+  if (pathFault(path) !== undefined) return UNKNOWN;
+  try {
+    return withParent(projectRoot, path, { create: false }, (parent, name) => {
+      const fd = parent.open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+      try {
+        const stat = fstatSync(fd);
+        if (!stat.isFile() || stat.size > MAX_HASHED_BYTES) return UNKNOWN;
+        const hash = createHash("sha256");
+        const chunk = Buffer.allocUnsafe(64 * 1024);
+        for (let count = readSync(fd, chunk); count > 0; count = readSync(fd, chunk))
+          hash.update(chunk.subarray(0, count));
+        return hash.digest("hex");
+      } finally {
+        closeSync(fd);
+      }
+    });
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errno(error) ?? "")) return null;
+    if (errno(error) !== undefined || error instanceof MaestroError) return UNKNOWN;
+    throw error;
+  }
+}
+
+/** A plan may lie outside the project (an absolute state directory): then its own directory is the root. */
+export function hashPlan(projectRoot: string, path: string): string | null {
+  return isAbsolute(path) ? hashFile(dirname(path), basename(path)) : hashFile(projectRoot, path);
+}
+
+export function hashText(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

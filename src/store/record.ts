@@ -1,0 +1,115 @@
+// One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Encoding, decoding, nothing else.
+// The checksum covers the bytes before `,"crc"`: a line that passes is a line we wrote.
+
+import type { SessionEvent } from "../session/events.ts";
+import { crc32, hex } from "./crc32.ts";
+
+export const JOURNAL_VERSION = 1;
+
+export type JournalRecord = { v: typeof JOURNAL_VERSION; seq: number; ts: string; crc: string } & SessionEvent;
+
+const NEWLINE = 0x0a;
+const crcField = Buffer.from(',"crc":"');
+/** `,"crc":"` + eight digits + `"}` */
+const CRC_LENGTH = crcField.length + 10;
+
+export function encodeRecord(seq: number, ts: string, event: SessionEvent): Buffer {
+  const { type, ...body } = event;
+  const head = Buffer.from(JSON.stringify({ v: JOURNAL_VERSION, seq, ts, type, ...body }).slice(0, -1));
+  return Buffer.concat([head, Buffer.from(`,"crc":"${hex(crc32(head))}"}\n`)]);
+}
+
+export interface Decoded {
+  /** Offset just after the last good record (and its newline, if there is one). */
+  end: number;
+  /** Where the next decoding starts. */
+  position: Position;
+  /** True when the last good record lacks its newline. */
+  open: boolean;
+  /** What stands after `end`: the remains of an interrupted write, or somebody's garbage. */
+  tail: { kind: "none" } | { kind: "torn" | "garbage"; line: number };
+}
+
+export interface JournalFault {
+  line: number;
+  reason: string;
+}
+
+/** Where decoding starts: after record `seq`, whose checksum is `crc`, at line `line` of the file. */
+export interface Position {
+  seq: number;
+  crc: string;
+  line: number;
+}
+
+export const journalStart: Position = { seq: 0, crc: "", line: 0 };
+
+/**
+ * Decodes what follows `position` and hands over record by record: a long journal is never held as a whole.
+ * Only the last line may be bad; any other stops the reader, which names it.
+ */
+export function decodeRecords(
+  bytes: Buffer,
+  position: Position,
+  take: (record: JournalRecord) => void,
+): Decoded | { fault: JournalFault } {
+  let last = position;
+  let { line } = position;
+  let offset = 0;
+  let end = 0;
+  let open = false;
+  const decoded = (tail: Decoded["tail"]): Decoded => ({ end, position: last, open, tail });
+  while (offset < bytes.length) {
+    line += 1;
+    const newline = bytes.indexOf(NEWLINE, offset);
+    const stop = newline === -1 ? bytes.length : newline;
+    const next = newline === -1 ? bytes.length : newline + 1;
+    if (isBlank(bytes, offset, stop)) {
+      if (newline === -1) return decoded({ kind: "torn", line });
+      last = { ...last, line };
+      end = next;
+      open = false;
+      offset = next;
+      continue;
+    }
+    const record = decodeLine(bytes, offset, stop);
+    if (typeof record === "string") {
+      if (!isBlank(bytes, next, bytes.length)) return { fault: { line, reason: record } };
+      return decoded({ kind: newline === -1 ? "torn" : "garbage", line });
+    }
+    if (record.v !== JOURNAL_VERSION) {
+      return { fault: { line, reason: `format version ${record.v} is newer than this Maestro understands` } };
+    }
+    const repeated = record.seq === last.seq && record.crc === last.crc;
+    if (!repeated && record.seq !== last.seq + 1) {
+      return { fault: { line, reason: `record ${record.seq} follows record ${last.seq}` } };
+    }
+    if (!repeated) take(record);
+    last = { seq: record.seq, crc: record.crc, line };
+    end = next;
+    open = newline === -1;
+    offset = next;
+  }
+  return decoded({ kind: "none" });
+}
+
+/** The record, or why it is none. */
+function decodeLine(bytes: Buffer, start: number, end: number): JournalRecord | string {
+  const bodyEnd = end - CRC_LENGTH;
+  if (bodyEnd <= start || !crcField.every((byte, index) => bytes[bodyEnd + index] === byte)) return "no checksum";
+  const written = Number(`0x${bytes.toString("latin1", end - 10, end - 2)}`);
+  if (crc32(bytes, start, bodyEnd) !== written) return "checksum does not match";
+  try {
+    return JSON.parse(bytes.toString("utf8", start, end));
+  } catch (error) {
+    return `not JSON: ${(error as Error).message}`;
+  }
+}
+
+function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== NEWLINE) return false;
+  }
+  return true;
+}

@@ -1,0 +1,272 @@
+// The one way to read and change the active session, for every process. It owns the order of things: lock, read, repair,
+// decide, append durably, then draw the view. Nothing else writes in the state directory.
+
+import { errno, MaestroError } from "../errors.ts";
+import type { SessionEvent } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import { type Archived, finishArchive, moveDocuments, planArchive } from "./archive.ts";
+import { type Directory, ioError } from "./contained.ts";
+import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
+import { JOURNAL_FILE, Journal } from "./journal.ts";
+import { inState, type StateLocation } from "./location.ts";
+import { isAbandoned, sweepMarkers, withLock } from "./lock.ts";
+import { keepCopy, VIEW_FILE } from "./view-file.ts";
+import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
+import { ensureWorkspace, manifest } from "./workspace.ts";
+
+export const LOCK_FILE = ".lock";
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+
+export interface StoreOptions extends ViewOptions {
+  /** Why an event must not be written; undefined when it may. */
+  fault?: (event: SessionEvent) => string | undefined;
+  /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
+  viewDelayMs?: number;
+}
+
+export type SessionRead =
+  | { state: "none" }
+  | { state: "open"; session: Session }
+  | { state: "broken"; reason: string; kept: string | null };
+
+export class SessionStore {
+  readonly location: StateLocation;
+  readonly #options: StoreOptions;
+  readonly #journal = new Journal();
+  readonly #view: ViewKeeper;
+  #swept = false;
+  /** This process has recorded something that the view does not show yet. */
+  #undrawn = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(location: StateLocation, options: StoreOptions) {
+    this.location = location;
+    this.#options = options;
+    this.#view = new ViewKeeper(options);
+  }
+
+  /** The session as the journal has it. Leftovers of a crash and edits of the view are dealt with on the way. */
+  read(): SessionRead {
+    const found = inState(this.location, ["state"], (directory): SessionRead => {
+      const first = this.#journal.refresh(directory);
+      if (!("fault" in first) && !this.#needsCare(directory, first.tail.kind)) return this.#current();
+      return this.#careFor(directory);
+    });
+    return found ?? { state: "none" };
+  }
+
+  /**
+   * Changes the session: `decide` sees it as it is under the lock and answers with events, which are durable when this
+   * returns. `decide` may throw to refuse; then nothing was written.
+   */
+  update<T>(decide: (session: Session | undefined) => { events: SessionEvent[]; result: T }): T {
+    const change = () =>
+      this.locked((directory) => {
+        this.requireHealthy(directory);
+        const { events, result } = decide(this.#journal.session);
+        this.append(directory, events);
+        return { result };
+      });
+    const changed = change();
+    if (changed !== undefined) return changed.result;
+    // There is no state directory. What is refused without one must not make one.
+    if (this.#journal.session !== undefined) throw gone(this.location);
+    decide(undefined);
+    ensureWorkspace(this.location);
+    const made = change();
+    if (made === undefined) throw gone(this.location);
+    return made.result;
+  }
+
+  /** Runs `work` under the session lock; undefined when there is no state directory. */
+  locked<T>(work: (directory: Directory) => T): T | undefined {
+    return inState(this.location, ["state"], (directory) => withLock(directory, LOCK_FILE, () => work(directory)));
+  }
+
+  /** Under the lock: repairs what can be repaired and refuses to go on with a broken session. */
+  requireHealthy(directory: Directory): Session | undefined {
+    const state = this.#recover(directory);
+    if (state.state !== "broken") return this.#journal.session;
+    throw new MaestroError("parse_failed", `The session cannot be read: ${state.reason}`, {
+      hint: brokenHint(state.kept),
+    });
+  }
+
+  /** Under the lock, after `requireHealthy`. */
+  append(directory: Directory, events: readonly SessionEvent[]): void {
+    if (events.length === 0) return;
+    for (const event of events) {
+      const fault = this.#options.fault?.(event);
+      if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
+    }
+    this.#journal.append(directory, events, this.#options.now());
+    this.#undrawn = true;
+    this.#scheduleView();
+  }
+
+  /** Ends the session: its plan documents, its view and its journal move to the archive. */
+  archive(): Archived {
+    const archived = this.locked((directory) => {
+      const session = this.requireHealthy(directory);
+      if (session === undefined) return undefined;
+      this.append(directory, [planArchive(this.location, session)]);
+      return this.#finishArchive(directory);
+    });
+    if (archived === undefined) throw new MaestroError("no_session", "There is no active session to archive");
+    return archived;
+  }
+
+  get session(): Session | undefined {
+    return this.#journal.session;
+  }
+
+  /** Draws the view now if it lacks something that was recorded here. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#undrawn || this.#journal.session === undefined) return;
+    this.locked((directory) => {
+      this.requireHealthy(directory);
+      this.#draw(directory);
+    });
+  }
+
+  /** The journal is the truth: a view that cannot be drawn is a warning, and the next process draws it. */
+  close(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      if (!(error instanceof MaestroError)) throw error;
+      this.#options.warn(`The change is recorded, but ${VIEW_FILE} could not be drawn: ${error.message}`);
+    }
+  }
+
+  #current(): SessionRead {
+    const { session } = this.#journal;
+    return session === undefined ? { state: "none" } : { state: "open", session };
+  }
+
+  #scheduleView(): void {
+    const { viewDelayMs } = this.#options;
+    if (viewDelayMs === undefined || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.close(), viewDelayMs);
+    this.#timer.unref();
+  }
+
+  /** True when something besides plain reading is due; costs a few listings and a stat. */
+  #needsCare(directory: Directory, tail: string): boolean {
+    const { session } = this.#journal;
+    if (tail !== "none" || session?.archiving) return true;
+    return (!this.#swept && this.#hasLeftovers(directory)) || !this.#view.isCurrent(directory, session);
+  }
+
+  /** What killed writers left in any directory of the state tree. */
+  #hasLeftovers(directory: Directory): boolean {
+    if (directory.list().some((name) => name.startsWith(`${LOCK_FILE}.reap.`)) || isAbandoned(directory, LOCK_FILE))
+      return true;
+    return manifest.some((path) => inState(this.location, path, (each) => each.list().some(isTemporary)) === true);
+  }
+
+  #careFor(directory: Directory): SessionRead {
+    try {
+      return withLock(directory, LOCK_FILE, () => {
+        const state = this.#recover(directory);
+        this.#draw(directory);
+        return state;
+      });
+    } catch (error) {
+      // A project that cannot be written can still be read.
+      const cause = error instanceof MaestroError ? error.cause : error;
+      if (!["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(cause) ?? "")) throw error;
+      const read = this.#journal.refresh(directory);
+      return "fault" in read ? this.#broken(directory, journalReason(directory, read.fault), null) : this.#current();
+    }
+  }
+
+  /** Under the lock: brings everything on disk into a known state. */
+  #recover(directory: Directory): SessionRead {
+    if (!this.#swept) {
+      for (const path of manifest) inState(this.location, path, sweepTemporaries);
+      sweepMarkers(directory, LOCK_FILE);
+      this.#swept = true;
+    }
+    const read = this.#journal.refresh(directory);
+    if ("fault" in read) return this.#broken(directory, journalReason(directory, read.fault), JOURNAL_FILE);
+    if (read.tail.kind !== "none") this.#cutTail(directory, read.tail);
+    const superseded = this.#journal.session?.superseded ?? null;
+    if (superseded !== null) moveDocuments(this.location, [superseded]);
+    if (this.#journal.session?.archiving) {
+      const { session_id } = this.#finishArchive(directory);
+      this.#options.warn(`Finished archiving session ${session_id}, which had been interrupted`);
+    }
+    return this.#reviewView(directory);
+  }
+
+  #finishArchive(directory: Directory): Archived {
+    const archived = finishArchive(this.location, directory, this.#journal.session as Session, this.#options.now());
+    this.#journal.refresh(directory);
+    this.#view.forget();
+    this.#undrawn = false;
+    return archived;
+  }
+
+  #cutTail(directory: Directory, tail: { kind: string; line: number }): void {
+    const where = `line ${tail.line} of ${shownPath(directory, JOURNAL_FILE)}`;
+    if (tail.kind === "garbage") {
+      const kept = keepCopy(directory, JOURNAL_FILE, "corrupt", this.#options.now(), this.#journal.readTail(directory));
+      this.#options.warn(
+        `Dropped an unreadable record at the end of the journal (${where}); its bytes are in ${shownPath(directory, kept)}`,
+      );
+    } else {
+      this.#options.warn(`Dropped an unfinished record at the end of the journal (${where}): a write was interrupted`);
+    }
+    this.#journal.cutTail(directory);
+  }
+
+  #reviewView(directory: Directory): SessionRead {
+    const verdict = this.#view.review(directory, this.#journal.session);
+    if (verdict.kind === "broken") return this.#broken(directory, verdict.reason, VIEW_FILE);
+    if (verdict.kind === "adopt") {
+      this.append(directory, [verdict.event]);
+      // Drawn at once: an edit must not be judged a second time, against what comes after it.
+      this.#draw(directory);
+    }
+    return this.#current();
+  }
+
+  #draw(directory: Directory): void {
+    this.#view.draw(directory, this.#journal.session);
+    this.#undrawn = false;
+  }
+
+  /** A session that cannot be read: its bytes stay where they are, and a copy is put aside so that no repair can lose them. */
+  #broken(directory: Directory, reason: string, file: string | null): SessionRead {
+    let kept: string | null = null;
+    if (file !== null && directory.lstat(file)?.isFile()) {
+      try {
+        const bytes = readRegular(directory, file, MAX_KEPT_BYTES);
+        if (bytes !== undefined)
+          kept = shownPath(directory, keepCopy(directory, file, "corrupt", this.#options.now(), bytes));
+      } catch (error) {
+        this.#options.warn(ioError("keep a copy of", shownPath(directory, file), error).message);
+      }
+    }
+    return { state: "broken", reason, kept };
+  }
+}
+
+function journalReason(directory: Directory, fault: { line: number; reason: string }): string {
+  const where = shownPath(directory, JOURNAL_FILE);
+  return fault.line === 0 ? `${where}: ${fault.reason}` : `line ${fault.line} of ${where}: ${fault.reason}`;
+}
+
+export function brokenHint(kept: string | null): string {
+  const copy = kept === null ? "" : `The bytes are kept in ${kept}. `;
+  return `${copy}Run "maestro doctor" to see what can be done.`;
+}
+
+function gone(location: StateLocation): MaestroError {
+  return new MaestroError("environment", `The state directory has disappeared: ${location.shown}/state`, {
+    hint: "It was moved or deleted while in use. Nothing was written.",
+  });
+}

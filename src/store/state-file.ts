@@ -1,0 +1,62 @@
+// read-state and write-state: any file of the project by relative path, bypassing ignore rules, with the documented messages.
+
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import { errno, MaestroError } from "../errors.ts";
+import { ioError, pathFault, withParent } from "./contained.ts";
+import { replaceDurably, sweepTemporaries } from "./durable.ts";
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Hands the file's bytes to `write`, chunk by chunk, exactly as they are. */
+export function readStateFile(projectRoot: string, path: string, write: (chunk: Uint8Array) => void): void {
+  checkPath(path);
+  try {
+    withParent(projectRoot, path, { create: false }, (parent, name) => {
+      // O_NONBLOCK: opening a FIFO must not wait for its writer.
+      const fd = parent.open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+      try {
+        if (!fstatSync(fd).isFile()) throw new MaestroError("path", `Not a regular file: ${path}`);
+        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+        for (let count = readSync(fd, chunk); count > 0; count = readSync(fd, chunk)) write(chunk.subarray(0, count));
+      } finally {
+        closeSync(fd);
+      }
+    });
+  } catch (error) {
+    throw translate("read", path, error);
+  }
+}
+
+/** Replaces the file durably; missing parent directories are made. A plain write: what it means is judged by whoever reads it. */
+export function writeStateFile(projectRoot: string, path: string, content: Uint8Array): void {
+  checkPath(path);
+  if (/[\\/]$/.test(path)) throw new MaestroError("path", `Not a file (got: ${path})`);
+  try {
+    withParent(projectRoot, path, { create: true }, (parent, name) => {
+      const present = parent.lstat(name);
+      if (present !== undefined && !present.isFile()) throw new MaestroError("path", `Not a regular file: ${path}`);
+      sweepTemporaries(parent);
+      replaceDurably(parent, name, content, present === undefined ? 0o666 & ~process.umask() : present.mode & 0o777);
+    });
+  } catch (error) {
+    throw translate("write", path, error);
+  }
+}
+
+function checkPath(path: string): void {
+  const fault = pathFault(path);
+  if (fault === "absolute") throw new MaestroError("path", `Path must be relative (got: ${path})`);
+  if (fault === "traversal") throw new MaestroError("path", `Path traversal not allowed (got: ${path})`);
+  if (fault !== undefined) throw new MaestroError("path", `Not a usable path (got: ${JSON.stringify(path)})`);
+}
+
+function translate(action: "read" | "write", path: string, error: unknown): MaestroError {
+  const code = errno(error);
+  if (action === "read" && (code === "ENOENT" || code === "ENOTDIR")) {
+    return new MaestroError("not_found", `State file not found: ${path}`, { cause: error });
+  }
+  if (code === "ELOOP") {
+    return new MaestroError("path", `Path leaves the project through a symbolic link (got: ${path})`, { cause: error });
+  }
+  return ioError(action, path, error);
+}

@@ -1,0 +1,80 @@
+// state/active-session.md on disk: telling our own rendering from somebody's edit, writing it, keeping bytes aside.
+// The last line carries the sequence number and a checksum of all that stands above it.
+
+import { MaestroError } from "../errors.ts";
+import type { Session } from "../session/session.ts";
+import { renderSession } from "../views/session-view.ts";
+import type { Directory } from "./contained.ts";
+import { crc32, hex } from "./crc32.ts";
+import { readRegular, replaceDurably } from "./durable.ts";
+
+export const VIEW_FILE = "active-session.md";
+const MAX_VIEW_BYTES = 64 * 1024 * 1024;
+const marker = /\n<!-- maestro:view seq=(\d+) crc=([0-9a-f]{8}) -->\n$/;
+
+export type ViewOnDisk =
+  | { kind: "none" }
+  /** Rendered by us at `seq`. */
+  | { kind: "ours"; seq: number; text: string }
+  /** Written or edited by somebody else. */
+  | { kind: "foreign"; text: string }
+  | { kind: "unreadable"; reason: string };
+
+export function inspectView(directory: Directory): ViewOnDisk {
+  let bytes: Buffer | undefined;
+  try {
+    bytes = readRegular(directory, VIEW_FILE, MAX_VIEW_BYTES);
+  } catch (error) {
+    if (error instanceof MaestroError) return { kind: "unreadable", reason: error.message };
+    throw error;
+  }
+  if (bytes === undefined) return { kind: "none" };
+  const text = bytes.toString("utf8");
+  const found = marker.exec(bytes.toString("latin1", Math.max(0, bytes.length - 100)));
+  if (found !== null) {
+    const above = bytes.length - found[0].length + 1;
+    if (hex(crc32(bytes, 0, above)) === found[2]) return { kind: "ours", seq: Number(found[1]), text };
+  }
+  return { kind: "foreign", text };
+}
+
+/** The document that is written: the rendering and the marker. */
+function renderView(session: Session): Buffer {
+  const text = Buffer.from(`${renderSession(session)}\n`);
+  return Buffer.concat([text, Buffer.from(`<!-- maestro:view seq=${session.seq} crc=${hex(crc32(text))} -->\n`)]);
+}
+
+export function writeView(directory: Directory, session: Session): void {
+  replaceDurably(directory, VIEW_FILE, renderView(session));
+}
+
+/** The text of a view without its marker line. */
+export function withoutMarker(text: string): string {
+  return text.replace(/\n<!-- maestro:view [^\n]*-->\s*$/, "");
+}
+
+/** Moves `name` out of the way under a new name, `<name>.<tag>-<time>`, and returns that name. */
+export function setAside(directory: Directory, name: string, tag: string, now: Date): string {
+  const target = freeName(directory, name, tag, now);
+  directory.rename(name, target);
+  return target;
+}
+
+/** Keeps a copy of `bytes` as `<name>.<tag>-<time>`; a copy that is already there is enough. Returns its name. */
+export function keepCopy(directory: Directory, name: string, tag: string, now: Date, bytes: Uint8Array): string {
+  for (const entry of directory.list()) {
+    if (!entry.startsWith(`${name}.${tag}-`) || directory.lstat(entry)?.size !== bytes.length) continue;
+    if (readRegular(directory, entry, bytes.length)?.equals(bytes)) return entry;
+  }
+  const target = freeName(directory, name, tag, now);
+  replaceDurably(directory, target, bytes);
+  return target;
+}
+
+function freeName(directory: Directory, name: string, tag: string, now: Date): string {
+  const stamp = now.toISOString().replace(/[-:]|\.\d+/g, "");
+  for (let attempt = 1; ; attempt++) {
+    const candidate = `${name}.${tag}-${stamp}${attempt === 1 ? "" : `-${attempt}`}`;
+    if (directory.lstat(candidate) === undefined) return candidate;
+  }
+}

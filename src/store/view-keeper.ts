@@ -1,0 +1,111 @@
+// Keeps active-session.md in step with the session: knows which file it last saw, judges a foreign one, draws the next.
+
+import type { SessionEvent } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import type { Directory } from "./contained.ts";
+import { shownPath } from "./durable.ts";
+import { inspectView, keepCopy, setAside, VIEW_FILE, type ViewOnDisk, writeView } from "./view-file.ts";
+
+/** What a foreign view amounts to: nothing new, an event, or something that is not for us. `keep`: it holds text of its own. */
+export type ViewReview =
+  | { kind: "same"; keep: boolean }
+  | { kind: "adopt"; event: SessionEvent; keep: boolean }
+  | { kind: "refused"; reasons: string[] };
+
+export interface ViewOptions {
+  now: () => Date;
+  warn: (message: string) => void;
+  /** Judges a view that somebody else wrote. Without it (hooks) such a view is left for the next process that has it. */
+  review?: (session: Session | undefined, text: string) => ViewReview;
+}
+
+export type ViewVerdict =
+  | { kind: "fine" }
+  | { kind: "adopt"; event: SessionEvent }
+  | { kind: "broken"; reason: string };
+
+export class ViewKeeper {
+  readonly #options: ViewOptions;
+  /** The file as it was when we last looked at it or drew it, and what it showed. */
+  #stamp = "";
+  #seq = -1;
+
+  constructor(options: ViewOptions) {
+    this.#options = options;
+  }
+
+  /** True when the view shows the session, or both are absent: nothing to judge and nothing to draw. */
+  isCurrent(directory: Directory, session: Session | undefined): boolean {
+    const view = this.#look(directory, session);
+    if (session === undefined) return view?.kind === "none";
+    return (view === undefined || isBehind(view, session)) && this.#seq === session.seq;
+  }
+
+  /** Under the lock: judges a view that is not ours. What is not adopted is kept aside, or stays where it is. */
+  review(directory: Directory, session: Session | undefined): ViewVerdict {
+    const view = this.#look(directory, session);
+    const { review } = this.#options;
+    if (view === undefined || view.kind === "none" || isBehind(view, session) || review === undefined)
+      return { kind: "fine" };
+    const verdict = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text);
+    const shown = shownPath(directory, VIEW_FILE);
+    this.forget();
+    if (verdict.kind === "refused") {
+      const reason = verdict.reasons.join("; ");
+      if (session === undefined) return { kind: "broken", reason: `${shown}: ${reason}` };
+      const kept = setAside(directory, VIEW_FILE, "corrupt", this.#options.now());
+      this.#options.warn(
+        `${shown} was changed by hand and cannot be adopted: ${reason}. It is kept as ${kept}; the view was rebuilt`,
+      );
+      return { kind: "fine" };
+    }
+    if (verdict.keep && view.kind !== "unreadable") {
+      const kept = keepCopy(directory, VIEW_FILE, "edited", this.#options.now(), Buffer.from(view.text));
+      this.#options.warn(
+        `${shown} holds text of its own, which the next rendering does not; a copy is kept as ${kept}`,
+      );
+    }
+    return verdict.kind === "adopt" ? { kind: "adopt", event: verdict.event } : { kind: "fine" };
+  }
+
+  /** Under the lock, after `review`. */
+  draw(directory: Directory, session: Session | undefined): void {
+    if (session === undefined || session.seq === this.#seq) return;
+    writeView(directory, session);
+    this.#stamp = stampOf(directory);
+    this.#seq = session.seq;
+  }
+
+  forget(): void {
+    this.#stamp = "";
+    this.#seq = -1;
+  }
+
+  /** Reads the view only when it is not the file we saw last: undefined then. */
+  #look(directory: Directory, session: Session | undefined): ViewOnDisk | undefined {
+    const stamp = stampOf(directory);
+    if (stamp === this.#stamp) return undefined;
+    const view = inspectView(directory);
+    if (!isBehind(view, session)) return view;
+    this.#stamp = stamp;
+    this.#seq = view.seq;
+    return view;
+  }
+}
+
+/**
+ * Our own rendering of the session as it is or was. One that is ahead of the journal, or without one, is not: records were lost, and
+ * the view still tells what they said.
+ */
+function isBehind(view: ViewOnDisk, session: Session | undefined): view is ViewOnDisk & { kind: "ours" } {
+  return view.kind === "ours" && session !== undefined && view.seq <= session.seq;
+}
+
+function stampOf(directory: Directory): string {
+  const stat = directory.lstat(VIEW_FILE);
+  return stat === undefined ? "none" : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
+}
+
+function refusal(reason: string): ViewReview {
+  return { kind: "refused", reasons: [reason] };
+}

@@ -1,0 +1,112 @@
+// The directory tree that everything else needs. Adding a directory is one line in `manifest`.
+
+import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { type Directory, pathFault, withDirectory } from "./contained.ts";
+import { newTemporaryName } from "./durable.ts";
+import { locateState, type StateLocation, walk } from "./location.ts";
+
+export const manifest: readonly (readonly string[])[] = [
+  ["state"],
+  ["state", "archive"],
+  ["plans"],
+  ["plans", "archive"],
+  ["parallel"],
+];
+
+/** O_TMPFILE: a file without a name. It proves that a directory can be written without touching its listing. */
+const O_TMPFILE = 0o20000000;
+
+/** The strict form of the script `ensure-workspace`: a relative directory of the project, with the documented messages. */
+export function ensureRelativeWorkspace(projectRoot: string, stateDir: string): void {
+  const fault = pathFault(stateDir);
+  if (fault === "absolute") refuse(`STATE_DIR must be a relative path within the project (got: ${stateDir})`);
+  if (fault === "traversal") refuse(`STATE_DIR must not contain path traversal components (got: ${stateDir})`);
+  if (fault !== undefined) refuse(`STATE_DIR must be a directory name (got: ${JSON.stringify(stateDir)})`);
+  ensureWorkspace(locateState(projectRoot, stateDir));
+}
+
+/** Creates what is missing and proves that all of it can be written. Changes nothing when all is well. */
+export function ensureWorkspace(location: StateLocation): void {
+  if (isAbsolute(location.shown)) makeRoot(location.root);
+  refuseLinks(location, []);
+  for (const path of manifest) {
+    refuseLinks(location, path);
+    const shown = [location.shown, ...path].join("/");
+    make(location, path, shown);
+    probe(location, path, shown);
+  }
+}
+
+function makeRoot(root: string): void {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw failedToCreate(root, error);
+  }
+}
+
+function refuseLinks(location: StateLocation, path: readonly string[]): void {
+  const components = [...location.components, ...path];
+  for (let length = 1; length <= components.length; length++) {
+    const prefix = components.slice(0, length);
+    if (!isLink(join(location.root, ...prefix))) continue;
+    refuse(
+      `STATE_DIR must not be a symlink (got: ${length <= location.components.length ? location.shown : prefix.join("/")})`,
+    );
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch (error) {
+    // A file where a directory should be: making the directory says so.
+    if (errno(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+function make(location: StateLocation, path: readonly string[], shown: string): void {
+  try {
+    withDirectory(location.root, [...location.components, ...path], walk(location, true), () => undefined);
+  } catch (error) {
+    throw failedToCreate(shown, error);
+  }
+}
+
+function probe(location: StateLocation, path: readonly string[], shown: string): void {
+  try {
+    withDirectory(location.root, [...location.components, ...path], walk(location, false), writeProbe);
+  } catch (error) {
+    throw new MaestroError("io", `Directory not writable: ${shown}`, {
+      hint: `Reason: ${reasonOf(error)}. Change its permissions, or set MAESTRO_STATE_DIR to a directory you can write to.`,
+      cause: error,
+    });
+  }
+}
+
+function writeProbe(directory: Directory): void {
+  try {
+    closeSync(openSync(directory.at("."), O_TMPFILE | constants.O_DIRECTORY | constants.O_WRONLY, 0o600));
+    return;
+  } catch (error) {
+    // Not every kernel and file system has nameless files.
+    if (!["EOPNOTSUPP", "ENOTSUP", "EISDIR", "EINVAL", "ENOENT"].includes(errno(error) ?? "")) throw error;
+  }
+  const name = newTemporaryName();
+  closeSync(directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
+  directory.unlink(name);
+}
+
+function failedToCreate(shown: string, error: unknown): MaestroError {
+  return new MaestroError("io", `Failed to create directory: ${shown}`, {
+    hint: `Reason: ${reasonOf(error)}. Remove what is in the way, change the permissions, or set MAESTRO_STATE_DIR.`,
+    cause: error,
+  });
+}
+
+function refuse(message: string): never {
+  throw new MaestroError("path", message);
+}

@@ -1,0 +1,20 @@
+// Session -> what `status --json` and the MCP tools answer with: plain data, no internals.
+
+import type { Session, SessionPhase } from "../session/session.ts";
+
+export function sessionJson(session: Session) {
+  const { file_hashes: _, index: __, running: ___, archiving: ____, superseded: _____, phases, ...rest } = session;
+  const errors = phases.flatMap((phase) => phase.errors.map((error) => ({ phase: phase.id, ...error })));
+  return { ...rest, phases: phases.map(phaseJson), errors };
+}
+
+function phaseJson(phase: SessionPhase) {
+  const { plan: _, hashes_at_start: __, handoff, ...rest } = phase;
+  // A completion that nobody's report stands behind is said to be so.
+  const verified = phase.status === "completed" ? handoff?.status === "success" : undefined;
+  return {
+    ...rest,
+    ...(handoff === undefined ? {} : { handoff: { status: handoff.status, missing: handoff.missing } }),
+    ...(verified === undefined ? {} : { verified }),
+  };
+}

@@ -1,0 +1,141 @@
+// Session -> the status for people: one line a phase, what comes next, what stands in the way. Pure.
+
+import type { Conflict, Position } from "../session/position.ts";
+import type { Session, SessionPhase } from "../session/session.ts";
+
+export type Paint = Record<"bold" | "cyan" | "dim" | "green" | "red" | "yellow", (text: string) => string>;
+
+const MAX_PHASES_SHOWN = 60;
+
+const symbols: Record<SessionPhase["status"], [symbol: string, color: keyof Paint]> = {
+  pending: ["○", "dim"],
+  in_progress: ["▶", "cyan"],
+  completed: ["✓", "green"],
+  failed: ["✗", "red"],
+  skipped: ["↷", "yellow"],
+  aborted: ["■", "red"],
+};
+
+export function statusLines(
+  session: Session,
+  position: Position,
+  conflicts: readonly Conflict[] | null,
+  now: Date,
+  paint: Paint,
+): string[] {
+  const { counts } = position;
+  const done = counts.completed + counts.skipped;
+  const mode = session.execution_mode === null ? "mode not chosen yet" : `${session.execution_mode} mode`;
+  return [
+    `${paint.bold(session.title)}  ${session.session_id}`,
+    `${session.status}, ${done} of ${session.total_phases} phases done, ${mode}, updated ${ago(session.updated, now)}`,
+    "",
+    ...phaseLines(session, paint),
+    ...tokenLines(session),
+    "",
+    ...nextLines(session, position, paint),
+    ...(conflicts === null ? [] : conflictLines(conflicts, paint)),
+  ];
+}
+
+function phaseLines(session: Session, paint: Paint): string[] {
+  const shown = visible(session.phases);
+  const idWidth = Math.max(...shown.map((phase) => phase.id.length));
+  const nameWidth = Math.min(44, Math.max(...shown.map((phase) => phase.name.length)));
+  const agentWidth = Math.max(...shown.map((phase) => (phase.agents[0] ?? "").length));
+  const lines = shown.map((phase) => {
+    const [symbol, color] = symbols[phase.status];
+    const cells = [phase.id.padStart(idWidth), cell(phase.name, nameWidth), (phase.agents[0] ?? "").padEnd(agentWidth)];
+    return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase)}`.trimEnd();
+  });
+  const hidden = session.phases.length - shown.length;
+  return hidden === 0 ? lines : [...lines, `  ... and ${hidden} more (--json has them all)`];
+}
+
+/** Long sessions: what is running or failed, then the neighbourhood of the work. */
+function visible(phases: readonly SessionPhase[]): readonly SessionPhase[] {
+  if (phases.length <= MAX_PHASES_SHOWN) return phases;
+  const first = phases.findIndex((phase) => phase.status !== "completed" && phase.status !== "skipped");
+  const start = Math.max(0, Math.min(first - 5, phases.length - MAX_PHASES_SHOWN));
+  return phases.slice(start, start + MAX_PHASES_SHOWN);
+}
+
+function detail(session: Session, phase: SessionPhase): string {
+  const retries = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
+  switch (phase.status) {
+    case "pending": {
+      const waiting = phase.blocked_by.filter(
+        (id) => session.phases[session.index.get(id) ?? -1]?.status !== "completed",
+      );
+      return waiting.length === 0
+        ? "ready"
+        : `waits for ${waiting.slice(0, 6).join(", ")}${waiting.length > 6 ? ", ..." : ""}`;
+    }
+    case "completed":
+      return `${phase.handoff === undefined ? "completed, unverified" : "completed"}${took(phase)}${retries}`;
+    case "failed":
+      return `failed: ${cell(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60).trimEnd()}${retries}`;
+    default:
+      return `${phase.status.replace("_", " ")}${retries}`;
+  }
+}
+
+function tokenLines(session: Session): string[] {
+  const { total_input, total_output, total_cached } = session.token_usage;
+  if (total_input + total_output === 0) return [];
+  const [input, output, cached] = [total_input, total_output, total_cached].map((count) =>
+    count.toLocaleString("en-US"),
+  );
+  return ["", `  Tokens: ${input} input (${cached} cached), ${output} output`];
+}
+
+function nextLines(session: Session, position: Position, paint: Paint): string[] {
+  const { counts } = position;
+  if (position.unresolved.length > 0) {
+    return [paint.red(`Unresolved errors in phase ${position.unresolved.join(", ")}: retry, skip or abort`)];
+  }
+  if (counts.completed + counts.skipped === session.total_phases)
+    return ['All phases are done: "maestro archive" puts the session away'];
+  const running = [...session.running];
+  if (running.length > 0) return [`Running: phase ${running.join(", ")}`];
+  return [
+    position.ready.length === 0
+      ? "Nothing is ready to start"
+      : `Ready: phase ${position.ready.slice(0, 10).join(", ")}`,
+  ];
+}
+
+function conflictLines(conflicts: readonly Conflict[], paint: Paint): string[] {
+  if (conflicts.length === 0) return ["No conflicts: the plan and all recorded files are as the session left them"];
+  return conflicts.map((conflict) => {
+    if (conflict.kind === "plan_changed")
+      return paint.yellow(`The plan has changed since the session began: ${conflict.file}`);
+    const what =
+      conflict.kind === "partially_modified"
+        ? "was begun and not finished, and changed"
+        : "recorded a file that has changed since:";
+    return paint.yellow(`Phase ${conflict.phase} ${what} ${conflict.file}`);
+  });
+}
+
+function took(phase: SessionPhase): string {
+  if (phase.started === null || phase.completed === null) return "";
+  return ` in ${duration(Date.parse(phase.completed) - Date.parse(phase.started))}`;
+}
+
+function ago(timestamp: string, now: Date): string {
+  const elapsed = now.getTime() - Date.parse(timestamp);
+  return elapsed < 1000 ? "just now" : `${duration(elapsed)} ago`;
+}
+
+function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+function cell(text: string, width: number): string {
+  return text.length <= width ? text.padEnd(width) : `${text.slice(0, width - 1)}…`;
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules, createRequire } from "node:module";
+import { join } from "node:path";
+import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
+import { describe, expect, it } from "vitest";
+import { root } from "./support/project.ts";
+
+const MAX_LINES = 400;
+const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
+  path.endsWith(".ts"),
+);
+
+describe("the house", () => {
+  it("imports only what the table allows, and the table was looked at", async () => {
+    const { forbidden, options }: IConfiguration = createRequire(import.meta.url)(
+      join(root, ".dependency-cruiser.cjs"),
+    );
+    const { output } = await cruise(["src"], {
+      ...(options ?? {}),
+      baseDir: root,
+      validate: true,
+      ruleSet: { forbidden: forbidden ?? [] },
+    });
+    const { summary } = output as ICruiseResult;
+    expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
+    expect(summary.totalCruised).toBeGreaterThanOrEqual(sources.length);
+    expect(summary.totalDependenciesCruised).toBeGreaterThan(100);
+  });
+
+  it(`has no source file of more than ${MAX_LINES} lines`, () => {
+    const long = sources.filter(
+      (path) =>
+        !path.endsWith(".test.ts") && readFileSync(join(root, "src", path), "utf8").split("\n").length > MAX_LINES,
+    );
+    expect(long).toEqual([]);
+  });
+
+  it("opens every source file with a line about what it owns", () => {
+    const silent = sources.filter(
+      (path) => !path.endsWith(".test.ts") && !readFileSync(join(root, "src", path), "utf8").startsWith("// "),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it("has one main.ts per front door and no file named after a pattern", () => {
+    expect(sources.filter((path) => path.endsWith("main.ts"))).toEqual(["cli/main.ts"]);
+    expect(sources.filter((path) => /(^|[/-])(index|utils?|helpers?|manager|factory|service)\.ts$/.test(path))).toEqual(
+      [],
+    );
+  });
+});
+
+describe("the repository", () => {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+  it("pins every dependency exactly", () => {
+    const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies }) as string[];
+    expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  it("has a lock file without download addresses", () => {
+    expect(JSON.stringify(lock)).not.toContain('"resolved":"http');
+  });
+
+  it("needs nothing but itself at run time", () => {
+    expect(manifest.dependencies).toBeUndefined();
+    const bundle = readFileSync(join(root, "dist/maestro.js"), "utf8");
+    const imported = [...bundle.matchAll(/(?:from|import|require\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
+    expect(
+      [...new Set(imported)].filter((name) => !name.startsWith("node:") && !builtinModules.includes(name)),
+    ).toEqual([]);
+  });
+});

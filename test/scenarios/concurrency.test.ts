@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { decodeRecords, journalStart } from "../../src/store/record.ts";
+import { createSession, programPath, status, withProject } from "../support/project.ts";
+
+describe("sixteen processes with fifty updates each (F9, P2)", () => {
+  it("record 800 of 800, with a gapless journal and a view that equals it", async () => {
+    await withProject(async (project) => {
+      createSession(project);
+      const writers = Array.from({ length: 16 }, (_, index) => {
+        const child = project.start(process.execPath, [programPath("writer"), project.path, `w${index}`, "50"]);
+        let acknowledged = "";
+        let complaints = "";
+        child.stdout.on("data", (chunk) => (acknowledged += chunk));
+        child.stderr.on("data", (chunk) => (complaints += chunk));
+        return new Promise<{ code: number | null; acknowledged: string; complaints: string }>((resolve) =>
+          child.once("close", (code) => resolve({ code, acknowledged, complaints })),
+        );
+      });
+      const ends = await Promise.all(writers);
+      expect(ends.map(({ code, complaints }) => [code, complaints])).toEqual(Array(16).fill([0, ""]));
+
+      // The view first: reading the status would mend it.
+      const view = project.read(".gemini/state/active-session.md");
+      expect(project.list(".gemini/state")).toEqual(["active-session.md", "archive", "progress.jsonl"]);
+      const acknowledged = ends.flatMap((end) => end.acknowledged.trim().split("\n"));
+      expect(new Set(acknowledged).size).toBe(800);
+
+      const sequence: number[] = [];
+      const journal = Buffer.from(project.read(".gemini/state/progress.jsonl"));
+      expect(decodeRecords(journal, journalStart, (record) => sequence.push(record.seq))).toMatchObject({
+        tail: { kind: "none" },
+      });
+      expect(sequence).toEqual(Array.from({ length: 801 }, (_, index) => index + 1));
+
+      const session = status(project);
+      expect(new Set(session.phases[0].files_created)).toEqual(new Set(acknowledged));
+      expect(session.seq).toBe(801);
+      expect(view).toContain("maestro:view seq=801 ");
+      expect(project.read(".gemini/state/active-session.md")).toBe(view);
+    });
+  }, 120_000);
+
+  it("also when every update is a command of its own", async () => {
+    await withProject(async (project) => {
+      createSession(project);
+      const dist = new URL("../../dist/maestro.js", import.meta.url).pathname;
+      const one = (worker: number) => async () => {
+        for (let i = 0; i < 4; i++) {
+          const child = project.start(process.execPath, [dist, "session", "note", `${worker}-${i}`]);
+          child.stdin.end();
+          expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, index) => one(index)()));
+      const session = status(project);
+      expect(session.notes).toHaveLength(32);
+      expect(session.seq).toBe(33);
+    });
+  }, 60_000);
+});

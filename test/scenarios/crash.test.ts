@@ -1,0 +1,123 @@
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSession, Project, planPath, planText, status } from "../support/project.ts";
+
+// SQLite's loop: the n-th write point kills the process, for n = 1, 2, ... until a run ends by itself.
+
+interface Case {
+  what: string;
+  args: string[];
+  input?: string;
+  /** What the state is before and after; a killed run must leave one of the two. */
+  observe: (project: Project) => unknown;
+  prepare?: (project: Project) => void;
+}
+
+const phases = [
+  { id: 1, files_created: ["src/a.ts"] },
+  { id: 2, blocked_by: [1] },
+];
+const sessionState = (project: Project) => {
+  const { updated: _, created: __, phases: list, ...rest } = status(project);
+  return {
+    ...rest,
+    phases: list?.map(({ started: ___, completed: ____, ...phase }: Record<string, unknown>) => phase),
+  };
+};
+const finish = (project: Project) => {
+  for (const id of ["1", "2"]) {
+    for (const to of ["in_progress", "completed"]) project.maestro(["session", "transition", id, to]);
+  }
+};
+
+const cases: Case[] = [
+  { what: "recording a transition", args: ["session", "transition", "1", "in_progress"], observe: sessionState },
+  {
+    what: "creating a session",
+    args: ["session", "create", planPath],
+    observe: sessionState,
+    prepare: (project) => rmSync(join(project.path, ".gemini/state"), { recursive: true }),
+  },
+  {
+    what: "archiving",
+    args: ["archive"],
+    observe: (project) => [
+      sessionState(project),
+      project.list(".gemini/state"),
+      project.list(".gemini/state/archive"),
+      project.list(".gemini/plans"),
+      project.list(".gemini/plans/archive"),
+    ],
+    prepare: finish,
+  },
+  {
+    what: "revising the plan",
+    args: ["session", "revise", "new-plan.md"],
+    observe: (project) => [sessionState(project), project.list(".gemini/plans/archive")],
+    prepare: (project) => void project.write("new-plan.md", planText([...phases, { id: 3 }])),
+  },
+  {
+    what: "writing a state file",
+    args: ["state", "write", "notes/file.txt"],
+    input: "new content",
+    observe: (project) => {
+      // The next writer in the directory is what clears a killed one's leftovers.
+      project.maestro(["state", "write", "notes/other.txt"], { input: "x" });
+      return [project.list("notes"), project.read("notes/file.txt")];
+    },
+    prepare: (project) => void project.write("notes/file.txt", "old content"),
+  },
+];
+
+describe("kill -9 at every write point (F1, P1, P3)", () => {
+  const base = new Project();
+  beforeAll(() => createSession(base, phases));
+  afterAll(() => base.remove());
+
+  it.each(cases)(
+    "of $what leaves the old state or the new one, and no litter",
+    ({ args, input = "", observe, prepare }) => {
+      const start = () => {
+        const project = new Project();
+        cpSync(base.path, project.path, { recursive: true });
+        prepare?.(project);
+        return project;
+      };
+      const observed = (work: (project: Project) => void) => {
+        const project = start();
+        work(project);
+        const state = JSON.stringify(observe(project));
+        project.remove();
+        return state;
+      };
+      const before = observed(() => undefined);
+      const after = observed((project) => expect(project.maestro(args, { input }).code).toBe(0));
+      expect(before).not.toBe(after);
+
+      const outcomes = { before: 0, after: 0 };
+      for (let point = 1; ; point++) {
+        expect(point, "the loop ends").toBeLessThan(400);
+        const project = start();
+        const run = project.maestro(args, { input, env: { NODE_ENV: "test", MAESTRO_CRASH_AT: `any:${point}` } });
+        if (run.signal !== "SIGKILL") {
+          expect(run.code).toBe(0);
+          project.remove();
+          break;
+        }
+        const state = JSON.stringify(observe(project));
+        expect([before, after], `killed at point ${point}`).toContain(state);
+        outcomes[state === before ? "before" : "after"] += 1;
+        if (run.stdout !== "") expect(state, `acknowledged, then killed at point ${point}`).toBe(after);
+        const litter = project.run("find", [".", "-name", "*.tmp", "-o", "-name", ".lock*"]).stdout;
+        expect(litter, `killed at point ${point}`).toBe("");
+        // And it goes on from there.
+        if (state === before) expect(project.maestro(args, { input }).code, `again after point ${point}`).toBe(0);
+        project.remove();
+      }
+      expect(outcomes.before).toBeGreaterThan(3);
+      expect(outcomes.after).toBeGreaterThan(0);
+    },
+    300_000,
+  );
+});

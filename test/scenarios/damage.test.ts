@@ -1,0 +1,180 @@
+import { chmodSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSession, Project, root, status } from "../support/project.ts";
+
+const journal = ".gemini/state/progress.jsonl";
+let project: Project;
+beforeEach(() => {
+  project = new Project();
+  createSession(project);
+  project.maestro(["session", "transition", "1", "in_progress"]);
+});
+afterEach(() => project.remove());
+
+describe("a damaged journal (F10, F11, C32)", () => {
+  it("with a torn last line loses that line, with one warning, and goes on", () => {
+    const whole = project.read(journal);
+    writeFileSync(join(project.path, journal), `${whole}{"v":1,"seq":3,"ts":"2026-`);
+    const run = project.maestro(["status", "--json"]);
+    expect(run.stderr).toMatch(/^WARNING: Dropped an unfinished record at the end of the journal \(line 3 of .*\n$/);
+    expect(JSON.parse(run.stdout)).toMatchObject({ phases: [{ status: "in_progress" }, {}] });
+    expect(project.read(journal)).toBe(whole);
+    expect(project.maestro(["status"]).stderr).toBe("");
+  });
+
+  it("cut anywhere in its last record shows the state before or after it", () => {
+    const whole = Buffer.from(project.read(journal));
+    const last = whole.lastIndexOf("\n", whole.length - 2) + 1;
+    // Without its view: that would tell what the cut record said.
+    for (const length of [last, last + 1, last + 40, whole.length - 5, whole.length - 1, whole.length]) {
+      writeFileSync(join(project.path, journal), whole);
+      truncateSync(join(project.path, journal), length);
+      project.run("rm", ["-f", ".gemini/state/active-session.md"]);
+      expect(status(project).phases[0].status).toBe(length >= whole.length - 1 ? "in_progress" : "pending");
+    }
+  });
+
+  it("whose last record was lost is completed from the view, which still tells it", () => {
+    const whole = project.read(journal);
+    writeFileSync(join(project.path, journal), whole.slice(0, whole.indexOf("\n") + 1));
+    expect(status(project).phases[0].status).toBe("in_progress");
+  });
+
+  it("with garbage at its end keeps the garbage aside", () => {
+    const whole = project.read(journal);
+    writeFileSync(join(project.path, journal), `${whole}garbage\n`);
+    expect(project.maestro(["status"]).stderr).toContain("Dropped an unreadable record");
+    const kept = project.list(".gemini/state").filter((name) => name.startsWith("progress.jsonl.corrupt-"));
+    expect(kept.map((name) => project.read(join(".gemini/state", name)))).toEqual(["garbage\n"]);
+    expect(project.read(journal)).toBe(whole);
+  });
+
+  it("with a bad line in the middle is parse_failed, names the line, and is left as it is", () => {
+    project.maestro(["session", "note", "x"]);
+    const damaged = project.read(journal).replace('"to":"in_progress"', '"to":"completed"');
+    project.write(journal, damaged);
+    const run = project.maestro(["status", "--json"]);
+    expect(run.code).toBe(1);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      exists: false,
+      error: "parse_failed",
+      message: expect.stringContaining("line 2 of .gemini/state/progress.jsonl"),
+    });
+    for (const args of [["session", "note", "y"], ["archive"], ["session", "transition", "2", "in_progress"]]) {
+      expect(project.maestro(args)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("line 2") });
+    }
+    expect(project.read(journal)).toBe(damaged);
+    expect(project.maestro(["state", "active"]).code).toBe(1);
+  });
+
+  it("is set aside by doctor --fix, and the session goes on from its view", () => {
+    project.write(journal, `garbage\n${project.read(journal)}`);
+    expect(project.maestro(["doctor"]).stdout).toContain("FAIL  The session cannot be read: line 1");
+    const run = project.maestro(["doctor", "--fix"]);
+    expect(run.code).toBe(0);
+    expect(status(project)).toMatchObject({
+      session_id: "2026-02-14-task-api",
+      phases: [{ status: "in_progress" }, {}],
+    });
+  });
+
+  it("that a newer version wrote is refused, not rewritten", () => {
+    const newer = project.read(journal).replaceAll('{"v":1', '{"v":2');
+    project.write(journal, newer);
+    expect(project.maestro(["session", "note", "x"]).code).toBe(1);
+    expect(project.read(journal)).toBe(newer);
+  });
+
+  it.each(["a directory", "a FIFO", "a sparse gigabyte"])("that is %s neither hangs nor crashes anything", (what) => {
+    project.run("rm", [journal]);
+    if (what === "a directory") mkdirSync(join(project.path, journal));
+    if (what === "a FIFO") project.run("mkfifo", [journal]);
+    if (what === "a sparse gigabyte") project.run("truncate", ["-s", "1G", journal]);
+    const run = project.maestro(["status", "--json"]);
+    expect([run.code, JSON.parse(run.stdout).error]).toEqual([1, "parse_failed"]);
+    expect(run.stderr).not.toContain("defect");
+  });
+});
+
+describe("a disk that is full (F5, P11)", () => {
+  it("keeps the old state, says so, and goes on when there is room", (context) => {
+    const script = `
+      cp -r .gemini/state saved && mount -t tmpfs -o size=64k none .gemini/state && cp -r saved/. .gemini/state/ &&
+      dd if=/dev/zero of=.gemini/state/fill bs=1k 2>/dev/null
+      m() { node "${root}dist/maestro.js" "$@"; }
+      m session transition 1 completed; echo "code $?"
+      m status --json | grep -c '"status": "in_progress"'
+      rm .gemini/state/fill
+      m session transition 1 completed; echo "code $?"
+      ls -A .gemini/state`;
+    const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    if (/unshare:|mount:/.test(run.stderr)) context.skip("user namespaces are not available here");
+    expect(run.stdout).toBe("code 1\n2\nPhase 1 is completed\ncode 0\nactive-session.md\narchive\nprogress.jsonl\n");
+    expect(run.stderr).toMatch(
+      /^ERROR: Cannot (lock|write) \.gemini\/state\/\S+: no space left on device \(ENOSPC\)\n$/,
+    );
+  });
+});
+
+describe("a project that cannot be written (F6)", () => {
+  it("can still be read, and a change says why it is impossible", (context) => {
+    const script = `mount --bind .gemini .gemini && mount -o remount,bind,ro .gemini
+      node "${root}dist/maestro.js" status --json | grep -c exists
+      node "${root}dist/maestro.js" session note x; echo "code $?"`;
+    const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    if (/unshare:|mount:/.test(run.stderr)) context.skip("user namespaces are not available here");
+    expect(run.stdout).toBe("1\ncode 1\n");
+    expect(run.stderr).toMatch(/^ERROR: Cannot lock \.gemini\/state\/\.lock: read-only file system \(EROFS\)\n$/);
+  });
+
+  it("can be read by another user", (context) => {
+    if (process.getuid?.() !== 0) context.skip("needs root to become another user");
+    project.run("chmod", ["-R", "a+rX", "."]);
+    chmodSync(project.path, 0o755);
+    const run = project.run("setpriv", [
+      "--reuid=65534",
+      "--regid=65534",
+      "--clear-groups",
+      "node",
+      join(root, "dist/maestro.js"),
+      "status",
+      "--json",
+    ]);
+    if (/Cannot find module/.test(run.stderr)) context.skip("the other user cannot read this checkout");
+    expect(JSON.parse(run.stdout).exists).toBe(true);
+  });
+});
+
+describe("a state directory that disappears (F20)", () => {
+  it("is not silently made anew by a process that was using it", async () => {
+    const { SessionStore } = await import("../../src/store/session-store.ts");
+    const { locateState } = await import("../../src/store/location.ts");
+    const store = new SessionStore(locateState(project.path, ".gemini"), {
+      now: () => new Date(),
+      warn: () => undefined,
+    });
+    expect(store.read().state).toBe("open");
+    const note = () => store.update(() => ({ events: [{ type: "session.noted", text: "x" }], result: undefined }));
+    project.run("mv", [".gemini", "moved"]);
+    expect(note).toThrow("has disappeared");
+    expect(project.exists(".gemini")).toBe(false);
+    project.run("mv", ["moved", ".gemini"]);
+    note();
+    project.run("rm", [journal]);
+    expect(note).toThrow("The journal has disappeared");
+    expect(project.exists(journal)).toBe(false);
+  });
+
+  it("is no surprise when the session was archived by another process", async () => {
+    const { SessionStore } = await import("../../src/store/session-store.ts");
+    const { locateState } = await import("../../src/store/location.ts");
+    const store = new SessionStore(locateState(project.path, ".gemini"), {
+      now: () => new Date(),
+      warn: () => undefined,
+    });
+    expect(store.read().state).toBe("open");
+    project.maestro(["archive"]);
+    expect(store.read().state).toBe("none");
+  });
+});

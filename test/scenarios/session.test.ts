@@ -1,0 +1,447 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSession, Project, planPath, planText, status } from "../support/project.ts";
+
+let project: Project;
+beforeEach(() => {
+  project = new Project();
+});
+afterEach(() => project.remove());
+
+const move = (...args: string[]) => project.maestro(["session", "transition", ...args]);
+const report = (over: Record<string, string> = {}) => {
+  const fields = {
+    Status: "success",
+    "Files Created": "src/a.ts",
+    "Files Modified": "none",
+    "Files Deleted": "none",
+    Summary: "Made it.",
+    ...over,
+  };
+  return `## Task Report\n${Object.entries(fields)
+    .map(([key, value]) => `- ${key}: ${value}`)
+    .join("\n")}\n\n## Downstream Context\n- Key Interfaces Introduced: Task in src/a.ts\n- Warnings: none\n`;
+};
+
+describe("creating a session", () => {
+  it("takes its id from the plan's name, and every phase is pending (J128, J129, K137, K139)", () => {
+    createSession(project);
+    expect(status(project)).toMatchObject({
+      exists: true,
+      session_id: "2026-02-14-task-api",
+      status: "in_progress",
+      current_phase: "1",
+      total_phases: 2,
+      implementation_plan: planPath,
+      execution_mode: null,
+      phases: [
+        { id: "1", status: "pending" },
+        { id: "2", status: "pending", blocked_by: ["1"] },
+      ],
+      errors: [],
+    });
+  });
+
+  it("takes its id from the title and the date when the name says nothing", () => {
+    project.write("my plan.md", planText([{ id: 1 }], "Süße API – v2!"));
+    const { stdout } = project.maestro(["session", "create", "my plan.md", "--json"]);
+    expect(JSON.parse(stdout).session_id).toBe(`${new Date().toISOString().slice(0, 10)}-suße-api-v2`);
+  });
+
+  it("is refused while there is one, and changes nothing (K138)", () => {
+    createSession(project);
+    const before = project.read(".gemini/state/progress.jsonl");
+    const run = project.maestro(["session", "create", planPath]);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(
+      /^ERROR: A session is already active: 2026-02-14-task-api \(in_progress\)\n {2}.*maestro archive/,
+    );
+    expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
+  });
+
+  it("is refused for a plan that is not valid, and makes nothing", () => {
+    project.write(
+      "plan.md",
+      planText([
+        { id: 1, blocked_by: [2] },
+        { id: 2, blocked_by: [1] },
+      ]),
+    );
+    const run = project.maestro(["session", "create", "plan.md"]);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toMatch(/^ERROR: The plan is not valid: cycle: .*\n {2}Run "maestro validate plan.md"/);
+    expect(project.list()).toEqual(["plan.md"]);
+  });
+
+  it("records a preset execution mode, and none when it is to be asked (E55, J135)", () => {
+    project.write("plan.md", planText([{ id: 1 }]));
+    project.maestro(["session", "create", "plan.md"], { env: { MAESTRO_EXECUTION_MODE: "sequential" } });
+    expect(status(project).execution_mode).toBe("sequential");
+  });
+
+  it("keeps state in the project, never in the extension (J125)", () => {
+    createSession(project);
+    expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
+  });
+});
+
+describe("moving phases", () => {
+  beforeEach(() => createSession(project));
+
+  it("follows the table to the end (K142-K145, K151-K153)", () => {
+    expect(move("1", "in_progress").stdout).toBe("Phase 1 is in progress\n");
+    move("1", "failed");
+    move("1", "in_progress");
+    expect(status(project).phases[0]).toMatchObject({ status: "in_progress", retry_count: 1 });
+    move("1", "completed");
+    move("2", "in_progress");
+    expect(status(project)).toMatchObject({
+      current_phase: "2",
+      phases: [{ status: "completed", verified: false }, { status: "in_progress" }],
+    });
+  });
+
+  it.each([
+    [["1", "completed"], "Cannot move phase 1 from pending to completed"],
+    [["1", "pending"], "Cannot move phase 1 from pending to pending"],
+    [["2", "in_progress"], "Cannot move phase 2 from pending to in_progress: it waits for phase 1"],
+    [["1", "skipped"], "Cannot move phase 1 from pending to skipped: only a person may decide that"],
+    [["1", "aborted", "--user-decision"], "Cannot move phase 1 from pending to aborted"],
+    [["9", "in_progress"], 'Session 2026-02-14-task-api has no phase "9"'],
+    [["__proto__", "in_progress"], 'Session 2026-02-14-task-api has no phase "__proto__"'],
+    [["1", "done"], 'Unknown status "done"'],
+  ])("refuses %j, and changes nothing (C20, K149)", (args, message) => {
+    const before = project.read(".gemini/state/progress.jsonl");
+    const run = move(...args);
+    expect(run.code).not.toBe(0);
+    expect(run.stdout).toBe("");
+    expect(run.stderr).toContain(`ERROR: ${message}`);
+    expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
+  });
+
+  it("counts retries across processes and leaves the rest to a person (K150, K151)", () => {
+    move("1", "in_progress");
+    for (let retry = 0; retry < 2; retry++) {
+      move("1", "failed");
+      expect(move("1", "in_progress").code).toBe(0);
+    }
+    move("1", "failed");
+    expect(move("1", "in_progress").stderr).toContain("its retries are used up (2 of 2)");
+    expect(move("1", "in_progress", "--user-decision").code).toBe(0);
+    expect(status(project).phases[0].retry_count).toBe(3);
+  });
+
+  it("ends the session when a failed phase is aborted (K148)", () => {
+    move("1", "in_progress");
+    move("1", "failed");
+    expect(move("1", "aborted", "--user-decision").code).toBe(0);
+    expect(status(project).status).toBe("failed");
+    expect(move("2", "skipped", "--user-decision").code).toBe(0);
+  });
+
+  it("records a hand-off: files, context, tokens (K154-K156)", () => {
+    project.write("src/a.ts", "export {};\n");
+    move("1", "in_progress");
+    const stats = { models: { m: { tokens: { prompt: 100, candidates: 20, cached: 40 } } } };
+    const run = project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], {
+      input: JSON.stringify({ session_id: "x", response: report(), stats }),
+    });
+    expect(run.stderr).toBe("");
+    expect(status(project)).toMatchObject({
+      token_usage: {
+        total_input: 100,
+        total_output: 20,
+        total_cached: 40,
+        by_agent: { coder: { input: 100, output: 20, cached: 40 } },
+      },
+      phases: [
+        {
+          files_created: ["src/a.ts"],
+          downstream_context: { key_interfaces_introduced: ["Task in src/a.ts"] },
+          verified: true,
+        },
+        {},
+      ],
+    });
+    expect(project.read(".gemini/state/active-session.md")).toContain("### Agent Output\nMade it.");
+  });
+
+  it.each([
+    ["a report that says failure", report({ Status: "failure" }), "it says failure"],
+    ["a report without a status", report({ Status: "success | partial | failure" }), "it lacks status"],
+    ["no report", "All done!", "it lacks task_report"],
+  ])("does not complete a phase on the strength of %s (P9)", (_what, text, message) => {
+    move("1", "in_progress");
+    const run = project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], { input: text });
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(status(project).phases[0].status).toBe("in_progress");
+  });
+});
+
+describe("errors and files", () => {
+  beforeEach(() => createSession(project));
+
+  it("are appended, with everything the documents ask for (K154, K157-K159)", () => {
+    expect(project.maestro(["session", "error", "1", "Build failed", "--type", "validation"]).code).toBe(0);
+    project.maestro([
+      "session",
+      "error",
+      "1",
+      "Too slow",
+      "--type",
+      "timeout",
+      "--agent",
+      "tech_writer",
+      "--resolution",
+      "More time",
+    ]);
+    project.maestro(["session", "files", "1", "--created", "a.ts", "b.ts", "--deleted", "c.ts"]);
+    project.maestro(["session", "files", "1", "--created", "d.ts", "a.ts"]);
+    expect(status(project).phases[0]).toMatchObject({
+      files_created: ["a.ts", "b.ts", "d.ts"],
+      files_deleted: ["c.ts"],
+      errors: [
+        {
+          agent: "coder",
+          type: "validation",
+          message: "Build failed",
+          resolution: "pending",
+          resolved: false,
+          timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        },
+        { agent: "tech-writer", type: "timeout", resolution: "More time", resolved: true },
+      ],
+    });
+    expect(status(project).errors).toHaveLength(2);
+  });
+
+  it.each([
+    [["session", "error", "1", "x", "--type", "bad-luck"], "Allowed choices are validation, timeout"],
+    [["session", "error", "7", "x"], 'has no phase "7"'],
+    [["session", "files", "1"], "No files given"],
+  ])("%j is refused", (args, message) => {
+    const run = project.maestro(args);
+    expect(run.code).not.toBe(0);
+    expect(run.stderr).toContain(message);
+  });
+});
+
+describe("notes", () => {
+  it("are kept in the order they came, without terminal escapes", () => {
+    createSession(project);
+    project.maestro(["session", "note", "first \u001b[31mred\u001b[0m", "--phase", "1"]);
+    project.maestro(["session", "note", "second"]);
+    expect(status(project).notes).toMatchObject([{ text: "first red", phase: "1" }, { text: "second" }]);
+  });
+
+  it("need a session and something to say", () => {
+    expect(project.maestro(["session", "note", "x"]).stderr).toContain("There is no active session");
+    createSession(project);
+    expect(project.maestro(["session", "note", "  "]).code).toBe(2);
+  });
+});
+
+describe("completing and archiving (L160-L164)", () => {
+  const design = ".gemini/plans/2026-02-14-task-api-design.md";
+  const finishAll = () => {
+    for (const id of ["1", "2"]) for (const to of ["in_progress", "completed"]) move(id, to);
+  };
+  beforeEach(() => {
+    project.write(design, "# Design\n");
+    project.write(
+      planPath,
+      planText([{ id: 1 }, { id: 2, blocked_by: [1] }]).replace('"title"', `"design_ref": "${design}", "title"`),
+    );
+    project.maestro(["session", "create", planPath]);
+  });
+  const archived = () => [
+    project.list(".gemini/state"),
+    project.list(".gemini/state/archive"),
+    project.list(".gemini/plans"),
+    project.list(".gemini/plans/archive"),
+  ];
+  const allArchived = [
+    ["archive", "session-history.log"],
+    ["2026-02-14-task-api.jsonl", "2026-02-14-task-api.md"],
+    ["archive"],
+    ["2026-02-14-task-api-design.md", "2026-02-14-task-api-impl-plan.md"],
+  ];
+
+  it("archive moves the session and both documents, and nothing stays behind", () => {
+    finishAll();
+    const run = project.maestro(["archive"]);
+    expect(run.stdout).toMatch(/^Archived session 2026-02-14-task-api \(completed\)\n/);
+    expect(archived()).toEqual(allArchived);
+    const view = project.read(".gemini/state/archive/2026-02-14-task-api.md");
+    expect(view).toContain('status: "completed"');
+    expect(view).toContain('implementation_plan: ".gemini/plans/archive/2026-02-14-task-api-impl-plan.md"');
+    expect(status(project)).toEqual({ exists: false });
+    expect(project.read(".gemini/state/session-history.log")).toMatch(
+      /^\S+Z 2026-02-14-task-api completed phases=2\/2 tokens=0\/0\n$/,
+    );
+  });
+
+  it("complete archives by itself, or asks when that is switched off (L161)", () => {
+    expect(project.maestro(["session", "complete"]).stderr).toContain("2 phases are open: 1 (pending), 2 (pending)");
+    finishAll();
+    const asked = project.maestro(["session", "complete", "--summary", "Done."], {
+      env: { MAESTRO_AUTO_ARCHIVE: "false" },
+    });
+    expect(asked.stdout).toBe("Session complete. Auto-archive is disabled. Would you like to archive this session?\n");
+    expect(status(project)).toMatchObject({ status: "completed", summary: "Done." });
+    project.maestro(["session", "complete"]);
+    expect(archived()).toEqual(allArchived);
+  });
+
+  it("archive keeps the real status of a session that is not done (C21, L164)", () => {
+    move("1", "in_progress");
+    move("1", "failed");
+    move("1", "aborted", "--user-decision");
+    expect(project.maestro(["archive", "--json"]).stdout).toContain('"status": "failed"');
+    expect(project.read(".gemini/state/archive/2026-02-14-task-api.md")).toContain('status: "failed"');
+  });
+
+  it("archive never overwrites: the same plan again gets another name", () => {
+    finishAll();
+    project.maestro(["archive"]);
+    project.write(planPath, planText([{ id: 1 }]));
+    project.maestro(["session", "create", planPath]);
+    expect(status(project).session_id).toBe("2026-02-14-task-api-2");
+    project.maestro(["archive"]);
+    expect(project.list(".gemini/state/archive")).toEqual([
+      "2026-02-14-task-api-2.jsonl",
+      "2026-02-14-task-api-2.md",
+      "2026-02-14-task-api.jsonl",
+      "2026-02-14-task-api.md",
+    ]);
+    expect(project.list(".gemini/plans/archive")).toEqual([
+      "2026-02-14-task-api-design.md",
+      "2026-02-14-task-api-impl-plan-2.md",
+      "2026-02-14-task-api-impl-plan.md",
+    ]);
+  });
+
+  it("archive leaves a plan that lies elsewhere where it is", () => {
+    project.maestro(["archive"]);
+    project.write("docs/plan.md", planText([{ id: 1 }]));
+    project.maestro(["session", "create", "docs/plan.md"]);
+    project.maestro(["archive"]);
+    expect(project.exists("docs/plan.md")).toBe(true);
+  });
+
+  it("archive says so when there is nothing to put away", () => {
+    project.maestro(["archive"]);
+    expect(project.maestro(["archive"])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "ERROR: There is no active session to archive\n",
+    });
+  });
+});
+
+describe("revising the plan (L166)", () => {
+  it("writes -v2, keeps what was done, and puts the old plan aside as superseded", () => {
+    createSession(project);
+    move("1", "in_progress");
+    move("1", "completed");
+    project.write("new.md", planText([{ id: 1 }, { id: 3, blocked_by: [1] }]));
+    expect(project.maestro(["session", "revise", "new.md"]).stdout).toBe(
+      "The session now follows .gemini/plans/2026-02-14-task-api-impl-plan-v2.md\n",
+    );
+    expect(project.list(".gemini/plans")).toEqual(["2026-02-14-task-api-impl-plan-v2.md", "archive"]);
+    expect(project.list(".gemini/plans/archive")).toEqual(["2026-02-14-task-api-impl-plan.md.superseded"]);
+    expect(status(project)).toMatchObject({
+      implementation_plan: ".gemini/plans/2026-02-14-task-api-impl-plan-v2.md",
+      phases: [
+        { id: "1", status: "completed" },
+        { id: "3", status: "pending" },
+      ],
+    });
+    project.maestro(["session", "revise", "new.md"]);
+    expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
+  });
+
+  it("is refused when it would lose a phase that was begun", () => {
+    createSession(project);
+    move("1", "in_progress");
+    project.write("new.md", planText([{ id: 2 }]));
+    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain(
+      "phase 1 is in_progress and is missing from the revision",
+    );
+    expect(project.list(".gemini/plans")).toEqual(["2026-02-14-task-api-impl-plan.md", "archive"]);
+  });
+});
+
+describe("conflicts (L169)", () => {
+  const conflicts = () => JSON.parse(project.maestro(["status", "--json", "--conflicts"]).stdout).conflicts;
+
+  it("finds files of unfinished and finished phases that changed, and a changed plan", () => {
+    project.write("src/old.ts", "1");
+    createSession(project, [
+      { id: 1, files_created: ["src/a.ts"] },
+      { id: 2, blocked_by: [1], files_modified: ["src/old.ts"] },
+    ]);
+    move("1", "in_progress");
+    expect(conflicts()).toEqual([]);
+    project.write("src/a.ts", "half");
+    expect(conflicts()).toEqual([{ kind: "partially_modified", phase: "1", file: "src/a.ts" }]);
+    project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], { input: report() });
+    expect(conflicts()).toEqual([]);
+    project.write("src/a.ts", "edited by the user");
+    project.write(planPath, `${project.read(planPath)}\nmore`);
+    expect(conflicts()).toEqual([
+      { kind: "plan_changed", file: planPath },
+      { kind: "modified_externally", phase: "1", file: "src/a.ts" },
+    ]);
+    const { stdout } = project.maestro(["status", "--conflicts"]);
+    expect(stdout).toContain(`The plan has changed since the session began: ${planPath}`);
+    expect(stdout).toContain("Phase 1 recorded a file that has changed since: src/a.ts");
+  });
+
+  it("does not follow what an agent claims out of the project (T7)", () => {
+    createSession(project);
+    move("1", "in_progress");
+    project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], {
+      input: report({ "Files Created": "../../etc/passwd" }),
+    });
+    expect(conflicts()).toEqual([]);
+    expect(join(project.path)).not.toBe("");
+  });
+});
+
+describe("in a project without a session", () => {
+  it.each([
+    [["session", "transition", "1", "in_progress"]],
+    [["session", "note", "x"]],
+    [["session", "mode", "parallel"]],
+    [["session", "complete"]],
+    [["archive"]],
+  ])("%j is refused in one line with what to do, and makes nothing", (args) => {
+    const run = project.maestro(args);
+    expect([run.code, run.stdout]).toEqual([1, ""]);
+    expect(run.stderr).toMatch(/^ERROR: There is no active session/);
+    expect(project.list()).toEqual([]);
+  });
+
+  it("status says so, for people and for programs", () => {
+    expect(project.maestro(["status"])).toMatchObject({ code: 0, stdout: "No active session\n", stderr: "" });
+    expect(status(project)).toEqual({ exists: false });
+    expect(project.list()).toEqual([]);
+  });
+});
+
+describe("the resume position (L167)", () => {
+  it("is the last completed phase, what comes next, and what failed", () => {
+    createSession(project, [{ id: 1 }, { id: 2 }, { id: 3, blocked_by: [1, 2] }]);
+    move("1", "in_progress");
+    move("1", "completed");
+    move("2", "in_progress");
+    expect(status(project).position).toMatchObject({
+      last_completed: "1",
+      next: "2",
+      ready: [],
+      unresolved: [],
+      counts: { completed: 1, in_progress: 1, pending: 1 },
+    });
+  });
+});

@@ -1,0 +1,191 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSession, Project, planText, status } from "../support/project.ts";
+
+const view = ".gemini/state/active-session.md";
+let project: Project;
+beforeEach(() => {
+  project = new Project();
+});
+afterEach(() => project.remove());
+
+const edit = (from: string | RegExp, to: string) => {
+  const text = project.read(view);
+  const edited = text.replace(from, to);
+  expect(edited).not.toBe(text);
+  return project.script("write-state.sh", [view], { input: edited });
+};
+const kept = (tag: string) =>
+  project.list(".gemini/state").filter((name) => name.startsWith(`active-session.md.${tag}-`));
+const phase1 = /(id: 1\n.*\n {4}status: )"pending"/;
+
+describe("an edit of the view", () => {
+  beforeEach(() => createSession(project));
+
+  it("is a plain write, adopted by the next reader when it is legal (C20)", () => {
+    expect(edit(phase1, '$1"in_progress"')).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+    const run = project.maestro(["status", "--json"]);
+    expect(run.stderr).toBe("");
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      current_phase: "1",
+      phases: [{ status: "in_progress", started: expect.any(String) }, {}],
+    });
+    expect(project.read(".gemini/state/progress.jsonl")).toContain('"type":"view.adopted"');
+    expect(kept("corrupt")).toEqual([]);
+  });
+
+  it("is adopted before another change is judged, so neither is lost", () => {
+    edit(phase1, '$1"in_progress"');
+    expect(project.maestro(["session", "transition", "1", "completed"]).stderr).toBe("");
+    expect(status(project).phases[0].status).toBe("completed");
+  });
+
+  it.each([
+    ["an illegal move", phase1, '$1"completed"', "Cannot move phase 1 from pending to completed"],
+    ["a skip, which only a person may decide", phase1, '$1"skipped"', "only a person may decide"],
+    ["another session's id", /session_id: ".*"/, 'session_id: "2026-02-14-other"', "session_id cannot be changed"],
+    ["another agent", 'agents: ["coder"]', 'agents: ["tester"]', "agents belongs to the plan"],
+    ["fewer phases", / {2}- id: 2[\s\S]*?retry_count: 0\n/, "", "phases cannot be added or removed"],
+    ["an unknown status", phase1, '$1"sleeping"', "phases.0.status"],
+    ["broken YAML", "token_usage:", "token_usage: [", "not YAML"],
+    ["no front matter", /^---/, "", "no closed YAML front matter"],
+  ])("that is %s is kept aside, the view is rebuilt, and the user is told", (_what, from, to, reason) => {
+    const before = project.read(view);
+    edit(from, to);
+    const edited = project.read(view);
+    const run = project.maestro(["status", "--json"]);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain(reason);
+    expect(JSON.parse(run.stdout)).toMatchObject({ exists: true, phases: [{ status: "pending" }, {}] });
+    expect(project.read(view)).toBe(before);
+    expect(kept("corrupt")).toHaveLength(1);
+    expect(project.read(join(".gemini/state", kept("corrupt")[0] as string))).toBe(edited);
+  });
+
+  it("may close a phase and start the next at once", () => {
+    project.maestro(["session", "transition", "1", "in_progress"]);
+    const text = project
+      .read(view)
+      .replace(/(id: 1\n.*\n {4}status: )"in_progress"/, '$1"completed"')
+      .replace(/(id: 2\n.*\n {4}status: )"pending"/, '$1"in_progress"');
+    project.write(view, text);
+    const run = project.maestro(["status", "--json"]);
+    expect(run.stderr).toBe("");
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      current_phase: "2",
+      phases: [{ status: "completed" }, { status: "in_progress" }],
+    });
+  });
+
+  it("may add files, errors, context, tokens and a first execution mode", () => {
+    edit("execution_mode: null", "execution_mode: parallel");
+    edit("files_created: []", 'files_created: ["a.ts"]');
+    edit(
+      "errors: []",
+      'errors: [{agent: coder, timestamp: "t", type: timeout, message: slow, resolution: pending, resolved: false}]',
+    );
+    edit("warnings: []", "warnings: [careful]");
+    edit("total_input: 0", "total_input: 12");
+    expect(status(project)).toMatchObject({
+      execution_mode: "parallel",
+      token_usage: { total_input: 12 },
+      phases: [
+        { files_created: ["a.ts"], errors: [{ type: "timeout" }], downstream_context: { warnings: ["careful"] } },
+        {},
+      ],
+    });
+  });
+
+  it("keeps a copy of text that the rendering does not have", () => {
+    edit("### Agent Output\n", "### Agent Output\nMy own words about it.\n");
+    const run = project.maestro(["status"]);
+    expect(run.stderr).toContain("holds text of its own");
+    expect(kept("edited")).toHaveLength(1);
+    expect(project.read(join(".gemini/state", kept("edited")[0] as string))).toContain("My own words about it.");
+  });
+
+  it("that changes nothing but white space is quietly drawn anew", () => {
+    const before = project.read(view);
+    project.write(view, before.replaceAll("\n", "\r\n"));
+    expect(project.maestro(["status"]).stderr).toBe("");
+    expect(project.read(view)).toBe(before);
+  });
+
+  it.each(["deleted", "a directory", "a link", "a FIFO", "a sparse gigabyte"])(
+    "that leaves it %s is repaired, and nothing outside is touched",
+    (what) => {
+      const before = project.read(view);
+      project.run("rm", [view]);
+      project.write("outside", "precious");
+      if (what === "a directory") mkdirSync(join(project.path, view));
+      if (what === "a link") symlinkSync(join(project.path, "outside"), join(project.path, view));
+      if (what === "a FIFO") project.run("mkfifo", [view]);
+      if (what === "a sparse gigabyte") project.run("truncate", ["-s", "1G", view]);
+      const run = project.maestro(["status", "--json"]);
+      expect([run.code, JSON.parse(run.stdout).exists]).toEqual([0, true]);
+      expect(project.read(view)).toBe(before);
+      expect(project.read("outside")).toBe("precious");
+      expect(kept("corrupt")).toHaveLength(what === "deleted" ? 0 : 1);
+    },
+  );
+});
+
+describe("a view without a journal", () => {
+  const template = (over = "") =>
+    `---\nsession_id: "2026-02-14-old"\ncreated: "2026-02-14T22:58:00Z"\nupdated: "2026-02-14T22:58:00Z"\nstatus: "in_progress"\ncurrent_phase: 2\ntotal_phases: 2\nphases:\n  - {id: 1, name: One, status: completed, agents: [coder]}\n  - {id: 2, name: Two, status: in_progress, agents: [tester], blocked_by: [1]}\n${over}---\n\n# Old Orchestration Log\n`;
+
+  it("is taken over as a whole by the next reader", () => {
+    project.script("write-state.sh", [view], { input: template() });
+    expect(status(project)).toMatchObject({
+      session_id: "2026-02-14-old",
+      title: "Old",
+      phases: [{ status: "completed" }, { status: "in_progress" }],
+    });
+    expect(project.maestro(["session", "transition", "2", "completed"]).code).toBe(0);
+    expect(project.maestro(["archive"]).stdout).toContain("2026-02-14-old (completed)");
+  });
+
+  it("forbids creating another session (K138)", () => {
+    project.write(view, template());
+    project.write("plan.md", planText([{ id: 1 }]));
+    expect(project.maestro(["session", "create", "plan.md"]).stderr).toContain(
+      "A session is already active: 2026-02-14-old",
+    );
+  });
+
+  it.each([
+    ["garbage", "garbage"],
+    ["nothing", ""],
+    ["a NUL-filled file", "\0".repeat(1000)],
+    ["two phases of one id", template().replace("id: 2", "id: 1")],
+    ["an unknown dependency", template().replace("blocked_by: [1]", "blocked_by: [7]")],
+  ])("is parse_failed when it is %s; the bytes stay and a copy is kept, once (C32)", (_what, text) => {
+    project.write(view, text);
+    for (let look = 0; look < 2; look++) {
+      const run = project.maestro(["status", "--json"]);
+      expect(run.code).toBe(1);
+      expect(JSON.parse(run.stdout)).toMatchObject({
+        exists: false,
+        error: "parse_failed",
+        kept: expect.stringContaining("corrupt-"),
+      });
+    }
+    expect(project.read(view)).toBe(text);
+    expect(kept("corrupt")).toHaveLength(1);
+    expect(project.read(join(".gemini/state", kept("corrupt")[0] as string))).toBe(text);
+    project.write("plan.md", planText([{ id: 1 }]));
+    expect(project.maestro(["session", "create", "plan.md"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("cannot be read"),
+    });
+  });
+
+  it("that is broken is set aside by doctor --fix, and work goes on", () => {
+    project.write(view, "garbage");
+    expect(project.maestro(["doctor"]).code).toBe(3);
+    expect(project.maestro(["doctor", "--fix"]).stdout).toContain("Set aside .gemini/state/active-session.md");
+    expect(status(project)).toEqual({ exists: false });
+    createSession(project);
+  });
+});

@@ -1,0 +1,39 @@
+// Runs the benchmarks in bench/, each bundled and started as a process of its own: node tools/bench.js [name ...]
+// Compare only figures of one run: machines are noisy.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const wanted = process.argv.slice(2);
+const names = readdirSync(join(root, "bench"))
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.slice(0, -".ts".length))
+  .filter((name) => wanted.length === 0 || wanted.includes(name));
+const out = mkdtempSync(join(tmpdir(), "maestro-bench-"));
+await build({
+  absWorkingDir: root,
+  entryPoints: names.map((name) => `bench/${name}.ts`),
+  outdir: out,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+});
+// A certificate file named there is read at every start and would be measured too.
+const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+const failed = names.filter((name) => {
+  console.log(`\n${name}`);
+  return spawnSync(process.execPath, [join(out, `${name}.mjs`)], { stdio: "inherit", env }).status !== 0;
+});
+rmSync(out, { recursive: true });
+if (failed.length > 0) console.log(`\nOver the limit: ${failed.join(", ")}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,76 @@
+// The whole gate, on a machine that has only Node and git: installs what is missing, then runs every check and says what failed.
+
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bin = (name) => join(root, "node_modules", ".bin", name);
+const scratch = mkdtempSync(join(tmpdir(), "maestro-gate-"));
+const results = join(scratch, "vitest.json");
+
+install();
+const steps = [
+  ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
+  ["types", bin("tsc"), ["--noEmit"]],
+  ["unused code", bin("knip"), []],
+  ["dist is fresh", process.execPath, ["tools/build.js", "--check"]],
+  [
+    "tests",
+    bin("vitest"),
+    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${results}`, ...process.argv.slice(2)],
+  ],
+];
+const failed = steps.filter(([name, command, args]) => !run(name, command, args)).map(([name]) => name);
+closingLine();
+rmSync(scratch, { recursive: true, force: true });
+if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** npm leaves a copy of the lock file in node_modules: when it is older than ours, or missing, the install is due. */
+function install() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  const wanted = packages(join(root, "package-lock.json"));
+  if (existsSync(installed) && existsSync(bin("vitest"))) {
+    const present = packages(installed);
+    const missing = Object.entries(wanted).filter(
+      ([path, { version, optional }]) => !optional && path !== "" && present[path]?.version !== version,
+    );
+    if (missing.length === 0) return;
+  }
+  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--prefer-offline"];
+  if (!run("install", process.platform === "win32" ? "npm.cmd" : "npm", args)) process.exit(1);
+}
+
+function packages(lockFile) {
+  return JSON.parse(readFileSync(lockFile, "utf8")).packages;
+}
+
+function run(name, command, args) {
+  console.log(`\n== ${name}`);
+  const started = performance.now();
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: environment(),
+  });
+  if (error) console.error(String(error));
+  console.log(`== ${name}: ${status === 0 ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  return status === 0;
+}
+
+/** Settings of the person who runs the tests must not reach them. */
+function environment() {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("MAESTRO_") && name !== "NODE_ENV" && name !== "FORCE_COLOR",
+  );
+  return Object.fromEntries(kept);
+}
+
+function closingLine() {
+  if (!existsSync(results)) return;
+  const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, "utf8"));
+  console.log(`\n${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+}
