@@ -15,8 +15,8 @@ import { SessionStore } from "../store/session-store.ts";
 import { reviewView } from "../store/view-review.ts";
 import type { Io } from "./io.ts";
 
-/** The directory above dist/ (or src/cli): where agents/ of this program are. */
-const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), import.meta.url.endsWith(".ts") ? "../.." : "..");
+/** The directory above dist/, where this program's agents/ are. */
+const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 export function agentsDirectory(io: Io): string {
   return join(io.env[EXTENSION_PATH]?.trim() || programRoot, "agents");

@@ -11,7 +11,6 @@ export interface Io {
   now(): Date;
   /** Colours are wanted: a terminal, and NO_COLOR is not set. */
   color: boolean;
-  columns: number;
 }
 
 export function printJson(io: Io, value: unknown): void {

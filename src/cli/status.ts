@@ -1,4 +1,4 @@
-// maestro status and maestro archive: where the session stands, and putting it away.
+// maestro status: where the session stands.
 
 import { positionOf } from "../session/position.ts";
 import { conflictsOf } from "../store/operations.ts";
@@ -30,19 +30,6 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
     } else {
       io.out(`${statusLines(session, position, conflicts, io.now(), paint(io.color)).join("\n")}\n`);
     }
-    return 0;
-  });
-}
-
-export function archive(io: Io, options: { json?: boolean }): number {
-  return withStore(io, settingsOf(io), (store) => {
-    const archived = store.archive();
-    if (options.json) {
-      printJson(io, archived);
-      return 0;
-    }
-    io.out(`Archived session ${archived.session_id} (${archived.status})\n`);
-    for (const path of [archived.session, archived.journal, ...archived.plans]) io.out(`  ${path}\n`);
     return 0;
   });
 }

@@ -12,6 +12,8 @@ import { crashPoint } from "./fault.ts";
 import { type Decoded, decodeRecords, encodeRecord, type JournalFault, journalStart, type Position } from "./record.ts";
 
 export const JOURNAL_FILE = "progress.jsonl";
+/** Enough to hold a record's checksum. */
+const REMEMBERED_BYTES = 32;
 const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
 /** The journal as far as it was read. A second look reads only what came after. */
@@ -22,6 +24,8 @@ export class Journal {
   #open = false;
   #position: Position = journalStart;
   #lastTime = "";
+  /** The end of what was read. */
+  #last = Buffer.alloc(0);
 
   /** Reads what is new. Returns what stands after the last good record, or the fault that stops every reader. */
   refresh(directory: Directory): { tail: Decoded["tail"]; exists: boolean } | { fault: JournalFault } {
@@ -38,6 +42,9 @@ export class Journal {
         return { fault: { line: 0, reason: `larger than ${MAX_JOURNAL_BYTES} bytes` } };
       if (stat.ino !== this.#inode || stat.size < this.#offset) this.#restart(stat.ino);
       if (stat.size === this.#offset) return { tail: { kind: "none" }, exists: true };
+      // A file made anew may get the number of the one it replaces: what we read last must still be there.
+      const known = readFrom(fd, this.#offset - this.#last.length, this.#offset);
+      if (!known.equals(this.#last)) this.#restart(stat.ino);
       const decoded = this.#take(readFrom(fd, this.#offset, stat.size));
       if ("fault" in decoded) return decoded;
       return { tail: decoded.tail, exists: true };
@@ -120,6 +127,8 @@ export class Journal {
       this.#restart(0);
       return decoded;
     }
+    if (decoded.end > 0)
+      this.#last = Buffer.from(bytes.subarray(Math.max(0, decoded.end - REMEMBERED_BYTES), decoded.end));
     this.#position = decoded.position;
     this.#offset += decoded.end;
     this.#open = decoded.open;
@@ -133,6 +142,7 @@ export class Journal {
     this.#open = false;
     this.#position = journalStart;
     this.#lastTime = "";
+    this.#last = Buffer.alloc(0);
   }
 
   /** Somebody else has archived the session: the file we were reading is in the archive now. */

@@ -1,0 +1,17 @@
+// maestro archive: ends the session and puts it away.
+
+import { settingsOf, withStore } from "./context.ts";
+import { type Io, printJson } from "./io.ts";
+
+export function archive(io: Io, options: { json?: boolean }): number {
+  return withStore(io, settingsOf(io), (store) => {
+    const archived = store.archive();
+    if (options.json) {
+      printJson(io, archived);
+      return 0;
+    }
+    io.out(`Archived session ${archived.session_id} (${archived.status})\n`);
+    for (const path of [archived.session, archived.journal, ...archived.plans]) io.out(`  ${path}\n`);
+    return 0;
+  });
+}

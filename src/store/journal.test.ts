@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
+import type { SessionEvent } from "../session/events.ts";
+import { Directory } from "./contained.ts";
+import { JOURNAL_FILE, Journal } from "./journal.ts";
+
+let path: string;
+let directory: Directory;
+beforeEach(() => {
+  path = realpathSync(mkdtempSync(join(tmpdir(), "maestro-journal-")));
+  directory = Directory.openRoot(path);
+});
+afterEach(() => {
+  directory.close();
+  rmSync(path, { recursive: true });
+});
+
+const file = () => join(path, JOURNAL_FILE);
+const created = (session_id: string): SessionEvent => ({
+  type: "session.created",
+  session_id,
+  task: null,
+  execution_mode: null,
+  plan: frozenPlan([frozenPhase("1")]),
+});
+const note = (text: string): SessionEvent => ({ type: "session.noted", text });
+const write = (id: string, notes: string[]) => {
+  const journal = new Journal();
+  journal.append(directory, [created(id), ...notes.map(note)], new Date(0));
+  return journal;
+};
+const notesOf = (journal: Journal) => journal.session?.notes.map(({ text }) => text);
+
+describe("the journal", () => {
+  it("shows another process's records without reading its own again", () => {
+    const mine = write("a", ["one"]);
+    const theirs = new Journal();
+    theirs.refresh(directory);
+    theirs.append(directory, [note("two")], new Date(0));
+    const before = mine.session;
+    mine.refresh(directory);
+    expect(notesOf(mine)).toEqual(["one", "two"]);
+    expect(mine.session).toBe(before);
+  });
+
+  it("never lets time run backwards, whatever the clock does (F8)", () => {
+    const journal = new Journal();
+    journal.append(directory, [created("a")], new Date("2026-02-14T12:00:00Z"));
+    journal.append(directory, [note("x")], new Date("1970-01-01T00:00:00Z"));
+    expect(journal.session?.updated).toBe("2026-02-14T12:00:00.000Z");
+  });
+
+  it("takes a journal that was replaced for what it is, even under the same inode number", () => {
+    const journal = write("a", ["one"]);
+    const first = readFileSync(file());
+    rmSync(file());
+    write("b", ["x", "y", "z"]);
+    const second = readFileSync(file());
+    writeFileSync(file(), first);
+    journal.refresh(directory);
+    // Written over in place: the inode stays, the content is another session's.
+    writeFileSync(file(), second);
+    journal.refresh(directory);
+    expect([journal.session?.session_id, notesOf(journal)]).toEqual(["b", ["x", "y", "z"]]);
+  });
+
+  it("starts a new line after a record that lost its newline", () => {
+    write("a", ["one"]);
+    writeFileSync(file(), readFileSync(file(), "utf8").trimEnd());
+    const journal = new Journal();
+    journal.refresh(directory);
+    journal.append(directory, [note("two")], new Date(0));
+    const again = new Journal();
+    expect(again.refresh(directory)).toMatchObject({ tail: { kind: "none" } });
+    expect(notesOf(again)).toEqual(["one", "two"]);
+  });
+});
