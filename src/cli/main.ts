@@ -29,7 +29,8 @@ async function main(argv: string[]): Promise<number> {
     exitCode = code;
   };
   try {
-    await program(io, verdict).parseAsync(argv);
+    // Without any words the help is the answer.
+    await program(io, verdict).parseAsync(argv.length > 2 ? argv : [...argv, "--help"]);
     return exitCode;
   } catch (error) {
     return report(error);
@@ -38,11 +39,8 @@ async function main(argv: string[]): Promise<number> {
 
 /** Says what failed and what to do, on stderr; returns the exit code. */
 function report(error: unknown): number {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return 0;
-    io.err(`ERROR: ${error.message.replace(/^error: /, "")}\n  Run "maestro --help" to see how it is used.\n`);
-    return exitCodes.usage;
-  }
+  // Help and version were asked for and printed.
+  if (error instanceof CommanderError) return error.exitCode;
   if (error instanceof MaestroError) {
     io.err(`ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
     return exitCodes[error.code];

@@ -1,6 +1,6 @@
 // The verbs of `maestro`: their arguments, options, help and examples. What they do is in the file of the verb.
 
-import { Command, Option } from "commander";
+import { Command, type CommanderError, Option } from "commander";
 import { MaestroError } from "../errors.ts";
 import { handoffFormats } from "../handoff/handoff.ts";
 import { errorTypes } from "../session/events.ts";
@@ -63,7 +63,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addHelpText("after", examples("maestro workspace", "maestro workspace .gemini"))
     .action((stateDir) => verdict(workspace(io, stateDir)));
 
-  const state = group(maestro, "state", "read and write state files");
+  const state = verb(maestro, "state", "read and write state files");
   verb(state, "read <path>", "print a file of the project, byte for byte").action((path) =>
     verdict(readState(io, path)),
   );
@@ -72,7 +72,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
   );
   verb(state, "active", "print the active session, or 'No active session'").action(() => verdict(activeState(io)));
 
-  const session = group(maestro, "session", "create and change the session (for scripts)");
+  const session = verb(maestro, "session", "create and change the session (for scripts)");
   verb(session, "create <plan>", "start a session that follows a plan")
     .option("--task <text>", "what the user asked for")
     .option("--mode <mode>", "parallel or sequential")
@@ -119,13 +119,13 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addOption(json())
     .action((options) => verdict(sessionComplete(io, options)));
 
-  const agents = group(maestro, "agents", "the roster of agents");
+  const agents = verb(maestro, "agents", "the roster of agents");
   verb(agents, "check", "check that every agent has only the tools of its tier")
     .option("--quiet", "say nothing when all is well")
     .addOption(json())
     .action((options) => verdict(agentsCheck(io, options)));
 
-  const handoff = group(maestro, "handoff", "what agents hand over");
+  const handoff = verb(maestro, "handoff", "what agents hand over");
   verb(handoff, "check <file>", "judge a hand-off ('-' for standard input)")
     .addOption(
       new Option("--format <format>", "what the file is (default: told from its content)").choices(handoffFormats),
@@ -143,24 +143,27 @@ export function program(io: Io, verdict: (code: number) => void): Command {
 
 function command(made: Command): Command {
   return made
-    .exitOverride()
+    .exitOverride((error) => {
+      throw error.exitCode === 0 ? error : usageError(made, error);
+    })
     .configureOutput({ writeErr: () => undefined })
-    .showSuggestionAfterError(true)
     .allowExcessArguments(false);
+}
+
+/** Says what was wrong with the words, and how the command is used. */
+function usageError(used: Command, { code, message }: CommanderError): MaestroError {
+  if (code === "commander.help") {
+    const choices = used.commands.map((child) => child.name()).join(", ");
+    return new MaestroError("usage", `${used.name()} needs a command`, { hint: `Use one of: ${choices}.` });
+  }
+  const names: string[] = [];
+  for (let at: Command | null = used; at !== null; at = at.parent) names.unshift(at.name());
+  const said = message.replace(/^error: /, "").replace("\n", " ");
+  return new MaestroError("usage", said, { hint: `Usage: ${names.join(" ")} ${used.usage()}` });
 }
 
 function verb(parent: Command, usage: string, description: string): Command {
   return command(parent.command(usage)).description(description);
-}
-
-function group(parent: Command, name: string, description: string): Command {
-  return verb(parent, name, description).action((_options, self: Command) => {
-    const wanted = self.args[0];
-    const what = wanted === undefined ? `${name} needs a command` : `unknown command '${wanted}'`;
-    throw new MaestroError("usage", what, {
-      hint: `Use one of: ${self.commands.map((child) => child.name()).join(", ")}.`,
-    });
-  });
 }
 
 function mainHelp(): string {

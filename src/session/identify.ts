@@ -1,13 +1,12 @@
 // Names: the session id of a plan, and the names of its revisions. `YYYY-MM-DD-<topic-slug>`, the same slug everywhere.
 
-const planName = /^(\d{4}-\d{2}-\d{2})-(.+?)-impl-plan(?:-v(\d+))?\.md$/;
+const planName = /^(?:(\d{4}-\d{2}-\d{2})-)?(.+?)-impl-plan(?:-v(\d+))?\.md$/;
 const MAX_SLUG = 80;
 
 /** From the plan's file name when it follows the convention, else from its title and today's date. Never one in `taken`. */
 export function sessionId(planFile: string, title: string, now: Date, taken: ReadonlySet<string>): string {
   const named = planName.exec(planFile);
-  const base =
-    named === null ? `${now.toISOString().slice(0, 10)}-${slug(title)}` : `${named[1]}-${slug(named[2] as string)}`;
+  const base = `${named?.[1] ?? now.toISOString().slice(0, 10)}-${slug(named?.[2] ?? title)}`;
   for (let attempt = 1; ; attempt++) {
     const candidate = attempt === 1 ? base : `${base}-${attempt}`;
     if (!taken.has(candidate)) return candidate;
@@ -17,8 +16,8 @@ export function sessionId(planFile: string, title: string, now: Date, taken: Rea
 /** `x-impl-plan.md` -> `x-impl-plan-v2.md` -> `x-impl-plan-v3.md`. */
 export function revisedPlanName(sessionId: string, planFile: string): string {
   const named = planName.exec(planFile);
-  if (named === null) return `${sessionId}-impl-plan-v2.md`;
-  return `${named[1]}-${named[2]}-impl-plan-v${Number(named[3] ?? 1) + 1}.md`;
+  const stem = named?.[1] === undefined ? sessionId : `${named[1]}-${named[2]}`;
+  return `${stem}-impl-plan-v${Number(named?.[3] ?? 1) + 1}.md`;
 }
 
 /** Lower case, words joined by hyphens, letters of any script kept. */

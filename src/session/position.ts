@@ -10,7 +10,7 @@ export interface Position {
   next: string | null;
   /** Phases that can start now. */
   ready: string[];
-  /** Failed phases with errors that nobody has resolved. */
+  /** Failed phases: somebody has to decide about them. */
   unresolved: string[];
   counts: Record<SessionPhase["status"], number>;
 }
@@ -24,7 +24,7 @@ export function positionOf(session: Session): Position {
     if (phase.status === "completed") position.last_completed = phase.id;
     if (phase.status === "in_progress" || phase.status === "pending") position.next ??= phase.id;
     if (phase.status === "pending" && phase.blocked_by.every((id) => closed.has(id))) position.ready.push(phase.id);
-    if (phase.status === "failed" && phase.errors.some((error) => !error.resolved)) position.unresolved.push(phase.id);
+    if (phase.status === "failed") position.unresolved.push(phase.id);
   }
   return position;
 }

@@ -72,7 +72,7 @@ function detail(session: Session, phase: SessionPhase): string {
         : `waits for ${waiting.slice(0, 6).join(", ")}${waiting.length > 6 ? ", ..." : ""}`;
     }
     case "completed":
-      return `${phase.handoff === undefined ? "completed, unverified" : "completed"}${took(phase)}${retries}`;
+      return `completed${took(phase)}${retries}${phase.handoff === undefined ? ", unverified" : ""}`;
     case "failed":
       return `failed: ${cell(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60).trimEnd()}${retries}`;
     default:
@@ -90,19 +90,18 @@ function tokenLines(session: Session): string[] {
 }
 
 function nextLines(session: Session, position: Position, paint: Paint): string[] {
-  const { counts } = position;
-  if (position.unresolved.length > 0) {
-    return [paint.red(`Unresolved errors in phase ${position.unresolved.join(", ")}: retry, skip or abort`)];
-  }
-  if (counts.completed + counts.skipped === session.total_phases)
+  const { counts, unresolved, ready } = position;
+  if (counts.completed + counts.skipped === session.total_phases) {
     return ['All phases are done: "maestro archive" puts the session away'];
+  }
+  const some = (ids: readonly string[]) => `phase ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`;
   const running = [...session.running];
-  if (running.length > 0) return [`Running: phase ${running.join(", ")}`];
-  return [
-    position.ready.length === 0
-      ? "Nothing is ready to start"
-      : `Ready: phase ${position.ready.slice(0, 10).join(", ")}`,
+  const lines = [
+    ...(running.length === 0 ? [] : [`Running: ${some(running)}`]),
+    ...(unresolved.length === 0 ? [] : [paint.red(`Failed:  ${some(unresolved)}; retry, skip or abort`)]),
+    ...(ready.length === 0 ? [] : [`Ready:   ${some(ready)}`]),
   ];
+  return lines.length === 0 ? ["Nothing is ready to start"] : lines;
 }
 
 function conflictLines(conflicts: readonly Conflict[], paint: Paint): string[] {

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSession, Project, root } from "../support/project.ts";
+
+let project: Project;
+beforeEach(() => {
+  project = new Project();
+});
+afterEach(() => project.remove());
+
+describe("the command line", () => {
+  it.each([[[]], [["--help"]], [["session", "--help"]], [["session", "transition", "--help"]]])(
+    "%j helps, on stdout",
+    (args) => {
+      const run = project.maestro(args);
+      expect([run.code, run.stderr]).toEqual([0, ""]);
+      expect(run.stdout).toMatch(/^Usage: maestro/);
+    },
+  );
+
+  it.each([
+    [["valdate"], "ERROR: unknown command 'valdate' (Did you mean validate?)\n  Usage: maestro [options] [command]\n"],
+    [["status", "--jsn"], "ERROR: unknown option '--jsn' (Did you mean --json?)\n  Usage: maestro status [options]\n"],
+    [["validate"], "ERROR: missing required argument 'plan'\n  Usage: maestro validate [options] <plan>\n"],
+    [
+      ["validate", "a", "b"],
+      "ERROR: too many arguments for 'validate'. Expected 1 argument but got 2.\n  Usage: maestro validate [options] <plan>\n",
+    ],
+    [
+      ["session"],
+      "ERROR: session needs a command\n  Use one of: create, transition, files, error, note, mode, revise, complete.\n",
+    ],
+    [
+      ["session", "crate"],
+      "ERROR: unknown command 'crate' (Did you mean create?)\n  Usage: maestro session [options] [command]\n",
+    ],
+    [["validate", "none.md"], "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n"],
+    [["handoff", "check", "none.md"], "ERROR: Cannot read none.md: no such file or directory (ENOENT)\n"],
+  ])("%j says what was wrong and what to do, exit 2", (args, stderr) => {
+    expect(project.maestro(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
+    expect(project.list()).toEqual([]);
+  });
+
+  it("prints its version", () => {
+    expect(project.maestro(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    ["MAESTRO_STAGGER_DELAY", "x", "must be a non-negative integer (got: x)"],
+    ["MAESTRO_MAX_CONCURRENT", "-1", "must be a non-negative integer (got: -1)"],
+    ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer (got: 0)"],
+  ])("refuses %s=%s with exit 3 (E61)", (name, value, message) => {
+    const run = project.maestro(["status"], { env: { [name]: value } });
+    expect(run).toEqual({ code: 3, signal: null, stdout: "", stderr: `ERROR: ${name} ${message}\n` });
+    expect(project.maestro(["doctor"], { env: { [name]: value } })).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining(message),
+    });
+  });
+
+  it("is not upset by a reader that has seen enough", () => {
+    createSession(
+      project,
+      Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
+    );
+    const run = project.run("sh", [
+      "-c",
+      `node "${root}dist/maestro.js" status --json | head -1; echo "\${PIPESTATUS:-}"`,
+    ]);
+    expect(run.stdout).toMatch(/^\{\n/);
+    expect(run.stderr).toBe("");
+  });
+
+  it("uses no colour when it does not write to a terminal, and none with NO_COLOR", () => {
+    createSession(project);
+    expect(project.maestro(["status"], { env: { FORCE_COLOR: "1" } }).stdout).not.toContain("\u001b");
+  });
+});
+
+describe("npm start", () => {
+  it("draws the example plan on a fresh clone, without an install", () => {
+    project.run("git", ["clone", "-q", "--no-hardlinks", root, "clone"]);
+    project.run("rm", ["-rf", "clone/dist"]);
+    project.run("cp", ["-r", `${root}dist`, "clone/dist"]);
+    project.run("cp", [`${root}package.json`, "clone/package.json"]);
+    const run = project.run("npm", ["start", "--silent"], { cwd: `${project.path}/clone` });
+    expect(run.code).toBe(0);
+    expect(run.stdout).toContain("critical path");
+  });
+});
+
+describe("doctor", () => {
+  it("finds everything in place, and says where each setting comes from", () => {
+    createSession(project);
+    project.write(".env", "MAESTRO_MAX_RETRIES=4\n");
+    const run = project.maestro(["doctor", "--json"]);
+    const report = JSON.parse(run.stdout);
+    expect([run.code, report.healthy]).toEqual([0, true]);
+    expect(report.settings.MAESTRO_MAX_RETRIES).toEqual({ value: 4, source: "workspace .env" });
+    expect(project.maestro(["doctor"]).stdout).toContain("Everything Maestro needs is in place.");
+  });
+
+  it("says so when an agent is switched off that does not exist", () => {
+    const run = project.maestro(["doctor"], { env: { MAESTRO_DISABLED_AGENTS: "codr" } });
+    expect(run.stdout).toContain('disables nothing with "codr": it is not in agents/ (did you mean "coder"?)');
+  });
+});
+
+describe("disabled agents (E58)", () => {
+  it("may not be used by a plan", () => {
+    createSession(project);
+    const run = project.maestro(["validate", ".gemini/plans/2026-02-14-task-api-impl-plan.md", "--json"], {
+      env: { MAESTRO_DISABLED_AGENTS: "tester, Coder" },
+    });
+    expect(run.code).toBe(2);
+    expect(JSON.parse(run.stdout).errors[0]).toMatchObject({ code: "disabled_agent", phase: "1" });
+  });
+});
