@@ -1,7 +1,7 @@
 // The import table of docs/architecture.md. Each rule names who may import what; everything else is refused.
 const allowed = {
   plan: ["agents"],
-  session: ["plan"],
+  session: ["plan", "handoff"],
   agents: [],
   handoff: [],
   store: ["session", "plan", "agents", "handoff", "views"],

@@ -1,21 +1,9 @@
 // The Downstream Context of a report: what later phases need to know, in the five lists of the session state.
 import { type Item, paragraphsOf, readFields } from "./fields.ts";
-import { type ContextKey, contextKey, contextKeys } from "./keys.ts";
+import { contextKey, contextKeys, type DownstreamContext, emptyContext } from "./keys.ts";
 import type { Line } from "./lines.ts";
 import { bracketed } from "./lists.ts";
 import { isNone } from "./words.ts";
-
-export type DownstreamContext = Record<ContextKey, string[]>;
-
-export function emptyContext(): DownstreamContext {
-  return {
-    key_interfaces_introduced: [],
-    patterns_established: [],
-    integration_points: [],
-    assumptions: [],
-    warnings: [],
-  };
-}
 
 /** Null for a section that says nothing. Text under no known name is kept as an integration point. */
 export function contextOf(lines: readonly Line[]): DownstreamContext | null {

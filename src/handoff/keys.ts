@@ -19,6 +19,17 @@ export const contextKeys = [
   "warnings",
 ] as const;
 export type ContextKey = (typeof contextKeys)[number];
+export type DownstreamContext = Record<ContextKey, string[]>;
+
+export function emptyContext(): DownstreamContext {
+  return {
+    key_interfaces_introduced: [],
+    patterns_established: [],
+    integration_points: [],
+    assumptions: [],
+    warnings: [],
+  };
+}
 
 const reportNames: Record<ReportKey, string> = {
   status: "status taskstatus overallstatus finalstatus",

@@ -1,7 +1,8 @@
 // What a hand edit of active-session.md means: the event it amounts to, or why it is refused. Pure.
 
+import { emptyContext } from "../handoff/keys.ts";
 import type { EventOf, SessionRecord } from "./events.ts";
-import { emptyContext, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
+import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove, judgeStatus } from "./transitions.ts";
 
 type Adopted = EventOf<"view.adopted">;

@@ -1,8 +1,9 @@
 // Journal -> Session. Pure but for the session it is given to extend: one event costs the same at phase 5,000 as at phase 5.
 // It trusts what it reads: legality is judged before an event is written, never here.
 
+import { emptyContext } from "../handoff/keys.ts";
 import type { EventOf, FrozenPlan, SessionEvent } from "./events.ts";
-import { emptyContext, findPhase, type Session, type SessionPhase } from "./session.ts";
+import { findPhase, type Session, type SessionPhase } from "./session.ts";
 
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
 
@@ -150,54 +151,44 @@ function addTokens(session: Session, agent: string, used: { input: number; outpu
   };
 }
 
-function created(event: EventOf<"session.created"> & { seq: number; ts: string }): Session {
-  const { plan } = event;
+type Timed<Type extends "session.created" | "session.imported"> = EventOf<Type> & { seq: number; ts: string };
+
+function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"session.created">): Session {
   const phases = plan.phases.map(pendingPhase);
-  return {
-    session_id: event.session_id,
-    title: plan.title,
-    task: event.task,
-    created: event.ts,
-    updated: event.ts,
-    status: "in_progress",
+  const record = {
+    session_id,
+    created: ts,
+    updated: ts,
+    status: "in_progress" as const,
     design_document: plan.design_document,
     implementation_plan: plan.path,
-    execution_mode: event.execution_mode,
+    execution_mode,
     current_phase: phases[0]?.id ?? null,
     total_phases: phases.length,
     token_usage: { total_input: 0, total_output: 0, total_cached: 0, by_agent: {} },
-    phases,
-    plan_hash: plan.hash,
-    file_hashes: new Map(),
-    notes: [],
-    summary: null,
-    revision: 1,
-    superseded: null,
-    archiving: null,
-    seq: event.seq,
-    index: indexOf(phases),
-    running: new Set(),
   };
+  return { ...begin(phases, seq), ...record, title: plan.title, task, plan_hash: plan.hash };
 }
 
-function imported(event: EventOf<"session.imported"> & { seq: number; ts: string }): Session {
-  const { session, title } = event;
-  const phases: SessionPhase[] = session.phases.map((phase) => ({ ...phase }));
+function imported({ session, title, seq }: Timed<"session.imported">): Session {
+  const phases = session.phases.map((phase): SessionPhase => ({ ...phase }));
+  return { ...session, ...begin(phases, seq), title, task: null, plan_hash: null };
+}
+
+/** What every session has at its first event. */
+function begin(phases: SessionPhase[], seq: number) {
+  const running = phases.filter((phase) => phase.status === "in_progress").map((phase) => phase.id);
   return {
-    ...session,
-    title,
-    task: null,
     phases,
-    plan_hash: null,
     file_hashes: new Map(),
     notes: [],
     summary: null,
     revision: 1,
     superseded: null,
     archiving: null,
-    seq: event.seq,
+    seq,
     index: indexOf(phases),
-    running: new Set(phases.filter((phase) => phase.status === "in_progress").map((phase) => phase.id)),
+    running: new Set(running),
   };
 }
 

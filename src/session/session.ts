@@ -1,7 +1,6 @@
 // What a session is, once its events are folded. The fold owns these objects; everybody else reads them.
 
 import type {
-  DownstreamContext,
   EventOf,
   ExecutionMode,
   FileHashes,
@@ -55,16 +54,6 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
 export function findPhase(session: Session, id: string): SessionPhase | undefined {
   const position = session.index.get(id);
   return position === undefined ? undefined : session.phases[position];
-}
-
-export function emptyContext(): DownstreamContext {
-  return {
-    key_interfaces_introduced: [],
-    patterns_established: [],
-    integration_points: [],
-    assumptions: [],
-    warnings: [],
-  };
 }
 
 /** Closed: nothing more will happen to it unless somebody decides so. */

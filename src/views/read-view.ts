@@ -3,8 +3,8 @@
 import { parseDocument } from "yaml";
 import * as z from "zod";
 import { splitFrontMatter } from "../front-matter.ts";
+import { emptyContext } from "../handoff/keys.ts";
 import { type SessionRecord, sessionRecord } from "../session/events.ts";
-import { emptyContext } from "../session/session.ts";
 
 export type ReadView =
   | { ok: true; record: SessionRecord; title: string; body: string; unknownKeys: string[] }

@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { locateState } from "../../src/store/location.ts";
+import { SessionStore } from "../../src/store/session-store.ts";
 import { createSession, Project, root, status } from "../support/project.ts";
 
 const journal = ".gemini/state/progress.jsonl";
@@ -147,13 +149,11 @@ describe("a project that cannot be written (F6)", () => {
 });
 
 describe("a state directory that disappears (F20)", () => {
-  it("is not silently made anew by a process that was using it", async () => {
-    const { SessionStore } = await import("../../src/store/session-store.ts");
-    const { locateState } = await import("../../src/store/location.ts");
-    const store = new SessionStore(locateState(project.path, ".gemini"), {
-      now: () => new Date(),
-      warn: () => undefined,
-    });
+  const openStore = () =>
+    new SessionStore(locateState(project.path, ".gemini"), { now: () => new Date(), warn: () => undefined });
+
+  it("is not silently made anew by a process that was using it", () => {
+    const store = openStore();
     expect(store.read().state).toBe("open");
     const note = () => store.update(() => ({ events: [{ type: "session.noted", text: "x" }], result: undefined }));
     project.run("mv", [".gemini", "moved"]);
@@ -166,13 +166,8 @@ describe("a state directory that disappears (F20)", () => {
     expect(project.exists(journal)).toBe(false);
   });
 
-  it("is no surprise when the session was archived by another process", async () => {
-    const { SessionStore } = await import("../../src/store/session-store.ts");
-    const { locateState } = await import("../../src/store/location.ts");
-    const store = new SessionStore(locateState(project.path, ".gemini"), {
-      now: () => new Date(),
-      warn: () => undefined,
-    });
+  it("is no surprise when the session was archived by another process", () => {
+    const store = openStore();
     expect(store.read().state).toBe("open");
     project.maestro(["archive"]);
     expect(store.read().state).toBe("none");
