@@ -9,7 +9,7 @@ import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { type ValidationReport, validatePlan } from "../plan/validate.ts";
 import { eventFault } from "../session/events.ts";
 import { EXTENSION_PATH, type ResolvedSettings, resolveSettings } from "../settings.ts";
-import { locateState } from "../store/location.ts";
+import { locateState, recordedPath } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { reviewView } from "../store/view-review.ts";
@@ -62,7 +62,8 @@ export function validateFile(
     settings.values.MAESTRO_DISABLED_AGENTS,
     roster.agents.map((agent) => agent.name),
   );
-  const report = validatePlan(bytes, { agents: roster.agents, disabled, stateDir: settings.values.MAESTRO_STATE_DIR });
+  const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
+  const report = validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location) });
   return { report, bytes };
 }
 

@@ -26,7 +26,7 @@ const blockPlain = /(?!\.\.)[^\s\-?:,[\]{}#&*!|>'"%@`][^\n]*/y;
 const flowPlain = /(?!\.\.)[^\s\-?:,[\]{}#&*!|>'"%@`][^\n,[\]{}]*/y;
 /** The end of a line, up to the text of the next one. */
 const usualEnd = / *\n *(?=[^ \n#])/y;
-const escaped = /"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const escaped = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 /** Most of a large plan is lists of ids. */
 const flowInteger = / *[0-9]{1,15} *(?=[,\]])/y;
 const decimal = /^[0-9]{1,15}(?:\.[0-9]{1,6})?$/;
@@ -233,16 +233,23 @@ class PlainReader {
 
   #doubleQuoted(): string | undefined {
     const start = this.#at + 1;
-    const end = this.#text.indexOf('"', start);
+    const end = this.#closingQuote(start);
     const inner = this.#text.slice(start, end);
     if (end === -1 || inner.includes("\n")) return undefined;
     this.#at = end + 1;
     if (!inner.includes("\\")) return inner;
-    const lineEnd = this.#text.indexOf("\n", start);
-    escaped.lastIndex = start - 1;
-    if (lineEnd - start > MAX_ESCAPED || !escaped.test(this.#text)) return undefined;
-    this.#at = escaped.lastIndex;
-    return JSON.parse(this.#text.slice(start - 1, this.#at));
+    return inner.length > MAX_ESCAPED || !escaped.test(inner) ? undefined : JSON.parse(`"${inner}"`);
+  }
+
+  /** The first quote that no odd number of backslashes stands before. */
+  #closingQuote(start: number): number {
+    let end = this.#text.indexOf('"', start);
+    for (; end !== -1; end = this.#text.indexOf('"', end + 1)) {
+      let before = end;
+      while (before > start && this.#text.charAt(before - 1) === "\\") before--;
+      if ((end - before) % 2 === 0) break;
+    }
+    return end;
   }
 
   #singleQuoted(): string | undefined {

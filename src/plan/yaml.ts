@@ -5,12 +5,12 @@ import { readPlainYaml } from "./plain-yaml.ts";
 
 export type YamlResult = { value: unknown } | { code: "yaml_parse" | "too_large"; line: number; problem: string };
 
-/** The library needs about 2 s and 300 MB for each MiB in the worst case. */
-export const MAX_LIBRARY_CHARS = 1024 * 1024;
+/** The library needs about 1 s and 100 MB for each MiB of ordinary YAML, twice as much at worst. */
+export const MAX_LIBRARY_CHARS = 4 * 1024 * 1024;
 /** In open brackets, quoted ones too, and in columns before the text of a line: the library recurses. */
 export const MAX_BRACKETS = 300;
 const MAX_COLUMNS = 200;
-const beyondPlain = "is not plain YAML, and only plain YAML is read beyond 1 MiB; simplify it or split the plan";
+const beyondPlain = "is not plain YAML, and only plain YAML is read beyond 4 MiB; simplify it or split the plan";
 /** How often the text behind one anchor may be repeated. */
 const MAX_ALIASES = 100;
 
