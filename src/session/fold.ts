@@ -76,7 +76,9 @@ function applyToPhase(session: Session, event: PhaseEvent): void {
       return;
     case "phase.files_added":
       addFiles(phase, event);
-      for (const [path, hash] of Object.entries(event.hashes)) session.file_hashes.set(path, { hash, phase: phase.id });
+      for (const path of Object.keys(event.hashes)) {
+        session.file_hashes.set(path, { hash: event.hashes[path] ?? null, phase: phase.id });
+      }
       return;
     case "phase.handed_off":
       phase.handoff = event.handoff;
@@ -129,8 +131,11 @@ const contents = new WeakMap<string[], Set<string>>();
 
 function append(list: string[], added: readonly string[]): void {
   if (added.length === 0) return;
-  const known = contents.get(list) ?? new Set(list);
-  contents.set(list, known);
+  let known = contents.get(list);
+  if (known === undefined) {
+    known = new Set(list);
+    contents.set(list, known);
+  }
   for (const path of added) {
     if (known.has(path)) continue;
     known.add(path);

@@ -53,57 +53,73 @@ export function decodeRecords(
   position: Position,
   take: (record: JournalRecord) => void,
 ): Decoded | { fault: JournalFault } {
-  let last = position;
-  let { line } = position;
+  let { seq, crc, line } = position;
   let offset = 0;
-  let end = 0;
   let open = false;
-  const decoded = (tail: Decoded["tail"]): Decoded => ({ end, position: last, open, tail });
-  while (offset < bytes.length) {
+  /** `lines` were good. */
+  const decoded = (lines: number, tail: Decoded["tail"]): Decoded => ({
+    end: offset,
+    position: { seq, crc, line: lines },
+    open,
+    tail,
+  });
+  for (let next = 0; offset < bytes.length; offset = next) {
     line += 1;
     const newline = bytes.indexOf(NEWLINE, offset);
     const stop = newline === -1 ? bytes.length : newline;
-    const next = newline === -1 ? bytes.length : newline + 1;
+    next = newline === -1 ? bytes.length : newline + 1;
     if (isBlank(bytes, offset, stop)) {
-      if (newline === -1) return decoded({ kind: "torn", line });
-      last = { ...last, line };
-      end = next;
+      if (newline === -1) return decoded(line - 1, { kind: "torn", line });
       open = false;
-      offset = next;
       continue;
     }
     const record = decodeLine(bytes, offset, stop);
     if (typeof record === "string") {
       if (!isBlank(bytes, next, bytes.length)) return { fault: { line, reason: record } };
-      return decoded({ kind: newline === -1 ? "torn" : "garbage", line });
+      return decoded(line - 1, { kind: newline === -1 ? "torn" : "garbage", line });
     }
     if (record.v !== JOURNAL_VERSION) {
       return { fault: { line, reason: `format version ${record.v} is newer than this Maestro understands` } };
     }
-    const repeated = record.seq === last.seq && record.crc === last.crc;
-    if (!repeated && record.seq !== last.seq + 1) {
-      return { fault: { line, reason: `record ${record.seq} follows record ${last.seq}` } };
+    const repeated = record.seq === seq && record.crc === crc;
+    if (!repeated && record.seq !== seq + 1) {
+      return { fault: { line, reason: `record ${record.seq} follows record ${seq}` } };
     }
     if (!repeated) take(record);
-    last = { seq: record.seq, crc: record.crc, line };
-    end = next;
+    ({ seq, crc } = record);
     open = newline === -1;
-    offset = next;
   }
-  return decoded({ kind: "none" });
+  return decoded(line, { kind: "none" });
 }
 
 /** The record, or why it is none. */
 function decodeLine(bytes: Buffer, start: number, end: number): JournalRecord | string {
   const bodyEnd = end - CRC_LENGTH;
-  if (bodyEnd <= start || !crcField.every((byte, index) => bytes[bodyEnd + index] === byte)) return "no checksum";
-  const written = Number(`0x${bytes.toString("latin1", end - 10, end - 2)}`);
-  if (crc32(bytes, start, bodyEnd) !== written) return "checksum does not match";
+  if (bodyEnd <= start || !hasCrcField(bytes, bodyEnd)) return "no checksum";
+  if (crc32(bytes, start, bodyEnd) !== hexAt(bytes, end - 10)) return "checksum does not match";
   try {
     return JSON.parse(bytes.toString("utf8", start, end));
   } catch (error) {
     return `not JSON: ${(error as Error).message}`;
   }
+}
+
+// Loops rather than library calls: this runs for every line of a journal in a process that has just started.
+
+function hasCrcField(bytes: Buffer, at: number): boolean {
+  for (let i = 0; i < crcField.length; i++) if (bytes[at + i] !== crcField[i]) return false;
+  return true;
+}
+
+/** The eight lower-case hexadecimal digits at `at`; NaN when they are none. */
+function hexAt(bytes: Buffer, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 8; i++) {
+    const byte = bytes[i] as number;
+    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : Number.NaN;
+    value = value * 16 + digit;
+  }
+  return value;
 }
 
 function isBlank(bytes: Buffer, start: number, end: number): boolean {
