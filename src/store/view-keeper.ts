@@ -29,6 +29,8 @@ export class ViewKeeper {
   /** The file as it was when we last looked at it or drew it, and what it showed. */
   #stamp = "";
   #seq = -1;
+  /** There is a view that nobody here can judge: it must not be drawn over. */
+  #unjudged = false;
 
   constructor(options: ViewOptions) {
     this.#options = options;
@@ -37,16 +39,21 @@ export class ViewKeeper {
   /** True when the view shows the session, or both are absent: nothing to judge and nothing to draw. */
   isCurrent(directory: Directory, session: Session | undefined): boolean {
     const view = this.#look(directory, session);
-    if (session === undefined) return view?.kind === "none";
-    return (view === undefined || isBehind(view, session)) && this.#seq === session.seq;
+    const foreign = view !== undefined && view.kind !== "none" && !isBehind(view, session);
+    if (foreign && this.#options.review === undefined) return true;
+    return session === undefined ? view?.kind === "none" : !foreign && this.#seq === session.seq;
   }
 
   /** Under the lock: judges a view that is not ours. What is not adopted is kept aside, or stays where it is. */
   review(directory: Directory, session: Session | undefined): ViewVerdict {
     const view = this.#look(directory, session);
     const { review } = this.#options;
-    if (view === undefined || view.kind === "none" || isBehind(view, session) || review === undefined)
+    this.#unjudged = false;
+    if (view === undefined || view.kind === "none" || isBehind(view, session)) return { kind: "fine" };
+    if (review === undefined) {
+      this.#unjudged = true;
       return { kind: "fine" };
+    }
     const verdict = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text);
     const shown = shownPath(directory, VIEW_FILE);
     this.forget();
@@ -70,7 +77,7 @@ export class ViewKeeper {
 
   /** Under the lock, after `review`. */
   draw(directory: Directory, session: Session | undefined): void {
-    if (session === undefined || session.seq === this.#seq) return;
+    if (session === undefined || session.seq === this.#seq || this.#unjudged) return;
     writeView(directory, session);
     this.#stamp = stampOf(directory);
     this.#seq = session.seq;

@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
+import { type EventOf, eventFault } from "../session/events.ts";
+import { locateState } from "./location.ts";
+import { SessionStore, type StoreOptions } from "./session-store.ts";
+import { reviewView } from "./view-review.ts";
+
+let project: string;
+let warnings: string[];
+const stores: SessionStore[] = [];
+beforeEach(() => {
+  project = realpathSync(mkdtempSync(join(tmpdir(), "maestro-store-")));
+  warnings = [];
+});
+afterEach(() => {
+  for (const store of stores.splice(0)) store.close();
+  rmSync(project, { recursive: true });
+});
+
+const open = (options: Partial<StoreOptions> = {}) => {
+  const store = new SessionStore(locateState(project, ".gemini"), {
+    now: () => new Date(),
+    warn: (message) => warnings.push(message),
+    review: (session, text) => reviewView(session, text, 2),
+    fault: eventFault,
+    ...options,
+  });
+  stores.push(store);
+  return store;
+};
+const created: EventOf<"session.created"> = {
+  type: "session.created",
+  session_id: "2026-02-14-a",
+  task: null,
+  execution_mode: null,
+  plan: frozenPlan([frozenPhase("1")]),
+};
+const create = (store: SessionStore) => store.update(() => ({ events: [created], result: undefined }));
+const note = (store: SessionStore, text: string) =>
+  store.update(() => ({ events: [{ type: "session.noted", text }], result: undefined }));
+const viewPath = () => join(project, ".gemini/state/active-session.md");
+const view = () => readFileSync(viewPath(), "utf8");
+
+describe("a long-lived process", () => {
+  it("draws the view by itself, a quarter of a second later at most", async () => {
+    const store = open({ viewDelayMs: 200 });
+    create(store);
+    const started = performance.now();
+    const drawn = () => {
+      try {
+        return view().includes("seq=1 ");
+      } catch {
+        return false;
+      }
+    };
+    while (!drawn() && performance.now() - started < 5000) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(drawn()).toBe(true);
+    // 250 ms, and what a busy machine may add to a timer.
+    expect(performance.now() - started).toBeLessThan(600);
+  });
+
+  it("does not overwrite an edit that was made between two of its changes", () => {
+    const store = open();
+    create(store);
+    store.flush();
+    writeFileSync(viewPath(), view().replace("execution_mode: null", 'execution_mode: "sequential"'));
+    note(store, "after the edit");
+    store.flush();
+    expect(store.session?.execution_mode).toBe("sequential");
+    expect(view()).toContain('execution_mode: "sequential"');
+    expect(view()).toContain("after the edit");
+    expect(warnings).toEqual([]);
+  });
+
+  it("sees what another one does, and draws what both did", () => {
+    const [one, two] = [open(), open()];
+    create(one);
+    note(two, "from two");
+    note(one, "from one");
+    two.flush();
+    expect(view()).toContain("from one");
+    expect(one.read()).toMatchObject({ state: "open", session: { seq: 3 } });
+  });
+});
+
+describe("an update", () => {
+  it("that is refused writes nothing, and an event of the wrong shape is refused", () => {
+    const store = open();
+    create(store);
+    const journal = () => readFileSync(join(project, ".gemini/state/progress.jsonl"), "utf8");
+    const before = journal();
+    const refuse = () => {
+      throw new Error("no");
+    };
+    expect(() => store.update(refuse)).toThrow("no");
+    expect(() => note(store, 5 as unknown as string)).toThrow(/Cannot record that: session\.noted: text/);
+    expect(journal()).toBe(before);
+  });
+
+  it("works without a judge of views, as in a hook, and leaves an edit for the next process that has one", () => {
+    const hook = new SessionStore(locateState(project, ".gemini"), { now: () => new Date(), warn: () => undefined });
+    create(open());
+    stores[0]?.close();
+    const edited = view().replace("execution_mode: null", 'execution_mode: "parallel"');
+    writeFileSync(viewPath(), edited);
+    expect(hook.read()).toMatchObject({ state: "open", session: { execution_mode: null } });
+    note(hook, "from a hook");
+    hook.close();
+    expect(view()).toBe(edited);
+    expect(open().read()).toMatchObject({ session: { execution_mode: "parallel" } });
+  });
+});
