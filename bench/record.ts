@@ -19,7 +19,7 @@ const open = (phases: number) => {
   const store = new SessionStore(locateState(project, ".gemini"), {
     now: () => new Date(),
     warn: console.error,
-    review: (session, text) => reviewView(session, text, 2),
+    review: (session, text, sessionAt) => reviewView(session, text, 2, sessionAt),
     fault: eventFault,
     viewDelayMs: 200,
   });
@@ -56,7 +56,7 @@ const open = (phases: number) => {
 
 const move = (store: SessionStore, round: number) => {
   const to = round % 2 === 0 ? "in_progress" : "failed";
-  movePhase(store, { phase: "1", to, userDecision: true, maxRetries: 2 });
+  movePhase(store, { phase: "1", to, userDecision: true, maxRetries: 2, now: new Date() });
 };
 
 const stores = { small: open(5), large: open(5000) };

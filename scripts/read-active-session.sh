@@ -1,4 +1,9 @@
 #!/bin/sh
 # Prints the active session, or 'No active session'
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd) || exit 1
+self=$0
+while [ -h "$self" ]; do
+  link=$(readlink "$self")
+  case $link in /*) self=$link ;; *) self=$(dirname -- "$self")/$link ;; esac
+done
+root=$(CDPATH='' cd -- "$(dirname -- "$self")/.." && pwd) || exit 1
 exec node "$root/dist/maestro.js" state active "$@"

@@ -3,9 +3,16 @@
 
 import("node:fs").then(({ readFileSync, realpathSync, writeFileSync }) => {
   const root = realpathSync(process.argv[1]).replace(/[\\/]scripts[\\/][^\\/]*$/, "");
-  const { version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
-  const path = `${root}/gemini-extension.json`;
-  const manifest = JSON.parse(readFileSync(path, "utf8"));
-  writeFileSync(path, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
+  const read = (name) => {
+    try {
+      return JSON.parse(readFileSync(`${root}/${name}`, "utf8"));
+    } catch (error) {
+      console.error(`ERROR: Cannot read ${name}: ${error.message}`);
+      process.exit(1);
+    }
+  };
+  const { version } = read("package.json");
+  const manifest = { ...read("gemini-extension.json"), version };
+  writeFileSync(`${root}/gemini-extension.json`, `${JSON.stringify(manifest, null, 2)}\n`);
   console.log(`Synced gemini-extension.json to v${version}`);
 });

@@ -1,7 +1,7 @@
 // Every setting, once: name, kind, default, meaning; and the one resolver. No library: hooks load it on every tool call.
 // Precedence: exported variable, then the workspace's .env, then the extension's .env, then the default. Empty means unset.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { errno, MaestroError, reasonOf } from "./errors.ts";
@@ -100,10 +100,11 @@ function parseValue(name: string, definition: Definition<unknown>, value: string
 
 function readEnvFile(path: string): Environment {
   try {
+    // Anything but a file (some tools keep a directory of that name) holds no settings, and a FIFO would never answer.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return {};
     return parseEnv(readFileSync(path, "utf8"));
   } catch (error) {
-    // Not there, or a directory of that name (some tools keep one): no settings.
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errno(error) ?? "")) return {};
+    if (["ENOENT", "ENOTDIR"].includes(errno(error) ?? "")) return {};
     throw new MaestroError("config", `Cannot read settings from ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -59,6 +59,16 @@ describe("the repository", () => {
     expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
+  it("has a lock file that is complete for every platform: npm ci refuses another one", () => {
+    const entries = Object.entries(lock.packages) as [string, { optionalDependencies?: Record<string, string> }][];
+    const missing = entries.flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) => !(`node_modules/${name}` in lock.packages || `${path}/node_modules/${name}` in lock.packages),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it("has a lock file without download addresses", () => {
     expect(JSON.stringify(lock)).not.toContain('"resolved":"http');
   });

@@ -6,6 +6,8 @@ import { type Io, printJson } from "./io.ts";
 export function archive(io: Io, options: { json?: boolean }): number {
   return withStore(io, settingsOf(io), (store) => {
     const archived = store.archive();
+    if (archived.open > 0)
+      io.err(`WARNING: ${archived.open} ${archived.open === 1 ? "phase was" : "phases were"} still open\n`);
     if (options.json) {
       printJson(io, archived);
       return 0;

@@ -1,11 +1,12 @@
 // What most verbs need: settings, the roster of agents, the store of the project.
 
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseDisabled } from "../agents/resolve.ts";
 import { loadRoster, type Roster } from "../agents/roster.ts";
-import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
+import { MAX_PLAN_BYTES } from "../plan/plan.ts";
 import { type ValidationReport, validatePlan } from "../plan/validate.ts";
 import { eventFault } from "../session/events.ts";
 import { EXTENSION_PATH, type ResolvedSettings, resolveSettings } from "../settings.ts";
@@ -13,6 +14,7 @@ import { locateState, recordedPath } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { reviewView } from "../store/view-review.ts";
+import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 
 /** The directory above dist/, where this program's agents/ are. */
@@ -32,7 +34,7 @@ export function openStore(io: Io, settings: ResolvedSettings): SessionStore {
   return new SessionStore(locateState(io.cwd, settings.values.MAESTRO_STATE_DIR), {
     now: io.now,
     warn: (message) => io.err(`WARNING: ${message}\n`),
-    review: (session, text) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES),
+    review: (session, text, sessionAt) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES, sessionAt),
     fault: eventFault,
   });
 }
@@ -51,12 +53,13 @@ export function rosterOf(io: Io): Roster {
   return loadRoster(agentsDirectory(io));
 }
 
-export function validateFile(
+export async function validateFile(
   io: Io,
   settings: ResolvedSettings,
   path: string,
-): { report: ValidationReport; bytes: Uint8Array } {
-  const bytes = readPlan(io, path);
+): Promise<{ report: ValidationReport; bytes: Uint8Array }> {
+  // One byte more than a plan may have: the validator says so.
+  const bytes = await readInput(io, path, `the plan ${path}`, MAX_PLAN_BYTES + 1);
   const roster = rosterOf(io);
   const { disabled } = parseDisabled(
     settings.values.MAESTRO_DISABLED_AGENTS,
@@ -68,8 +71,8 @@ export function validateFile(
 }
 
 /** The plan, or a refusal that names the first fault. */
-export function approvePlan(io: Io, settings: ResolvedSettings, path: string): ApprovedPlan {
-  const { report, bytes } = validateFile(io, settings, path);
+export async function approvePlan(io: Io, settings: ResolvedSettings, path: string): Promise<ApprovedPlan> {
+  const { report, bytes } = await validateFile(io, settings, path);
   if (report.plan === undefined) {
     const [first] = report.errors;
     const more = report.errors.length > 1 ? ` (and ${report.errors.length - 1} more)` : "";
@@ -78,15 +81,6 @@ export function approvePlan(io: Io, settings: ResolvedSettings, path: string): A
     });
   }
   return { plan: report.plan, bytes, path: relativeToProject(io, path) };
-}
-
-function readPlan(io: Io, path: string): Uint8Array {
-  try {
-    return readFileSync(resolve(io.cwd, path));
-  } catch (error) {
-    if (errno(error) === undefined) throw error;
-    throw new MaestroError("usage", `Cannot read the plan ${path}: ${reasonOf(error)}`, { cause: error });
-  }
 }
 
 function relativeToProject(io: Io, path: string): string {

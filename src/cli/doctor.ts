@@ -8,7 +8,8 @@ import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { eventFault } from "../session/events.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../settings.ts";
 import { locateState } from "../store/location.ts";
-import { readJournal, setJournalAside } from "../store/repair.ts";
+import { readJournal } from "../store/read-journal.ts";
+import type { JournalRecord } from "../store/record.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
 import { paint } from "./paint.ts";
@@ -128,9 +129,10 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
     const store = openStore(io, settings);
     let read = store.read();
     if (read.state === "broken" && fix) {
-      for (const moved of setJournalAside(location, io.now()))
+      for (const moved of store.repair()) {
         findings.push({ check: "session", level: "warn", message: `Set aside ${moved}` });
-      read = openStore(io, settings).read();
+      }
+      read = store.read();
     }
     if (read.state === "none") findings.push({ check: "session", level: "ok", message: "No active session" });
     if (read.state === "broken") {
@@ -160,8 +162,8 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
   return findings;
 }
 
-function eventOf(record: { v: unknown; seq: unknown; ts: unknown; crc: unknown; type: string }): { type: string } {
-  const { v: _, seq: __, ts: ___, crc: ____, ...event } = record;
+function eventOf(record: JournalRecord): { type: string } {
+  const { v: _, seq: __, ts: ___, crc: ____, more: _____, ...event } = record;
   return event;
 }
 

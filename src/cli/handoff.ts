@@ -1,9 +1,7 @@
 // maestro handoff check <file|->: what an agent handed over, and what is missing from it.
 
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { checkHandoff, type HandoffCheck, type HandoffFormat } from "../handoff/handoff.ts";
+import { readInput } from "./input.ts";
 import { type Io, printJson } from "./io.ts";
 
 export interface HandoffOptions {
@@ -15,20 +13,13 @@ export interface HandoffOptions {
 
 export async function handoffCheck(io: Io, file: string, options: HandoffOptions): Promise<number> {
   const { format, dependents } = options;
-  const check = checkHandoff(await readSource(io, file), { dependents, ...(format === undefined ? {} : { format }) });
+  const check = checkHandoff(await readInput(io, file, file), {
+    dependents,
+    ...(format === undefined ? {} : { format }),
+  });
   if (options.json) printJson(io, check);
   else io.out(`${people(check).join("\n")}\n`);
   return check.valid ? 0 : 1;
-}
-
-export async function readSource(io: Io, file: string): Promise<Uint8Array> {
-  if (file === "-") return io.readStdin();
-  try {
-    return readFileSync(resolve(io.cwd, file));
-  } catch (error) {
-    if (errno(error) === undefined) throw error;
-    throw new MaestroError("usage", `Cannot read ${file}: ${reasonOf(error)}`, { cause: error });
-  }
 }
 
 function people(check: HandoffCheck): string[] {

@@ -8,6 +8,8 @@ export interface Io {
   /** Progress and warnings. */
   err(text: string): void;
   readStdin(): Promise<Uint8Array>;
+  /** From now on a signal waits for the file operation in progress, so that nothing temporary is left behind. */
+  deferSignals(): void;
   now(): Date;
   /** Colours are wanted: a terminal, and NO_COLOR is not set. */
   color: boolean;

@@ -42,7 +42,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       "after",
       examples("maestro validate .gemini/plans/2026-02-14-task-api-impl-plan.md", "maestro validate plan.md --json"),
     )
-    .action((plan, options) => verdict(validate(io, plan, options)));
+    .action(async (plan, options) => verdict(await validate(io, plan, options)));
 
   verb(maestro, "status", "show where the session stands")
     .addOption(json())
@@ -52,32 +52,49 @@ export function program(io: Io, verdict: (code: number) => void): Command {
 
   verb(maestro, "archive", "end the session and put it away with its plans")
     .addOption(json())
+    .addHelpText("after", examples("maestro archive", "maestro archive --json"))
     .action((options) => verdict(archive(io, options)));
 
   verb(maestro, "doctor", "check this machine, the settings and the session")
     .addOption(json())
     .option("--fix", "set a broken session file aside and go on from what is left")
+    .addHelpText("after", examples("maestro doctor", "maestro doctor --fix"))
     .action((options) => verdict(doctor(io, options)));
 
   verb(maestro, "workspace [state-dir]", "make the state directory ready (default: MAESTRO_STATE_DIR)")
     .addHelpText("after", examples("maestro workspace", "maestro workspace .gemini"))
     .action((stateDir) => verdict(workspace(io, stateDir)));
 
-  const state = verb(maestro, "state", "read and write state files");
-  verb(state, "read <path>", "print a file of the project, byte for byte").action((path) =>
-    verdict(readState(io, path)),
+  const state = verb(maestro, "state", "read and write state files").addHelpText(
+    "after",
+    examples("maestro state read .gemini/state/active-session.md"),
   );
-  verb(state, "write <path>", "replace a file of the project by standard input, atomically").action(async (path) =>
-    verdict(await writeState(io, path)),
-  );
-  verb(state, "active", "print the active session, or 'No active session'").action(() => verdict(activeState(io)));
+  verb(state, "read <path>", "print a file of the project, byte for byte")
+    .addHelpText("after", examples("maestro state read .gemini/state/active-session.md"))
+    .action((path) => verdict(readState(io, path)));
+  verb(state, "write <path>", "replace a file of the project by standard input, atomically")
+    .addHelpText("after", examples("maestro state write notes.md < draft.md"))
+    .action(async (path) => verdict(await writeState(io, path)));
+  verb(state, "active", "print the active session, or 'No active session'")
+    .addHelpText("after", examples("maestro state active"))
+    .action(() => verdict(activeState(io)));
 
-  const session = verb(maestro, "session", "create and change the session (for scripts)");
+  const session = verb(maestro, "session", "create and change the session (for scripts)").addHelpText(
+    "after",
+    examples("maestro session create plan.md"),
+  );
   verb(session, "create <plan>", "start a session that follows a plan")
     .option("--task <text>", "what the user asked for")
     .option("--mode <mode>", "parallel or sequential")
     .addOption(json())
-    .action((plan, options) => verdict(sessionCreate(io, plan, options)));
+    .addHelpText(
+      "after",
+      examples(
+        "maestro session create .gemini/plans/2026-02-14-task-api-impl-plan.md",
+        "maestro session create plan.md --mode sequential",
+      ),
+    )
+    .action(async (plan, options) => verdict(await sessionCreate(io, plan, options)));
   verb(session, "transition <phase> <status>", "move a phase")
     .option("--user-decision", "the user has asked for it (skipping, aborting, retrying beyond the limit)")
     .option("--reason <text>", "why")
@@ -97,35 +114,45 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .option("--modified <path...>", "changed files")
     .option("--deleted <path...>", "removed files")
     .addOption(json())
+    .addHelpText("after", examples("maestro session files 1 --created src/a.ts src/b.ts --deleted src/old.ts"))
     .action((phase, options) => verdict(sessionFiles(io, phase, options)));
   verb(session, "error <phase> <message>", "record an error of a phase")
     .addOption(new Option("--type <type>", "what kind of error").choices(errorTypes).default("runtime"))
     .option("--agent <agent>", "who met it (default: the phase's agent)")
     .option("--resolution <text>", "what was done about it", "pending")
     .addOption(json())
+    .addHelpText("after", examples('maestro session error 1 "npm test fails" --type validation'))
     .action((phase, message, options) => verdict(sessionError(io, phase, message, options)));
   verb(session, "note <text>", "add a line to the session's log")
     .option("--phase <id>", "the phase it is about")
     .addOption(json())
+    .addHelpText("after", examples('maestro session note "the user prefers small steps" --phase 2'))
     .action((text, options) => verdict(sessionNote(io, text, options)));
   verb(session, "mode <mode>", "record the chosen execution mode")
     .addOption(json())
+    .addHelpText("after", examples("maestro session mode sequential"))
     .action((mode, options) => verdict(sessionMode(io, mode, options)));
   verb(session, "revise <plan>", "go on with a changed plan")
     .addOption(json())
-    .action((plan, options) => verdict(sessionRevise(io, plan, options)));
+    .addHelpText("after", examples("maestro session revise new-plan.md"))
+    .action(async (plan, options) => verdict(await sessionRevise(io, plan, options)));
   verb(session, "complete", "complete the session; archive it unless MAESTRO_AUTO_ARCHIVE is off")
     .option("--summary <text>", "one paragraph about what was done")
     .addOption(json())
+    .addHelpText("after", examples('maestro session complete --summary "All of it works."'))
     .action((options) => verdict(sessionComplete(io, options)));
 
-  const agents = verb(maestro, "agents", "the roster of agents");
+  const agents = verb(maestro, "agents", "the roster of agents").addHelpText("after", examples("maestro agents check"));
   verb(agents, "check", "check that every agent has only the tools of its tier")
     .option("--quiet", "say nothing when all is well")
     .addOption(json())
+    .addHelpText("after", examples("maestro agents check", "maestro agents check --json"))
     .action((options) => verdict(agentsCheck(io, options)));
 
-  const handoff = verb(maestro, "handoff", "what agents hand over");
+  const handoff = verb(maestro, "handoff", "what agents hand over").addHelpText(
+    "after",
+    examples("maestro handoff check report.md"),
+  );
   verb(handoff, "check <file>", "judge a hand-off ('-' for standard input)")
     .addOption(
       new Option("--format <format>", "what the file is (default: told from its content)").choices(handoffFormats),

@@ -2,27 +2,31 @@
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { MaestroError } from "../errors.ts";
-import { readHandoff } from "../handoff/handoff.ts";
+import { type Handoff, type HandoffCheck, readHandoff } from "../handoff/handoff.ts";
 import { decideCompletion, decideMode, decideNote, requireSession } from "../session/decide.ts";
-import { errorTypes, executionModes, type PhaseStatus, phaseStatuses, type SessionEvent } from "../session/events.ts";
-import type { Session } from "../session/session.ts";
+import { errorTypes, executionModes, phaseStatuses, type SessionEvent } from "../session/events.ts";
+import { hasDependents, type Session } from "../session/session.ts";
 import { addError, addFiles, createSession, type Evidence, movePhase, revisePlan } from "../store/operations.ts";
 import { stripControls } from "../text.ts";
 import { approvePlan, settingsOf, withStore } from "./context.ts";
-import { readSource } from "./handoff.ts";
+import { readInput } from "./input.ts";
 import { type Io, printJson } from "./io.ts";
 
 interface Json {
   json?: boolean;
 }
 
-export function sessionCreate(io: Io, planPath: string, options: Json & { task?: string; mode?: string }): number {
+export async function sessionCreate(
+  io: Io,
+  planPath: string,
+  options: Json & { task?: string; mode?: string },
+): Promise<number> {
   const settings = settingsOf(io);
   const preset = options.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
   const executionMode = preset === "ask" ? null : oneOf("execution mode", executionModes, preset);
-  const approved = approvePlan(io, settings, planPath);
+  const approved = await approvePlan(io, settings, planPath);
   const id = withStore(io, settings, (store) =>
-    createSession(store, { ...approved, task: options.task ?? null, executionMode, now: io.now() }),
+    createSession(store, { ...approved, task: clean(options.task) ?? null, executionMode, now: io.now() }),
   );
   answer(io, options, { session_id: id }, `Created session ${id}`);
   return 0;
@@ -42,18 +46,24 @@ export async function sessionTransition(
 ): Promise<number> {
   const status = oneOf("status", phaseStatuses, to);
   const settings = settingsOf(io);
-  const evidence =
-    options.handoff === undefined ? undefined : toEvidence(await readSource(io, options.handoff), status);
-  withStore(io, settings, (store) =>
+  const source = options.handoff === undefined ? undefined : await readInput(io, options.handoff, options.handoff);
+  withStore(io, settings, (store) => {
+    const read = store.read();
+    const dependents = read.state !== "open" || hasDependents(read.session, phase);
+    const handoff = source === undefined ? undefined : readHandoff(source, { dependents });
+    if (handoff !== undefined && status === "completed") requireSuccess(handoff.check);
+    const reason = clean(options.reason);
     movePhase(store, {
       phase,
       to: status,
       userDecision: options.userDecision ?? false,
-      reason: options.reason,
+      reason,
+      failure: status === "failed" ? failureOf(reason, handoff?.check) : undefined,
       maxRetries: settings.values.MAESTRO_MAX_RETRIES,
-      evidence,
-    }),
-  );
+      now: io.now(),
+      evidence: handoff === undefined ? undefined : toEvidence(handoff),
+    });
+  });
   answer(io, options, { phase, status }, `Phase ${phase} is ${status.replace("_", " ")}`);
   return 0;
 }
@@ -65,7 +75,9 @@ export interface FilesOptions extends Json {
 }
 
 export function sessionFiles(io: Io, phase: string, options: FilesOptions): number {
-  const { created = [], modified = [], deleted = [] } = options;
+  const [created = [], modified = [], deleted = []] = [options.created, options.modified, options.deleted].map(
+    (paths) => paths?.map(stripControls),
+  );
   const count = created.length + modified.length + deleted.length;
   if (count === 0)
     throw new MaestroError("usage", "No files given", { hint: "Name them with --created, --modified or --deleted." });
@@ -81,12 +93,13 @@ export interface ErrorOptions extends Json {
 }
 
 export function sessionError(io: Io, phase: string, message: string, options: ErrorOptions): number {
+  if (message.trim() === "") throw new MaestroError("usage", "An error must say what went wrong");
   const error = {
     agent: normalizeAgentName(options.agent ?? ""),
     timestamp: io.now().toISOString(),
     type: oneOf("error type", errorTypes, options.type),
     message: stripControls(message),
-    resolution: options.resolution,
+    resolution: stripControls(options.resolution),
   };
   withStore(io, settingsOf(io), (store) => addError(store, phase, error));
   answer(io, options, { phase, type: error.type }, `Recorded an error of phase ${phase}`);
@@ -106,9 +119,9 @@ export function sessionMode(io: Io, mode: string, options: Json): number {
   return 0;
 }
 
-export function sessionRevise(io: Io, planPath: string, options: Json): number {
+export async function sessionRevise(io: Io, planPath: string, options: Json): Promise<number> {
   const settings = settingsOf(io);
-  const approved = approvePlan(io, settings, planPath);
+  const approved = await approvePlan(io, settings, planPath);
   const path = withStore(io, settings, (store) => revisePlan(store, approved));
   answer(io, options, { implementation_plan: path }, `The session now follows ${path}`);
   return 0;
@@ -117,7 +130,7 @@ export function sessionRevise(io: Io, planPath: string, options: Json): number {
 /** Completes the session; archives it too unless MAESTRO_AUTO_ARCHIVE is off. */
 export function sessionComplete(io: Io, options: Json & { summary?: string }): number {
   const settings = settingsOf(io);
-  change(io, (session) => decideCompletion(session, options.summary));
+  change(io, (session) => decideCompletion(session, clean(options.summary)));
   if (!settings.values.MAESTRO_AUTO_ARCHIVE) {
     const question = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
     answer(io, options, { status: "completed", archived: null }, question);
@@ -145,27 +158,36 @@ function answer(io: Io, options: Json, value: object, line: string): void {
 }
 
 /** A phase is not completed on the strength of a report that does not say so. */
-function toEvidence(source: Uint8Array, to: PhaseStatus): Evidence {
-  const { check, summary } = readHandoff(source);
-  if (to === "completed" && (!check.valid || check.status !== "success")) {
-    const why =
-      check.missing.length > 0
-        ? `it lacks ${check.missing.join(", ")}`
-        : `it says ${check.status ?? check.parse_error}`;
-    throw new MaestroError("illegal_transition", `The hand-off does not stand for a completed phase: ${why}`, {
-      hint: 'Run "maestro handoff check" on it.',
-    });
-  }
+function requireSuccess(check: HandoffCheck): void {
+  if (check.valid && check.status === "success") return;
+  const why = check.missing.length > 0 ? `it lacks ${check.missing.join(", ")}` : `it says ${said(check)}`;
+  throw new MaestroError("illegal_transition", `The hand-off does not stand for a completed phase: ${why}`, {
+    hint: 'Run "maestro handoff check" on it.',
+  });
+}
+
+/** What is recorded as the error of a phase that fails. */
+function failureOf(reason: string | undefined, check: HandoffCheck | undefined) {
+  if (reason === undefined && check === undefined) return undefined;
+  const message = reason ?? `The agent handed over: ${check === undefined ? "nothing" : said(check)}`;
+  return { type: check?.error_type ?? ("runtime" as const), message };
+}
+
+function said(check: HandoffCheck): string {
+  return check.error_type ?? check.parse_error ?? check.status ?? "nothing about its status";
+}
+
+function toEvidence({ check, summary }: Handoff): Evidence {
   return {
-    handoff: {
-      status: check.status,
-      missing: check.missing,
-      summary,
-      downstream_context: check.downstream_context,
-    },
+    handoff: { status: check.status, missing: check.missing, summary, downstream_context: check.downstream_context },
     files: { created: check.files_created, modified: check.files_modified, deleted: check.files_deleted },
     tokens: check.tokens,
   };
+}
+
+/** Words from a command line may come from a model. */
+function clean(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : stripControls(text);
 }
 
 function oneOf<Choice extends string>(what: string, choices: readonly Choice[], given: string): Choice {

@@ -2,6 +2,7 @@
 
 import { MaestroError } from "../errors.ts";
 import { locateState } from "../store/location.ts";
+import { brokenHint } from "../store/session-store.ts";
 import { readStateFile, writeStateFile } from "../store/state-file.ts";
 import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts";
 import { renderSession } from "../views/session-view.ts";
@@ -21,17 +22,24 @@ export function readState(io: Io, path: string): number {
 }
 
 export async function writeState(io: Io, path: string): Promise<number> {
+  io.deferSignals();
   writeStateFile(io.cwd, path, await io.readStdin());
   return 0;
 }
 
-/** The active session as its document, drawn from the journal. */
+/** The document of the active session as it lies there; drawn from the journal where there is one. */
 export function activeState(io: Io): number {
   return withStore(io, settingsOf(io), (store) => {
-    const read = store.read();
+    const read = store.hasJournal() ? store.read() : { state: "none" as const };
+    const document = store.readView();
+    if (document !== undefined) {
+      if (read.state === "broken") io.err(`WARNING: The session cannot be read: ${read.reason}\n`);
+      io.out(document);
+      return 0;
+    }
     if (read.state === "broken") {
       throw new MaestroError("parse_failed", `The session cannot be read: ${read.reason}`, {
-        hint: read.kept === null ? undefined : `The bytes are kept in ${read.kept}.`,
+        hint: brokenHint(read.kept),
       });
     }
     io.out(read.state === "none" ? "No active session\n" : renderSession(read.session));

@@ -1,8 +1,13 @@
 // maestro status: where the session stands.
 
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
+import { JOURNAL_FILE } from "../store/journal.ts";
+import type { StateLocation } from "../store/location.ts";
 import { conflictsOf } from "../store/operations.ts";
-import { brokenHint } from "../store/session-store.ts";
+import { brokenHint, type SessionRead, type SessionStore } from "../store/session-store.ts";
 import { sessionJson } from "../views/session-json.ts";
 import { statusLines } from "../views/status.ts";
 import { settingsOf, withStore } from "./context.ts";
@@ -11,15 +16,20 @@ import { paint } from "./paint.ts";
 
 export function status(io: Io, options: { json?: boolean; conflicts?: boolean }): number {
   return withStore(io, settingsOf(io), (store) => {
-    const read = store.read();
+    const read = readSession(store);
     if (read.state === "none") {
       if (options.json) printJson(io, { exists: false });
       else io.out("No active session\n");
+      const elsewhere = sessionAbove(io.cwd, store.location);
+      if (elsewhere !== undefined) io.err(`There is one in ${elsewhere}: run the command there.\n`);
       return 0;
     }
     if (read.state === "broken") {
-      if (options.json) printJson(io, { exists: false, error: "parse_failed", message: read.reason, kept: read.kept });
-      else io.err(`ERROR: The session cannot be read: ${read.reason}\n  ${brokenHint(read.kept)}\n`);
+      if (!options.json) {
+        const message = `The session cannot be read: ${read.reason}`;
+        throw new MaestroError("parse_failed", message, { hint: brokenHint(read.kept) });
+      }
+      printJson(io, { exists: false, error: "parse_failed", message: read.reason, kept: read.kept });
       return 1;
     }
     const { session } = read;
@@ -32,4 +42,24 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
     }
     return 0;
   });
+}
+
+/** A state directory that cannot be used at all is a session that cannot be read. */
+function readSession(store: SessionStore): SessionRead {
+  try {
+    return store.read();
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    return { state: "broken", reason: error.message, file: null, kept: null };
+  }
+}
+
+/** The nearest directory above that has a session of its own, for someone who is too deep in the project. */
+function sessionAbove(from: string, location: StateLocation): string | undefined {
+  if (isAbsolute(location.shown)) return undefined;
+  for (let at = from; at !== dirname(at); ) {
+    at = dirname(at);
+    if (existsSync(join(at, ...location.components, "state", JOURNAL_FILE))) return at;
+  }
+  return undefined;
 }

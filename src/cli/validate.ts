@@ -5,8 +5,8 @@ import type { ValidationReport } from "../plan/validate.ts";
 import { settingsOf, validateFile } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
 
-export function validate(io: Io, path: string, options: { json?: boolean }): number {
-  const { report } = validateFile(io, settingsOf(io), path);
+export async function validate(io: Io, path: string, options: { json?: boolean }): Promise<number> {
+  const { report } = await validateFile(io, settingsOf(io), path);
   if (options.json) {
     const { plan: _, ...published } = report;
     printJson(io, published);

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { checkHandoff, type HandoffFormat } from "./handoff.ts";
 
+/** Twice what it takes on a busy machine; anything worse than linear takes minutes. */
+const LIMIT = 5;
+
 const fill = (unit: string, size = 2_500_000) => unit.repeat(Math.ceil(size / unit.length));
 
 const fillAll = (unit: string) => fill(unit, 5_000_000);
@@ -46,8 +49,8 @@ test.each([
   ["quotation marks in a file list", `- Files Created: ${fill('"')}`],
   ["spaces in a file list", `- Files Created: a${fill(" ")}b`],
   ["half breaks in a file list", `- Files Created: ${fill("<br ")}`],
-])("5 MB of %s, half in each section, cost less than two seconds (T7)", (_, text) => {
-  expect(cost(`## Task Report\n${text}\n## Downstream Context\n${text}`, "text")).toBeLessThan(2);
+])("5 MB of %s, half in each section, cost a few seconds at most (T7)", (_, text) => {
+  expect(cost(`## Task Report\n${text}\n## Downstream Context\n${text}`, "text")).toBeLessThan(LIMIT);
 });
 
 test.each([
@@ -62,7 +65,7 @@ test.each([
   ["escaped quotation marks", `{"response":"${fillAll('\\"')}`],
   ["nested arrays", `{"response":${fillAll("[")}`],
   ["white space in an object", `{${fillAll(" ")}`],
-])("5 MB of %s as output cost less than two seconds (T7)", (_, text) => {
-  expect(cost(text, "gemini-json")).toBeLessThan(2);
-  expect(cost(text, "stream-json")).toBeLessThan(2);
+])("5 MB of %s as output cost a few seconds at most (T7)", (_, text) => {
+  expect(cost(text, "gemini-json")).toBeLessThan(LIMIT);
+  expect(cost(text, "stream-json")).toBeLessThan(LIMIT);
 });

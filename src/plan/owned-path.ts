@@ -72,8 +72,14 @@ export function reservedDirectories(stateDir: string): string[][] {
 
 /** Case does not count: on some systems ".GIT" is ".git". Wildcards do not reach names that begin with a dot. */
 function isReserved(pattern: Pattern, reserved: readonly (readonly string[])[]): boolean {
-  if (pattern.segments.some((segment) => segment.startsWith(".") && meets(segment, ".git"))) return true;
+  if (pattern.segments.some(namesGit)) return true;
   return reserved.some((directory) => touches(pattern, directory));
+}
+
+/** `.git` itself, `.g*`, `[.]git`; an extended glob only when it spells the name out. */
+function namesGit(segment: string): boolean {
+  if (/[@!+?*]\(/.test(segment)) return segment.toLowerCase().includes(".git");
+  return (segment.startsWith(".") || segment.startsWith("[")) && meets(segment, ".git");
 }
 
 function touches({ segments, isPath }: Pattern, directory: readonly string[]): boolean {

@@ -1,108 +1,139 @@
 // What a hand edit of active-session.md means: the event it amounts to, or why it is refused. Pure.
+// The edit is what differs from the state that the editor saw (`base`); whether it is legal is judged against the session as it is now.
 
 import { emptyContext } from "../handoff/keys.ts";
-import type { EventOf, SessionRecord } from "./events.ts";
+import type { ErrorRecord, EventOf, SessionRecord } from "./events.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove, judgeStatus } from "./transitions.ts";
 
 type Adopted = EventOf<"view.adopted">;
 type PhaseRecord = SessionRecord["phases"][number];
+type Usage = SessionRecord["token_usage"];
 
+/** `null`: the view says nothing that its editor had not seen. */
 export type Judgement = { event: Adopted | null } | { refused: string[] };
 
-/** Compares an edited view with the session. `null`: it says what the session says. */
-export function judgeView(session: Session, view: SessionRecord, maxRetries: number): Judgement {
+interface Rules {
+  maxRetries: number;
+  /** An edit may close one phase and start the next: what the edit itself closes counts as closed. */
+  closed: ReadonlySet<string>;
+}
+
+export function judgeView(session: Session, base: Session, view: SessionRecord, maxRetries: number): Judgement {
   const refused: string[] = [];
   const event: Adopted = { type: "view.adopted", phases: [] };
-  const fixed = ["session_id", "created", "design_document", "implementation_plan", "total_phases"] as const;
-  for (const key of fixed) {
-    if (view[key] !== session[key])
-      refused.push(`${key} cannot be changed (${show(session[key])} to ${show(view[key])})`);
+  for (const key of ["session_id", "created", "design_document", "implementation_plan", "total_phases"] as const) {
+    if (view[key] !== base[key]) refused.push(`${key} cannot be changed (${show(base[key])} to ${show(view[key])})`);
   }
-  if (view.phases.length !== session.phases.length) refused.push("phases cannot be added or removed");
-  // An edit may close one phase and start the next: what the edit itself closes counts as closed.
-  const closed = new Set(view.phases.filter(isClosed).map((phase) => phase.id));
+  if (view.phases.length !== base.phases.length) refused.push("phases cannot be added or removed");
+  const closing = view.phases.filter((phase) => isClosed(phase) && phase.status !== findPhase(base, phase.id)?.status);
+  const closed = new Set([...session.phases.filter(isClosed), ...closing].map((phase) => phase.id));
   for (const [position, phase] of view.phases.entries()) {
-    const known = findPhase(session, phase.id);
-    if (known === undefined || session.phases[position] !== known) {
+    const before = findPhase(base, phase.id);
+    const now = findPhase(session, phase.id);
+    if (before === undefined || now === undefined || base.phases[position] !== before) {
       refused.push(`phase ${phase.id} is not phase number ${position + 1} of the plan`);
       continue;
     }
-    judgePhase(session, known, phase, { maxRetries, closed }, event, refused);
+    const change = judgePhase(session, { before, now, view: phase }, { maxRetries, closed }, refused);
+    if (Object.keys(change).length > 1) event.phases.push(change);
   }
-  judgeSession(session, view, event, refused);
+  judgeSession(session, base, view, closed, event, refused);
   if (refused.length > 0) return { refused };
   const unchanged = event.phases.length === 0 && Object.keys(event).length === 2;
   return { event: unchanged ? null : event };
 }
 
-function judgeSession(session: Session, view: SessionRecord, event: Adopted, refused: string[]): void {
-  if (view.status !== session.status) {
-    const verdict = judgeStatus(session, view.status);
+function judgeSession(
+  session: Session,
+  base: Session,
+  view: SessionRecord,
+  closed: ReadonlySet<string>,
+  event: Adopted,
+  refused: string[],
+): void {
+  if (view.status !== base.status && view.status !== session.status) {
+    const verdict = judgeStatus(session, view.status, closed);
     if (verdict.legal) event.status = view.status;
     else refused.push(verdict.reason);
   }
-  if (view.execution_mode !== session.execution_mode) {
+  if (view.execution_mode !== base.execution_mode && view.execution_mode !== session.execution_mode) {
     if (session.execution_mode === null && view.execution_mode !== null) event.execution_mode = view.execution_mode;
     else refused.push("execution_mode holds for the whole session once it is set");
   }
-  if (!same(view.token_usage, session.token_usage)) {
+  if (!same(view.token_usage, base.token_usage)) {
     if (grows(session.token_usage, view.token_usage)) event.token_usage = view.token_usage;
     else refused.push("token_usage cannot shrink");
   }
 }
 
-function judgePhase(
-  session: Session,
-  known: SessionPhase,
-  view: PhaseRecord,
-  rules: { maxRetries: number; closed: ReadonlySet<string> },
-  event: Adopted,
-  refused: string[],
-): void {
-  const change: Adopted["phases"][number] = { id: known.id };
+interface PhaseStates {
+  before: SessionPhase;
+  now: SessionPhase;
+  view: PhaseRecord;
+}
+
+function judgePhase(session: Session, states: PhaseStates, rules: Rules, refused: string[]): Adopted["phases"][number] {
+  const { before, now, view } = states;
+  const change: Adopted["phases"][number] = { id: now.id };
   for (const key of ["name", "agents", "parallel", "blocked_by"] as const) {
-    if (!same(view[key], known[key])) refused.push(`phase ${known.id}: ${key} belongs to the plan`);
+    if (!same(view[key], before[key])) refused.push(`phase ${now.id}: ${key} belongs to the plan`);
   }
-  if (view.status !== known.status) {
-    const verdict = judgeMove(session, known, { to: view.status, userDecision: false, ...rules });
+  if (view.status !== before.status && view.status !== now.status) {
+    const verdict = judgeMove(session, now, { to: view.status, userDecision: false, ...rules });
     if (verdict.legal) change.status = view.status;
     else refused.push(verdict.reason);
   }
+  // Whoever retries a phase by hand may count it as well.
+  const counted =
+    view.status === "in_progress" && before.status === "failed" ? before.retry_count + 1 : before.retry_count;
+  if (view.retry_count !== before.retry_count && view.retry_count !== counted) {
+    refused.push(`phase ${now.id}: retry_count is counted, not set`);
+  }
   const files = {
-    created: added("files_created", known, view, refused),
-    modified: added("files_modified", known, view, refused),
-    deleted: added("files_deleted", known, view, refused),
+    created: added("files_created", states, refused),
+    modified: added("files_modified", states, refused),
+    deleted: added("files_deleted", states, refused),
   };
   if (files.created.length + files.modified.length + files.deleted.length > 0) change.files = files;
-  if (!same(view.downstream_context, known.downstream_context)) {
+  if (!same(view.downstream_context, before.downstream_context)) {
     change.downstream_context = { ...emptyContext(), ...view.downstream_context };
   }
-  if (!same(view.errors, known.errors)) {
-    if (view.errors.length >= known.errors.length) change.errors = view.errors;
-    else refused.push(`phase ${known.id}: errors can be resolved, not removed`);
+  if (!same(view.errors, before.errors)) {
+    const kept = now.errors.every((error, at) => isSameError(error, view.errors[at]));
+    if (kept) change.errors = view.errors;
+    else refused.push(`phase ${now.id}: errors can be added and resolved, not changed or removed`);
   }
-  if (Object.keys(change).length > 1) event.phases.push(change);
+  return change;
 }
 
 function added(
   key: "files_created" | "files_modified" | "files_deleted",
-  known: SessionPhase,
-  view: PhaseRecord,
+  states: PhaseStates,
   refused: string[],
 ): string[] {
-  const before = new Set(known[key]);
-  const now = new Set(view[key]);
-  if (known[key].some((path) => !now.has(path))) refused.push(`phase ${known.id}: ${key} is appended to, never cut`);
-  return view[key].filter((path) => !before.has(path));
+  const { before, now, view } = states;
+  const seen = new Set(before[key]);
+  const left = new Set(view[key]);
+  if (before[key].some((path) => !left.has(path))) refused.push(`phase ${now.id}: ${key} is appended to, never cut`);
+  return view[key].filter((path) => !seen.has(path));
 }
 
-function grows(before: SessionRecord["token_usage"], after: SessionRecord["token_usage"]): boolean {
-  const totals = ["total_input", "total_output", "total_cached"] as const;
+/** The same error, but for what was done about it. */
+function isSameError(error: ErrorRecord, view: ErrorRecord | undefined): boolean {
   return (
-    totals.every((key) => after[key] >= before[key]) &&
-    Object.keys(before.by_agent).every((agent) => Object.hasOwn(after.by_agent, agent))
+    view !== undefined &&
+    same({ ...error, resolution: "", resolved: true }, { ...view, resolution: "", resolved: true })
   );
+}
+
+function grows(before: Usage, after: Usage): boolean {
+  const totals = ["total_input", "total_output", "total_cached"] as const;
+  if (totals.some((key) => after[key] < before[key])) return false;
+  return Object.entries(before.by_agent).every(([agent, used]) => {
+    const now = Object.hasOwn(after.by_agent, agent) ? after.by_agent[agent] : undefined;
+    return now !== undefined && now.input >= used.input && now.output >= used.output && now.cached >= used.cached;
+  });
 }
 
 function same(a: unknown, b: unknown): boolean {

@@ -39,18 +39,26 @@ export interface MoveRequest {
   to: PhaseStatus;
   userDecision: boolean;
   reason?: string | undefined;
+  /** What went wrong, when the phase fails: recorded as its error. */
+  failure?: { type: ErrorRecord["type"]; message: string } | undefined;
   maxRetries: number;
+  now: Date;
 }
 
-/** `hashes`: content of the files the phase owns, when it starts. */
-export function decideMove(session: Session, request: MoveRequest, hashes: FileHashes): SessionEvent[] {
+/** `hashes` is asked for the content of the files the phase owns, when it starts. */
+export function decideMove(session: Session, request: MoveRequest, hashes: () => FileHashes): SessionEvent[] {
   const phase = requirePhase(session, request.phase);
   enforce(judgeMove(session, phase, request));
   const moved: EventOf<"phase.moved"> = { type: "phase.moved", phase: phase.id, from: phase.status, to: request.to };
   if (request.userDecision) moved.user_decision = true;
   if (request.reason !== undefined) moved.reason = request.reason;
-  if (request.to === "in_progress") moved.hashes = hashes;
-  return [moved];
+  if (request.to === "in_progress") moved.hashes = hashes();
+  if (request.failure === undefined) return [moved];
+  const timestamp = request.now.toISOString();
+  return [
+    ...decideError(session, phase.id, { agent: "", timestamp, ...request.failure, resolution: "pending" }),
+    moved,
+  ];
 }
 
 export interface FileLists {

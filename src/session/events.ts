@@ -156,8 +156,8 @@ const bodies = {
   "phase.validated": z.strictObject({ phase: id, result: z.enum(["pass", "fail", "skipped"]), detail: text }),
   "phase.error_added": z.strictObject({ phase: id, error: errorRecord }),
   "tokens.used": z.strictObject({ agent, phase: id.optional(), ...tokens.shape }),
-  /** `superseded`: the old plan's move to the archive, done after this is written; null when it lies elsewhere. */
-  "plan.revised": z.strictObject({ plan, superseded: fileMove.nullable() }),
+  /** What is still to be done when this is written: the new plan's file, and the old one's move to the archive (null: it lies elsewhere). */
+  "plan.revised": z.strictObject({ plan, text: z.string(), superseded: fileMove.nullable() }),
   "view.adopted": z.strictObject({
     status: sessionStatus.optional(),
     execution_mode: executionMode.optional(),

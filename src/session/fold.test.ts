@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { frozenPhase, frozenPlan, moved, sessionAfter, startTime } from "../../test/support/session.ts";
 import type { SessionEvent } from "./events.ts";
-import { fold } from "./fold.ts";
+import { fold, type TimedEvent } from "./fold.ts";
 import { findPhase } from "./session.ts";
 
 const two = [frozenPhase("1"), frozenPhase("2", { blocked_by: ["1"] })];
@@ -163,6 +163,7 @@ describe("a revised plan (L166)", () => {
     const session = sessionAfter(two, moved("1", "pending", "in_progress"), moved("1", "in_progress", "completed"), {
       type: "plan.revised",
       plan,
+      text: "",
       superseded: null,
     });
     expect(session.phases.map(({ id, name, status }) => [id, name, status])).toEqual([
@@ -176,6 +177,64 @@ describe("a revised plan (L166)", () => {
       revision: 2,
       current_phase: "3",
     });
+  });
+});
+
+describe("an aborted session (K148)", () => {
+  it("stays failed whatever else is recorded", () => {
+    const aborted = [
+      moved("1", "pending", "in_progress"),
+      moved("1", "in_progress", "failed"),
+      moved("1", "failed", "aborted"),
+    ];
+    expect(sessionAfter(two, ...aborted, moved("2", "pending", "skipped"))).toMatchObject({
+      status: "failed",
+      aborted: true,
+    });
+  });
+});
+
+describe("events", () => {
+  it("are not changed by folding them: twice gives the same", () => {
+    const record = JSON.parse(JSON.stringify(sessionAfter(two)));
+    const { token_usage, phases } = record;
+    const session = {
+      session_id: "x",
+      created: startTime,
+      updated: startTime,
+      status: "in_progress" as const,
+      design_document: null,
+      implementation_plan: null,
+      execution_mode: null,
+      current_phase: "1",
+      total_phases: 2,
+      token_usage,
+      phases,
+    };
+    const events = [
+      { type: "session.imported" as const, title: "X", session, seq: 1, ts: startTime },
+      { type: "tokens.used" as const, agent: "coder", input: 5, output: 1, cached: 0, seq: 2, ts: startTime },
+      { ...failure("x"), seq: 3, ts: startTime },
+      {
+        type: "phase.files_added" as const,
+        phase: "1",
+        created: ["a"],
+        modified: [],
+        deleted: [],
+        hashes: {},
+        seq: 4,
+        ts: startTime,
+      },
+    ];
+    const once = JSON.stringify(fold(events as TimedEvent[]));
+    expect(JSON.stringify(fold(events as TimedEvent[]))).toBe(once);
+  });
+
+  it("of a type that this version does not know are refused by name", () => {
+    const unknown = { type: "phase.teleported", phase: "1" } as unknown as SessionEvent;
+    expect(() => sessionAfter(two, unknown)).toThrow(
+      "event 2 (phase.teleported) is not known to this version of Maestro",
+    );
   });
 });
 

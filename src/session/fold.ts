@@ -1,8 +1,9 @@
 // Journal -> Session. Pure but for the session it is given to extend: one event costs the same at phase 5,000 as at phase 5.
 // It trusts what it reads: legality is judged before an event is written, never here.
 
+import { MaestroError } from "../errors.ts";
 import { emptyContext } from "../handoff/keys.ts";
-import type { EventOf, FrozenPlan, SessionEvent } from "./events.ts";
+import type { EventOf, EventType, FrozenPlan, SessionEvent } from "./events.ts";
 import { findPhase, type Session, type SessionPhase } from "./session.ts";
 
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
@@ -11,7 +12,7 @@ export type TimedEvent = SessionEvent & { seq: number; ts: string };
 export function apply(session: Session | undefined, event: TimedEvent): Session {
   if (event.type === "session.created") return created(event);
   if (event.type === "session.imported") return imported(event);
-  if (session === undefined) throw new Error(`event ${event.seq} (${event.type}) comes before the session was created`);
+  if (session === undefined) throw unusable(event, "comes before the session was created");
   session.updated = event.ts;
   session.seq = event.seq;
   applyTo(session, event);
@@ -46,7 +47,7 @@ function applyTo(session: Session, event: TimedEvent): void {
       return;
     case "plan.revised":
       revise(session, event.plan);
-      session.superseded = event.superseded;
+      session.revised = { path: event.plan.path ?? "", text: event.text, superseded: event.superseded };
       return;
     case "view.adopted":
       adopt(session, event);
@@ -59,16 +60,27 @@ function applyTo(session: Session, event: TimedEvent): void {
     case "session.created":
     case "session.imported":
       return;
-    default:
+    case "phase.moved":
+    case "phase.files_added":
+    case "phase.handed_off":
+    case "phase.validated":
+    case "phase.error_added":
       applyToPhase(session, event);
+      return;
+    default:
+      throw unusable(event, "is not known to this version of Maestro");
   }
+}
+
+function unusable(event: { seq: number; type: string }, why: string): MaestroError {
+  return new MaestroError("parse_failed", `event ${event.seq} (${event.type}) ${why}`);
 }
 
 type PhaseEvent = Extract<TimedEvent, { type: `phase.${string}` }>;
 
 function applyToPhase(session: Session, event: PhaseEvent): void {
   const phase = findPhase(session, event.phase);
-  if (phase === undefined) throw new Error(`event ${event.seq} (${event.type}) names unknown phase ${event.phase}`);
+  if (phase === undefined) throw unusable(event, `names unknown phase ${event.phase}`);
   switch (event.type) {
     case "phase.moved":
       move(session, phase, event.to, event.ts);
@@ -97,7 +109,7 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
   phase.status = to;
   session.running.delete(phase.id);
   // Going on after an interruption or a failure: somebody decided to.
-  const goesOn = to === "in_progress" || to === "skipped";
+  const goesOn = (to === "in_progress" || to === "skipped") && !session.aborted;
   if (goesOn && (session.status === "interrupted" || session.status === "failed")) session.status = "in_progress";
   if (to === "in_progress") {
     session.running.add(phase.id);
@@ -110,8 +122,11 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
     phase.completed = ts;
     resolveErrors(phase);
   }
-  if (to === "aborted") session.status = "failed";
-  if (session.current_phase === phase.id) session.current_phase = [...session.running].at(-1) ?? phase.id;
+  if (to === "aborted") {
+    session.aborted = true;
+    session.status = "failed";
+  }
+  if (session.current_phase === phase.id) for (const running of session.running) session.current_phase = running;
 }
 
 /** A phase that completes has overcome what went wrong before. */
@@ -156,7 +171,7 @@ function addTokens(session: Session, agent: string, used: { input: number; outpu
   };
 }
 
-type Timed<Type extends "session.created" | "session.imported"> = EventOf<Type> & { seq: number; ts: string };
+type Timed<Type extends EventType> = EventOf<Type> & { seq: number; ts: string };
 
 function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"session.created">): Session {
   const phases = plan.phases.map(pendingPhase);
@@ -175,9 +190,10 @@ function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"ses
   return { ...begin(phases, seq), ...record, title: plan.title, task, plan_hash: plan.hash };
 }
 
-function imported({ session, title, seq }: Timed<"session.imported">): Session {
-  const phases = session.phases.map((phase): SessionPhase => ({ ...phase }));
-  return { ...session, ...begin(phases, seq), title, task: null, plan_hash: null };
+function imported(event: Timed<"session.imported">): Session {
+  // A copy: what happens later must not change the event.
+  const session = structuredClone(event.session);
+  return { ...session, ...begin(session.phases, event.seq), title: event.title, task: null, plan_hash: null };
 }
 
 /** What every session has at its first event. */
@@ -189,7 +205,8 @@ function begin(phases: SessionPhase[], seq: number) {
     notes: [],
     summary: null,
     revision: 1,
-    superseded: null,
+    revised: null,
+    aborted: phases.some((phase) => phase.status === "aborted"),
     archiving: null,
     seq,
     index: indexOf(phases),
@@ -217,14 +234,12 @@ function pendingPhase(plan: FrozenPlan["phases"][number]): SessionPhase {
   };
 }
 
-/** The new plan's phases; those that were in the old one keep what happened to them. */
+/** The new plan's phases; those that were in the old one keep what was recorded of them. */
 function revise(session: Session, plan: FrozenPlan): void {
-  const before = session;
   const phases = plan.phases.map((next): SessionPhase => {
-    const known = findPhase(before, next.id);
-    const fresh = pendingPhase(next);
-    if (known === undefined || known.status === "pending") return fresh;
-    return { ...known, plan: next, name: fresh.name, agents: fresh.agents, blocked_by: fresh.blocked_by };
+    const { name, agents, parallel, blocked_by, plan: frozen, ...fresh } = pendingPhase(next);
+    const known = findPhase(session, next.id) ?? fresh;
+    return { ...known, name, agents, parallel, blocked_by, ...(frozen === undefined ? {} : { plan: frozen }) };
   });
   session.title = plan.title;
   session.design_document = plan.design_document ?? session.design_document;
@@ -238,18 +253,19 @@ function revise(session: Session, plan: FrozenPlan): void {
   if (session.running.size === 0) session.current_phase = open?.id ?? session.current_phase;
 }
 
-function adopt(session: Session, event: EventOf<"view.adopted"> & { ts: string }): void {
-  session.status = event.status ?? session.status;
+function adopt(session: Session, event: Timed<"view.adopted">): void {
   session.execution_mode = event.execution_mode ?? session.execution_mode;
-  session.token_usage = event.token_usage ?? session.token_usage;
+  if (event.token_usage !== undefined) session.token_usage = structuredClone(event.token_usage);
   for (const change of event.phases) {
     const phase = findPhase(session, change.id);
-    if (phase === undefined) throw new Error(`adopted view names unknown phase ${change.id}`);
+    if (phase === undefined) throw unusable(event, `names unknown phase ${change.id}`);
     if (change.files !== undefined) addFiles(phase, change.files);
     phase.downstream_context = change.downstream_context ?? phase.downstream_context;
-    phase.errors = change.errors ?? phase.errors;
+    if (change.errors !== undefined) phase.errors = [...change.errors];
     if (change.status !== undefined) move(session, phase, change.status, event.ts);
   }
+  // Last: an edit may close the last phase and the session at once.
+  session.status = event.status ?? session.status;
 }
 
 function relocate(session: Session, moves: readonly { from: string; to: string }[]): void {

@@ -40,8 +40,10 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   summary: string | null;
   /** How many times the plan was revised. */
   revision: number;
-  /** Where the plan before the last revision has to be. */
-  superseded: FileMove | null;
+  /** The last revision: its file has to be there, and the plan before it has to be in the archive. */
+  revised: { path: string; text: string; superseded: FileMove | null } | null;
+  /** A phase was aborted: the session is over, whatever else happens to it. */
+  aborted: boolean;
   archiving: EventOf<"archive.started"> | null;
   /** Sequence number of the last event. */
   seq: number;
@@ -59,4 +61,9 @@ export function findPhase(session: Session, id: string): SessionPhase | undefine
 /** Closed: nothing more will happen to it unless somebody decides so. */
 export function isClosed(phase: { status: string }): boolean {
   return phase.status === "completed" || phase.status === "skipped";
+}
+
+/** Somebody waits for it, and needs its Downstream Context. */
+export function hasDependents(session: Session, id: string): boolean {
+  return session.phases.some((phase) => phase.blocked_by.includes(id));
 }

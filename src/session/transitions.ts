@@ -22,6 +22,8 @@ const sessionTransitions: Record<SessionStatus, readonly SessionStatus[]> = {
   completed: [],
 };
 
+const endIt = "Archive it, then start a new one.";
+
 export interface Move {
   to: PhaseStatus;
   userDecision: boolean;
@@ -40,14 +42,12 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Ve
   const what = `Cannot move phase ${phase.id} from ${from} to ${to}`;
   if (session.archiving !== null) return refuse(`${what}: session ${session.session_id} is being archived`);
   if (session.status === "completed") return refuse(`${what}: session ${session.session_id} is completed`);
+  if (session.aborted) return refuse(`${what}: session ${session.session_id} was aborted`, endIt);
   if (rule === undefined) return refuse(`${what}: ${legalFrom(from)}`);
   if (rule === "decision" && !move.userDecision) {
     return refuse(`${what}: only a person may decide that`, "Pass --user-decision when the user has asked for it.");
   }
   if (to !== "in_progress") return { legal: true };
-  if (session.status === "failed" && session.phases.some((other) => other.status === "aborted")) {
-    return refuse(`${what}: session ${session.session_id} was aborted`, "Archive it, then start a new one.");
-  }
   const isDone = (id: string) => move.closed?.has(id) ?? isClosed(findPhase(session, id) ?? { status: "missing" });
   const waiting = phase.blocked_by.filter((id) => !isDone(id));
   if (waiting.length > 0) {
@@ -62,12 +62,13 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Ve
   return { legal: true };
 }
 
-/** Judges a change of the session's own status. */
-export function judgeStatus(session: Session, to: SessionStatus): Verdict {
+/** Judges a change of the session's own status. `closed`: phases to count as closed; the session's own by default. */
+export function judgeStatus(session: Session, to: SessionStatus, closed?: ReadonlySet<string>): Verdict {
   const what = `Cannot change session ${session.session_id} from ${session.status} to ${to}`;
+  if (session.aborted) return refuse(`${what}: it was aborted`, endIt);
   if (!sessionTransitions[session.status].includes(to)) return refuse(`${what}: that is not a legal change`);
   if (to !== "completed") return { legal: true };
-  const open = session.phases.filter((phase) => !isClosed(phase));
+  const open = session.phases.filter((phase) => !(closed?.has(phase.id) ?? isClosed(phase)));
   if (open.length === 0) return { legal: true };
   const shown = open.slice(0, 5).map((phase) => `${phase.id} (${phase.status})`);
   return refuse(

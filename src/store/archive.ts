@@ -22,6 +22,8 @@ export interface Archived {
   session: string;
   journal: string;
   plans: string[];
+  /** Phases that were neither completed nor skipped. */
+  open: number;
 }
 
 /** Chooses where everything goes, never onto a file that is there already. */
@@ -49,14 +51,27 @@ export function planArchive(location: StateLocation, session: Session): EventOf<
 }
 
 /** Carries out, or finishes, what the journal says was begun; under the lock. */
-export function finishArchive(location: StateLocation, directory: Directory, session: Session, now: Date): Archived {
+export function finishArchive(
+  location: StateLocation,
+  directory: Directory,
+  session: Session,
+  { now, warn }: { now: () => Date; warn: (message: string) => void },
+): Archived {
   const { archiving } = session;
   if (archiving === null) throw new Error("no archiving was begun");
-  moveDocuments(location, archiving.moves);
+  for (const from of moveDocuments(location, archiving.moves)) {
+    warn(`${from} stays where it is: there is another file at its place in the archive`);
+  }
   withDirectory(location.root, [...location.components, "state", "archive"], walk(location, true), (target) => {
     replaceDurably(target, basename(archiving.session_to), renderSession(session));
-    noteHistory(directory, session, now);
-    if (inspectView(directory).kind === "foreign") setAside(directory, VIEW_FILE, "edited", now);
+    try {
+      noteHistory(directory, session, now());
+    } catch (error) {
+      // A convenience must not keep a session from ending.
+      warn(`The session is not in the history: ${(error as Error).message}`);
+    }
+    const view = inspectView(directory).kind;
+    if (view === "foreign" || view === "unreadable") setAside(directory, VIEW_FILE, "edited", now());
     else directory.unlink(VIEW_FILE);
     directory.rename(JOURNAL_FILE, basename(archiving.journal_to), target);
     target.sync();
@@ -69,25 +84,40 @@ export function finishArchive(location: StateLocation, directory: Directory, ses
     session: archiving.session_to,
     journal: archiving.journal_to,
     plans: archiving.moves.map((move) => move.to),
+    open: session.phases.filter((phase) => !isClosed(phase)).length,
   };
 }
 
-/** Moves documents from `plans/` to `plans/archive/`; what has moved already, or would cover something, stays. */
-export function moveDocuments(location: StateLocation, moves: readonly FileMove[]): void {
-  const below = [...location.components, "plans"];
-  const made = walk(location, true);
-  withDirectory(location.root, [...below, "archive"], made, (target) => {
-    withDirectory(location.root, below, made, (plans) => {
-      for (const { from, to } of moves) moveOnce(plans, basename(from), target, basename(to));
-    });
+/** Carries out, or finishes, what a revision of the plan left to do; under the lock. */
+export function finishRevision(
+  location: StateLocation,
+  { path, text, superseded }: NonNullable<Session["revised"]>,
+): void {
+  withDirectory(location.root, [...location.components, "plans"], walk(location, true), (plans) => {
+    if (plans.lstat(basename(path)) === undefined) replaceDurably(plans, basename(path), text);
   });
+  if (superseded !== null) moveDocuments(location, [superseded]);
 }
 
-function moveOnce(source: Directory, name: string, target: Directory, newName: string): void {
-  if (source.lstat(name) === undefined || target.lstat(newName) !== undefined) return;
+/** Moves documents from `plans/` to `plans/archive/`. Returns those that stay because they would cover something. */
+function moveDocuments(location: StateLocation, moves: readonly FileMove[]): string[] {
+  const below = [...location.components, "plans"];
+  const made = walk(location, true);
+  return withDirectory(location.root, [...below, "archive"], made, (target) =>
+    withDirectory(location.root, below, made, (plans) =>
+      moves.filter(({ from, to }) => !moveOnce(plans, basename(from), target, basename(to))).map(({ from }) => from),
+    ),
+  );
+}
+
+/** False when it would cover something; what has moved already is fine. */
+function moveOnce(source: Directory, name: string, target: Directory, newName: string): boolean {
+  if (source.lstat(name) === undefined) return true;
+  if (target.lstat(newName) !== undefined) return false;
   source.rename(name, newName, target);
   target.sync();
   source.sync();
+  return true;
 }
 
 /** One line per ended session; a line that is there already (after a crash) is enough. */

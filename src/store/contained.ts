@@ -213,8 +213,10 @@ function enter(parent: Directory, name: string, options: WalkOptions): Directory
 }
 
 /** A system error about a path, in our words. */
-export function ioError(action: string, path: string, error: unknown): MaestroError {
+export function ioError(action: string, path: string, error: unknown): Error {
   if (error instanceof MaestroError) return error;
+  // Not the system's word but ours: a defect, to be seen as one.
+  if (errno(error) === undefined) return error instanceof Error ? error : new Error(String(error));
   return new MaestroError("io", `Cannot ${action} ${path}: ${reasonOf(error)}`, { cause: error });
 }
 

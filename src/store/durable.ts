@@ -1,7 +1,7 @@
 // Durable replacement of one file, and the removal of what a killed writer left behind.
 // Ours because the libraries of this field open their temporary file without O_EXCL, follow links, or never fsync the directory.
 
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, readSync, type Stats, writeSync } from "node:fs";
 import { MaestroError } from "../errors.ts";
 import { type Directory, ioError } from "./contained.ts";
 import { crc32, hex } from "./crc32.ts";
@@ -10,17 +10,30 @@ import { judge, ownIdentity, type ProcessIdentity } from "./identity.ts";
 
 const temporaryName = /^\.maestro-([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w+)-[0-9a-f]{24}\.tmp$/;
 
+export interface ReplaceOptions {
+  mode?: number;
+  /** Asked when the new bytes are safe, directly before they take the place of the old ones; false gives it up. */
+  confirm?: () => boolean;
+}
+
 /**
- * Replaces `name` by `content`: a reader sees the old bytes or the new ones, and once this returns the new ones survive
- * a power cut. On failure the old file is untouched and the temporary one is gone.
+ * Replaces `name` by `content`: a reader sees the old bytes or the new ones, and once this returns the new ones survive a power cut. On
+ * failure the old file is untouched and the temporary one is gone. Returns what the new file is; undefined when it was given up.
  */
-export function replaceDurably(directory: Directory, name: string, content: string | Uint8Array, mode = 0o600): void {
+export function replaceDurably(
+  directory: Directory,
+  name: string,
+  content: string | Uint8Array,
+  options: ReplaceOptions = {},
+): Stats | undefined {
+  const { mode = 0o600, confirm } = options;
   const temporary = newTemporaryName();
   let created = false;
   try {
     crashPoint("open");
     const fd = directory.open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
     created = true;
+    let stat: Stats;
     try {
       crashPoint("opened");
       writeAll(fd, typeof content === "string" ? Buffer.from(content) : content, "write");
@@ -28,12 +41,18 @@ export function replaceDurably(directory: Directory, name: string, content: stri
       crashPoint("sync");
       fsyncSync(fd);
       crashPoint("synced");
+      stat = fstatSync(fd);
     } finally {
       closeSync(fd);
+    }
+    if (confirm?.() === false) {
+      directory.unlink(temporary);
+      return undefined;
     }
     directory.rename(temporary, name);
     created = false;
     directory.sync();
+    return stat;
   } catch (error) {
     if (created) directory.unlink(temporary);
     throw ioError("write", shownPath(directory, name), error);

@@ -33,8 +33,10 @@ export function ownIdentity(): ProcessIdentity {
 /** "unknown" when it lives on another host or in another container: such an owner is never declared dead. */
 export function judge(identity: ProcessIdentity): "alive" | "dead" | "unknown" {
   const me = ownIdentity();
-  if (identity.host !== me.host) return "unknown";
-  if (identity.boot !== null && me.boot !== null && identity.boot !== me.boot) return "dead";
+  // Equal boot ids mean the same machine, whatever it is called by now.
+  const sameBoot = identity.boot !== null && identity.boot === me.boot;
+  if (!sameBoot && identity.host !== me.host) return "unknown";
+  if (!sameBoot && identity.boot !== null && me.boot !== null) return "dead";
   if (identity.namespace !== me.namespace) return "unknown";
   if (!pidExists(identity.pid)) return "dead";
   const start = startTime(identity.pid);
@@ -60,7 +62,9 @@ function startTime(pid: number): string | null {
   }
   if (process.platform === "linux" || process.platform === "win32") return null;
   try {
-    const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2000 });
+    // The words must not depend on anybody's language or time zone.
+    const env = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
+    const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2000, env });
     return shown.trim() || null;
   } catch (error) {
     // `ps` answers 1 for a pid that is gone; without `ps` the pid itself has to be enough.

@@ -7,14 +7,22 @@ import type { SessionEvent } from "../session/events.ts";
 import { apply } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Directory, ioError } from "./contained.ts";
-import { readFrom, shownPath, writeAll } from "./durable.ts";
+import { readFrom, readRegular, shownPath, writeAll } from "./durable.ts";
 import { crashPoint } from "./fault.ts";
-import { type Decoded, decodeRecords, encodeRecord, type JournalFault, journalStart, type Position } from "./record.ts";
+import {
+  type Decoded,
+  decodeRecords,
+  encodeRecord,
+  type JournalFault,
+  type JournalRecord,
+  journalStart,
+  type ReadPosition,
+} from "./record.ts";
 
 export const JOURNAL_FILE = "progress.jsonl";
 /** Enough to hold a record's checksum. */
 const REMEMBERED_BYTES = 32;
-const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+export const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
 /** The journal as far as it was read. A second look reads only what came after. */
 export class Journal {
@@ -22,7 +30,7 @@ export class Journal {
   #inode = 0;
   #offset = 0;
   #open = false;
-  #position: Position = journalStart;
+  #position: ReadPosition = journalStart;
   #lastTime = "";
   /** The end of what was read. */
   #last = Buffer.alloc(0);
@@ -40,17 +48,25 @@ export class Journal {
       if (!stat.isFile()) return { fault: { line: 0, reason: "not a regular file" } };
       if (stat.size > MAX_JOURNAL_BYTES)
         return { fault: { line: 0, reason: `larger than ${MAX_JOURNAL_BYTES} bytes` } };
-      if (stat.ino !== this.#inode || stat.size < this.#offset) this.#restart(stat.ino);
+      if (stat.ino !== this.#inode || !this.#isWhereWeLeft(fd, stat.size)) this.#restart(stat.ino);
       if (stat.size === this.#offset) return { tail: { kind: "none" }, exists: true };
-      // A file made anew may get the number of the one it replaces: what we read last must still be there.
-      const known = readFrom(fd, this.#offset - this.#last.length, this.#offset);
-      if (!known.equals(this.#last)) this.#restart(stat.ino);
       const decoded = this.#take(readFrom(fd, this.#offset, stat.size));
       if ("fault" in decoded) return decoded;
       return { tail: decoded.tail, exists: true };
     } finally {
       closeSync(fd);
     }
+  }
+
+  /** The session as it was after record `seq`. */
+  sessionAt(directory: Directory, seq: number): Session | undefined {
+    const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
+    let session: Session | undefined;
+    decodeRecords(bytes, journalStart, (record) => {
+      if (record.seq <= seq) session = apply(session, record);
+      return undefined;
+    });
+    return session;
   }
 
   /** The bytes after the last good record. */
@@ -84,7 +100,9 @@ export class Journal {
   append(directory: Directory, events: readonly SessionEvent[], now: Date): void {
     // Time never runs backwards in the record, whatever the clock does.
     const ts = [now.toISOString(), this.#lastTime].sort().at(-1) as string;
-    const lines = events.map((event, index) => encodeRecord(this.#position.seq + 1 + index, ts, event));
+    const lines = events.map((event, index) =>
+      encodeRecord(this.#position.seq + 1 + index, ts, event, index < events.length - 1),
+    );
     const bytes = Buffer.concat(this.#open ? [Buffer.from("\n"), ...lines] : lines);
     const fresh = this.#offset === 0;
     try {
@@ -117,22 +135,36 @@ export class Journal {
     }
   }
 
-  /** Folds the records in `bytes`, which follow what was read before. After a fault nothing more is read. */
+  /** A file made anew may get the number of the one it replaces: what we read last must still be there. */
+  #isWhereWeLeft(fd: number, size: number): boolean {
+    if (size < this.#offset) return false;
+    return readFrom(fd, this.#offset - this.#last.length, this.#offset).equals(this.#last);
+  }
+
+  /** Folds the records in `bytes`, which follow what was read before. After a fault nothing is known any more. */
   #take(bytes: Buffer): ReturnType<typeof decodeRecords> {
-    const decoded = decodeRecords(bytes, this.#position, (record) => {
-      this.session = apply(this.session, record);
-      this.#lastTime = record.ts;
-    });
+    const decoded = decodeRecords(bytes, this.#position, (record) => this.#apply(record));
     if ("fault" in decoded) {
       this.#restart(0);
       return decoded;
     }
-    if (decoded.end > 0)
-      this.#last = Buffer.from(bytes.subarray(Math.max(0, decoded.end - REMEMBERED_BYTES), decoded.end));
+    const read = bytes.subarray(Math.max(0, decoded.end - REMEMBERED_BYTES), decoded.end);
+    this.#last = Buffer.concat([this.#last, read]).subarray(-REMEMBERED_BYTES);
     this.#position = decoded.position;
     this.#offset += decoded.end;
-    this.#open = decoded.open;
+    if (decoded.end > 0) this.#open = decoded.open;
     return decoded;
+  }
+
+  #apply(record: JournalRecord): string | undefined {
+    try {
+      this.session = apply(this.session, record);
+      this.#lastTime = record.ts;
+      return undefined;
+    } catch (error) {
+      if (error instanceof MaestroError) return error.message;
+      throw error;
+    }
   }
 
   #restart(inode: number): void {

@@ -1,8 +1,9 @@
 // Where the state of a project is: the root that no path may leave, and the directories below it.
 
+import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
-import { type Directory, pathFault, type WalkOptions, withDirectory } from "./contained.ts";
+import { type Directory, ioError, pathFault, type WalkOptions, withDirectory } from "./contained.ts";
 
 export interface StateLocation {
   /** The project: plans and owned files are relative to it. */
@@ -17,7 +18,10 @@ export interface StateLocation {
 
 /** A relative state directory lives in the project; an absolute one may be anywhere. */
 export function locateState(projectRoot: string, stateDir: string): StateLocation {
-  if (isAbsolute(stateDir)) return { projectRoot, root: stateDir, components: [], shown: stateDir };
+  if (isAbsolute(stateDir)) {
+    const root = realIfThere(stateDir);
+    return { projectRoot, root, components: [], shown: root };
+  }
   const fault = pathFault(stateDir);
   if (fault !== undefined) {
     throw new MaestroError("config", `MAESTRO_STATE_DIR must not leave the project (got: ${stateDir})`, {
@@ -25,7 +29,17 @@ export function locateState(projectRoot: string, stateDir: string): StateLocatio
     });
   }
   const components = stateDir.split(/\//).filter((name) => name !== "" && name !== ".");
-  return { projectRoot, root: projectRoot, components, shown: components.join("/") };
+  return { projectRoot, root: projectRoot, components, shown: components.join("/") || "." };
+}
+
+/** Through any links (`/tmp` is one on macOS): recorded paths are real ones. */
+function realIfThere(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errno(error) === "ENOENT") return path;
+    throw ioError("open", path, error);
+  }
 }
 
 /** Runs `use` in a directory of the state tree; undefined when it does not exist. Links are refused. */
@@ -34,22 +48,21 @@ export function inState<T>(
   path: readonly string[],
   use: (directory: Directory) => T,
 ): T | undefined {
-  const opened = { value: false };
+  const shown = [location.shown, ...path].join("/");
+  let entered = false;
   try {
     return withDirectory(location.root, [...location.components, ...path], walk(location, false), (directory) => {
-      opened.value = true;
+      entered = true;
       return use(directory);
     });
   } catch (error) {
-    if (opened.value) throw error;
+    if (entered || errno(error) === undefined) throw ioError("use", shown, error);
     if (errno(error) === "ENOENT") return undefined;
     if (errno(error) === "ELOOP" || errno(error) === "ENOTDIR") {
-      const where = [location.shown, ...path].join("/");
-      throw new MaestroError("path", `State directory must be a real directory, not a link or a file (got: ${where})`, {
-        cause: error,
-      });
+      const message = `State directory must be a real directory, not a link or a file (got: ${shown})`;
+      throw new MaestroError("path", message, { cause: error });
     }
-    throw error;
+    throw ioError("open", shown, error);
   }
 }
 

@@ -73,6 +73,7 @@ describe("a dead owner", () => {
     ["whose pid is gone", { pid: 2 ** 22 - 3 }],
     ["whose pid was given to another process", { pid: 1, start: "12345" }],
     ["of an earlier boot", { boot: "another-boot" }],
+    ["from before this machine was renamed", { host: "old-name", pid: 2 ** 22 - 3 }],
   ])("%s loses it", (_what, owner) => {
     plant(owner);
     expect(withLock(directory, ".lock", () => "mine", 1000)).toBe("mine");
@@ -116,17 +117,21 @@ describe("a living owner", () => {
   });
 
   it.each([
-    ["on another host", { host: "elsewhere", pid: 2 ** 22 - 3 }],
+    ["on another host", { host: "elsewhere", boot: "another-boot", pid: 2 ** 22 - 3 }],
     ["in another container", { namespace: "pid:[1]", pid: 2 ** 22 - 3 }],
   ])("%s keeps it: nobody here can tell that it is dead", (_what, owner) => {
     plant(owner);
     expect(() => withLock(directory, ".lock", () => "mine", 200)).toThrow(expect.objectContaining({ code: "locked" }));
   });
+});
 
-  it("is not replaced by garbage in the lock file", () => {
-    writeFileSync(join(path, ".lock"), "not an owner");
+describe("a lock that names nobody", () => {
+  it.each(["", "not an owner"])("such as a power cut leaves (%j) is taken over after a while", (content) => {
+    writeFileSync(join(path, ".lock"), content);
     expect(() => withLock(directory, ".lock", () => "mine", 200)).toThrow(
       expect.objectContaining({ hint: expect.stringContaining("remove ") }),
     );
+    expect(withLock(directory, ".lock", () => "mine", 5000)).toBe("mine");
+    expect(readdirSync(path)).toEqual(["counter"]);
   });
 });

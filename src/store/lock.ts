@@ -17,7 +17,12 @@ export interface LockOwner extends ProcessIdentity {
   since: string;
 }
 
+/** The lock of a session, in its state directory. */
+export const LOCK_FILE = ".lock";
+
 const DEFAULT_WAIT_MS = 10_000;
+/** How long a lock may be unreadable before it counts as nobody's. */
+const UNREADABLE_MS = 1_000;
 const MAX_OWNER_BYTES = 4096;
 /** Links are missing on some file systems (exFAT, some network shares). */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
@@ -25,9 +30,11 @@ const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 /** Runs `work` while holding the lock `name` in `directory`. Waits for a living owner up to `waitMs`, then says who it is. */
 export function withLock<T>(directory: Directory, name: string, work: () => T, waitMs = DEFAULT_WAIT_MS): T {
   const owner: LockOwner = { ...ownIdentity(), token: randomHex(12), since: new Date().toISOString() };
-  const deadline = performance.now() + waitMs;
+  const started = performance.now();
+  const unreadable = { inode: 0, since: started };
   for (let attempt = 0; !tryAcquire(directory, name, owner); attempt++) {
-    if (performance.now() >= deadline) throw heldBy(directory, name, readOwner(directory, name));
+    if (performance.now() - started >= waitMs) throw heldBy(directory, name, readOwner(directory, name));
+    clearUnreadable(directory, name, owner, unreadable);
     pause(Math.random() * Math.min(20, 1 + attempt));
   }
   try {
@@ -114,6 +121,31 @@ function reap(directory: Directory, name: string, dead: LockOwner, me: LockOwner
     return;
   }
   if (readOwner(directory, name)?.token === dead.token) directory.rename(name, marker);
+  directory.unlink(marker);
+}
+
+/**
+ * A lock without a readable owner is what a power cut left, or, where there are no links, one that is being written this very moment.
+ * The same file still unreadable after a while is the former.
+ */
+function clearUnreadable(
+  directory: Directory,
+  name: string,
+  me: LockOwner,
+  seen: { inode: number; since: number },
+): void {
+  const inode = directory.lstat(name)?.ino ?? 0;
+  const isReadable = inode === 0 || readOwner(directory, name) !== undefined;
+  if (isReadable || inode !== seen.inode) {
+    seen.inode = isReadable ? 0 : inode;
+    seen.since = performance.now();
+    return;
+  }
+  if (performance.now() - seen.since < UNREADABLE_MS) return;
+  const marker = `${name}.reap.${inode}`;
+  if (!place(directory, marker, me)) return;
+  const still = directory.lstat(name)?.ino === inode && readOwner(directory, name) === undefined;
+  if (still) directory.rename(name, marker);
   directory.unlink(marker);
 }
 

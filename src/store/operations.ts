@@ -26,10 +26,9 @@ import type {
 import { revisedPlanName, sessionId } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
 import type { Session } from "../session/session.ts";
-import { archivedNames, moveDocuments } from "./archive.ts";
-import { withDirectory } from "./contained.ts";
-import { replaceDurably } from "./durable.ts";
-import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
+import { archivedNames, finishRevision } from "./archive.ts";
+import { readRegular } from "./durable.ts";
+import { inState, recordedPath, type StateLocation } from "./location.ts";
 import { hashFiles, hashPlan, hashText } from "./project-files.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -73,8 +72,7 @@ export function movePhase(store: SessionStore, request: MoveRequest & { evidence
     const session = requireSession(current);
     const { plan } = requirePhase(session, request.phase);
     const owned = [...(plan?.files_created ?? []), ...(plan?.files_modified ?? []), ...(plan?.files_deleted ?? [])];
-    const hashes = request.to === "in_progress" ? hashFiles(store.location.projectRoot, owned) : {};
-    const moved = decideMove(session, request, hashes);
+    const moved = decideMove(session, request, () => hashFiles(store.location.projectRoot, owned));
     return {
       events: [...evidenceEvents(store, session, request.phase, request.evidence), ...moved],
       result: undefined,
@@ -125,38 +123,56 @@ export function addError(store: SessionStore, phase: string, error: Omit<ErrorRe
 export function revisePlan(store: SessionStore, approved: ApprovedPlan): string {
   const revised = store.locked((directory) => {
     const session = requireSession(store.requireHealthy(directory));
-    refuseLostPhases(session, approved.plan);
+    refuseRevision(session, approved);
     const old = session.implementation_plan;
-    const name = freeRevision(store.location, session.session_id, basename(old ?? ""));
+    const name = revisionName(store.location, session.session_id, basename(old ?? ""), approved);
     const path = recordedPath(store.location, "plans", name);
     const isOurs = old !== null && old === recordedPath(store.location, "plans", basename(old));
-    const to = isOurs ? recordedPath(store.location, "plans", "archive", `${basename(old)}.superseded`) : null;
+    const to = isOurs
+      ? recordedPath(store.location, "plans", "archive", supersededName(store.location, basename(old)))
+      : null;
     const superseded = old !== null && to !== null ? { from: old, to } : null;
-    const components = [...store.location.components, "plans"];
-    withDirectory(store.location.root, components, walk(store.location, true), (plans) =>
-      replaceDurably(plans, name, approved.bytes),
-    );
-    store.append(directory, [{ type: "plan.revised", plan: freeze({ ...approved, path }), superseded }]);
-    moveDocuments(store.location, superseded === null ? [] : [superseded]);
+    const text = Buffer.from(approved.bytes).toString("utf8");
+    store.append(directory, [{ type: "plan.revised", plan: freeze({ ...approved, path }), text, superseded }]);
+    finishRevision(store.location, { path, text, superseded });
     return path;
   });
   if (revised === undefined) throw noSession();
   return revised;
 }
 
-function freeRevision(location: StateLocation, id: string, current: string): string {
-  const taken = new Set([
-    ...(inState(location, ["plans"], (plans) => plans.list()) ?? []),
-    ...(inState(location, ["plans", "archive"], (archive) =>
-      archive.list().map((name) => name.replace(/\.superseded$/, "")),
-    ) ?? []),
-  ]);
+/** The next `-v<n>` name. One that holds these very bytes already (written by the user, or before a crash) is taken as it is. */
+function revisionName(location: StateLocation, id: string, current: string, { bytes }: ApprovedPlan): string {
+  const archived = new Set(archivedPlans(location).map((name) => name.replace(/\.superseded(-\d+)?$/, "")));
   let name = revisedPlanName(id, current);
-  while (taken.has(name)) name = revisedPlanName(id, name);
+  for (;;) {
+    const present = inState(location, ["plans"], (plans) => readRegular(plans, name, bytes.length));
+    if (present === undefined ? !archived.has(name) : present.equals(bytes)) return name;
+    name = revisedPlanName(id, name);
+  }
+}
+
+function supersededName(location: StateLocation, plan: string): string {
+  const taken = new Set(archivedPlans(location));
+  let name = `${plan}.superseded`;
+  for (let attempt = 2; taken.has(name); attempt++) name = `${plan}.superseded-${attempt}`;
   return name;
 }
 
-function refuseLostPhases(session: Session, plan: Plan): void {
+function archivedPlans(location: StateLocation): string[] {
+  return inState(location, ["plans", "archive"], (archive) => archive.list()) ?? [];
+}
+
+function refuseRevision(session: Session, { plan, bytes }: ApprovedPlan): void {
+  if (hashText(bytes) === session.plan_hash) {
+    throw new MaestroError("conflict", "Cannot revise the plan: it is the one that the session follows");
+  }
+  if (session.status === "completed" || session.aborted) {
+    const what = session.aborted ? "was aborted" : "is completed";
+    throw new MaestroError("conflict", `Cannot revise the plan: session ${session.session_id} ${what}`, {
+      hint: "Archive it, then start a new one.",
+    });
+  }
   const next = new Map(plan.phases.map((phase) => [phase.id, phase]));
   for (const phase of session.phases) {
     if (phase.status === "pending") continue;

@@ -14,7 +14,7 @@ const UNKNOWN = "unknown";
 export function hashFiles(projectRoot: string, paths: Iterable<string>): FileHashes {
   const hashes: FileHashes = {};
   for (const path of paths) {
-    if (/[*?[{]/.test(path) || Object.hasOwn(hashes, path)) continue;
+    if (/[*?{]/.test(path) || Object.hasOwn(hashes, path)) continue;
     Object.defineProperty(hashes, path, { value: hashFile(projectRoot, path), enumerable: true, configurable: true });
   }
   return hashes;

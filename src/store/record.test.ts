@@ -9,7 +9,7 @@ const lines = (...texts: string[]) =>
   texts.map((text, index) => encodeRecord(index + 1, "2026-02-14T22:58:00.000Z", note(text)));
 const decode = (bytes: Buffer) => {
   const records: JournalRecord[] = [];
-  const decoded = decodeRecords(bytes, journalStart, (record) => records.push(record));
+  const decoded = decodeRecords(bytes, journalStart, (record) => void records.push(record));
   return "fault" in decoded ? decoded : { ...decoded, records };
 };
 const texts = (bytes: Buffer) => {
@@ -53,6 +53,20 @@ describe("a journal cut short (F11)", () => {
       expect(decoded.records.length, `cut at ${length}`).toBe(ends.filter((end) => length >= end - 1).length);
       const torn = length > 0 && !ends.some((end) => length === end || length === end - 1);
       expect(decoded.tail.kind, `cut at ${length}`).toBe(torn ? "torn" : "none");
+    }
+  });
+
+  it("keeps a change of several records as a whole or not at all, at every byte (P1)", () => {
+    const [first = Buffer.alloc(0)] = lines("one");
+    const group = [2, 3, 4].map((seq) => encodeRecord(seq, "2026-02-14T22:58:00.000Z", note(`part ${seq}`), seq < 4));
+    const all = Buffer.concat([first, ...group]);
+    for (let length = first.length; length <= all.length; length++) {
+      const decoded = decode(all.subarray(0, length));
+      if ("fault" in decoded) throw new Error(`cut at ${length}: ${decoded.fault.reason}`);
+      const whole = length >= all.length - 1;
+      expect(decoded.records.length, `cut at ${length}`).toBe(whole ? 4 : 1);
+      expect(decoded.end, `cut at ${length}`).toBe(whole ? length : first.length);
+      expect(decoded.tail.kind, `cut at ${length}`).toBe(whole || length === first.length ? "none" : "torn");
     }
   });
 

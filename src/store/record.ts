@@ -6,16 +6,24 @@ import { crc32, hex } from "./crc32.ts";
 
 export const JOURNAL_VERSION = 1;
 
-export type JournalRecord = { v: typeof JOURNAL_VERSION; seq: number; ts: string; crc: string } & SessionEvent;
+/** `more`: the change has more records; it counts only when the last one of them is there. */
+export type JournalRecord = {
+  v: typeof JOURNAL_VERSION;
+  seq: number;
+  ts: string;
+  more?: true;
+  crc: string;
+} & SessionEvent;
 
 const NEWLINE = 0x0a;
 const crcField = Buffer.from(',"crc":"');
 /** `,"crc":"` + eight digits + `"}` */
 const CRC_LENGTH = crcField.length + 10;
 
-export function encodeRecord(seq: number, ts: string, event: SessionEvent): Buffer {
+export function encodeRecord(seq: number, ts: string, event: SessionEvent, more = false): Buffer {
   const { type, ...body } = event;
-  const head = Buffer.from(JSON.stringify({ v: JOURNAL_VERSION, seq, ts, type, ...body }).slice(0, -1));
+  const envelope = { v: JOURNAL_VERSION, seq, ts, ...(more ? { more } : {}) };
+  const head = Buffer.from(JSON.stringify({ ...envelope, type, ...body }).slice(0, -1));
   return Buffer.concat([head, Buffer.from(`,"crc":"${hex(crc32(head))}"}\n`)]);
 }
 
@@ -23,7 +31,7 @@ export interface Decoded {
   /** Offset just after the last good record (and its newline, if there is one). */
   end: number;
   /** Where the next decoding starts. */
-  position: Position;
+  position: ReadPosition;
   /** True when the last good record lacks its newline. */
   open: boolean;
   /** What stands after `end`: the remains of an interrupted write, or somebody's garbage. */
@@ -36,60 +44,66 @@ export interface JournalFault {
 }
 
 /** Where decoding starts: after record `seq`, whose checksum is `crc`, at line `line` of the file. */
-export interface Position {
+export interface ReadPosition {
   seq: number;
   crc: string;
   line: number;
 }
 
-export const journalStart: Position = { seq: 0, crc: "", line: 0 };
+export const journalStart: ReadPosition = { seq: 0, crc: "", line: 0 };
 
 /**
- * Decodes what follows `position` and hands over record by record: a long journal is never held as a whole.
- * Only the last line may be bad; any other stops the reader, which names it.
+ * Decodes what follows `start` and hands over record by record: a long journal is never held as a whole. `take` may answer why a
+ * record cannot be used. Only the end may be bad (a torn line, an incomplete change); anything else stops the reader, which names the line.
  */
 export function decodeRecords(
   bytes: Buffer,
-  position: Position,
-  take: (record: JournalRecord) => void,
+  start: ReadPosition,
+  take: (record: JournalRecord) => string | undefined,
 ): Decoded | { fault: JournalFault } {
-  let { seq, crc, line } = position;
-  let offset = 0;
+  let { seq, crc, line } = start;
+  /** All that is complete. */
+  let end = 0;
+  let good = { seq, crc, line };
   let open = false;
-  /** `lines` were good. */
-  const decoded = (lines: number, tail: Decoded["tail"]): Decoded => ({
-    end: offset,
-    position: { seq, crc, line: lines },
-    open,
-    tail,
-  });
-  for (let next = 0; offset < bytes.length; offset = next) {
+  const decoded = (tail: Decoded["tail"]): Decoded => ({ end, position: good, open, tail });
+  const pending: JournalRecord[] = [];
+  for (let offset = 0, next = 0; offset < bytes.length; offset = next) {
     line += 1;
     const newline = bytes.indexOf(NEWLINE, offset);
     const stop = newline === -1 ? bytes.length : newline;
     next = newline === -1 ? bytes.length : newline + 1;
     if (isBlank(bytes, offset, stop)) {
-      if (newline === -1) return decoded(line - 1, { kind: "torn", line });
-      open = false;
-      continue;
+      if (newline === -1) return decoded({ kind: "torn", line });
+    } else {
+      const record = decodeLine(bytes, offset, stop);
+      if (typeof record === "string") {
+        if (!isBlank(bytes, next, bytes.length)) return { fault: { line, reason: record } };
+        return decoded({ kind: newline === -1 ? "torn" : "garbage", line });
+      }
+      const reason = misplaced(record, seq, crc);
+      if (reason !== undefined) return { fault: { line, reason } };
+      if (record.seq !== seq) pending.push(record);
+      ({ seq, crc } = record);
     }
-    const record = decodeLine(bytes, offset, stop);
-    if (typeof record === "string") {
-      if (!isBlank(bytes, next, bytes.length)) return { fault: { line, reason: record } };
-      return decoded(line - 1, { kind: newline === -1 ? "torn" : "garbage", line });
+    if (pending.at(-1)?.more) continue;
+    for (const record of pending) {
+      const refused = take(record);
+      if (refused !== undefined) return { fault: { line, reason: refused } };
     }
-    if (record.v !== JOURNAL_VERSION) {
-      return { fault: { line, reason: `format version ${record.v} is newer than this Maestro understands` } };
-    }
-    const repeated = record.seq === seq && record.crc === crc;
-    if (!repeated && record.seq !== seq + 1) {
-      return { fault: { line, reason: `record ${record.seq} follows record ${seq}` } };
-    }
-    if (!repeated) take(record);
-    ({ seq, crc } = record);
+    pending.length = 0;
+    end = next;
+    good = { seq, crc, line };
     open = newline === -1;
   }
-  return decoded(line, { kind: "none" });
+  return decoded(pending.length === 0 ? { kind: "none" } : { kind: "torn", line });
+}
+
+/** Why a record may not stand behind record `seq` with checksum `crc`. */
+function misplaced(record: JournalRecord, seq: number, crc: string): string | undefined {
+  if (record.v !== JOURNAL_VERSION) return `format version ${record.v} is newer than this Maestro understands`;
+  const repeated = record.seq === seq && record.crc === crc;
+  return repeated || record.seq === seq + 1 ? undefined : `record ${record.seq} follows record ${seq}`;
 }
 
 /** The record, or why it is none. */

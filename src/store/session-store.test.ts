@@ -24,7 +24,7 @@ const open = (options: Partial<StoreOptions> = {}) => {
   const store = new SessionStore(locateState(project, ".gemini"), {
     now: () => new Date(),
     warn: (message) => warnings.push(message),
-    review: (session, text) => reviewView(session, text, 2),
+    review: (session, text, sessionAt) => reviewView(session, text, 2, sessionAt),
     fault: eventFault,
     ...options,
   });

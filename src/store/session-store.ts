@@ -4,18 +4,20 @@
 import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
-import { type Archived, finishArchive, moveDocuments, planArchive } from "./archive.ts";
+import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
 import { type Directory, ioError } from "./contained.ts";
 import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { JOURNAL_FILE, Journal } from "./journal.ts";
 import { inState, type StateLocation } from "./location.ts";
-import { isAbandoned, sweepMarkers, withLock } from "./lock.ts";
-import { keepCopy, VIEW_FILE } from "./view-file.ts";
+import { isAbandoned, LOCK_FILE, sweepMarkers, withLock } from "./lock.ts";
+import { keepCopy, MAX_VIEW_BYTES, setAside, VIEW_FILE } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
 import { ensureWorkspace, manifest } from "./workspace.ts";
 
-export const LOCK_FILE = ".lock";
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+/** How often a view that somebody keeps writing is judged anew before it is left to the next process. */
+const MAX_DRAWING_ATTEMPTS = 5;
+/** A reader does not insist: what it would mend, the next one mends. */
+const READER_WAIT_MS = 500;
 
 export interface StoreOptions extends ViewOptions {
   /** Why an event must not be written; undefined when it may. */
@@ -27,7 +29,8 @@ export interface StoreOptions extends ViewOptions {
 export type SessionRead =
   | { state: "none" }
   | { state: "open"; session: Session }
-  | { state: "broken"; reason: string; kept: string | null };
+  /** `file` is the one that cannot be read, `kept` the copy of it. */
+  | { state: "broken"; reason: string; file: string | null; kept: string | null };
 
 export class SessionStore {
   readonly location: StateLocation;
@@ -53,6 +56,15 @@ export class SessionStore {
       return this.#careFor(directory);
     });
     return found ?? { state: "none" };
+  }
+
+  hasJournal(): boolean {
+    return inState(this.location, ["state"], (directory) => directory.lstat(JOURNAL_FILE) !== undefined) === true;
+  }
+
+  /** The view as it lies there, whoever wrote it. */
+  readView(): Buffer | undefined {
+    return inState(this.location, ["state"], (directory) => readRegular(directory, VIEW_FILE, MAX_VIEW_BYTES));
   }
 
   /**
@@ -116,6 +128,26 @@ export class SessionStore {
     return archived;
   }
 
+  /** Sets aside what cannot be read, until the rest can: the view without its journal, or nothing. Returns what was moved. */
+  repair(): string[] {
+    const moved = this.locked((directory) => {
+      const files: string[] = [];
+      for (
+        let state = this.#recover(directory);
+        state.state === "broken" && state.file !== null;
+        state = this.#recover(directory)
+      ) {
+        files.push(
+          `${shownPath(directory, state.file)} as ${setAside(directory, state.file, "corrupt", this.#options.now())}`,
+        );
+        this.#view.forget();
+      }
+      this.#draw(directory);
+      return files;
+    });
+    return moved ?? [];
+  }
+
   get session(): Session | undefined {
     return this.#journal.session;
   }
@@ -168,16 +200,18 @@ export class SessionStore {
   }
 
   #careFor(directory: Directory): SessionRead {
+    const mend = () => {
+      const state = this.#recover(directory);
+      this.#draw(directory);
+      return state;
+    };
     try {
-      return withLock(directory, LOCK_FILE, () => {
-        const state = this.#recover(directory);
-        this.#draw(directory);
-        return state;
-      });
+      return withLock(directory, LOCK_FILE, mend, READER_WAIT_MS);
     } catch (error) {
-      // A project that cannot be written can still be read.
-      const cause = error instanceof MaestroError ? error.cause : error;
-      if (!["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(cause) ?? "")) throw error;
+      if (!(error instanceof MaestroError)) throw error;
+      // A project that cannot be written, or that somebody is writing, can still be read.
+      const hopeless = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(error.cause) ?? "");
+      if (!hopeless && error.code !== "locked") throw error;
       const read = this.#journal.refresh(directory);
       return "fault" in read ? this.#broken(directory, journalReason(directory, read.fault), null) : this.#current();
     }
@@ -193,8 +227,8 @@ export class SessionStore {
     const read = this.#journal.refresh(directory);
     if ("fault" in read) return this.#broken(directory, journalReason(directory, read.fault), JOURNAL_FILE);
     if (read.tail.kind !== "none") this.#cutTail(directory, read.tail);
-    const superseded = this.#journal.session?.superseded ?? null;
-    if (superseded !== null) moveDocuments(this.location, [superseded]);
+    const revised = this.#journal.session?.revised ?? null;
+    if (revised !== null && !this.#journal.session?.archiving) finishRevision(this.location, revised);
     if (this.#journal.session?.archiving) {
       const { session_id } = this.#finishArchive(directory);
       this.#options.warn(`Finished archiving session ${session_id}, which had been interrupted`);
@@ -203,7 +237,7 @@ export class SessionStore {
   }
 
   #finishArchive(directory: Directory): Archived {
-    const archived = finishArchive(this.location, directory, this.#journal.session as Session, this.#options.now());
+    const archived = finishArchive(this.location, directory, this.#journal.session as Session, this.#options);
     this.#journal.refresh(directory);
     this.#view.forget();
     this.#undrawn = false;
@@ -224,9 +258,16 @@ export class SessionStore {
   }
 
   #reviewView(directory: Directory): SessionRead {
-    const verdict = this.#view.review(directory, this.#journal.session);
+    const verdict = this.#view.review(directory, this.#journal.session, (seq) =>
+      this.#journal.sessionAt(directory, seq),
+    );
     if (verdict.kind === "broken") return this.#broken(directory, verdict.reason, VIEW_FILE);
     if (verdict.kind === "adopt") {
+      if (verdict.event.type === "session.imported" && verdict.wasOurs) {
+        this.#options.warn(
+          `The journal is gone; the session was taken over from ${VIEW_FILE}, without its notes and without the plan it began with`,
+        );
+      }
       this.append(directory, [verdict.event]);
       // Drawn at once: an edit must not be judged a second time, against what comes after it.
       this.#draw(directory);
@@ -235,7 +276,11 @@ export class SessionStore {
   }
 
   #draw(directory: Directory): void {
-    this.#view.draw(directory, this.#journal.session);
+    for (let attempt = 0; !this.#view.draw(directory, this.#journal.session); attempt++) {
+      if (attempt === MAX_DRAWING_ATTEMPTS)
+        throw new MaestroError("conflict", `${VIEW_FILE} is being written by somebody else`);
+      this.#reviewView(directory);
+    }
     this.#undrawn = false;
   }
 
@@ -244,14 +289,14 @@ export class SessionStore {
     let kept: string | null = null;
     if (file !== null && directory.lstat(file)?.isFile()) {
       try {
-        const bytes = readRegular(directory, file, MAX_KEPT_BYTES);
+        const bytes = readRegular(directory, file, MAX_VIEW_BYTES);
         if (bytes !== undefined)
           kept = shownPath(directory, keepCopy(directory, file, "corrupt", this.#options.now(), bytes));
       } catch (error) {
         this.#options.warn(ioError("keep a copy of", shownPath(directory, file), error).message);
       }
     }
-    return { state: "broken", reason, kept };
+    return { state: "broken", reason, file, kept };
   }
 }
 

@@ -4,12 +4,15 @@ import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { errno, MaestroError } from "../errors.ts";
 import { ioError, pathFault, withParent } from "./contained.ts";
 import { replaceDurably, sweepTemporaries } from "./durable.ts";
+import { LOCK_FILE, withLock } from "./lock.ts";
+import { VIEW_FILE } from "./view-file.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Hands the file's bytes to `write`, chunk by chunk, exactly as they are. */
 export function readStateFile(projectRoot: string, path: string, write: (chunk: Uint8Array) => void): void {
   checkPath(path);
+  if (/[\\/]$/.test(path)) throw new MaestroError("not_found", `State file not found: ${path}`);
   try {
     withParent(projectRoot, path, { create: false }, (parent, name) => {
       // O_NONBLOCK: opening a FIFO must not wait for its writer.
@@ -36,7 +39,11 @@ export function writeStateFile(projectRoot: string, path: string, content: Uint8
       const present = parent.lstat(name);
       if (present !== undefined && !present.isFile()) throw new MaestroError("path", `Not a regular file: ${path}`);
       sweepTemporaries(parent);
-      replaceDurably(parent, name, content, present === undefined ? 0o666 & ~process.umask() : present.mode & 0o777);
+      const mode = present === undefined ? 0o666 & ~process.umask() : present.mode & 0o777;
+      const replace = () => replaceDurably(parent, name, content, { mode });
+      // In turn with those who draw the view, or one of the two would be lost.
+      if (name === VIEW_FILE) withLock(parent, LOCK_FILE, replace);
+      else replace();
     });
   } catch (error) {
     throw translate("write", path, error);
@@ -50,7 +57,7 @@ function checkPath(path: string): void {
   if (fault !== undefined) throw new MaestroError("path", `Not a usable path (got: ${JSON.stringify(path)})`);
 }
 
-function translate(action: "read" | "write", path: string, error: unknown): MaestroError {
+function translate(action: "read" | "write", path: string, error: unknown): Error {
   const code = errno(error);
   if (action === "read" && (code === "ENOENT" || code === "ENOTDIR")) {
     return new MaestroError("not_found", `State file not found: ${path}`, { cause: error });

@@ -1,6 +1,7 @@
 // state/active-session.md on disk: telling our own rendering from somebody's edit, writing it, keeping bytes aside.
 // The last line carries the sequence number and a checksum of all that stands above it.
 
+import type { Stats } from "node:fs";
 import { MaestroError } from "../errors.ts";
 import type { Session } from "../session/session.ts";
 import { renderSession } from "../views/session-view.ts";
@@ -9,7 +10,7 @@ import { crc32, hex } from "./crc32.ts";
 import { readRegular, replaceDurably } from "./durable.ts";
 
 export const VIEW_FILE = "active-session.md";
-const MAX_VIEW_BYTES = 64 * 1024 * 1024;
+export const MAX_VIEW_BYTES = 64 * 1024 * 1024;
 const marker = /\n<!-- maestro:view seq=(\d+) crc=([0-9a-f]{8}) -->\n$/;
 
 export type ViewOnDisk =
@@ -44,8 +45,15 @@ function renderView(session: Session): Buffer {
   return Buffer.concat([text, Buffer.from(`<!-- maestro:view seq=${session.seq} crc=${hex(crc32(text))} -->\n`)]);
 }
 
-export function writeView(directory: Directory, session: Session): void {
-  replaceDurably(directory, VIEW_FILE, renderView(session));
+/** Draws the view, unless `isAsJudged` says at the last moment that the file is no longer the one that was looked at. */
+export function writeView(directory: Directory, session: Session, isAsJudged: () => boolean): Stats | undefined {
+  return replaceDurably(directory, VIEW_FILE, renderView(session), { confirm: isAsJudged });
+}
+
+/** The sequence number in the marker line of a view, also of one that was edited since. */
+export function markedSeq(text: string): number | undefined {
+  const found = /\n<!-- maestro:view seq=(\d{1,15}) [^\n]*-->\s*$/.exec(text);
+  return found === null ? undefined : Number(found[1]);
 }
 
 /** The text of a view without its marker line. */

@@ -1,10 +1,11 @@
 // Keeps active-session.md in step with the session: knows which file it last saw, judges a foreign one, draws the next.
 
+import type { Stats } from "node:fs";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Directory } from "./contained.ts";
 import { shownPath } from "./durable.ts";
-import { inspectView, keepCopy, setAside, VIEW_FILE, type ViewOnDisk, writeView } from "./view-file.ts";
+import { inspectView, keepCopy, markedSeq, setAside, VIEW_FILE, type ViewOnDisk, writeView } from "./view-file.ts";
 
 /** What a foreign view amounts to: nothing new, an event, or something that is not for us. `keep`: it holds text of its own. */
 export type ViewReview =
@@ -12,16 +13,20 @@ export type ViewReview =
   | { kind: "adopt"; event: SessionEvent; keep: boolean }
   | { kind: "refused"; reasons: string[] };
 
+/** The session as it was after record `seq`. */
+export type SessionAt = (seq: number) => Session | undefined;
+
 export interface ViewOptions {
   now: () => Date;
   warn: (message: string) => void;
   /** Judges a view that somebody else wrote. Without it (hooks) such a view is left for the next process that has it. */
-  review?: (session: Session | undefined, text: string) => ViewReview;
+  review?: (session: Session | undefined, text: string, sessionAt: SessionAt) => ViewReview;
 }
 
 export type ViewVerdict =
   | { kind: "fine" }
-  | { kind: "adopt"; event: SessionEvent }
+  /** `wasOurs`: it was drawn by Maestro once, so there was a journal. */
+  | { kind: "adopt"; event: SessionEvent; wasOurs: boolean }
   | { kind: "broken"; reason: string };
 
 export class ViewKeeper {
@@ -29,6 +34,8 @@ export class ViewKeeper {
   /** The file as it was when we last looked at it or drew it, and what it showed. */
   #stamp = "";
   #seq = -1;
+  /** The file that was looked at last: only that one may be drawn over. */
+  #judged = "";
   /** There is a view that nobody here can judge: it must not be drawn over. */
   #unjudged = false;
 
@@ -45,7 +52,7 @@ export class ViewKeeper {
   }
 
   /** Under the lock: judges a view that is not ours. What is not adopted is kept aside, or stays where it is. */
-  review(directory: Directory, session: Session | undefined): ViewVerdict {
+  review(directory: Directory, session: Session | undefined, sessionAt: SessionAt): ViewVerdict {
     const view = this.#look(directory, session);
     const { review } = this.#options;
     this.#unjudged = false;
@@ -54,13 +61,14 @@ export class ViewKeeper {
       this.#unjudged = true;
       return { kind: "fine" };
     }
-    const verdict = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text);
+    const verdict = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text, sessionAt);
     const shown = shownPath(directory, VIEW_FILE);
     this.forget();
     if (verdict.kind === "refused") {
       const reason = verdict.reasons.join("; ");
       if (session === undefined) return { kind: "broken", reason: `${shown}: ${reason}` };
       const kept = setAside(directory, VIEW_FILE, "corrupt", this.#options.now());
+      this.#judged = "none";
       this.#options.warn(
         `${shown} was changed by hand and cannot be adopted: ${reason}. It is kept as ${kept}; the view was rebuilt`,
       );
@@ -72,15 +80,18 @@ export class ViewKeeper {
         `${shown} holds text of its own, which the next rendering does not; a copy is kept as ${kept}`,
       );
     }
-    return verdict.kind === "adopt" ? { kind: "adopt", event: verdict.event } : { kind: "fine" };
+    if (verdict.kind === "same" || view.kind === "unreadable") return { kind: "fine" };
+    return { kind: "adopt", event: verdict.event, wasOurs: markedSeq(view.text) !== undefined };
   }
 
-  /** Under the lock, after `review`. */
-  draw(directory: Directory, session: Session | undefined): void {
-    if (session === undefined || session.seq === this.#seq || this.#unjudged) return;
-    writeView(directory, session);
-    this.#stamp = stampOf(directory);
+  /** Under the lock, after `review`. False when somebody wrote the view meanwhile: it has to be judged first. */
+  draw(directory: Directory, session: Session | undefined): boolean {
+    if (session === undefined || session.seq === this.#seq || this.#unjudged) return true;
+    const drawn = writeView(directory, session, () => stampOf(directory.lstat(VIEW_FILE)) === this.#judged);
+    if (drawn === undefined) return false;
+    this.#stamp = this.#judged = stampOf(drawn);
     this.#seq = session.seq;
+    return true;
   }
 
   forget(): void {
@@ -90,7 +101,8 @@ export class ViewKeeper {
 
   /** Reads the view only when it is not the file we saw last: undefined then. */
   #look(directory: Directory, session: Session | undefined): ViewOnDisk | undefined {
-    const stamp = stampOf(directory);
+    const stamp = stampOf(directory.lstat(VIEW_FILE));
+    this.#judged = stamp;
     if (stamp === this.#stamp) return undefined;
     const view = inspectView(directory);
     if (!isBehind(view, session)) return view;
@@ -108,9 +120,9 @@ function isBehind(view: ViewOnDisk, session: Session | undefined): view is ViewO
   return view.kind === "ours" && session !== undefined && view.seq <= session.seq;
 }
 
-function stampOf(directory: Directory): string {
-  const stat = directory.lstat(VIEW_FILE);
-  return stat === undefined ? "none" : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
+/** Not the change time: a rename sets it. */
+function stampOf(stat: Stats | undefined): string {
+  return stat === undefined ? "none" : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }
 
 function refusal(reason: string): ViewReview {

@@ -6,11 +6,19 @@ import { apply } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { readView } from "../views/read-view.ts";
 import { renderSession } from "../views/session-view.ts";
-import { withoutMarker } from "./view-file.ts";
+import { markedSeq, withoutMarker } from "./view-file.ts";
 import type { ViewReview } from "./view-keeper.ts";
 
-/** With a session: what the edit changes. Without one: the session that the view tells of, as a whole. */
-export function reviewView(session: Session | undefined, text: string, maxRetries: number): ViewReview {
+/**
+ * With a session: what the edit changes; `sessionAt` gives the state that its editor saw. Without one: the session that the view tells
+ * of, as a whole.
+ */
+export function reviewView(
+  session: Session | undefined,
+  text: string,
+  maxRetries: number,
+  sessionAt: (seq: number) => Session | undefined,
+): ViewReview {
   const view = readView(withoutMarker(text));
   if (!view.ok) return { kind: "refused", reasons: [view.reason] };
   const hasOwnText = (drawn: Session) =>
@@ -19,13 +27,27 @@ export function reviewView(session: Session | undefined, text: string, maxRetrie
     const reasons = inconsistencies(view.record);
     if (reasons.length > 0) return { kind: "refused", reasons };
     const event = { type: "session.imported" as const, title: view.title, session: view.record };
-    const drawn = apply(undefined, { ...structuredClone(event), seq: 1, ts: view.record.updated });
+    const drawn = apply(undefined, { ...event, seq: 1, ts: view.record.updated });
     return { kind: "adopt", event, keep: hasOwnText(drawn) };
   }
-  const judgement = judgeView(session, view.record, maxRetries);
+  const seen = markedSeq(text) ?? session.seq;
+  const base = seen < session.seq ? (sessionAt(seen) ?? session) : session;
+  const judgement = judgeView(session, base, view.record, maxRetries);
   if ("refused" in judgement) return { kind: "refused", reasons: judgement.refused };
-  const keep = hasOwnText(session);
+  const keep = hasOwnText(base) || setsWhatIsDerived(base, view.record);
   return judgement.event === null ? { kind: "same", keep } : { kind: "adopt", event: judgement.event, keep };
+}
+
+/** Times and positions follow from the moves of phases; an edit of them alone changes nothing, and its author should know. */
+function setsWhatIsDerived(base: Session, view: SessionRecord): boolean {
+  const moves = view.phases.some((phase, at) => phase.status !== base.phases[at]?.status);
+  if (moves) return false;
+  return (
+    view.current_phase !== base.current_phase ||
+    view.phases.some(
+      ({ started, completed }, at) => started !== base.phases[at]?.started || completed !== base.phases[at]?.completed,
+    )
+  );
 }
 
 function inconsistencies(record: SessionRecord): string[] {

@@ -24,15 +24,14 @@ export function ensureRelativeWorkspace(projectRoot: string, stateDir: string): 
   if (fault === "absolute") refuse(`STATE_DIR must be a relative path within the project (got: ${stateDir})`);
   if (fault === "traversal") refuse(`STATE_DIR must not contain path traversal components (got: ${stateDir})`);
   if (fault !== undefined) refuse(`STATE_DIR must be a directory name (got: ${JSON.stringify(stateDir)})`);
-  ensureWorkspace(locateState(projectRoot, stateDir));
+  ensureWorkspace(locateState(projectRoot, stateDir), stateDir);
 }
 
 /** Creates what is missing and proves that all of it can be written. Changes nothing when all is well. */
-export function ensureWorkspace(location: StateLocation): void {
+export function ensureWorkspace(location: StateLocation, given = location.shown): void {
   if (isAbsolute(location.shown)) makeRoot(location.root);
-  refuseLinks(location, []);
   for (const path of manifest) {
-    refuseLinks(location, path);
+    refuseLinks(location, path, given);
     const shown = [location.shown, ...path].join("/");
     make(location, path, shown);
     probe(location, path, shown);
@@ -47,14 +46,12 @@ function makeRoot(root: string): void {
   }
 }
 
-function refuseLinks(location: StateLocation, path: readonly string[]): void {
+function refuseLinks(location: StateLocation, path: readonly string[], given: string): void {
   const components = [...location.components, ...path];
   for (let length = 1; length <= components.length; length++) {
     const prefix = components.slice(0, length);
     if (!isLink(join(location.root, ...prefix))) continue;
-    refuse(
-      `STATE_DIR must not be a symlink (got: ${length <= location.components.length ? location.shown : prefix.join("/")})`,
-    );
+    refuse(`STATE_DIR must not be a symlink (got: ${length <= location.components.length ? given : prefix.join("/")})`);
   }
 }
 
@@ -62,8 +59,8 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   } catch (error) {
-    // A file where a directory should be: making the directory says so.
-    if (errno(error) === "ENOTDIR") return false;
+    // A file where a directory should be, a name too long: making the directory says so.
+    if (errno(error) !== undefined) return false;
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 // active-session.md -> what it says, for adopting a view that was edited or written by somebody else. Form only, no judgement.
 
-import { parseDocument } from "yaml";
 import * as z from "zod";
 import { splitFrontMatter } from "../front-matter.ts";
 import { emptyContext } from "../handoff/keys.ts";
+import { readYaml } from "../plan/yaml.ts";
 import { type SessionRecord, sessionRecord } from "../session/events.ts";
+import { stripControls } from "../text.ts";
 
 export type ReadView =
   | { ok: true; record: SessionRecord; title: string; body: string; unknownKeys: string[] }
@@ -19,6 +20,7 @@ const ids = z
   .array(id)
   .nullish()
   .transform((value) => value ?? []);
+const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)), "not a time");
 const stamp = z
   .string()
   .nullish()
@@ -58,8 +60,8 @@ const loosePhase = z.object({
 
 const looseSession = z.object({
   session_id: z.string(),
-  created: z.string(),
-  updated: z.string(),
+  created: time,
+  updated: time,
   status: z.string(),
   design_document: stamp,
   implementation_plan: stamp,
@@ -85,17 +87,11 @@ const looseSession = z.object({
 });
 
 export function readView(text: string): ReadView {
-  const parts = splitFrontMatter(text);
+  const parts = splitFrontMatter(stripControls(text));
   if (parts === undefined) return { ok: false, reason: "it has no closed YAML front matter" };
-  let value: unknown;
-  try {
-    const document = parseDocument(parts.yaml, { schema: "core", prettyErrors: true });
-    const error = document.errors[0];
-    if (error !== undefined) return { ok: false, reason: `its front matter is not YAML: ${firstLine(error.message)}` };
-    value = document.toJS({ maxAliasCount: 10 });
-  } catch (error) {
-    return { ok: false, reason: `its front matter is not YAML: ${firstLine((error as Error).message)}` };
-  }
+  const yaml = readYaml(parts.yaml);
+  if (!("value" in yaml)) return { ok: false, reason: `line ${yaml.line + 1} ${yaml.problem.split("\n")[0]}` };
+  const { value } = yaml;
   const loose = looseSession.safeParse(value);
   if (!loose.success) return { ok: false, reason: describe(loose.error) };
   const filled = { ...loose.data, total_phases: loose.data.total_phases ?? loose.data.phases.length };
@@ -128,8 +124,4 @@ function unknownKeys(value: unknown): string[] {
 function describe(error: z.ZodError): string {
   const issue = error.issues[0];
   return `${issue?.path.join(".") || "front matter"}: ${issue?.message}`;
-}
-
-function firstLine(message: string): string {
-  return message.split("\n")[0] ?? message;
 }

@@ -3,7 +3,7 @@
 import type { Session, SessionPhase } from "../session/session.ts";
 
 export function sessionJson(session: Session) {
-  const { file_hashes: _, index: __, running: ___, archiving: ____, superseded: _____, phases, ...rest } = session;
+  const { file_hashes: _, index: __, running: ___, archiving: ____, revised: _____, phases, ...rest } = session;
   const errors = phases.flatMap((phase) => phase.errors.map((error) => ({ phase: phase.id, ...error })));
   return { ...rest, phases: phases.map(phaseJson), errors };
 }

@@ -154,6 +154,7 @@ describe("reading a view that somebody wrote", () => {
     ["a missing key", valid.replace(/^session_id.*\n/m, "")],
     ["an unknown status", valid.replace('status: "in_progress"', 'status: "sleeping"')],
     ["a negative count", valid.replace("total_input: 0", "total_input: -1")],
+    ["a time that is none", valid.replace(/created: ".*"/, 'created: "t"')],
     ["a scalar for a list", valid.replace("files_created: []", "files_created: 5")],
     ["nothing", ""],
   ])("refuses %s with a reason", (_what, text) => {
@@ -162,7 +163,7 @@ describe("reading a view that somebody wrote", () => {
 
   it("fills in what people leave out", () => {
     const text =
-      '---\nsession_id: "2026-02-14-x"\ncreated: "t"\nupdated: "t"\nstatus: in_progress\nphases:\n  - id: 1\n    name: One\n    status: pending\n---\n\n# X Orchestration Log\n';
+      '---\nsession_id: "2026-02-14-x"\ncreated: "2026-02-14T22:58:00Z"\nupdated: "2026-02-14T22:58:00Z"\nstatus: in_progress\nphases:\n  - id: 1\n    name: One\n    status: pending\n---\n\n# X Orchestration Log\n';
     expect(readView(text)).toMatchObject({
       ok: true,
       title: "X",

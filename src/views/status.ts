@@ -1,7 +1,7 @@
 // Session -> the status for people: one line a phase, what comes next, what stands in the way. Pure.
 
 import type { Conflict, Position } from "../session/position.ts";
-import type { Session, SessionPhase } from "../session/session.ts";
+import { findPhase, isClosed, type Session, type SessionPhase } from "../session/session.ts";
 
 export type Paint = Record<"bold" | "cyan" | "dim" | "green" | "red" | "yellow", (text: string) => string>;
 
@@ -34,7 +34,7 @@ export function statusLines(
     ...tokenLines(session),
     "",
     ...nextLines(session, position, paint),
-    ...(conflicts === null ? [] : conflictLines(conflicts, paint)),
+    ...(conflicts === null ? [] : conflictLines(session, conflicts, paint)),
   ];
 }
 
@@ -52,7 +52,7 @@ function phaseLines(session: Session, paint: Paint): string[] {
   return hidden === 0 ? lines : [...lines, `  ... and ${hidden} more (--json has them all)`];
 }
 
-/** Long sessions: what is running or failed, then the neighbourhood of the work. */
+/** Of a long session, the neighbourhood of the work. */
 function visible(phases: readonly SessionPhase[]): readonly SessionPhase[] {
   if (phases.length <= MAX_PHASES_SHOWN) return phases;
   const first = phases.findIndex((phase) => phase.status !== "completed" && phase.status !== "skipped");
@@ -64,9 +64,7 @@ function detail(session: Session, phase: SessionPhase): string {
   const retries = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
   switch (phase.status) {
     case "pending": {
-      const waiting = phase.blocked_by.filter(
-        (id) => session.phases[session.index.get(id) ?? -1]?.status !== "completed",
-      );
+      const waiting = phase.blocked_by.filter((id) => !isClosed(findPhase(session, id) ?? { status: "missing" }));
       return waiting.length === 0
         ? "ready"
         : `waits for ${waiting.slice(0, 6).join(", ")}${waiting.length > 6 ? ", ..." : ""}`;
@@ -104,9 +102,13 @@ function nextLines(session: Session, position: Position, paint: Paint): string[]
   return lines.length === 0 ? ["Nothing is ready to start"] : lines;
 }
 
-function conflictLines(conflicts: readonly Conflict[], paint: Paint): string[] {
-  if (conflicts.length === 0) return ["No conflicts: the plan and all recorded files are as the session left them"];
-  return conflicts.map((conflict) => {
+function conflictLines(session: Session, conflicts: readonly Conflict[], paint: Paint): string[] {
+  const unknown =
+    session.plan_hash === null
+      ? ["Whether the plan has changed is not known: the session was taken over from its view"]
+      : [];
+  if (conflicts.length === 0) return [...unknown, "No conflicts: what was recorded is as the session left it"];
+  const found = conflicts.map((conflict) => {
     if (conflict.kind === "plan_changed")
       return paint.yellow(`The plan has changed since the session began: ${conflict.file}`);
     const what =
@@ -115,6 +117,7 @@ function conflictLines(conflicts: readonly Conflict[], paint: Paint): string[] {
         : "recorded a file that has changed since:";
     return paint.yellow(`Phase ${conflict.phase} ${what} ${conflict.file}`);
   });
+  return [...unknown, ...found];
 }
 
 function took(phase: SessionPhase): string {

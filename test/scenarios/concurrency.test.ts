@@ -27,7 +27,7 @@ describe("sixteen processes with fifty updates each (F9, P2)", () => {
 
       const sequence: number[] = [];
       const journal = Buffer.from(project.read(".gemini/state/progress.jsonl"));
-      expect(decodeRecords(journal, journalStart, (record) => sequence.push(record.seq))).toMatchObject({
+      expect(decodeRecords(journal, journalStart, (record) => void sequence.push(record.seq))).toMatchObject({
         tail: { kind: "none" },
       });
       expect(sequence).toEqual(Array.from({ length: 801 }, (_, index) => index + 1));

@@ -34,6 +34,18 @@ const finish = (project: Project) => {
 const cases: Case[] = [
   { what: "recording a transition", args: ["session", "transition", "1", "in_progress"], observe: sessionState },
   {
+    what: "completing a phase with its hand-off",
+    args: ["session", "transition", "1", "completed", "--handoff", "report.md"],
+    observe: sessionState,
+    prepare: (project) => {
+      project.maestro(["session", "transition", "1", "in_progress"]);
+      project.write(
+        "report.md",
+        "## Task Report\n- Status: success\n- Files Created: src/a.ts\n- Files Modified: none\n- Files Deleted: none\n\n## Downstream Context\n- Warnings: none\n",
+      );
+    },
+  },
+  {
     what: "creating a session",
     args: ["session", "create", planPath],
     observe: sessionState,
@@ -54,7 +66,7 @@ const cases: Case[] = [
   {
     what: "revising the plan",
     args: ["session", "revise", "new-plan.md"],
-    observe: (project) => [sessionState(project), project.list(".gemini/plans/archive")],
+    observe: (project) => [sessionState(project), project.list(".gemini/plans"), project.list(".gemini/plans/archive")],
     prepare: (project) => void project.write("new-plan.md", planText([...phases, { id: 3 }])),
   },
   {

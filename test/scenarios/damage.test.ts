@@ -67,7 +67,9 @@ describe("a damaged journal (F10, F11, C32)", () => {
       expect(project.maestro(args)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("line 2") });
     }
     expect(project.read(journal)).toBe(damaged);
-    expect(project.maestro(["state", "active"]).code).toBe(1);
+    const active = project.maestro(["state", "active"]);
+    expect([active.code, active.stdout]).toEqual([0, project.read(".gemini/state/active-session.md")]);
+    expect(active.stderr).toContain("WARNING: The session cannot be read: line 2");
   });
 
   it("is set aside by doctor --fix, and the session goes on from its view", () => {

@@ -40,6 +40,55 @@ describe("the command line", () => {
     expect(project.list()).toEqual([]);
   });
 
+  it("has examples in the help of every command", () => {
+    const commandsOf = (words: string[]): string[][] => {
+      const { stdout } = project.maestro([...words, "--help"]);
+      expect(stdout, words.join(" ")).toContain("Examples:");
+      const listed = /\nCommands:\n([\s\S]*?)(\n\n|$)/.exec(stdout)?.[1] ?? "";
+      const names = [...listed.matchAll(/^ {2}([a-z]+)/gm)]
+        .map((match) => match[1] as string)
+        .filter((name) => name !== "help");
+      return names.flatMap((name) => [[...words, name], ...commandsOf([...words, name])]);
+    };
+    expect(commandsOf([]).length).toBeGreaterThan(20);
+  }, 60_000);
+
+  it("says so when the answer cannot be written, and when the directory is gone", () => {
+    const full = project.run("sh", ["-c", `node "${root}dist/maestro.js" --help > /dev/full`]);
+    expect(full).toMatchObject({
+      code: 1,
+      stderr: "ERROR: Cannot write the answer: no space left on device (ENOSPC)\n",
+    });
+    const gone = project.run("sh", [
+      "-c",
+      `mkdir gone && cd gone && rmdir ../gone && node "${root}dist/maestro.js" status`,
+    ]);
+    expect(gone).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^ERROR: The current directory does not exist any more\n/),
+    });
+  });
+
+  it("does not wait for a FIFO, wherever it lies", () => {
+    project.run("mkfifo", [".env"]);
+    expect(project.maestro(["status"]).stdout).toBe("No active session\n");
+    const run = project.run("sh", [
+      "-c",
+      `mkfifo plan.md; timeout 5 node "${root}dist/maestro.js" validate plan.md & sleep 1; kill %1 2>/dev/null; wait; echo over`,
+    ]);
+    expect(run.stdout).toBe("over\n");
+  });
+
+  it("tells someone who is too deep in the project where the session is", () => {
+    createSession(project);
+    project.write("src/deep/x", "");
+    const run = project.maestro(["status"], { cwd: `${project.path}/src/deep` });
+    expect([run.stdout, run.stderr]).toEqual([
+      "No active session\n",
+      `There is one in ${project.path}: run the command there.\n`,
+    ]);
+  });
+
   it("prints its version", () => {
     expect(project.maestro(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
@@ -62,17 +111,24 @@ describe("the command line", () => {
       project,
       Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
     );
-    const run = project.run("sh", [
+    const run = project.run("bash", [
       "-c",
-      `node "${root}dist/maestro.js" status --json | head -1; echo "\${PIPESTATUS:-}"`,
+      `node "${root}dist/maestro.js" status --json | head -1; echo "\${PIPESTATUS[0]}"`,
     ]);
-    expect(run.stdout).toMatch(/^\{\n/);
-    expect(run.stderr).toBe("");
+    expect([run.stdout, run.stderr]).toEqual(["{\n0\n", ""]);
   });
 
-  it("uses no colour when it does not write to a terminal, and none with NO_COLOR", () => {
+  it("uses colour on a terminal, and none elsewhere or with NO_COLOR", () => {
     createSession(project);
-    expect(project.maestro(["status"], { env: { FORCE_COLOR: "1" } }).stdout).not.toContain("\u001b");
+    const screen = (before: string) => {
+      const command = `${before} TERM=xterm node "${root}dist/maestro.js" status`;
+      return project.run("script", ["-qec", command, "/dev/null"]).stdout;
+    };
+    expect(project.run("env", ["-u", "NO_COLOR", "node", `${root}dist/maestro.js`, "status"]).stdout).not.toContain(
+      "\u001b",
+    );
+    expect(screen("env NO_COLOR=1")).not.toContain("\u001b[");
+    expect(screen("env -u NO_COLOR")).toContain("\u001b[");
   });
 });
 

@@ -56,7 +56,7 @@ describe("ensure-workspace.sh", () => {
 
   it.each([
     ["the directory itself", ".gemini", ".gemini", ".gemini"],
-    ["the directory, named with a slash", ".gemini", ".gemini/", ".gemini"],
+    ["the directory, named with a slash", ".gemini", ".gemini/", ".gemini/"],
     ["a parent", "link", "link/state-dir", "link/state-dir"],
     ["a child", ".gemini/state", ".gemini", ".gemini/state"],
   ])("refuses a symlink: %s (A14)", (_what, link, stateDir, shown) => {
@@ -169,6 +169,16 @@ describe("write-state.sh", () => {
     expect(project.list(".gemini/state/deep")).toEqual(["x.md"]);
   });
 
+  it("keeps the old content when its input cannot be read (C36)", () => {
+    project.write("file", "old");
+    const run = project.run("sh", ["-c", `"${root}scripts/write-state.sh" file < .`]);
+    expect([run.code, run.stderr, project.read("file")]).toEqual([
+      1,
+      "ERROR: Cannot read standard input: it is a directory\n",
+      "old",
+    ]);
+  });
+
   it("writes an empty file from empty input", () => {
     project.script("write-state.sh", ["empty"], { input: "" });
     expect(project.read("empty")).toBe("");
@@ -241,6 +251,12 @@ describe("read-active-session.sh", () => {
     expect(project.list()).toEqual([]);
   });
 
+  it("prints the file as it lies there, whatever it says, and leaves it alone (D39)", () => {
+    project.write(".gemini/state/active-session.md", "hello\n");
+    expect(project.script("read-active-session.sh")).toEqual({ code: 0, signal: null, stdout: "hello\n", stderr: "" });
+    expect(project.list(".gemini/state")).toEqual(["active-session.md"]);
+  });
+
   it("prints the document of the session (D39)", () => {
     createSession(project);
     const { code, stdout } = project.script("read-active-session.sh");
@@ -300,6 +316,18 @@ describe("validate-agent-permissions.sh (I116-I122)", () => {
         "",
       ].join("\n"),
     ]);
+  });
+});
+
+describe("every launcher", () => {
+  it("works through a link, from a directory with spaces", () => {
+    mkdirSync(join(project.path, "a b"));
+    symlinkSync(join(root, "scripts/read-state.sh"), join(project.path, "a b", "rs"));
+    project.write("a b/file", "content");
+    expect(project.run("./rs", ["file"], { cwd: join(project.path, "a b") })).toMatchObject({
+      code: 0,
+      stdout: "content",
+    });
   });
 });
 

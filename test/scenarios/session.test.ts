@@ -136,7 +136,11 @@ describe("moving phases", () => {
     move("1", "failed");
     expect(move("1", "aborted", "--user-decision").code).toBe(0);
     expect(status(project).status).toBe("failed");
-    expect(move("2", "skipped", "--user-decision").code).toBe(0);
+    expect(move("2", "skipped", "--user-decision").stderr).toContain("session 2026-02-14-task-api was aborted");
+    const view = ".gemini/state/active-session.md";
+    project.write(view, project.read(view).replace('status: "failed"', 'status: "in_progress"'));
+    expect(project.maestro(["status"]).stderr).toContain("it was aborted");
+    expect(status(project).status).toBe("failed");
   });
 
   it("records a hand-off: files, context, tokens (K154-K156)", () => {
@@ -164,6 +168,33 @@ describe("moving phases", () => {
       ],
     });
     expect(project.read(".gemini/state/active-session.md")).toContain("### Agent Output\nMade it.");
+  });
+
+  it("records why a phase failed, from the reason or from what the agent left (K157)", () => {
+    move("1", "in_progress");
+    move("1", "failed", "--reason", "the build broke");
+    move("1", "in_progress");
+    project.maestro(["session", "transition", "1", "failed", "--handoff", "-"], {
+      input: '{"session_id":"x","error":{"type":"ApiError","message":"slow down","code":429}}',
+    });
+    expect(status(project).phases[0].errors).toMatchObject([
+      { agent: "coder", type: "runtime", message: "the build broke", resolution: "pending", resolved: false },
+      { agent: "coder", type: "quota", message: "The agent handed over: quota", resolved: false },
+    ]);
+    expect(project.maestro(["status"]).stdout).toContain("failed: The agent handed over: quota");
+  });
+
+  it("needs a Downstream Context only where a phase waits for it (C6)", () => {
+    const bare = report().split("## Downstream")[0] as string;
+    move("1", "in_progress");
+    expect(
+      project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], { input: bare }).stderr,
+    ).toContain("it lacks downstream_context");
+    move("1", "completed");
+    move("2", "in_progress");
+    expect(project.maestro(["session", "transition", "2", "completed", "--handoff", "-"], { input: bare }).stderr).toBe(
+      "",
+    );
   });
 
   it.each([
@@ -357,8 +388,25 @@ describe("revising the plan (L166)", () => {
         { id: "3", status: "pending" },
       ],
     });
+    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain("it is the one that the session follows");
+    project.write("new.md", planText([{ id: 1 }, { id: 4, blocked_by: [1] }]));
     project.maestro(["session", "revise", "new.md"]);
     expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
+  });
+
+  it("takes a -v2 that the user wrote himself as it is, and refuses a completed session", () => {
+    createSession(project);
+    const next = ".gemini/plans/2026-02-14-task-api-impl-plan-v2.md";
+    project.write(next, planText([{ id: 1 }]));
+    project.maestro(["session", "revise", next]);
+    expect(project.list(".gemini/plans")).toEqual(["2026-02-14-task-api-impl-plan-v2.md", "archive"]);
+    move("1", "in_progress");
+    move("1", "completed");
+    project.maestro(["session", "complete"], { env: { MAESTRO_AUTO_ARCHIVE: "false" } });
+    project.write("new.md", planText([{ id: 1 }, { id: 2 }]));
+    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain(
+      "session 2026-02-14-task-api is completed",
+    );
   });
 
   it("is refused when it would lose a phase that was begun", () => {

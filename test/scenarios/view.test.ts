@@ -47,8 +47,9 @@ describe("an edit of the view", () => {
     ["another session's id", /session_id: ".*"/, 'session_id: "2026-02-14-other"', "session_id cannot be changed"],
     ["another agent", 'agents: ["coder"]', 'agents: ["tester"]', "agents belongs to the plan"],
     ["fewer phases", / {2}- id: 2[\s\S]*?retry_count: 0\n/, "", "phases cannot be added or removed"],
+    ["a retry count", "retry_count: 0", "retry_count: 7", "retry_count is counted, not set"],
     ["an unknown status", phase1, '$1"sleeping"', "phases.0.status"],
-    ["broken YAML", "token_usage:", "token_usage: [", "not YAML"],
+    ["broken YAML", "token_usage:", "token_usage: [", "cannot be read as YAML"],
     ["no front matter", /^---/, "", "no closed YAML front matter"],
   ])("that is %s is kept aside, the view is rebuilt, and the user is told", (_what, from, to, reason) => {
     const before = project.read(view);
@@ -83,7 +84,7 @@ describe("an edit of the view", () => {
     edit("files_created: []", 'files_created: ["a.ts"]');
     edit(
       "errors: []",
-      'errors: [{agent: coder, timestamp: "t", type: timeout, message: slow, resolution: pending, resolved: false}]',
+      'errors: [{agent: coder, timestamp: "2026-02-14T23:07:00Z", type: timeout, message: slow, resolution: pending, resolved: false}]',
     );
     edit("warnings: []", "warnings: [careful]");
     edit("total_input: 0", "total_input: 12");
@@ -95,6 +96,40 @@ describe("an edit of the view", () => {
         {},
       ],
     });
+  });
+
+  it("says what its editor changed, not what happened since (no retry that nobody asked for)", () => {
+    project.maestro(["session", "transition", "1", "in_progress"]);
+    const seen = project.read(view);
+    project.maestro(["session", "transition", "1", "failed"]);
+    project.write(view, seen.replace("warnings: []", "warnings: [careful]"));
+    const run = project.maestro(["status", "--json"]);
+    expect(run.stderr).toBe("");
+    expect(JSON.parse(run.stdout).phases[0]).toMatchObject({
+      status: "failed",
+      retry_count: 0,
+      downstream_context: { warnings: ["careful"] },
+    });
+  });
+
+  it("may close the last phase and the session at once", () => {
+    project.maestro(["session", "transition", "2", "skipped", "--user-decision"]);
+    project.maestro(["session", "transition", "1", "in_progress"]);
+    const text = project
+      .read(view)
+      .replace('status: "in_progress"', 'status: "completed"')
+      .replace(/(id: 1\n.*\n {4}status: )"in_progress"/, '$1"completed"');
+    project.write(view, text);
+    expect(status(project)).toMatchObject({
+      status: "completed",
+      phases: [{ status: "completed" }, { status: "skipped" }],
+    });
+  });
+
+  it("keeps a copy of what follows from the moves and cannot be set", () => {
+    edit("current_phase: 1", "current_phase: 2");
+    expect(project.maestro(["status"]).stderr).toContain("a copy is kept");
+    expect(kept("edited")).toHaveLength(1);
   });
 
   it("keeps a copy of text that the rendering does not have", () => {
@@ -129,6 +164,19 @@ describe("an edit of the view", () => {
       expect(kept("corrupt")).toHaveLength(what === "deleted" ? 0 : 1);
     },
   );
+});
+
+describe("a session whose journal is gone", () => {
+  it.each(["deleted", "emptied"])("(%s) is taken over from its view, and the user is told what that costs", (how) => {
+    createSession(project);
+    project.maestro(["session", "transition", "1", "in_progress"]);
+    if (how === "deleted") project.run("rm", [".gemini/state/progress.jsonl"]);
+    else project.write(".gemini/state/progress.jsonl", "");
+    const run = project.maestro(["status", "--conflicts"]);
+    expect(run.stderr).toContain("The journal is gone; the session was taken over from active-session.md");
+    expect(run.stdout).toContain("Whether the plan has changed is not known");
+    expect(status(project).phases[0].status).toBe("in_progress");
+  });
 });
 
 describe("a view without a journal", () => {

@@ -1,7 +1,7 @@
 // The real Gemini CLI with a home of its own, our extension installed, and a scripted model.
 
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Project, type Run, root } from "./project.ts";
 
@@ -30,7 +30,10 @@ export async function installExtension(project: Project, modelUrl: string): Prom
     encoding: "utf8",
   });
   const checkout = join(project.path, ".checkout");
-  for (const file of listed.stdout.split("\n").filter((name) => name !== "" && !name.startsWith("test/"))) {
+  for (const file of listed.stdout
+    .trim()
+    .split("\n")
+    .filter((name) => !name.startsWith("test/") && existsSync(join(root, name)))) {
     mkdirSync(dirname(join(checkout, file)), { recursive: true });
     cpSync(join(root, file), join(checkout, file));
   }

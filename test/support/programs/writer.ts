@@ -10,7 +10,7 @@ const [project = "", name = "", count = "1"] = process.argv.slice(2);
 const store = new SessionStore(locateState(project, ".gemini"), {
   now: () => new Date(),
   warn: (message) => process.stderr.write(`${message}\n`),
-  review: (session, text) => reviewView(session, text, 2),
+  review: (session, text, sessionAt) => reviewView(session, text, 2, sessionAt),
   fault: eventFault,
   viewDelayMs: 200,
 });
