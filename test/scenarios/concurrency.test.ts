@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
+import { writeStateFile } from "../../src/store/state-file.ts";
 import { createSession, programPath, status, withProject } from "../support/project.ts";
 
 describe("sixteen processes with fifty updates each (F9, P2)", () => {
@@ -57,4 +58,38 @@ describe("sixteen processes with fifty updates each (F9, P2)", () => {
       expect(session.seq).toBe(33);
     });
   }, 60_000);
+});
+
+describe("edits of the view while another process keeps drawing it", () => {
+  it("are adopted or kept aside, every one of them", async () => {
+    await withProject(async (project) => {
+      createSession(project);
+      const view = ".gemini/state/active-session.md";
+      const writer = project.start(process.execPath, [programPath("writer"), project.path, "busy", "100000"]);
+      let acknowledged = 0;
+      writer.stdout.on("data", () => (acknowledged += 1));
+      await new Promise((resolve) => writer.stdout.once("data", resolve));
+      const edits = 40;
+      for (let i = 0; i < edits; i++) {
+        const edited = project.read(view).replace(/files_deleted:( \[\])?\n/, `files_deleted:\n      - "edit-${i}"\n`);
+        expect(edited).toContain(`edit-${i}`);
+        writeStateFile(project.path, view, Buffer.from(edited));
+        // Somebody else's turn: until the edit has been judged.
+        while (project.read(view) === edited) await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      writer.kill("SIGKILL");
+      await new Promise((resolve) => writer.once("close", resolve));
+      const { phases } = status(project);
+      const kept = project.list(".gemini/state").filter((name) => name.startsWith("active-session.md."));
+      const everything = [
+        ...phases[0].files_deleted,
+        ...kept.map((name) => project.read(`.gemini/state/${name}`)),
+      ].join("\n");
+      const lost = Array.from({ length: edits }, (_, i) => `edit-${i}`).filter(
+        (edit) => !new RegExp(`${edit}\\b`).test(everything),
+      );
+      expect(lost).toEqual([]);
+      expect(acknowledged).toBeGreaterThan(0);
+    });
+  }, 120_000);
 });
