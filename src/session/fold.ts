@@ -141,21 +141,25 @@ function addFiles(phase: SessionPhase, files: { created: string[]; modified: str
   append(phase.files_deleted, files.deleted);
 }
 
-/** What a list holds, so that appending to a long one costs the same as to a short one. */
+/** What a long list holds, so that appending to it costs the same as to a short one. */
 const contents = new WeakMap<string[], Set<string>>();
+const LONG_LIST = 64;
 
 function append(list: string[], added: readonly string[]): void {
-  if (added.length === 0) return;
+  for (const path of added) {
+    if (list.length < LONG_LIST ? list.includes(path) : setOf(list).has(path)) continue;
+    list.push(path);
+    if (list.length > LONG_LIST) setOf(list).add(path);
+  }
+}
+
+function setOf(list: string[]): Set<string> {
   let known = contents.get(list);
   if (known === undefined) {
     known = new Set(list);
     contents.set(list, known);
   }
-  for (const path of added) {
-    if (known.has(path)) continue;
-    known.add(path);
-    list.push(path);
-  }
+  return known;
 }
 
 function addTokens(session: Session, agent: string, used: { input: number; output: number; cached: number }): void {

@@ -16,6 +16,8 @@ export type JournalRecord = {
 } & SessionEvent;
 
 const NEWLINE = 0x0a;
+/** The typed array's own: a buffer's looks at its arguments first. */
+const { indexOf } = Uint8Array.prototype;
 const crcField = Buffer.from(',"crc":"');
 /** `,"crc":"` + eight digits + `"}` */
 const CRC_LENGTH = crcField.length + 10;
@@ -62,15 +64,22 @@ export function decodeRecords(
   take: (record: JournalRecord) => string | undefined,
 ): Decoded | { fault: JournalFault } {
   let { seq, crc, line } = start;
-  /** All that is complete. */
+  // All that is complete; plain variables, because this runs for every line of a journal in a process that has just started.
   let end = 0;
-  let good = { seq, crc, line };
+  let goodSeq = seq;
+  let goodCrc = crc;
+  let goodLine = line;
   let open = false;
-  const decoded = (tail: Decoded["tail"]): Decoded => ({ end, position: good, open, tail });
-  const pending: JournalRecord[] = [];
+  let pending: JournalRecord[] = [];
+  const decoded = (tail: Decoded["tail"]): Decoded => ({
+    end,
+    position: { seq: goodSeq, crc: goodCrc, line: goodLine },
+    open,
+    tail,
+  });
   for (let offset = 0, next = 0; offset < bytes.length; offset = next) {
     line += 1;
-    const newline = bytes.indexOf(NEWLINE, offset);
+    const newline = indexOf.call(bytes, NEWLINE, offset);
     const stop = newline === -1 ? bytes.length : newline;
     next = newline === -1 ? bytes.length : newline + 1;
     if (isBlank(bytes, offset, stop)) {
@@ -83,17 +92,25 @@ export function decodeRecords(
       }
       const reason = misplaced(record, seq, crc);
       if (reason !== undefined) return { fault: { line, reason } };
-      if (record.seq !== seq) pending.push(record);
-      ({ seq, crc } = record);
+      const isNew = record.seq !== seq;
+      seq = record.seq;
+      crc = record.crc;
+      if (isNew && (record.more || pending.length > 0)) pending.push(record);
+      else if (isNew) {
+        const refused = take(record);
+        if (refused !== undefined) return { fault: { line, reason: refused } };
+      }
     }
-    if (pending.at(-1)?.more) continue;
-    for (const record of pending) {
-      const refused = take(record);
+    if (pending.length > 0) {
+      if (pending[pending.length - 1]?.more) continue;
+      const refused = pending.map(take).find((answer) => answer !== undefined);
       if (refused !== undefined) return { fault: { line, reason: refused } };
+      pending = [];
     }
-    pending.length = 0;
     end = next;
-    good = { seq, crc, line };
+    goodSeq = seq;
+    goodCrc = crc;
+    goodLine = line;
     open = newline === -1;
   }
   return decoded(pending.length === 0 ? { kind: "none" } : { kind: "torn", line });
@@ -117,8 +134,6 @@ function decodeLine(bytes: Buffer, start: number, end: number): JournalRecord | 
     return `not JSON: ${(error as Error).message}`;
   }
 }
-
-// Loops rather than library calls: this runs for every line of a journal in a process that has just started.
 
 function hasCrcField(bytes: Buffer, at: number): boolean {
   for (let i = 0; i < crcField.length; i++) if (bytes[at + i] !== crcField[i]) return false;
