@@ -59,7 +59,7 @@ describe("a long-lived process", () => {
     while (!drawn() && performance.now() - started < 5000) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(drawn()).toBe(true);
     // 250 ms, and what a busy machine may add to a timer.
-    expect(performance.now() - started).toBeLessThan(600);
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   it("does not overwrite an edit that was made between two of its changes", () => {

@@ -1,9 +1,11 @@
 // read-state and write-state: any file of the project by relative path, bypassing ignore rules, with the documented messages.
 
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import { basename } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
-import { ioError, pathFault, withParent } from "./contained.ts";
+import { type Directory, ioError, pathFault, withParent } from "./contained.ts";
 import { replaceDurably, sweepTemporaries } from "./durable.ts";
+import { JOURNAL_FILE } from "./journal.ts";
 import { LOCK_FILE, withLock } from "./lock.ts";
 import { VIEW_FILE } from "./view-file.ts";
 
@@ -36,6 +38,7 @@ export function writeStateFile(projectRoot: string, path: string, content: Uint8
   if (/[\\/]$/.test(path)) throw new MaestroError("path", `Not a file (got: ${path})`);
   try {
     withParent(projectRoot, path, { create: true }, (parent, name) => {
+      refuseJournal(parent, name, path);
       const present = parent.lstat(name);
       if (present !== undefined && !present.isFile()) throw new MaestroError("path", `Not a regular file: ${path}`);
       sweepTemporaries(parent);
@@ -48,6 +51,14 @@ export function writeStateFile(projectRoot: string, path: string, content: Uint8
   } catch (error) {
     throw translate("write", path, error);
   }
+}
+
+/** The journal and its lock have one writer. */
+function refuseJournal(parent: Directory, name: string, path: string): void {
+  if (basename(parent.shown) !== "state" || (name !== JOURNAL_FILE && name !== LOCK_FILE)) return;
+  throw new MaestroError("path", `Only Maestro itself writes the journal (got: ${path})`, {
+    hint: 'Use "maestro session" to change the session.',
+  });
 }
 
 function checkPath(path: string): void {

@@ -179,6 +179,17 @@ describe("write-state.sh", () => {
     ]);
   });
 
+  it("leaves the journal to Maestro", () => {
+    createSession(project);
+    const journal = project.read(".gemini/state/progress.jsonl");
+    const run = project.script("write-state.sh", [".gemini/state/progress.jsonl"], { input: "x" });
+    expect([run.code, run.stderr.split("\n")[0]]).toEqual([
+      1,
+      "ERROR: Only Maestro itself writes the journal (got: .gemini/state/progress.jsonl)",
+    ]);
+    expect(project.read(".gemini/state/progress.jsonl")).toBe(journal);
+  });
+
   it("writes an empty file from empty input", () => {
     project.script("write-state.sh", ["empty"], { input: "" });
     expect(project.read("empty")).toBe("");
@@ -203,8 +214,8 @@ describe("write-state.sh", () => {
       project.write("file", "old");
       const child = project.start(join(root, "scripts/write-state.sh"), ["file"]);
       child.stdin.on("error", () => undefined);
-      child.stdin.write("half of the new cont");
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      // More than a pipe holds: when it has gone through, the command is reading.
+      await new Promise((resolve) => child.stdin.write(Buffer.alloc(1_000_000), resolve));
       child.kill(signal);
       const code = await new Promise((resolve) => child.once("close", resolve));
       expect(code).toBe({ SIGTERM: 143, SIGINT: 130, SIGHUP: 129 }[signal]);

@@ -16,7 +16,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-const maestroPath = join(root, "dist", "maestro.js");
+export const maestroPath = join(root, "dist", "maestro.js");
 export const programPath = (name: string) => join(root, "node_modules", ".cache", "maestro-test", `${name}.mjs`);
 
 export interface Run {
