@@ -1,9 +1,4 @@
 #!/bin/sh
 # Prints a file of the project: read-state.sh <relative-path>
-self=$0
-while [ -h "$self" ]; do
-  link=$(readlink "$self")
-  case $link in /*) self=$link ;; *) self=$(dirname -- "$self")/$link ;; esac
-done
-root=$(CDPATH='' cd -- "$(dirname -- "$self")/.." && pwd) || exit 1
-exec node "$root/dist/maestro.js" state read -- "$@"
+self=$(readlink -f -- "$0" 2>/dev/null) || self=$0
+exec node "$(dirname -- "$self")/../dist/maestro.js" state read -- "$@"

@@ -1,8 +1,8 @@
 // maestro state read|write|active and maestro workspace: what the documented scripts launch.
 
 import { MaestroError } from "../errors.ts";
+import { brokenHint } from "../store/damage.ts";
 import { locateState } from "../store/location.ts";
-import { brokenHint } from "../store/session-store.ts";
 import { readStateFile, writeStateFile } from "../store/state-file.ts";
 import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts";
 import { renderSession } from "../views/session-view.ts";

@@ -5,12 +5,13 @@ import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
-import { type Directory, ioError } from "./contained.ts";
+import type { Directory } from "./contained.ts";
+import { brokenHint, dropTail, faultReason, keepBroken } from "./damage.ts";
 import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { JOURNAL_FILE, Journal } from "./journal.ts";
 import { inState, type StateLocation } from "./location.ts";
 import { isAbandoned, LOCK_FILE, sweepMarkers, withLock } from "./lock.ts";
-import { keepCopy, MAX_VIEW_BYTES, setAside, VIEW_FILE } from "./view-file.ts";
+import { MAX_VIEW_BYTES, setAside, VIEW_FILE } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
 import { ensureWorkspace, manifest } from "./workspace.ts";
 
@@ -213,7 +214,7 @@ export class SessionStore {
       const hopeless = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(error.cause) ?? "");
       if (!hopeless && error.code !== "locked") throw error;
       const read = this.#journal.refresh(directory);
-      return "fault" in read ? this.#broken(directory, journalReason(directory, read.fault), null) : this.#current();
+      return "fault" in read ? this.#broken(directory, faultReason(directory, read.fault), null) : this.#current();
     }
   }
 
@@ -225,8 +226,8 @@ export class SessionStore {
       this.#swept = true;
     }
     const read = this.#journal.refresh(directory);
-    if ("fault" in read) return this.#broken(directory, journalReason(directory, read.fault), JOURNAL_FILE);
-    if (read.tail.kind !== "none") this.#cutTail(directory, read.tail);
+    if ("fault" in read) return this.#broken(directory, faultReason(directory, read.fault), JOURNAL_FILE);
+    if (read.tail.kind !== "none") dropTail(directory, this.#journal, read.tail, this.#options);
     const revised = this.#journal.session?.revised ?? null;
     if (revised !== null && !this.#journal.session?.archiving) finishRevision(this.location, revised);
     if (this.#journal.session?.archiving) {
@@ -242,19 +243,6 @@ export class SessionStore {
     this.#view.forget();
     this.#undrawn = false;
     return archived;
-  }
-
-  #cutTail(directory: Directory, tail: { kind: string; line: number }): void {
-    const where = `line ${tail.line} of ${shownPath(directory, JOURNAL_FILE)}`;
-    if (tail.kind === "garbage") {
-      const kept = keepCopy(directory, JOURNAL_FILE, "corrupt", this.#options.now(), this.#journal.readTail(directory));
-      this.#options.warn(
-        `Dropped an unreadable record at the end of the journal (${where}); its bytes are in ${shownPath(directory, kept)}`,
-      );
-    } else {
-      this.#options.warn(`Dropped an unfinished record at the end of the journal (${where}): a write was interrupted`);
-    }
-    this.#journal.cutTail(directory);
   }
 
   #reviewView(directory: Directory): SessionRead {
@@ -284,30 +272,10 @@ export class SessionStore {
     this.#undrawn = false;
   }
 
-  /** A session that cannot be read: its bytes stay where they are, and a copy is put aside so that no repair can lose them. */
   #broken(directory: Directory, reason: string, file: string | null): SessionRead {
-    let kept: string | null = null;
-    if (file !== null && directory.lstat(file)?.isFile()) {
-      try {
-        const bytes = readRegular(directory, file, MAX_VIEW_BYTES);
-        if (bytes !== undefined)
-          kept = shownPath(directory, keepCopy(directory, file, "corrupt", this.#options.now(), bytes));
-      } catch (error) {
-        this.#options.warn(ioError("keep a copy of", shownPath(directory, file), error).message);
-      }
-    }
+    const kept = file === null ? null : keepBroken(directory, file, this.#options);
     return { state: "broken", reason, file, kept };
   }
-}
-
-function journalReason(directory: Directory, fault: { line: number; reason: string }): string {
-  const where = shownPath(directory, JOURNAL_FILE);
-  return fault.line === 0 ? `${where}: ${fault.reason}` : `line ${fault.line} of ${where}: ${fault.reason}`;
-}
-
-export function brokenHint(kept: string | null): string {
-  const copy = kept === null ? "" : `The bytes are kept in ${kept}. `;
-  return `${copy}Run "maestro doctor" to see what can be done.`;
 }
 
 function gone(location: StateLocation): MaestroError {

@@ -1,0 +1,49 @@
+// Bytes that cannot be read: what is said about them, and how they are kept. Nothing here throws a byte away without a word.
+
+import { type Directory, ioError } from "./contained.ts";
+import { readRegular, shownPath } from "./durable.ts";
+import { JOURNAL_FILE, type Journal } from "./journal.ts";
+import type { Decoded, JournalFault } from "./record.ts";
+import { keepCopy, MAX_VIEW_BYTES } from "./view-file.ts";
+
+interface Teller {
+  now: () => Date;
+  warn: (message: string) => void;
+}
+
+/** Under the lock: cuts off what stands after the last complete change. Garbage is kept; an interrupted write was never acknowledged. */
+export function dropTail(directory: Directory, journal: Journal, tail: Decoded["tail"], { now, warn }: Teller): void {
+  if (tail.kind === "none") return;
+  const where = `line ${tail.line} of ${shownPath(directory, JOURNAL_FILE)}`;
+  if (tail.kind === "garbage") {
+    const kept = keepCopy(directory, JOURNAL_FILE, "corrupt", now(), journal.readTail(directory));
+    warn(
+      `Dropped an unreadable record at the end of the journal (${where}); its bytes are in ${shownPath(directory, kept)}`,
+    );
+  } else {
+    warn(`Dropped an unfinished record at the end of the journal (${where}): a write was interrupted`);
+  }
+  journal.cutTail(directory);
+}
+
+/** The file stays where it is; a copy is put aside, so that no repair can lose it. Null when there is none to be had. */
+export function keepBroken(directory: Directory, file: string, { now, warn }: Teller): string | null {
+  if (directory.lstat(file)?.isFile() !== true) return null;
+  try {
+    const bytes = readRegular(directory, file, MAX_VIEW_BYTES);
+    return bytes === undefined ? null : shownPath(directory, keepCopy(directory, file, "corrupt", now(), bytes));
+  } catch (error) {
+    warn(ioError("keep a copy of", shownPath(directory, file), error).message);
+    return null;
+  }
+}
+
+export function faultReason(directory: Directory, fault: JournalFault): string {
+  const where = shownPath(directory, JOURNAL_FILE);
+  return fault.line === 0 ? `${where}: ${fault.reason}` : `line ${fault.line} of ${where}: ${fault.reason}`;
+}
+
+export function brokenHint(kept: string | null): string {
+  const copy = kept === null ? "" : `The bytes are kept in ${kept}. `;
+  return `${copy}Run "maestro doctor" to see what can be done.`;
+}
