@@ -46,7 +46,7 @@ export class MaestroError extends Error {
 
 /** The errno of a system error, such as "ENOENT"; undefined for anything else. */
 export function errno(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  if (!(error instanceof Error) || error instanceof MaestroError || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 

@@ -99,13 +99,21 @@ function parseValue(name: string, definition: Definition<unknown>, value: string
 }
 
 function readEnvFile(path: string): Environment {
+  if (!isFile(path)) return {};
   try {
-    // Anything but a file (some tools keep a directory of that name) holds no settings, and a FIFO would never answer.
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return {};
     return parseEnv(readFileSync(path, "utf8"));
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errno(error) ?? "")) return {};
     throw new MaestroError("config", `Cannot read settings from ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Anything but a file (some tools keep a directory of that name) holds no settings, nor does what nobody here may look at. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES", "ELOOP"].includes(errno(error) ?? "")) return false;
+    throw error;
   }
 }
 

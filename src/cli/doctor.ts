@@ -10,6 +10,7 @@ import { definitions, type ResolvedSettings, resolveSettings, type SettingName }
 import { locateState } from "../store/location.ts";
 import { readJournal } from "../store/read-journal.ts";
 import type { JournalRecord } from "../store/record.ts";
+import { ensureWorkspace } from "../store/workspace.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
 import { paint } from "./paint.ts";
@@ -127,6 +128,8 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
   try {
     const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
     const store = openStore(io, settings);
+    // Only what is there: looking at a project must not make a workspace in it.
+    if (store.hasWorkspace()) ensureWorkspace(location);
     let read = store.read();
     if (read.state === "broken" && fix) {
       for (const moved of store.repair()) {

@@ -1,6 +1,6 @@
 // Files that the user names on the command line: plans and reports, from anywhere, of bounded size.
 
-import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
@@ -12,17 +12,19 @@ export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 /** At most `limit` bytes of a file; `-` is standard input. What is no file (a pipe) is read as it comes, so that a signal still ends it. */
 export async function readInput(io: Io, path: string, what: string, limit = MAX_INPUT_BYTES): Promise<Uint8Array> {
   if (path === "-") return io.readStdin();
+  if (path === "") throw new MaestroError("usage", `Cannot read ${what}: it has no name`);
   const full = resolve(io.cwd, path);
   try {
+    // Looked at, not opened: opening a FIFO takes its writer's words, and they would be lost.
+    const stat = statSync(full);
+    if (stat.isDirectory()) throw new MaestroError("usage", `Cannot read ${what}: it is a directory`);
+    if (!stat.isFile()) return await readStream(createReadStream(full), limit);
     const fd = openSync(full, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const stat = fstatSync(fd);
-      if (stat.isDirectory()) throw new MaestroError("usage", `Cannot read ${what}: it is a directory`);
-      if (stat.isFile()) return readFrom(fd, 0, Math.min(stat.size, limit));
+      return readFrom(fd, 0, Math.min(fstatSync(fd).size, limit));
     } finally {
       closeSync(fd);
     }
-    return await readStream(createReadStream(full), limit);
   } catch (error) {
     if (errno(error) === undefined) throw error;
     throw new MaestroError("usage", `Cannot read ${what}: ${reasonOf(error)}`, { cause: error });

@@ -45,6 +45,9 @@ export async function sessionTransition(
   options: TransitionOptions,
 ): Promise<number> {
   const status = oneOf("status", phaseStatuses, to);
+  if (options.handoff !== undefined && status !== "completed" && status !== "failed") {
+    throw new MaestroError("usage", `A hand-off goes with completed or failed, not with ${status}`);
+  }
   const settings = settingsOf(io);
   const source = options.handoff === undefined ? undefined : await readInput(io, options.handoff, options.handoff);
   withStore(io, settings, (store) => {

@@ -8,6 +8,7 @@ import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts"
 import { renderSession } from "../views/session-view.ts";
 import { settingsOf, withStore } from "./context.ts";
 import type { Io } from "./io.ts";
+import { readSession } from "./status.ts";
 
 /** A directory given by name is held to the strict rules of the script; without one the settings decide. */
 export function workspace(io: Io, stateDir: string | undefined): number {
@@ -30,7 +31,7 @@ export async function writeState(io: Io, path: string): Promise<number> {
 /** The document of the active session as it lies there; drawn from the journal where there is one. */
 export function activeState(io: Io): number {
   return withStore(io, settingsOf(io), (store) => {
-    const read = store.hasJournal() ? store.read() : { state: "none" as const };
+    const read = store.hasJournal() ? readSession(store) : { state: "none" as const };
     const document = store.readView();
     if (document !== undefined) {
       if (read.state === "broken") io.err(`WARNING: The session cannot be read: ${read.reason}\n`);

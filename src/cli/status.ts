@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { MaestroError } from "../errors.ts";
+import { errno, MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
 import { brokenHint } from "../store/damage.ts";
 import { JOURNAL_FILE } from "../store/journal.ts";
@@ -30,7 +30,9 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
         const message = `The session cannot be read: ${read.reason}`;
         throw new MaestroError("parse_failed", message, { hint: brokenHint(read.kept) });
       }
-      printJson(io, { exists: false, error: "parse_failed", message: read.reason, kept: read.kept });
+      // What may not be read is not broken: there is nothing to repair.
+      const error = errno(read.cause) === undefined ? "parse_failed" : "io_error";
+      printJson(io, { exists: false, error, message: read.reason, kept: read.kept });
       return 1;
     }
     const { session } = read;
@@ -46,12 +48,12 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
 }
 
 /** A state directory that cannot be used at all is a session that cannot be read. */
-function readSession(store: SessionStore): SessionRead {
+export function readSession(store: SessionStore): SessionRead & { cause?: unknown } {
   try {
     return store.read();
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;
-    return { state: "broken", reason: error.message, file: null, kept: null };
+    return { state: "broken", reason: error.message, file: null, kept: null, cause: error.cause };
   }
 }
 

@@ -20,6 +20,9 @@ test.each([
   [".gitignore", ".gitignore"],
   [".gemini/settings.json", ".gemini/settings.json"],
   ["**", "**"],
+  ["*/state/x", "*/state/x"],
+  ["@(src|lib)/state/x", "@(src|lib)/state/x"],
+  ["[abc]/state/x", "[abc]/state/x"],
   ["a..b/c", "a..b/c"],
 ])("%j is owned as %j (X275)", (declared, path) => {
   expect(readOwnedPath(declared, reserved)).toMatchObject({ path });
@@ -65,6 +68,13 @@ test.each([
   ".gemini/",
   ".gemini/**",
   ".gemini/*/x",
+  "[.]git/config",
+  "@(.git)/x",
+  "+(.)git/x",
+  "@(src|.git)/x",
+  "[.]gemini/state/progress.jsonl",
+  "@(.gemini)/state/x",
+  ".gemini/[s]tate/x",
 ])("%j is reserved (T6)", (declared) => {
   expect(readOwnedPath(declared, reserved)).toMatchObject({ code: "path_reserved" });
 });

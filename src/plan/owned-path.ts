@@ -70,28 +70,31 @@ export function reservedDirectories(stateDir: string): string[][] {
   return segments === undefined ? [] : ["state", "parallel", "plans"].map((name) => [...segments, name]);
 }
 
-/** Case does not count: on some systems ".GIT" is ".git". Wildcards do not reach names that begin with a dot. */
+/** Case does not count: on some systems ".GIT" is ".git". */
 function isReserved(pattern: Pattern, reserved: readonly (readonly string[])[]): boolean {
-  if (pattern.segments.some(namesGit)) return true;
+  if (pattern.segments.some((segment) => reaches(segment, ".git"))) return true;
   return reserved.some((directory) => touches(pattern, directory));
 }
 
-/** `.git` itself, `.g*`, `[.]git`; an extended glob only when it spells the name out. */
-function namesGit(segment: string): boolean {
-  if (/[@!+?*]\(/.test(segment)) return segment.toLowerCase().includes(".git");
-  return (segment.startsWith(".") || segment.startsWith("[")) && meets(segment, ".git");
-}
-
 function touches({ segments, isPath }: Pattern, directory: readonly string[]): boolean {
-  for (let at = 0; at < directory.length; at++) {
-    const name = directory[at] ?? "";
+  for (const [at, name] of directory.entries()) {
     const segment = segments[at];
     if (segment === undefined) return isPath;
-    if (name.startsWith(".") && !segment.startsWith(".")) return false;
-    if (segment === "**") return true;
-    if (!meets(segment, name)) return false;
+    if (segment === "**") return !name.startsWith(".");
+    if (!reaches(segment, name)) return false;
   }
   return true;
+}
+
+/** Whether a segment can stand for the name. Wildcards do not reach a leading dot; an extended glob does when it spells the name out. */
+function reaches(segment: string, name: string): boolean {
+  if (/[@!+?*]\(/.test(segment))
+    return segment
+      .toLowerCase()
+      .replace(/[@!+?*()|]/g, "")
+      .includes(name);
+  if (name.startsWith(".") && /^[*?]/.test(segment)) return false;
+  return meets(segment, name);
 }
 
 function meets(segment: string, name: string): boolean {

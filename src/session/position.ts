@@ -22,6 +22,8 @@ export function positionOf(session: Session): Position {
   for (const phase of session.phases) {
     counts[phase.status] += 1;
     if (phase.status === "completed") position.last_completed = phase.id;
+    // Nothing more will start.
+    if (session.aborted) continue;
     if (phase.status === "in_progress" || phase.status === "pending") position.next ??= phase.id;
     if (phase.status === "pending" && phase.blocked_by.every((id) => closed.has(id))) position.ready.push(phase.id);
     if (phase.status === "failed") position.unresolved.push(phase.id);

@@ -84,8 +84,8 @@ export function sweepMarkers(directory: Directory, name: string): void {
 function place(directory: Directory, name: string, owner: LockOwner): boolean {
   const claim = newTemporaryName();
   try {
-    writeOwner(directory, claim, owner);
     try {
+      writeOwner(directory, claim, owner);
       directory.link(claim, name);
       return true;
     } catch (error) {

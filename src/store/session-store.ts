@@ -59,6 +59,10 @@ export class SessionStore {
     return found ?? { state: "none" };
   }
 
+  hasWorkspace(): boolean {
+    return inState(this.location, ["state"], () => true) === true;
+  }
+
   hasJournal(): boolean {
     return inState(this.location, ["state"], (directory) => directory.lstat(JOURNAL_FILE) !== undefined) === true;
   }
@@ -197,7 +201,15 @@ export class SessionStore {
   #hasLeftovers(directory: Directory): boolean {
     if (directory.list().some((name) => name.startsWith(`${LOCK_FILE}.reap.`)) || isAbandoned(directory, LOCK_FILE))
       return true;
-    return manifest.some((path) => inState(this.location, path, (each) => each.list().some(isTemporary)) === true);
+    return manifest.some((path) => {
+      try {
+        return inState(this.location, path, (each) => each.list().some(isTemporary)) === true;
+      } catch (error) {
+        // Who may not look into a directory may not clear it either, and need not to read the session.
+        if (error instanceof MaestroError && ["EACCES", "EPERM"].includes(errno(error.cause) ?? "")) return false;
+        throw error;
+      }
+    });
   }
 
   #careFor(directory: Directory): SessionRead {

@@ -63,6 +63,11 @@ export class ViewKeeper {
     }
     const verdict = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text, sessionAt);
     const shown = shownPath(directory, VIEW_FILE);
+    if (view.kind === "ours" && session !== undefined) {
+      this.#options.warn(
+        `The journal ends at record ${session.seq}, but ${shown} has seen ${view.seq}: records were lost, and what the view tells is taken over`,
+      );
+    }
     this.forget();
     if (verdict.kind === "refused") {
       const reason = verdict.reasons.join("; ");
@@ -105,9 +110,10 @@ export class ViewKeeper {
     this.#judged = stamp;
     if (stamp === this.#stamp) return undefined;
     const view = inspectView(directory);
-    if (!isBehind(view, session)) return view;
-    this.#stamp = stamp;
-    this.#seq = view.seq;
+    if (view.kind === "ours" && isBehind(view, session)) {
+      this.#stamp = stamp;
+      this.#seq = view.seq;
+    }
     return view;
   }
 }
@@ -116,7 +122,7 @@ export class ViewKeeper {
  * Our own rendering of the session as it is or was. One that is ahead of the journal, or without one, is not: records were lost, and
  * the view still tells what they said.
  */
-function isBehind(view: ViewOnDisk, session: Session | undefined): view is ViewOnDisk & { kind: "ours" } {
+function isBehind(view: ViewOnDisk, session: Session | undefined): boolean {
   return view.kind === "ours" && session !== undefined && view.seq <= session.seq;
 }
 

@@ -1,6 +1,6 @@
 // The directory tree that everything else needs. Adding a directory is one line in `manifest`.
 
-import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { type Directory, pathFault, withDirectory } from "./contained.ts";
@@ -86,15 +86,27 @@ function probe(location: StateLocation, path: readonly string[], shown: string):
 
 function writeProbe(directory: Directory): void {
   try {
-    closeSync(openSync(directory.at("."), O_TMPFILE | constants.O_DIRECTORY | constants.O_WRONLY, 0o600));
+    writeByte(openSync(directory.at("."), O_TMPFILE | constants.O_DIRECTORY | constants.O_WRONLY, 0o600));
     return;
   } catch (error) {
     // Not every kernel and file system has nameless files.
     if (!["EOPNOTSUPP", "ENOTSUP", "EISDIR", "EINVAL", "ENOENT"].includes(errno(error) ?? "")) throw error;
   }
   const name = newTemporaryName();
-  closeSync(directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
-  directory.unlink(name);
+  try {
+    writeByte(directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
+  } finally {
+    directory.unlink(name);
+  }
+}
+
+/** A full disk takes a name, but not a byte. */
+function writeByte(fd: number): void {
+  try {
+    writeSync(fd, "x");
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function failedToCreate(shown: string, error: unknown): MaestroError {

@@ -64,6 +64,7 @@ function detail(session: Session, phase: SessionPhase): string {
   const retries = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
   switch (phase.status) {
     case "pending": {
+      if (session.aborted) return "not started";
       const waiting = phase.blocked_by.filter((id) => !isClosed(findPhase(session, id) ?? { status: "missing" }));
       return waiting.length === 0
         ? "ready"
@@ -89,6 +90,7 @@ function tokenLines(session: Session): string[] {
 
 function nextLines(session: Session, position: Position, paint: Paint): string[] {
   const { counts, unresolved, ready } = position;
+  if (session.aborted) return [paint.red('The session was aborted: "maestro archive" puts it away')];
   if (counts.completed + counts.skipped === session.total_phases) {
     return ['All phases are done: "maestro archive" puts the session away'];
   }

@@ -79,6 +79,25 @@ describe("the command line", () => {
     expect(run.stdout).toBe("over\n");
   });
 
+  it("reads a FIFO whose writer is already waiting, and process substitution", () => {
+    createSession(project);
+    const plan = ".gemini/plans/2026-02-14-task-api-impl-plan.md";
+    const command = `node "${root}dist/maestro.js" validate`;
+    const run = project.run("bash", [
+      "-c",
+      `mkfifo f; cat ${plan} > f & sleep 0.3; timeout 10 ${command} f > /dev/null; echo $?; ${command} <(cat ${plan}) > /dev/null; echo $?; ${command} - < ${plan} > /dev/null; echo $?`,
+    ]);
+    expect(run.stdout).toBe("0\n0\n0\n");
+  });
+
+  it.each([
+    [["validate", "."], "Cannot read the plan .: it is a directory"],
+    [["validate", ""], "Cannot read the plan : it has no name"],
+    [["handoff", "check", "."], "Cannot read .: it is a directory"],
+  ])("%j is refused in words", (args, message) => {
+    expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
+  });
+
   it("tells someone who is too deep in the project where the session is", () => {
     createSession(project);
     project.write("src/deep/x", "");

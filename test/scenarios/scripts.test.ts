@@ -179,6 +179,16 @@ describe("write-state.sh", () => {
     ]);
   });
 
+  it("keeps the old content when its input is closed (C36)", () => {
+    project.write("file", "old");
+    const run = project.run("sh", ["-c", `"${root}scripts/write-state.sh" file <&-`]);
+    expect([run.code, run.stderr, project.read("file")]).toEqual([
+      1,
+      "ERROR: Cannot read standard input: it is closed\n",
+      "old",
+    ]);
+  });
+
   it("leaves the journal to Maestro", () => {
     createSession(project);
     const journal = project.read(".gemini/state/progress.jsonl");
