@@ -13,7 +13,6 @@ function geminiEnvironment(project: Project, modelUrl: string): NodeJS.ProcessEn
     GOOGLE_GEMINI_BASE_URL: modelUrl,
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "true",
-    CI: "",
   });
 }
 

@@ -67,7 +67,7 @@ export class Project {
   /** HOME is the project's own, so that nobody's extension settings are read. */
   environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
     const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(MAESTRO_|VITEST|NODE_ENV|NODE_EXTRA)/.test(name),
+      ([name]) => !/^(MAESTRO_|VITEST|NODE_ENV|NODE_EXTRA|CI$)/.test(name),
     );
     return { ...Object.fromEntries(inherited), HOME: join(this.path, ".home"), NO_COLOR: "1", ...extra };
   }
