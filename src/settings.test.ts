@@ -40,7 +40,7 @@ describe("defaults (E47-E58)", () => {
   });
 });
 
-describe("precedence (E44, C16)", () => {
+describe("precedence (E44, E59, C16)", () => {
   const layers = { environment: "7", "workspace .env": "8", "extension .env": "9" };
   it.each([
     [["environment", "workspace .env", "extension .env"], 7, "environment"],

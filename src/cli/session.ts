@@ -6,6 +6,7 @@ import { type Handoff, type HandoffCheck, readHandoff } from "../handoff/handoff
 import { decideCompletion, decideMode, decideNote, requireSession } from "../session/decide.ts";
 import { errorTypes, executionModes, phaseStatuses, type SessionEvent } from "../session/events.ts";
 import { hasDependents, type Session } from "../session/session.ts";
+import { pathFault } from "../store/contained.ts";
 import { addError, addFiles, createSession, type Evidence, movePhase, revisePlan } from "../store/operations.ts";
 import { stripControls } from "../text.ts";
 import { approvePlan, settingsOf, withStore } from "./context.ts";
@@ -84,6 +85,12 @@ export function sessionFiles(io: Io, phase: string, options: FilesOptions): numb
   const count = created.length + modified.length + deleted.length;
   if (count === 0)
     throw new MaestroError("usage", "No files given", { hint: "Name them with --created, --modified or --deleted." });
+  const outside = [...created, ...modified, ...deleted].find((path) => pathFault(path) !== undefined);
+  if (outside !== undefined) {
+    throw new MaestroError("path", `Not a path inside the project (got: ${outside})`, {
+      hint: "Name files relative to the project.",
+    });
+  }
   withStore(io, settingsOf(io), (store) => addFiles(store, phase, { created, modified, deleted }));
   answer(io, options, { phase, files: count }, `Recorded ${count} ${count === 1 ? "file" : "files"} of phase ${phase}`);
   return 0;

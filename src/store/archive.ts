@@ -68,7 +68,8 @@ export function finishArchive(
       noteHistory(directory, session, now());
     } catch (error) {
       // A convenience must not keep a session from ending.
-      warn(`The session is not in the history: ${(error as Error).message}`);
+      if (!(error instanceof MaestroError)) throw error;
+      warn(`The session is not in the history: ${error.message}`);
     }
     const view = inspectView(directory).kind;
     if (view === "foreign" || view === "unreadable") setAside(directory, VIEW_FILE, "edited", now());

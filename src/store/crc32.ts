@@ -9,11 +9,16 @@ for (let i = 0; i < 256; i++) {
 
 /** The checksum of `bytes[start, end)` as an unsigned number. */
 export function crc32(bytes: Uint8Array, start = 0, end = bytes.length): number {
+  return (remainder(bytes, start, end) ^ -1) >>> 0;
+}
+
+/** A function of its own, with nothing behind its loop: compiled in the middle of a long line, it would be thrown away there. */
+function remainder(bytes: Uint8Array, start: number, end: number): number {
   let crc = -1;
   for (let i = start; i < end; i++) {
     crc = (table[(crc ^ (bytes[i] as number)) & 0xff] as number) ^ (crc >>> 8);
   }
-  return (crc ^ -1) >>> 0;
+  return crc;
 }
 
 /** Eight hexadecimal digits. */

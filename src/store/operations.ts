@@ -27,6 +27,7 @@ import { revisedPlanName, sessionId } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
 import type { Session } from "../session/session.ts";
 import { archivedNames, finishRevision } from "./archive.ts";
+import type { Directory } from "./contained.ts";
 import { readRegular } from "./durable.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import { hashFiles, hashPlan, hashText } from "./project-files.ts";
@@ -146,10 +147,17 @@ function revisionName(location: StateLocation, id: string, current: string, { by
   const archived = new Set(archivedPlans(location).map((name) => name.replace(/\.superseded(-\d+)?$/, "")));
   let name = revisedPlanName(id, current);
   for (;;) {
-    const present = inState(location, ["plans"], (plans) => readRegular(plans, name, bytes.length));
-    if (present === undefined ? !archived.has(name) : present.equals(bytes)) return name;
+    const present = inState(location, ["plans"], (plans) => contentOf(plans, name, bytes)) ?? "none";
+    if (present === "same" || (present === "none" && !archived.has(name))) return name;
     name = revisedPlanName(id, name);
   }
+}
+
+function contentOf(plans: Directory, name: string, bytes: Uint8Array): "none" | "same" | "other" {
+  const stat = plans.lstat(name);
+  if (stat === undefined) return "none";
+  if (!stat.isFile() || stat.size !== bytes.length) return "other";
+  return readRegular(plans, name, bytes.length)?.equals(bytes) ? "same" : "other";
 }
 
 function supersededName(location: StateLocation, plan: string): string {

@@ -79,7 +79,7 @@ describe("creating a session", () => {
     expect(status(project).execution_mode).toBe("sequential");
   });
 
-  it("keeps state in the project, never in the extension (J125)", () => {
+  it("keeps state in the project, in the documented layout, never in the extension (J124, J125)", () => {
     createSession(project);
     expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
   });
@@ -252,6 +252,7 @@ describe("errors and files", () => {
     [["session", "error", "1", "x", "--type", "bad-luck"], "Allowed choices are validation, timeout"],
     [["session", "error", "7", "x"], 'has no phase "7"'],
     [["session", "files", "1"], "No files given"],
+    [["session", "files", "1", "--created", "../x"], "Not a path inside the project (got: ../x)"],
   ])("%j is refused", (args, message) => {
     const run = project.maestro(args);
     expect(run.code).not.toBe(0);
@@ -410,6 +411,23 @@ describe("revising the plan (L166)", () => {
       "session 2026-02-14-task-api is completed",
     );
   });
+
+  it.each(["a larger file", "a directory"])(
+    "leaves %s that has the next name alone, and takes the one after",
+    (what) => {
+      createSession(project);
+      const next = ".gemini/plans/2026-02-14-task-api-impl-plan-v2.md";
+      if (what === "a directory") project.write(`${next}/inside`, "mine");
+      else project.write(next, "mine ".repeat(10_000));
+      project.write("new.md", planText([{ id: 1 }]));
+      const run = project.maestro(["session", "revise", "new.md"]);
+      expect([run.stderr, run.stdout]).toEqual([
+        "",
+        "The session now follows .gemini/plans/2026-02-14-task-api-impl-plan-v3.md\n",
+      ]);
+      expect(project.read(what === "a directory" ? `${next}/inside` : next)).toMatch(/^mine/);
+    },
+  );
 
   it("is refused when it would lose a phase that was begun", () => {
     createSession(project);
