@@ -8,14 +8,20 @@ import { findPhase, type Session, type SessionPhase } from "./session.ts";
 
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
 
+type Timed<Type extends EventType> = EventOf<Type> & { seq: number; ts: string };
+/** What happens to a session after its first event. */
+type Change = Exclude<EventType, "session.created" | "session.imported">;
+
 /** Applies one event. The session given is changed and returned; `undefined` before the first event. */
 export function apply(session: Session | undefined, event: TimedEvent): Session {
   if (event.type === "session.created") return created(event);
   if (event.type === "session.imported") return imported(event);
   if (session === undefined) throw unusable(event, "comes before the session was created");
+  if (!Object.hasOwn(changes, event.type)) throw unusable(event, "is not known to this version of Maestro");
   session.updated = event.ts;
   session.seq = event.seq;
-  applyTo(session, event);
+  const change = changes[event.type] as (session: Session, event: TimedEvent) => void;
+  change(session, event);
   return session;
 }
 
@@ -25,83 +31,70 @@ export function fold(events: Iterable<TimedEvent>): Session | undefined {
   return session;
 }
 
-function applyTo(session: Session, event: TimedEvent): void {
-  switch (event.type) {
-    case "session.mode_set":
-      session.execution_mode = event.execution_mode;
-      return;
-    case "session.status_set":
-      session.status = event.status;
-      session.summary = event.summary ?? session.summary;
-      return;
-    case "session.noted":
-      session.notes.push({
-        ts: event.ts,
-        text: event.text,
-        ...(event.phase === undefined ? {} : { phase: event.phase }),
-        ...(event.agent === undefined ? {} : { agent: event.agent }),
-      });
-      return;
-    case "tokens.used":
-      addTokens(session, event.agent, event);
-      return;
-    case "plan.revised":
-      revise(session, event.plan);
-      session.revised = { path: event.plan.path ?? "", text: event.text, superseded: event.superseded };
-      return;
-    case "view.adopted":
-      adopt(session, event);
-      return;
-    case "archive.started":
-      session.status = event.status;
-      session.archiving = event;
-      relocate(session, event.moves);
-      return;
-    case "session.created":
-    case "session.imported":
-      return;
-    case "phase.moved":
-    case "phase.files_added":
-    case "phase.handed_off":
-    case "phase.validated":
-    case "phase.error_added":
-      applyToPhase(session, event);
-      return;
-    default:
-      throw unusable(event, "is not known to this version of Maestro");
-  }
+/**
+ * One function an event. A table, because a process that reads a long journal once pays more for compiling one large function, again and
+ * again with everything in it, than for running it.
+ */
+const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => void } = {
+  "session.mode_set": (session, { execution_mode }) => {
+    session.execution_mode = execution_mode;
+  },
+  "session.status_set": (session, { status, summary }) => {
+    session.status = status;
+    session.summary = summary ?? session.summary;
+  },
+  "session.noted": (session, { ts, text, phase, agent }) => {
+    session.notes.push({
+      ts,
+      text,
+      ...(phase === undefined ? {} : { phase }),
+      ...(agent === undefined ? {} : { agent }),
+    });
+  },
+  "phase.moved": (session, event) => {
+    const phase = phaseOf(session, event);
+    move(session, phase, event.to, event.ts);
+    if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
+  },
+  "phase.files_added": (session, event) => {
+    const phase = phaseOf(session, event);
+    addFiles(phase, event);
+    for (const path of Object.keys(event.hashes)) {
+      session.file_hashes.set(path, { hash: event.hashes[path] ?? null, phase: phase.id });
+    }
+  },
+  "phase.handed_off": (session, event) => {
+    const phase = phaseOf(session, event);
+    phase.handoff = event.handoff;
+    phase.downstream_context = event.handoff.downstream_context;
+  },
+  "phase.validated": (session, event) => {
+    phaseOf(session, event).validation = { result: event.result, detail: event.detail };
+  },
+  "phase.error_added": (session, event) => {
+    phaseOf(session, event).errors.push(event.error);
+  },
+  "tokens.used": (session, event) => addTokens(session, event.agent, event),
+  "plan.revised": (session, { plan, text, superseded }) => {
+    revise(session, plan);
+    session.revised = { path: plan.path ?? "", text, superseded };
+  },
+  "view.adopted": adopt,
+  "archive.started": (session, event) => {
+    session.status = event.status;
+    session.archiving = event;
+    relocate(session, event.moves);
+  },
+};
+
+function phaseOf(session: Session, event: { seq: number; type: string; phase: string }): SessionPhase {
+  const phase = findPhase(session, event.phase);
+  if (phase === undefined) throw unusable(event, `names unknown phase ${event.phase}`);
+  return phase;
 }
 
 function unusable(event: { seq: number; type: string }, why: string): MaestroError {
   return new MaestroError("parse_failed", `event ${event.seq} (${event.type}) ${why}`);
-}
-
-type PhaseEvent = Extract<TimedEvent, { type: `phase.${string}` }>;
-
-function applyToPhase(session: Session, event: PhaseEvent): void {
-  const phase = findPhase(session, event.phase);
-  if (phase === undefined) throw unusable(event, `names unknown phase ${event.phase}`);
-  switch (event.type) {
-    case "phase.moved":
-      move(session, phase, event.to, event.ts);
-      if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
-      return;
-    case "phase.files_added":
-      addFiles(phase, event);
-      for (const path of Object.keys(event.hashes)) {
-        session.file_hashes.set(path, { hash: event.hashes[path] ?? null, phase: phase.id });
-      }
-      return;
-    case "phase.handed_off":
-      phase.handoff = event.handoff;
-      phase.downstream_context = event.handoff.downstream_context;
-      return;
-    case "phase.validated":
-      phase.validation = { result: event.result, detail: event.detail };
-      return;
-    case "phase.error_added":
-      phase.errors.push(event.error);
-  }
 }
 
 function move(session: Session, phase: SessionPhase, to: SessionPhase["status"], ts: string): void {
@@ -174,8 +167,6 @@ function addTokens(session: Session, agent: string, used: { input: number; outpu
     cached: before.cached + used.cached,
   };
 }
-
-type Timed<Type extends EventType> = EventOf<Type> & { seq: number; ts: string };
 
 function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"session.created">): Session {
   const phases = plan.phases.map(pendingPhase);
