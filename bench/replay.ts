@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "../src/session/events.ts";
 import { withDirectory } from "../src/store/contained.ts";
 import { JOURNAL_FILE, Journal } from "../src/store/journal.ts";
-import { encodeRecord } from "../src/store/record.ts";
+import { encodeChange, journalStart } from "../src/store/record.ts";
 import { cpu, median, report } from "./support/measure.ts";
 
 const EVENTS = 25_000;
@@ -45,9 +45,13 @@ function parse(project: string): void {
 function compare(): void {
   const project = mkdtempSync(join(tmpdir(), "maestro-bench-replay-"));
   mkdirSync(join(project, "state"));
-  const bytes = Buffer.concat(
-    fixture().map((event, index) => encodeRecord(index + 1, "2026-02-14T22:58:00.000Z", event)),
-  );
+  let last: { seq: number; crc: string } = journalStart;
+  const changes = fixture().map((event) => {
+    const change = encodeChange(last, "2026-02-14T22:58:00.000Z", [event]);
+    last = change;
+    return change.bytes;
+  });
+  const bytes = Buffer.concat(changes);
   writeFileSync(join(project, "state", JOURNAL_FILE), bytes);
   const self = fileURLToPath(import.meta.url);
   const measured = (what: string) =>

@@ -22,6 +22,8 @@ describe("defaults (E47-E58)", () => {
     ["MAESTRO_MAX_CONCURRENT", 0],
     ["MAESTRO_STAGGER_DELAY", 5],
     ["MAESTRO_AGENT_TIMEOUT", 10],
+    ["MAESTRO_QUOTA_DELAY", 5],
+    ["MAESTRO_PRICES", ""],
     ["MAESTRO_CLEANUP_DISPATCH", false],
     ["MAESTRO_DEFAULT_MODEL", ""],
     ["MAESTRO_WRITER_MODEL", ""],
@@ -36,7 +38,7 @@ describe("defaults (E47-E58)", () => {
   });
 
   it("is a complete list: every definition has its case above", () => {
-    expect(Object.keys(definitions)).toHaveLength(12);
+    expect(Object.keys(definitions)).toHaveLength(14);
   });
 });
 
@@ -99,6 +101,9 @@ describe("bad values (E61, C2)", () => {
       "MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: 99999999999)",
     ],
     ["MAESTRO_AGENT_TIMEOUT", "0", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 0)"],
+    ["MAESTRO_AGENT_TIMEOUT", "1.5", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 1.5)"],
+    ["MAESTRO_AGENT_TIMEOUT", "10 minutes", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 10 minutes)"],
+    ["MAESTRO_QUOTA_DELAY", "soon", "MAESTRO_QUOTA_DELAY must be a positive number, or a time such as 90s (got: soon)"],
     ["MAESTRO_EXECUTION_MODE", "fast", "MAESTRO_EXECUTION_MODE must be one of parallel, sequential, ask (got: fast)"],
     ["MAESTRO_AUTO_ARCHIVE", "maybe", "MAESTRO_AUTO_ARCHIVE must be true or false (got: maybe)"],
   ])("%s=%s is refused", (name, value, message) => {
@@ -108,6 +113,15 @@ describe("bad values (E61, C2)", () => {
   it("says which file a bad value comes from", () => {
     writeFileSync(join(project, ".env"), "MAESTRO_MAX_RETRIES=many\n");
     expect(() => resolve()).toThrow(expect.objectContaining({ hint: "It is set in the workspace .env." }));
+  });
+
+  it.each([
+    ["10", 10],
+    ["90s", 1.5],
+    ["2h", 120],
+    ["600ms", 0.01],
+  ])("takes a timeout of %s for %s minutes", (value, minutes) => {
+    expect(resolve({ MAESTRO_AGENT_TIMEOUT: value }).values.MAESTRO_AGENT_TIMEOUT).toBe(minutes);
   });
 
   it("warns of a timeout above 60 minutes", () => {

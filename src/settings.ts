@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { type DurationUnit, parseDuration } from "./duration.ts";
 import { errno, MaestroError, reasonOf } from "./errors.ts";
 
 interface Definition<T> {
@@ -29,16 +30,23 @@ export const definitions = {
   MAESTRO_MAX_CONCURRENT: integer(0, 0, "Agents running at the same time; 0 means all that are ready"),
   MAESTRO_STAGGER_DELAY: integer(5, 0, "Seconds between two launches of agents that call a model"),
   MAESTRO_AGENT_TIMEOUT: {
-    ...integer(10, 1, "Minutes after which an attempt is stopped"),
+    ...duration(10, "m", "Minutes after which an attempt is stopped, or a time such as `90s`"),
+    expects: "a positive integer",
     caution: (minutes: number) =>
       minutes > 60 ? `MAESTRO_AGENT_TIMEOUT is ${minutes} minutes: an agent that hangs is noticed late` : undefined,
   },
   MAESTRO_MAX_RETRIES: integer(2, 0, "Automatic retries of a failed phase; after that a person decides"),
+  MAESTRO_QUOTA_DELAY: duration(
+    5,
+    "s",
+    "Seconds of the first wait after the provider refused a request, doubling up to 5 minutes",
+  ),
   MAESTRO_AUTO_ARCHIVE: boolean(true, "Archive a session as soon as it is completed"),
   MAESTRO_CLEANUP_DISPATCH: boolean(false, "Remove the prompt files of a batch after it has run"),
   MAESTRO_DEFAULT_MODEL: string("", "Model for all agents; unset: the one in the agent's front matter"),
   MAESTRO_WRITER_MODEL: string("", "Model for technical-writer only; wins over MAESTRO_DEFAULT_MODEL"),
   MAESTRO_GEMINI_EXTRA_ARGS: string("", "Arguments appended to every gemini command line"),
+  MAESTRO_PRICES: string("", "JSON file with prices in dollars per million tokens, by model, over the built-in ones"),
   MAESTRO_DISABLED_AGENTS: string("", "Comma-separated agents that must not be used"),
 };
 
@@ -148,6 +156,16 @@ function integer(fallback: number, least: 0 | 1, meaning: string): Definition<nu
     return number >= least ? number : undefined;
   };
   return { default: fallback, meaning, expects, parse };
+}
+
+/** A bare number counts in `unit`, and so does the value. */
+function duration(fallback: number, unit: DurationUnit, meaning: string): Definition<number> {
+  const one = parseDuration("1", unit) ?? 1;
+  const parse = (value: string) => {
+    const milliseconds = parseDuration(value, unit) ?? 0;
+    return milliseconds > 0 ? milliseconds / one : undefined;
+  };
+  return { default: fallback, meaning, expects: "a positive number, or a time such as 90s", parse };
 }
 
 function boolean(fallback: boolean, meaning: string): Definition<boolean> {

@@ -11,7 +11,7 @@ const check = process.argv.includes("--check");
 
 const result = await build({
   absWorkingDir: root,
-  entryPoints: { maestro: "src/cli/main.ts" },
+  entryPoints: { maestro: "src/cli/main.ts", warden: "src/warden/main.ts", player: "src/player/main.ts" },
   outdir: "dist",
   bundle: true,
   platform: "node",

@@ -12,13 +12,13 @@ import { eventFault } from "../session/events.ts";
 import { EXTENSION_PATH, type ResolvedSettings, resolveSettings } from "../settings.ts";
 import { locateState, recordedPath } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
-import { SessionStore } from "../store/session-store.ts";
+import { SessionStore, type StoreOptions } from "../store/session-store.ts";
 import { reviewView } from "../store/view-review.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 
-/** The directory above dist/, where this program's agents/ are. */
-const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+/** The directory above dist/, where this program's agents/ and protocols/ are. */
+export const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 export function agentsDirectory(io: Io): string {
   return join(io.env[EXTENSION_PATH]?.trim() || programRoot, "agents");
@@ -30,8 +30,13 @@ export function settingsOf(io: Io): ResolvedSettings {
   return settings;
 }
 
-export function openStore(io: Io, settings: ResolvedSettings): SessionStore {
+export function openStore(
+  io: Io,
+  settings: ResolvedSettings,
+  options: Pick<StoreOptions, "viewDelayMs"> = {},
+): SessionStore {
   return new SessionStore(locateState(io.cwd, settings.values.MAESTRO_STATE_DIR), {
+    ...options,
     now: io.now,
     warn: (message) => io.err(`WARNING: ${message}\n`),
     review: (session, text, sessionAt) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES, sessionAt),
@@ -70,8 +75,12 @@ export async function validateFile(
   return { report, bytes };
 }
 
+export interface CheckedPlan extends ApprovedPlan {
+  report: ValidationReport;
+}
+
 /** The plan, or a refusal that names the first fault. */
-export async function approvePlan(io: Io, settings: ResolvedSettings, path: string): Promise<ApprovedPlan> {
+export async function approvePlan(io: Io, settings: ResolvedSettings, path: string): Promise<CheckedPlan> {
   const { report, bytes } = await validateFile(io, settings, path);
   if (report.plan === undefined) {
     const [first] = report.errors;
@@ -80,7 +89,7 @@ export async function approvePlan(io: Io, settings: ResolvedSettings, path: stri
       hint: `Run "maestro validate ${path}" to see all of it.`,
     });
   }
-  return { plan: report.plan, bytes, path: relativeToProject(io, path) };
+  return { plan: report.plan, bytes, path: relativeToProject(io, path), report };
 }
 
 function relativeToProject(io: Io, path: string): string {

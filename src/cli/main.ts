@@ -1,6 +1,7 @@
 // The `maestro` command: argv to a verb, errors to stderr, verdicts to exit codes. The only file here that knows the process.
 
 import { fstatSync, writeSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { CommanderError } from "commander";
 import { errno, exitCodes, MaestroError, reasonOf } from "../errors.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
@@ -8,6 +9,9 @@ import type { Io } from "./io.ts";
 import { program } from "./program.ts";
 
 const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Somebody has taken over the signals: what is done must not end, or end differently, because nobody listens any more. */
+let hasRun = false;
 
 process.exitCode = await main(process.argv);
 
@@ -35,6 +39,10 @@ function machine(): Io {
     readStdin,
     deferSignals,
     now: () => new Date(),
+    onSignal,
+    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    ask,
+    screen,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb",
   };
 }
@@ -60,6 +68,33 @@ function deferSignals(): void {
   for (const [signal, code] of Object.entries(signalCodes)) process.once(signal, () => process.exit(code));
 }
 
+function onSignal(handler: (signal: NodeJS.Signals) => void): () => void {
+  const signals = Object.keys(signalCodes) as (keyof typeof signalCodes)[];
+  for (const signal of signals) process.on(signal, handler);
+  hasRun = true;
+  return () => {
+    for (const signal of signals) process.off(signal, handler);
+  };
+}
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await new Promise((resolve) => {
+      // Ctrl-D is an answer too: none.
+      terminal.once("close", () => resolve(""));
+      terminal.question(question, resolve);
+    });
+  } finally {
+    terminal.close();
+  }
+}
+
+function screen(): { columns: number; rows: number } | undefined {
+  const { isTTY, columns, rows } = process.stderr;
+  return isTTY === true && process.env.TERM !== "dumb" ? { columns: columns || 80, rows: rows || 24 } : undefined;
+}
+
 /** Says what failed and what to do, on stderr; returns the exit code. */
 function report(error: unknown): number {
   // Help and version were asked for and printed.
@@ -81,6 +116,7 @@ function report(error: unknown): number {
 
 /** `maestro status | head -1`: the reader has seen enough. Anything else that cannot be written is an error like others. */
 function cannotAnswer(error: NodeJS.ErrnoException): void {
+  if (hasRun) return;
   if (error.code === "EPIPE") process.exit(0);
   writeSync(2, `ERROR: Cannot write the answer: ${reasonOf(error)}\n`);
   process.exit(exitCodes.io);

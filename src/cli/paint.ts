@@ -1,7 +1,7 @@
 // Colours, or none.
 
 import { bold, cyan, dim, green, red, yellow } from "yoctocolors";
-import type { Paint } from "../views/status.ts";
+import type { Paint } from "../views/paint.ts";
 
 const plain = (text: string) => text;
 

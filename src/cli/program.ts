@@ -7,9 +7,16 @@ import { errorTypes } from "../session/events.ts";
 import { definitions } from "../settings.ts";
 import { agentsCheck } from "./agents.ts";
 import { archive } from "./archive.ts";
+import { abort, retry, skip, stop } from "./decisions.ts";
+import { dispatch } from "./dispatch.ts";
 import { doctor } from "./doctor.ts";
 import { handoffCheck } from "./handoff.ts";
 import type { Io } from "./io.ts";
+import { logs } from "./logs.ts";
+import { rehearse } from "./rehearse.ts";
+import { report } from "./report.ts";
+import { resume } from "./resume.ts";
+import { run } from "./run.ts";
 import {
   sessionComplete,
   sessionCreate,
@@ -23,6 +30,7 @@ import {
 import { activeState, readState, workspace, writeState } from "./state.ts";
 import { status } from "./status.ts";
 import { validate } from "./validate.ts";
+import { watch } from "./watch.ts";
 
 declare const MAESTRO_VERSION: string;
 
@@ -43,6 +51,90 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       examples("maestro validate .gemini/plans/2026-02-14-task-api-impl-plan.md", "maestro validate plan.md --json"),
     )
     .action(async (plan, options) => verdict(await validate(io, plan, options)));
+
+  engineOptions(verb(maestro, "run <plan>", "carry a plan out with agents, many at once"))
+    .option("--task <text>", "what the user asked for")
+    .option("--detach", "run in a process of its own that outlives this terminal")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .addHelpText(
+      "after",
+      examples(
+        "maestro run .gemini/plans/2026-02-14-task-api-impl-plan.md",
+        "maestro run plan.md --mode parallel --max-concurrent 4 --timeout 20m",
+        "maestro run plan.md --mode parallel --detach && maestro watch",
+      ),
+    )
+    .action(async (plan, options) => verdict(await run(io, plan, options)));
+
+  engineOptions(verb(maestro, "resume", "go on with the session from where it stands"))
+    .option("--detach", "run in a process of its own that outlives this terminal")
+    .option("--accept-plan-change", "go on with the plan as it is now, though it was changed after the start")
+    .addHelpText("after", examples("maestro resume", "maestro resume --yes", "maestro resume --max-concurrent 2"))
+    .action(async (options) => verdict(await resume(io, options)));
+
+  verb(maestro, "rehearse <plan>", "play a plan without a model: order, prompts, forecast")
+    .addOption(new Option("--mode <mode>", "how phases are played").choices(["parallel", "sequential"]))
+    .option("--max-concurrent <n>", "agents at the same time; 0: all that are ready")
+    .option("--model <model>", "the model to forecast the cost with")
+    .option("--seconds <n>", "how long the longest chain takes on stage", "8")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples("maestro rehearse plan.md", "maestro rehearse plan.md --model gemini-2.5-pro --json"),
+    )
+    .action(async (plan, options) => verdict(await rehearse(io, plan, options)));
+
+  verb(maestro, "watch", "show a session that another process runs")
+    .addOption(json())
+    .addHelpText("after", examples("maestro watch", "maestro watch --json"))
+    .action(async (options) => verdict(await watch(io, options)));
+
+  verb(maestro, "stop", "end the running engine; the session can be resumed")
+    .option("--force", "kill it; its agents end with it")
+    .addOption(json())
+    .addHelpText("after", examples("maestro stop", "maestro stop --force"))
+    .action(async (options) => verdict(await stop(io, options)));
+
+  verb(maestro, "retry <phase>", "decide that a failed phase is tried again")
+    .option("--timeout <time>", "give its attempts more time: 90s, 20m")
+    .option("--reason <text>", "why")
+    .addOption(json())
+    .addHelpText("after", examples("maestro retry 3", 'maestro retry 3 --timeout 20m --reason "it was nearly done"'))
+    .action((phase, options) => verdict(retry(io, phase, options)));
+
+  verb(maestro, "skip <phase>", "decide that a phase is not done at all")
+    .option("--reason <text>", "why")
+    .addOption(json())
+    .addHelpText("after", examples("maestro skip 3", 'maestro skip 3 --reason "done by hand"'))
+    .action((phase, options) => verdict(skip(io, phase, options)));
+
+  verb(maestro, "abort", "end the session for good")
+    .option("--reason <text>", "why")
+    .addOption(json())
+    .addHelpText("after", examples("maestro abort", 'maestro abort --reason "wrong approach"'))
+    .action(async (options) => verdict(await abort(io, options)));
+
+  verb(maestro, "logs <phase>", "print what the agent of a phase said")
+    .option("-f, --follow", "go on printing until the attempt has ended")
+    .option("--attempt <n>", "which attempt (default: the last)")
+    .option("--session <id>", "a session that was archived")
+    .addOption(json())
+    .addHelpText("after", examples("maestro logs 3", "maestro logs 3 -f", "maestro logs 3 --attempt 1"))
+    .action(async (phase, options) => verdict(await logs(io, phase, options)));
+
+  verb(maestro, "report [session]", "what a session did, took and cost (default: the active or the last one)")
+    .addOption(json())
+    .addHelpText("after", examples("maestro report", "maestro report 2026-02-14-task-api --json"))
+    .action((session, options) => verdict(report(io, session, options)));
+
+  verb(maestro, "dispatch <dispatch-dir>", "run the prompts of a directory, one agent each")
+    .option("--pass-env <names>", "variables that agents get besides the allowed ones (A,B)", collect)
+    .option("--grace <time>", "how long a stopped agent has to end", "5s")
+    .addHelpText(
+      "after",
+      examples("maestro dispatch .gemini/parallel/phase-2-batch-1", "MAESTRO_MAX_CONCURRENT=2 maestro dispatch batch"),
+    )
+    .action(async (directory, options) => verdict(await dispatch(io, directory, options)));
 
   verb(maestro, "status", "show where the session stands")
     .addOption(json())
@@ -193,6 +285,29 @@ function verb(parent: Command, usage: string, description: string): Command {
   return command(parent.command(usage)).description(description);
 }
 
+/** An option that may be given more than once. */
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+function engineOptions(made: Command): Command {
+  return made
+    .addOption(new Option("--mode <mode>", "how phases are carried out").choices(["parallel", "sequential", "ask"]))
+    .option("--max-concurrent <n>", "agents at the same time; 0: all that are ready")
+    .option("--timeout <time>", "limit of an attempt: 90s, 10m")
+    .option("--stagger <time>", "time between two launches: 5s")
+    .option("--model <model>", "model for all agents")
+    .option("--runtime <name>", "what plays the agents", "gemini")
+    .option("--keep-going", "after a failure, go on with phases that do not depend on it")
+    .option("--grace <time>", "how long a stopped agent has to end", "5s")
+    .option("--validation-timeout <time>", "limit of a validation command", "10m")
+    .option("--quota-wait <time>", "how long to wait for the provider without any progress", "60m")
+    .option("--pass-env <names>", "variables that agents get besides the allowed ones (A,B)", collect)
+    .option("-y, --yes", "consent, archive and take the proposed next step without asking")
+    .option("--json", "print events as they happen, one JSON object a line")
+    .addOption(new Option("--ready-fd <fd>").hideHelp());
+}
+
 function mainHelp(): string {
   const width = Math.max(...Object.keys(definitions).map((name) => name.length));
   const settings = Object.entries(definitions).map(([name, { default: value, meaning }]) => {
@@ -204,11 +319,12 @@ Settings (exported variable, then .env of the project, then .env of the extensio
 ${settings.join("\n")}
 
 Exit codes:
-  0 done   1 failed   2 usage or invalid plan   3 configuration or environment
+  0 done   1 failed   2 usage or invalid plan   3 configuration or environment   4 needs a person   5 quota
+  130, 143 interrupted   (dispatch: the number of agents that failed)
 
 Examples:
-  maestro validate plan.md
-  maestro session create plan.md
+  maestro rehearse plan.md
+  maestro run plan.md --mode parallel
   maestro status`;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tokensOf } from "./tokens.ts";
+import { tokensByModel, tokensOf } from "./tokens.ts";
 
 const model = (tokens: unknown) => ({ models: { m: { tokens } } });
 
@@ -53,4 +53,49 @@ test.each([
   [model({ prompt: "1e3", candidates: "0x10", cached: "" })],
 ])("%j says nothing, which is not zero (V156)", (stats) => {
   expect(tokensOf(stats)).toBeNull();
+});
+
+test("tokens are told by model, thoughts apart (V131, V156)", () => {
+  const stats = {
+    models: {
+      pro: { tokens: { input: 60, prompt: 100, candidates: 20, cached: 40, thoughts: 7, total: 127 } },
+      flash: { tokens: { prompt: "5", candidates: 2 } },
+      idle: { tokens: {} },
+      "odd\u001b[31m name": { tokens: { prompt: 1 } },
+      broken: null,
+    },
+  };
+  expect(tokensByModel(stats)).toEqual([
+    { model: "pro", input: 100, output: 20, cached: 40, thoughts: 7 },
+    { model: "flash", input: 5, output: 2, cached: 0, thoughts: 0 },
+    { model: "odd name", input: 1, output: 0, cached: 0, thoughts: 0 },
+  ]);
+});
+
+test("totals without models belong to a model nobody named", () => {
+  expect(tokensByModel({ input_tokens: 10, output_tokens: 3, cached: 4 })).toEqual([
+    { model: null, input: 10, output: 3, cached: 4, thoughts: 0 },
+  ]);
+});
+
+test("the models of a stream are told apart too", () => {
+  const stats = {
+    input_tokens: 10,
+    output_tokens: 3,
+    models: { m: { input_tokens: 10, output_tokens: 3, cached: 4 } },
+  };
+  expect(tokensByModel(stats)).toEqual([{ model: "m", input: 10, output: 3, cached: 4, thoughts: 0 }]);
+});
+
+test.each([
+  [undefined],
+  [null],
+  ["12"],
+  [[]],
+  [{}],
+  [{ models: {} }],
+  [{ models: { m: {} } }],
+  [model({ prompt: -1 })],
+])("%j names no model and no total: null, not zero (V156)", (stats) => {
+  expect(tokensByModel(stats)).toBeNull();
 });

@@ -1,4 +1,5 @@
 // Token usage out of Gemini CLI's statistics, from either output format. Unknown is null, never 0.
+import { stripControls } from "../text.ts";
 import { isObject } from "./json.ts";
 
 export interface Tokens {
@@ -7,6 +8,31 @@ export interface Tokens {
   /** The candidates' tokens; thoughts are counted apart. */
   output: number;
   cached: number;
+}
+
+/** The share of one model; its name is null when only totals are known. */
+export interface ModelTokens extends Tokens {
+  model: string | null;
+  /** Counted apart from the output. */
+  thoughts: number;
+}
+
+/** Null when nothing is known; a model without counts is left out. */
+export function tokensByModel(stats: unknown): ModelTokens[] | null {
+  if (!isObject(stats)) return null;
+  const models = isObject(stats.models) ? Object.entries(stats.models) : [];
+  const known = models.flatMap(([name, counts]) => modelTokens(name, counts) ?? []);
+  if (known.length > 0) return known;
+  const total = modelTokens(null, stats);
+  return total === null ? null : [total];
+}
+
+function modelTokens(name: string | null, model: unknown): ModelTokens | null {
+  if (!isObject(model)) return null;
+  const counts = isObject(model.tokens) ? model.tokens : model;
+  const usage = usageOf(counts);
+  if (usage === null) return null;
+  return { model: name === null ? null : stripControls(name), ...usage, thoughts: count(counts.thoughts) ?? 0 };
 }
 
 /** `-o json`: models.<name>.tokens{prompt, candidates, cached, input}; `stream-json`: totals, and the same per model. */

@@ -14,7 +14,7 @@ export interface Graph {
 export const DEFAULT_PHASE_MINUTES = 5;
 
 /** Ids must be unique; blockers that are no phase are ignored. */
-export function graphOf(phases: readonly PlanPhase[]): Graph {
+export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[]): Graph {
   const positions = new Map(phases.map((phase, position) => [phase.id, position]));
   const blockers: number[][] = phases.map(() => []);
   const dependents: number[][] = phases.map(() => []);

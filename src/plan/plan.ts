@@ -15,13 +15,13 @@ export interface PlanPhase {
   files_created: string[];
   files_modified: string[];
   files_deleted: string[];
-  estimate?: Estimate;
+  estimate?: Estimate | undefined;
 }
 
 export interface Estimate {
-  input_tokens?: number;
-  output_tokens?: number;
-  minutes?: number;
+  input_tokens?: number | undefined;
+  output_tokens?: number | undefined;
+  minutes?: number | undefined;
 }
 
 export interface Plan {

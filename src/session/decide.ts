@@ -41,6 +41,7 @@ export interface MoveRequest {
   reason?: string | undefined;
   /** What went wrong, when the phase fails: recorded as its error. */
   failure?: { type: ErrorRecord["type"]; message: string } | undefined;
+  timeoutMs?: number | undefined;
   maxRetries: number;
   now: Date;
 }
@@ -52,6 +53,7 @@ export function decideMove(session: Session, request: MoveRequest, hashes: () =>
   const moved: EventOf<"phase.moved"> = { type: "phase.moved", phase: phase.id, from: phase.status, to: request.to };
   if (request.userDecision) moved.user_decision = true;
   if (request.reason !== undefined) moved.reason = request.reason;
+  if (request.timeoutMs !== undefined) moved.timeout_ms = request.timeoutMs;
   if (request.to === "in_progress") moved.hashes = hashes();
   if (request.failure === undefined) return [moved];
   const timestamp = request.now.toISOString();

@@ -6,6 +6,8 @@ import * as z from "zod";
 export const phaseStatuses = ["pending", "in_progress", "completed", "failed", "skipped", "aborted"] as const;
 export const sessionStatuses = ["in_progress", "completed", "failed", "interrupted"] as const;
 export const executionModes = ["parallel", "sequential"] as const;
+/** What an attempt came to. `interrupted`: stopped from outside, by a person or a crash; `quota`: the provider refused for now. */
+export const attemptOutcomes = ["success", "failure", "timeout", "quota", "interrupted"] as const;
 export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 
 const text = z.string().max(1_000_000);
@@ -38,6 +40,8 @@ const errorRecord = z.strictObject({
 });
 
 const tokens = z.strictObject({ input: count, output: count, cached: count });
+/** `input` has the cached tokens in it, `output` has not the thoughts. The model is null when the runtime does not name it. */
+const usage = z.strictObject({ model: z.string().nullable(), ...tokens.shape, thoughts: count });
 
 /** Content hash of a project file; null: it was not there; "unknown": not a file we could hash. */
 const fileHashes = z.record(path, z.string().nullable());
@@ -140,7 +144,12 @@ const bodies = {
   /** A view that had no journal: written by hand, by a script or by an earlier version. */
   "session.imported": z.strictObject({ title: text, session: sessionRecord }),
   "session.mode_set": z.strictObject({ execution_mode: executionMode }),
-  "session.status_set": z.strictObject({ status: sessionStatus, summary: text.optional() }),
+  /** `aborted`: a person ended it for good. */
+  "session.status_set": z.strictObject({
+    status: sessionStatus,
+    summary: text.optional(),
+    aborted: z.literal(true).optional(),
+  }),
   "session.noted": z.strictObject({ text, phase: id.optional(), agent: agent.optional() }),
   "phase.moved": z.strictObject({
     phase: id,
@@ -150,11 +159,45 @@ const bodies = {
     reason: text.optional(),
     /** Hashes of the files the phase owns, taken when it starts: what a resume compares with. */
     hashes: fileHashes.optional(),
+    /** From now on its attempts may take that long. */
+    timeout_ms: count.optional(),
   }),
   "phase.files_added": z.strictObject({ phase: id, ...files, hashes: fileHashes }),
   "phase.handed_off": z.strictObject({ phase: id, agent, handoff }),
   "phase.validated": z.strictObject({ phase: id, result: z.enum(["pass", "fail", "skipped"]), detail: text }),
   "phase.error_added": z.strictObject({ phase: id, error: errorRecord }),
+  /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
+  "attempt.started": z.strictObject({
+    phase: id,
+    attempt: count.min(1),
+    agent,
+    /** Which engine started it; its processes carry the same word. */
+    run: z.string().min(1).max(64),
+    runtime: z.string().min(1).max(64),
+    model: z.string().nullable(),
+    batch: z.string().min(1).max(255),
+    name: z.string().min(1).max(255),
+    prompt_bytes: count,
+    timeout_ms: count,
+  }),
+  "attempt.finished": z.strictObject({
+    phase: id,
+    attempt: count.min(1),
+    outcome: z.enum(attemptOutcomes),
+    exit_code: z.number().int().nullable(),
+    signal: z.string().nullable(),
+    duration_ms: count,
+    /** A word for programs, such as `no_result` or `output_too_large`, and a sentence for people. */
+    reason: z.string().max(64).optional(),
+    error_type: z.enum(errorTypes).optional(),
+    message: text.optional(),
+    /** By model; null: nothing is known. */
+    usage: z.array(usage).nullable(),
+    /** The result was found on disk after the engine that started it had died. */
+    adopted: z.literal(true).optional(),
+  }),
+  /** The session as a whole waits for the provider. `slots`: how many attempts may run after it; null: no limit. */
+  "quota.hit": z.strictObject({ phase: id, wait_ms: count, until: z.string(), slots: count.nullable() }),
   "tokens.used": z.strictObject({ agent, phase: id.optional(), ...tokens.shape }),
   /** What is still to be done when this is written: the new plan's file, and the old one's move to the archive (null: it lies elsewhere). */
   "plan.revised": z.strictObject({ plan, text: z.string(), superseded: fileMove.nullable() }),
@@ -188,6 +231,8 @@ export type FrozenPlan = z.infer<typeof plan>;
 export type FileMove = z.infer<typeof fileMove>;
 export type PhaseRecord = z.infer<typeof phaseRecord>;
 export type SessionRecord = z.infer<typeof sessionRecord>;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+export type Usage = z.infer<typeof usage>;
 export type HandoffRecord = z.infer<typeof handoff>;
 
 /** Why an event is not one of ours, in one line; undefined when it is. Used before writing and by `maestro doctor`. */

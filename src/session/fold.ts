@@ -4,7 +4,7 @@
 import { MaestroError } from "../errors.ts";
 import { emptyContext } from "../handoff/keys.ts";
 import type { EventOf, EventType, FrozenPlan, SessionEvent } from "./events.ts";
-import { findPhase, type Session, type SessionPhase } from "./session.ts";
+import { type AttemptResult, findPhase, type Session, type SessionPhase } from "./session.ts";
 
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
 
@@ -39,9 +39,10 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "session.mode_set": (session, { execution_mode }) => {
     session.execution_mode = execution_mode;
   },
-  "session.status_set": (session, { status, summary }) => {
+  "session.status_set": (session, { status, summary, aborted }) => {
     session.status = status;
     session.summary = summary ?? session.summary;
+    session.aborted ||= aborted === true;
   },
   "session.noted": (session, { ts, text, phase, agent }) => {
     session.notes.push({
@@ -54,7 +55,9 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "phase.moved": (session, event) => {
     const phase = phaseOf(session, event);
     move(session, phase, event.to, event.ts);
+    if (event.to === "in_progress") phase.attempts_at_start = phase.attempts.length;
     if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
+    if (event.timeout_ms !== undefined) phase.timeout_ms = event.timeout_ms;
   },
   "phase.files_added": (session, event) => {
     const phase = phaseOf(session, event);
@@ -74,6 +77,21 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "phase.error_added": (session, event) => {
     phaseOf(session, event).errors.push(event.error);
   },
+  "attempt.started": (session, event) => {
+    const { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, ts: started } = event;
+    const made = { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, started };
+    phaseOf(session, event).attempts.push({ ...made, finished: null, result: null });
+  },
+  "attempt.finished": (session, event) => {
+    const attempt = phaseOf(session, event).attempts.findLast((one) => one.attempt === event.attempt);
+    if (attempt === undefined) throw unusable(event, `names unknown attempt ${event.attempt} of phase ${event.phase}`);
+    attempt.finished = event.ts;
+    attempt.result = resultOf(event);
+    for (const usage of event.usage ?? []) addTokens(session, attempt.agent, usage);
+  },
+  "quota.hit": (session, { ts, until, slots }) => {
+    session.quota = { since: ts, until, slots };
+  },
   "tokens.used": (session, event) => addTokens(session, event.agent, event),
   "plan.revised": (session, { plan, text, superseded }) => {
     revise(session, plan);
@@ -86,6 +104,16 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     relocate(session, event.moves);
   },
 };
+
+function resultOf(event: Timed<"attempt.finished">): AttemptResult {
+  const { outcome, exit_code, signal, duration_ms, usage } = event;
+  const result: AttemptResult = { outcome, exit_code, signal, duration_ms, usage };
+  if (event.reason !== undefined) result.reason = event.reason;
+  if (event.error_type !== undefined) result.error_type = event.error_type;
+  if (event.message !== undefined) result.message = event.message;
+  if (event.adopted !== undefined) result.adopted = event.adopted;
+  return result;
+}
 
 function phaseOf(session: Session, event: { seq: number; type: string; phase: string }): SessionPhase {
   const phase = findPhase(session, event.phase);
@@ -188,7 +216,8 @@ function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"ses
 function imported(event: Timed<"session.imported">): Session {
   // A copy: what happens later must not change the event.
   const session = structuredClone(event.session);
-  return { ...session, ...begin(session.phases, event.seq), title: event.title, task: null, plan_hash: null };
+  const phases = session.phases.map((phase) => ({ ...phase, attempts: [] }));
+  return { ...session, ...begin(phases, event.seq), title: event.title, task: null, plan_hash: null };
 }
 
 /** What every session has at its first event. */
@@ -202,6 +231,7 @@ function begin(phases: SessionPhase[], seq: number) {
     revision: 1,
     revised: null,
     aborted: phases.some((phase) => phase.status === "aborted"),
+    quota: null,
     archiving: null,
     seq,
     index: indexOf(phases),
@@ -225,6 +255,7 @@ function pendingPhase(plan: FrozenPlan["phases"][number]): SessionPhase {
     downstream_context: emptyContext(),
     errors: [],
     retry_count: 0,
+    attempts: [],
     plan,
   };
 }

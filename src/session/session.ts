@@ -11,7 +11,23 @@ import type {
   SessionRecord,
 } from "./events.ts";
 
+/** One process (or native delegation) that worked on a phase. */
+export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phase"> {
+  started: string;
+  /** Null while it runs, and when nobody saw its end. */
+  finished: string | null;
+  result: AttemptResult | null;
+}
+
+export type AttemptResult = Omit<EventOf<"attempt.finished">, "type" | "phase" | "attempt">;
+
 export interface SessionPhase extends PhaseRecord {
+  /** Oldest first. */
+  attempts: Attempt[];
+  /** How many attempts it had when it was last started: a later one belongs to that start. */
+  attempts_at_start?: number;
+  /** Decided by a person for its next attempts. */
+  timeout_ms?: number;
   /** The phase as the plan froze it; absent in a session imported from a view. */
   plan?: FrozenPlan["phases"][number];
   handoff?: HandoffRecord;
@@ -44,6 +60,8 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   revised: { path: string; text: string; superseded: FileMove | null } | null;
   /** A phase was aborted: the session is over, whatever else happens to it. */
   aborted: boolean;
+  /** The last time the provider refused; null: never. */
+  quota: { since: string; until: string; slots: number | null } | null;
   archiving: EventOf<"archive.started"> | null;
   /** Sequence number of the last event. */
   seq: number;
@@ -56,6 +74,11 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
 export function findPhase(session: Session, id: string): SessionPhase | undefined {
   const position = session.index.get(id);
   return position === undefined ? undefined : session.phases[position];
+}
+
+/** The attempt that runs, ran last, or was cut off by a crash. */
+export function lastAttempt(phase: SessionPhase): Attempt | undefined {
+  return phase.attempts.at(-1);
 }
 
 /** Closed: nothing more will happen to it unless somebody decides so. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { Directory } from "./contained.ts";
+import { crc32, hex } from "./crc32.ts";
 import { JOURNAL_FILE, Journal } from "./journal.ts";
 
 let path: string;
@@ -67,6 +68,28 @@ describe("the journal", () => {
     expect([journal.session?.session_id, notesOf(journal)]).toEqual(["b", ["x", "y", "z"]]);
   });
 
+  it("goes on from what others wrote, so that the last checksum vouches for all of it", () => {
+    const [mine, theirs] = [write("a", ["one"]), new Journal()];
+    for (const text of ["two", "three", "four"]) {
+      theirs.refresh(directory);
+      theirs.append(directory, [note(`${text} (theirs)`), note(text)], new Date(0));
+      mine.refresh(directory);
+      mine.append(directory, [note(`${text} (mine)`)], new Date(0));
+    }
+    const bytes = readFileSync(file());
+    const above = bytes.subarray(0, bytes.lastIndexOf(',"crc"'));
+    expect(String(bytes).endsWith(`,"crc":"${hex(crc32(above))}"}\n`)).toBe(true);
+    const reader = new Journal();
+    expect(reader.refresh(directory)).toEqual({ tail: { kind: "none" }, exists: true });
+    expect(reader.session).toEqual(mine.session);
+  });
+
+  it("shows the session as it was after any of its records", () => {
+    const journal = write("a", ["one", "two", "three"]);
+    const seen = [1, 2, 4].map((seq) => journal.sessionAt(directory, seq)?.notes.map(({ text }) => text));
+    expect(seen).toEqual([[], ["one"], ["one", "two", "three"]]);
+  });
+
   it("starts a new line after a record that lost its newline", () => {
     write("a", ["one"]);
     writeFileSync(file(), readFileSync(file(), "utf8").trimEnd());
@@ -76,5 +99,8 @@ describe("the journal", () => {
     const again = new Journal();
     expect(again.refresh(directory)).toMatchObject({ tail: { kind: "none" } });
     expect(notesOf(again)).toEqual(["one", "two"]);
+    // And who was there counts the lines as they are.
+    writeFileSync(file(), `${readFileSync(file(), "utf8")}garbage\n`);
+    expect(journal.refresh(directory)).toEqual({ tail: { kind: "garbage", line: 4 }, exists: true });
   });
 });

@@ -4,7 +4,7 @@
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync } from "node:fs";
 import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { apply } from "../session/fold.ts";
+import { apply, type TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Directory, ioError } from "./contained.ts";
 import { readFrom, readRegular, shownPath, writeAll } from "./durable.ts";
@@ -12,7 +12,7 @@ import { crashPoint } from "./fault.ts";
 import {
   type Decoded,
   decodeRecords,
-  encodeRecord,
+  encodeChange,
   type JournalFault,
   type JournalRecord,
   journalStart,
@@ -27,9 +27,10 @@ export const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 /** The journal as far as it was read. A second look reads only what came after. */
 export class Journal {
   session: Session | undefined;
+  /** Told of every record as it is read or written. */
+  readonly listeners = new Set<(record: TimedEvent, session: Session) => void>();
   #inode = 0;
   #offset = 0;
-  #open = false;
   #position: ReadPosition = journalStart;
   #lastTime = "";
   /** The end of what was read. */
@@ -96,20 +97,21 @@ export class Journal {
     }
   }
 
-  /** Appends events durably; the journal must have been refreshed under the lock and its tail cut. */
-  append(directory: Directory, events: readonly SessionEvent[], now: Date): void {
+  /**
+   * Appends events; the journal must have been refreshed under the lock and its tail cut. They are durable when this returns, or with
+   * `isLast` false when `sync` does.
+   */
+  append(directory: Directory, events: readonly SessionEvent[], now: Date, isLast = true): void {
     // Time never runs backwards in the record, whatever the clock does.
     const ts = [now.toISOString(), this.#lastTime].sort().at(-1) as string;
-    const lines = events.map((event, index) =>
-      encodeRecord(this.#position.seq + 1 + index, ts, event, index < events.length - 1),
-    );
-    const bytes = Buffer.concat(this.#open ? [Buffer.from("\n"), ...lines] : lines);
+    const { bytes: lines } = encodeChange(this.#position, ts, events);
+    const bytes = this.#position.open ? Buffer.concat([Buffer.from("\n"), lines]) : lines;
     const fresh = this.#offset === 0;
     try {
       const flags = constants.O_WRONLY | constants.O_APPEND | (fresh ? constants.O_CREAT : 0);
       const fd = directory.open(JOURNAL_FILE, flags, 0o600);
       try {
-        this.#write(fd, bytes);
+        this.#write(fd, bytes, isLast);
         this.#inode = fstatSync(fd).ino;
       } finally {
         closeSync(fd);
@@ -122,10 +124,26 @@ export class Journal {
     if ("fault" in decoded) throw new Error(`journal record cannot be read back: ${decoded.fault.reason}`);
   }
 
+  /** Makes durable what was appended. */
+  sync(directory: Directory): void {
+    const fd = openJournal(directory, constants.O_WRONLY);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      crashPoint("append-sync");
+      fdatasyncSync(fd);
+      crashPoint("append-synced");
+    } catch (error) {
+      throw ioError("write", shownPath(directory, JOURNAL_FILE), error);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
   /** A write that fails half-way (disk full) is taken back: the next reader sees the old state. */
-  #write(fd: number, bytes: Buffer): void {
+  #write(fd: number, bytes: Buffer, isLast: boolean): void {
     try {
       writeAll(fd, bytes, "append");
+      if (!isLast) return;
       crashPoint("append-sync");
       fdatasyncSync(fd);
       crashPoint("append-synced");
@@ -143,7 +161,7 @@ export class Journal {
 
   /** Folds the records in `bytes`, which follow what was read before. After a fault nothing is known any more. */
   #take(bytes: Buffer): ReturnType<typeof decodeRecords> {
-    const decoded = decodeRecords(bytes, this.#position, (record) => this.#apply(record));
+    const decoded = decodeRecords(bytes, this.#position, this.#apply);
     if ("fault" in decoded) {
       this.#restart(0);
       return decoded;
@@ -152,26 +170,26 @@ export class Journal {
     this.#last = Buffer.concat([this.#last, read]).subarray(-REMEMBERED_BYTES);
     this.#position = decoded.position;
     this.#offset += decoded.end;
-    if (decoded.end > 0) this.#open = decoded.open;
     return decoded;
   }
 
-  #apply(record: JournalRecord): string | undefined {
+  /** Itself the function that is handed over: a long replay compiles every layer that it goes through. */
+  #apply = (record: JournalRecord): string | undefined => {
     try {
       this.session = apply(this.session, record);
       this.#lastTime = record.ts;
-      return undefined;
     } catch (error) {
       if (error instanceof MaestroError) return error.message;
       throw error;
     }
-  }
+    for (const listener of this.listeners) listener(record, this.session);
+    return undefined;
+  };
 
   #restart(inode: number): void {
     this.session = undefined;
     this.#inode = inode;
     this.#offset = 0;
-    this.#open = false;
     this.#position = journalStart;
     this.#lastTime = "";
     this.#last = Buffer.alloc(0);

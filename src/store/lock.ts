@@ -44,6 +44,29 @@ export function withLock<T>(directory: Directory, name: string, work: () => T, w
   }
 }
 
+/**
+ * Takes the lock for longer than one change, without waiting: the way to give it back, or who has it (undefined: it says nothing readable).
+ */
+export function claimLock(
+  directory: Directory,
+  name: string,
+): { release: (directory: Directory) => void } | { heldBy: LockOwner | undefined } {
+  const owner: LockOwner = { ...ownIdentity(), token: randomHex(12), since: new Date().toISOString() };
+  const started = performance.now();
+  const unreadable = { inode: 0, since: started };
+  for (;;) {
+    if (tryAcquire(directory, name, owner)) {
+      sweepMarkers(directory, name);
+      return { release: (from) => void (readOwner(from, name)?.token === owner.token && from.unlink(name)) };
+    }
+    const heldBy = readOwner(directory, name);
+    const isHeld = heldBy !== undefined && judge(heldBy) !== "dead";
+    if (isHeld || performance.now() - started > 2 * UNREADABLE_MS) return { heldBy };
+    clearUnreadable(directory, name, owner, unreadable);
+    pause(Math.random() * 5);
+  }
+}
+
 /** One attempt: true when the lock is now ours. A dead owner's lock is cleared on the way. */
 function tryAcquire(directory: Directory, name: string, owner: LockOwner): boolean {
   if (place(directory, name, owner)) return true;

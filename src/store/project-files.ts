@@ -1,8 +1,8 @@
 // Content of the project's own files, as far as a session records it: to tell on resume what changed meanwhile.
 
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, readSync } from "node:fs";
-import { basename, dirname, isAbsolute } from "node:path";
+import { closeSync, constants, fstatSync, lstatSync, readSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import type { FileHashes } from "../session/events.ts";
 import { pathFault, withParent } from "./contained.ts";
@@ -51,4 +51,14 @@ export function hashPlan(projectRoot: string, path: string): string | null {
 
 export function hashText(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Whether one of the files was written after `since` (ms): a hint for people, never a reason to act. */
+export function changedSince(projectRoot: string, paths: Iterable<string>, since: number): boolean {
+  for (const path of paths) {
+    if (/[*?{]/.test(path) || pathFault(path) !== undefined) continue;
+    const written = lstatSync(join(projectRoot, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (written > since) return true;
+  }
+  return false;
 }

@@ -1,5 +1,5 @@
 // One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Encoding, decoding, nothing else.
-// The checksum covers the bytes before `,"crc"`: a line that passes is a line we wrote.
+// The checksum goes on from the record before: the last one of many lines vouches for all of them, and one call verifies them.
 
 import type { SessionEvent } from "../session/events.ts";
 import { crc32, hex } from "./crc32.ts";
@@ -15,18 +15,19 @@ export type JournalRecord = {
   crc: string;
 } & SessionEvent;
 
-const NEWLINE = 0x0a;
-/** The typed array's own: a buffer's looks at its arguments first. */
-const { indexOf } = Uint8Array.prototype;
-const crcField = Buffer.from(',"crc":"');
-/** `,"crc":"` + eight digits + `"}` */
-const CRC_LENGTH = crcField.length + 10;
+/** What the next record follows. */
+interface LastRecord {
+  seq: number;
+  crc: string;
+}
 
-export function encodeRecord(seq: number, ts: string, event: SessionEvent, more = false): Buffer {
-  const { type, ...body } = event;
-  const envelope = { v: JOURNAL_VERSION, seq, ts, ...(more ? { more } : {}) };
-  const head = Buffer.from(JSON.stringify({ ...envelope, type, ...body }).slice(0, -1));
-  return Buffer.concat([head, Buffer.from(`,"crc":"${hex(crc32(head))}"}\n`)]);
+/** Where decoding starts: after a record, at line `line` of the file. */
+export interface ReadPosition extends LastRecord {
+  /** The checksum of the record before that: what tells a repetition of the record. */
+  before: string;
+  line: number;
+  /** True when the record lacks its newline. */
+  open: boolean;
 }
 
 export interface Decoded {
@@ -34,8 +35,6 @@ export interface Decoded {
   end: number;
   /** Where the next decoding starts. */
   position: ReadPosition;
-  /** True when the last good record lacks its newline. */
-  open: boolean;
   /** What stands after `end`: the remains of an interrupted write, or somebody's garbage. */
   tail: { kind: "none" } | { kind: "torn" | "garbage"; line: number };
 }
@@ -45,116 +44,164 @@ export interface JournalFault {
   reason: string;
 }
 
-/** Where decoding starts: after record `seq`, whose checksum is `crc`, at line `line` of the file. */
-export interface ReadPosition {
-  seq: number;
-  crc: string;
-  line: number;
-}
+type Outcome = Decoded | { fault: JournalFault };
+type Take = (record: JournalRecord) => string | undefined;
 
-export const journalStart: ReadPosition = { seq: 0, crc: "", line: 0 };
+export const journalStart: ReadPosition = { seq: 0, crc: "", before: "", line: 0, open: false };
+
+const NEWLINE = 0x0a;
+/** Verified and parsed at once: long enough for the calls to cost little, short enough for the records not to add up. */
+const CHUNK_BYTES = 64 * 1024;
+const closing = (crc: string) => `,"crc":"${crc}"}\n`;
+const closingForm = /^,"crc":"[0-9a-f]{8}"}\n$/;
+const CLOSING_LENGTH = closing("00000000").length;
+
+/** The lines of one change behind `last`, and what the next change follows. */
+export function encodeChange(
+  last: LastRecord,
+  ts: string,
+  events: readonly SessionEvent[],
+): LastRecord & { bytes: Buffer } {
+  let { seq, crc } = last;
+  const pieces = events.flatMap(({ type, ...body }, index) => {
+    seq += 1;
+    const envelope = { v: JOURNAL_VERSION, seq, ts, ...(index < events.length - 1 ? { more: true } : {}) };
+    const head = Buffer.from(JSON.stringify({ ...envelope, type, ...body }).slice(0, -1));
+    crc = checksum(crc, head, 0, head.length);
+    return [head, Buffer.from(closing(crc))];
+  });
+  return { seq, crc, bytes: Buffer.concat(pieces) };
+}
 
 /**
  * Decodes what follows `start` and hands over record by record: a long journal is never held as a whole. `take` may answer why a
  * record cannot be used. Only the end may be bad (a torn line, an incomplete change); anything else stops the reader, which names the line.
  */
-export function decodeRecords(
-  bytes: Buffer,
-  start: ReadPosition,
-  take: (record: JournalRecord) => string | undefined,
-): Decoded | { fault: JournalFault } {
-  let { seq, crc, line } = start;
-  // All that is complete; plain variables, because this runs for every line of a journal in a process that has just started.
-  let end = 0;
-  let goodSeq = seq;
-  let goodCrc = crc;
-  let goodLine = line;
-  let open = false;
-  let pending: JournalRecord[] = [];
-  const decoded = (tail: Decoded["tail"]): Decoded => ({
-    end,
-    position: { seq: goodSeq, crc: goodCrc, line: goodLine },
-    open,
-    tail,
-  });
-  for (let offset = 0, next = 0; offset < bytes.length; offset = next) {
+export function decodeRecords(bytes: Buffer, start: ReadPosition, take: Take): Outcome {
+  let decoded: Decoded = { end: 0, position: start, tail: { kind: "none" } };
+  if (start.open && bytes[0] === NEWLINE) decoded = { ...decoded, end: 1, position: { ...start, open: false } };
+  while (decoded.tail.kind === "none" && decoded.end < bytes.length) {
+    const newline = bytes.indexOf(NEWLINE, decoded.end + CHUNK_BYTES);
+    const stop = (newline === -1 ? bytes.lastIndexOf(NEWLINE) : newline) + 1;
+    const next: Outcome = decodeChunk(bytes, decoded, stop, take) ?? decodeLines(bytes, decoded, stop, take);
+    if ("fault" in next) return next;
+    decoded = next;
+  }
+  return decoded;
+}
+
+/** The whole changes before `stop`, when all that stands there are sound records; otherwise undefined, and nothing was taken. */
+function decodeChunk(bytes: Buffer, { end, position }: Decoded, stop: number, take: Take): Outcome | undefined {
+  const headEnd = stop - CLOSING_LENGTH;
+  if (headEnd <= end) return undefined;
+  const crc = checksum(position.crc, bytes, end, headEnd);
+  if (bytes.toString("latin1", headEnd, stop) !== closing(crc)) return undefined;
+  const records = parse<JournalRecord[]>(`[${bytes.toString("utf8", end, stop - 1).replaceAll("\n", ",")}]`);
+  if (records === undefined) return undefined;
+  let goodEnd = stop;
+  while (records.at(-1)?.more) {
+    records.pop();
+    goodEnd = bytes.lastIndexOf(NEWLINE, goodEnd - 2) + 1;
+  }
+  const last = records.at(-1);
+  if (last === undefined) return undefined;
+  const fault = takeAll(records, position, take);
+  if (fault !== undefined) return { fault };
+  const before = records.at(-2)?.crc ?? position.crc;
+  const line = position.line + records.length;
+  return {
+    end: goodEnd,
+    position: { seq: last.seq, crc: last.crc, before, line, open: false },
+    tail: { kind: "none" },
+  };
+}
+
+/** A function of its own: what is compiled with a loop over all records should be little. */
+function takeAll(records: readonly JournalRecord[], { seq, line }: ReadPosition, take: Take): JournalFault | undefined {
+  for (const record of records) {
     line += 1;
-    const newline = indexOf.call(bytes, NEWLINE, offset);
-    const stop = newline === -1 ? bytes.length : newline;
+    const reason = whyMisplaced(record, seq) ?? take(record);
+    if (reason !== undefined) return { line, reason };
+    seq = record.seq;
+  }
+  return undefined;
+}
+
+/** Line by line up to `stop` and to the end of the change there: goes around what may be ignored, and names the line that is at fault. */
+function decodeLines(bytes: Buffer, from: Decoded, stop: number, take: Take): Outcome {
+  let good = from;
+  let { seq, crc, before, line } = from.position;
+  let pending: { record: JournalRecord; at: number }[] = [];
+  let next = from.end;
+  do {
+    line += 1;
+    const newline = bytes.indexOf(NEWLINE, next);
+    const text = bytes.subarray(next, newline === -1 ? bytes.length : newline);
     next = newline === -1 ? bytes.length : newline + 1;
-    if (isBlank(bytes, offset, stop)) {
-      if (newline === -1) return decoded({ kind: "torn", line });
-    } else {
-      const record = decodeLine(bytes, offset, stop);
-      if (typeof record === "string") {
-        if (!isBlank(bytes, next, bytes.length)) return { fault: { line, reason: record } };
-        return decoded({ kind: newline === -1 ? "torn" : "garbage", line });
+    if (!isBlank(text)) {
+      const found = decodeLine(text, { seq, crc, before });
+      if ("damage" in found && isBlank(bytes.subarray(next))) {
+        return { ...good, tail: { kind: newline === -1 ? "torn" : "garbage", line } };
       }
-      const reason = misplaced(record, seq, crc);
-      if (reason !== undefined) return { fault: { line, reason } };
-      const isNew = record.seq !== seq;
-      seq = record.seq;
-      crc = record.crc;
-      if (isNew && (record.more || pending.length > 0)) pending.push(record);
-      else if (isNew) {
-        const refused = take(record);
-        if (refused !== undefined) return { fault: { line, reason: refused } };
+      if ("damage" in found) return { fault: { line, reason: found.damage } };
+      if ("misplaced" in found) return { fault: { line, reason: found.misplaced } };
+      if ("record" in found) {
+        pending.push({ record: found.record, at: line });
+        before = crc;
+        ({ seq, crc } = found.record);
       }
+    } else if (newline === -1) return { ...good, tail: { kind: "torn", line } };
+    if (pending.at(-1)?.record.more) continue;
+    for (const { record, at } of pending) {
+      const reason = take(record);
+      if (reason !== undefined) return { fault: { line: at, reason } };
     }
-    if (pending.length > 0) {
-      if (pending[pending.length - 1]?.more) continue;
-      const refused = pending.map(take).find((answer) => answer !== undefined);
-      if (refused !== undefined) return { fault: { line, reason: refused } };
-      pending = [];
-    }
-    end = next;
-    goodSeq = seq;
-    goodCrc = crc;
-    goodLine = line;
-    open = newline === -1;
-  }
-  return decoded(pending.length === 0 ? { kind: "none" } : { kind: "torn", line });
+    pending = [];
+    good = { end: next, position: { seq, crc, before, line, open: newline === -1 }, tail: { kind: "none" } };
+  } while (next < bytes.length && (next < stop || pending.length > 0));
+  return pending.length === 0 ? good : { ...good, tail: { kind: "torn", line } };
 }
 
-/** Why a record may not stand behind record `seq` with checksum `crc`. */
-function misplaced(record: JournalRecord, seq: number, crc: string): string | undefined {
-  if (record.v !== JOURNAL_VERSION) return `format version ${record.v} is newer than this Maestro understands`;
-  const repeated = record.seq === seq && record.crc === crc;
-  return repeated || record.seq === seq + 1 ? undefined : `record ${record.seq} follows record ${seq}`;
+type Line = { record: JournalRecord } | { repeated: true } | { damage: string } | { misplaced: string };
+
+/** What one line, given without its newline, is behind the record `last`. */
+function decodeLine(bytes: Buffer, last: LastRecord & { before: string }): Line {
+  const headEnd = bytes.length + 1 - CLOSING_LENGTH;
+  const found = `${bytes.toString("latin1", Math.max(0, headEnd))}\n`;
+  if (headEnd <= 0 || !closingForm.test(found)) return { damage: "no checksum" };
+  const isAfter = (crc: string) => found === closing(checksum(crc, bytes, 0, headEnd));
+  if (found === closing(last.crc) && isAfter(last.before)) return { repeated: true };
+  const isSound = isAfter(last.crc);
+  const record = parse<JournalRecord>(bytes.toString());
+  if (record === undefined) return { damage: isSound ? "not JSON" : "checksum does not match" };
+  const misplaced = whyMisplaced(record, last.seq);
+  // A lost line, or a format with other checksums, is no damage of this line.
+  const isRecord = isSound || (Number.isInteger(record.v) && Number.isInteger(record.seq));
+  if (misplaced !== undefined && isRecord) return { misplaced };
+  return isSound ? { record } : { damage: "checksum does not match" };
 }
 
-/** The record, or why it is none. */
-function decodeLine(bytes: Buffer, start: number, end: number): JournalRecord | string {
-  const bodyEnd = end - CRC_LENGTH;
-  if (bodyEnd <= start || !hasCrcField(bytes, bodyEnd)) return "no checksum";
-  if (crc32(bytes, start, bodyEnd) !== hexAt(bytes, end - 10)) return "checksum does not match";
+/** Why a record may not stand behind record `last`. */
+function whyMisplaced({ v, seq }: JournalRecord, last: number): string | undefined {
+  if (v !== JOURNAL_VERSION) return `format version ${v} is newer than this Maestro understands`;
+  return seq === last + 1 ? undefined : `record ${seq} follows record ${last}`;
+}
+
+/** The checksum of `bytes[start, end)` behind a record whose own is `crc`: that one covers everything up to the record's closing. */
+function checksum(crc: string, bytes: Buffer, start: number, end: number): string {
+  const seed = crc === "" ? 0 : crc32(Buffer.from(closing(crc)), 0, CLOSING_LENGTH, Number.parseInt(crc, 16));
+  return hex(crc32(bytes, start, end, seed));
+}
+
+/** Undefined when it is no JSON. */
+function parse<Shape>(text: string): Shape | undefined {
   try {
-    return JSON.parse(bytes.toString("utf8", start, end));
-  } catch (error) {
-    return `not JSON: ${(error as Error).message}`;
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
-function hasCrcField(bytes: Buffer, at: number): boolean {
-  for (let i = 0; i < crcField.length; i++) if (bytes[at + i] !== crcField[i]) return false;
-  return true;
-}
-
-/** The eight lower-case hexadecimal digits at `at`; NaN when they are none. */
-function hexAt(bytes: Buffer, at: number): number {
-  let value = 0;
-  for (let i = at; i < at + 8; i++) {
-    const byte = bytes[i] as number;
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : Number.NaN;
-    value = value * 16 + digit;
-  }
-  return value;
-}
-
-function isBlank(bytes: Buffer, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i] as number;
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== NEWLINE) return false;
-  }
-  return true;
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === NEWLINE);
 }

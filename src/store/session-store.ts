@@ -3,6 +3,7 @@
 
 import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
+import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
 import type { Directory } from "./contained.ts";
@@ -26,6 +27,9 @@ export interface StoreOptions extends ViewOptions {
   /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
   viewDelayMs?: number;
 }
+
+/** One change: what it sees, and the events it answers with. */
+export type Update = <T>(decide: (session: Session | undefined) => { events: SessionEvent[]; result: T }) => T;
 
 export type SessionRead =
   | { state: "none" }
@@ -57,6 +61,20 @@ export class SessionStore {
       return this.#careFor(directory);
     });
     return found ?? { state: "none" };
+  }
+
+  /** Reads what others have recorded and nothing else: whatever needs mending is left to the next change. */
+  refresh(): void {
+    inState(this.location, ["state"], (directory) => {
+      const read = this.#journal.refresh(directory);
+      if ("fault" in read) throw new MaestroError("parse_failed", faultReason(directory, read.fault));
+    });
+  }
+
+  /** Tells `listener` of every event from now on, whoever records it; returns how to stop. */
+  observe(listener: (event: TimedEvent, session: Session) => void): () => void {
+    this.#journal.listeners.add(listener);
+    return () => void this.#journal.listeners.delete(listener);
   }
 
   hasWorkspace(): boolean {
@@ -95,6 +113,29 @@ export class SessionStore {
     return made.result;
   }
 
+  /**
+   * Several changes at the price of one: each sees what the ones before it recorded, and all are durable when this returns. If one is
+   * refused, those before it stand.
+   */
+  updateAll<T>(work: (update: Update) => T): T {
+    const done = this.locked((directory) => {
+      this.requireHealthy(directory);
+      const before = this.#journal.session?.seq;
+      const update: Update = (decide) => {
+        const { events, result } = decide(this.#journal.session);
+        this.append(directory, events, false);
+        return result;
+      };
+      try {
+        return { result: work(update) };
+      } finally {
+        if (this.#journal.session?.seq !== before) this.#journal.sync(directory);
+      }
+    });
+    if (done === undefined) throw gone(this.location);
+    return done.result;
+  }
+
   /** Runs `work` under the session lock; undefined when there is no state directory. */
   locked<T>(work: (directory: Directory) => T): T | undefined {
     return inState(this.location, ["state"], (directory) => withLock(directory, LOCK_FILE, () => work(directory)));
@@ -110,13 +151,13 @@ export class SessionStore {
   }
 
   /** Under the lock, after `requireHealthy`. */
-  append(directory: Directory, events: readonly SessionEvent[]): void {
+  append(directory: Directory, events: readonly SessionEvent[], isLast = true): void {
     if (events.length === 0) return;
     for (const event of events) {
       const fault = this.#options.fault?.(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
-    this.#journal.append(directory, events, this.#options.now());
+    this.#journal.append(directory, events, this.#options.now(), isLast);
     this.#undrawn = true;
     this.#scheduleView();
   }

@@ -2,19 +2,14 @@
 
 import type { Conflict, Position } from "../session/position.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "../session/session.ts";
-
-export type Paint = Record<"bold" | "cyan" | "dim" | "green" | "red" | "yellow", (text: string) => string>;
+import { cell, cellRight, cut, widest } from "./cell.ts";
+import { conflictLines } from "./conflict-lines.ts";
+import { ago, duration } from "./duration.ts";
+import type { Paint } from "./paint.ts";
+import { symbols } from "./symbols.ts";
 
 const MAX_PHASES_SHOWN = 60;
-
-const symbols: Record<SessionPhase["status"], [symbol: string, color: keyof Paint]> = {
-  pending: ["○", "dim"],
-  in_progress: ["▶", "cyan"],
-  completed: ["✓", "green"],
-  failed: ["✗", "red"],
-  skipped: ["↷", "yellow"],
-  aborted: ["■", "red"],
-};
+const MAX_COLUMN = 64;
 
 export function statusLines(
   session: Session,
@@ -40,12 +35,19 @@ export function statusLines(
 
 function phaseLines(session: Session, paint: Paint): string[] {
   const shown = visible(session.phases);
-  const idWidth = Math.max(...shown.map((phase) => phase.id.length));
-  const nameWidth = Math.min(44, Math.max(...shown.map((phase) => phase.name.length)));
-  const agentWidth = Math.max(...shown.map((phase) => (phase.agents[0] ?? "").length));
+  const agentOf = (phase: SessionPhase) => phase.agents[0] ?? "";
+  const idWidth = widest(
+    shown.map((phase) => phase.id),
+    MAX_COLUMN,
+  );
+  const nameWidth = widest(
+    shown.map((phase) => phase.name),
+    44,
+  );
+  const agentWidth = widest(shown.map(agentOf), MAX_COLUMN);
   const lines = shown.map((phase) => {
     const [symbol, color] = symbols[phase.status];
-    const cells = [phase.id.padStart(idWidth), cell(phase.name, nameWidth), (phase.agents[0] ?? "").padEnd(agentWidth)];
+    const cells = [cellRight(phase.id, idWidth), cell(phase.name, nameWidth), cell(agentOf(phase), agentWidth)];
     return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase)}`.trimEnd();
   });
   const hidden = session.phases.length - shown.length;
@@ -73,7 +75,7 @@ function detail(session: Session, phase: SessionPhase): string {
     case "completed":
       return `completed${took(phase)}${retries}${phase.handoff === undefined ? ", unverified" : ""}`;
     case "failed":
-      return `failed: ${cell(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60).trimEnd()}${retries}`;
+      return `failed: ${cut(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60)}${retries}`;
     default:
       return `${phase.status.replace("_", " ")}${retries}`;
   }
@@ -104,42 +106,7 @@ function nextLines(session: Session, position: Position, paint: Paint): string[]
   return lines.length === 0 ? ["Nothing is ready to start"] : lines;
 }
 
-function conflictLines(session: Session, conflicts: readonly Conflict[], paint: Paint): string[] {
-  const unknown =
-    session.plan_hash === null
-      ? ["Whether the plan has changed is not known: the session was taken over from its view"]
-      : [];
-  if (conflicts.length === 0) return [...unknown, "No conflicts: what was recorded is as the session left it"];
-  const found = conflicts.map((conflict) => {
-    if (conflict.kind === "plan_changed")
-      return paint.yellow(`The plan has changed since the session began: ${conflict.file}`);
-    const what =
-      conflict.kind === "partially_modified"
-        ? "was begun and not finished, and changed"
-        : "recorded a file that has changed since:";
-    return paint.yellow(`Phase ${conflict.phase} ${what} ${conflict.file}`);
-  });
-  return [...unknown, ...found];
-}
-
 function took(phase: SessionPhase): string {
   if (phase.started === null || phase.completed === null) return "";
   return ` in ${duration(Date.parse(phase.completed) - Date.parse(phase.started))}`;
-}
-
-function ago(timestamp: string, now: Date): string {
-  const elapsed = now.getTime() - Date.parse(timestamp);
-  return elapsed < 1000 ? "just now" : `${duration(elapsed)} ago`;
-}
-
-function duration(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
-  return `${Math.floor(seconds / 86_400)} days`;
-}
-
-function cell(text: string, width: number): string {
-  return text.length <= width ? text.padEnd(width) : `${text.slice(0, width - 1)}…`;
 }

@@ -1,29 +1,26 @@
-// The real Gemini CLI with a home of its own, our extension installed, and a scripted model.
+// The real Gemini CLI with a home of its own and a scripted model: started by hand, or by `maestro`.
 
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, cpSync, existsSync, mkdirSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { type Background, background } from "./processes.ts";
 import { type Project, type Run, root } from "./project.ts";
 
 const cli = join(root, "node_modules", ".bin", "gemini");
 
-function geminiEnvironment(project: Project, modelUrl: string): NodeJS.ProcessEnv {
-  return project.environment({
-    GEMINI_API_KEY: "a-key-that-is-long-enough-to-look-real",
-    GOOGLE_GEMINI_BASE_URL: modelUrl,
-    GEMINI_CLI_NO_RELAUNCH: "true",
-    GEMINI_CLI_TRUST_WORKSPACE: "true",
-  });
+function geminiEnvironment(modelUrl: string): Record<string, string> {
+  return { GEMINI_API_KEY: "a-key-that-is-long-enough-to-look-real", GOOGLE_GEMINI_BASE_URL: modelUrl };
+}
+
+/** The user's settings of the CLI: how to sign in, and whatever else. */
+export function writeSettings(project: Project, settings: object = {}): void {
+  const signIn = { security: { auth: { selectedType: "gemini-api-key" } } };
+  project.write(".home/.gemini/settings.json", JSON.stringify({ ...signIn, ...settings }));
 }
 
 /** Installs what git tracks (and what is about to be), as a user's `gemini extensions install` does. */
 export async function installExtension(project: Project, modelUrl: string): Promise<Run> {
-  const home = join(project.path, ".home", ".gemini");
-  mkdirSync(home, { recursive: true });
-  writeFileSync(
-    join(home, "settings.json"),
-    JSON.stringify({ security: { auth: { selectedType: "gemini-api-key" } } }),
-  );
+  writeSettings(project);
   const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
     cwd: root,
     encoding: "utf8",
@@ -40,9 +37,10 @@ export async function installExtension(project: Project, modelUrl: string): Prom
 }
 
 export function gemini(project: Project, modelUrl: string, args: string[]): Promise<Run> {
+  const trusting = { GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" };
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: project.path,
-    env: geminiEnvironment(project, modelUrl),
+    env: project.environment({ ...geminiEnvironment(modelUrl), ...trusting }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
@@ -50,4 +48,33 @@ export function gemini(project: Project, modelUrl: string, args: string[]): Prom
   child.stdout.on("data", (chunk) => (stdout += chunk));
   child.stderr.on("data", (chunk) => (stderr += chunk));
   return new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr })));
+}
+
+/** Starts `maestro` with the CLI on its PATH. Nobody may block meanwhile: the model lives in this process. */
+export function maestroWithGemini(
+  project: Project,
+  modelUrl: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Background {
+  const launcher = `#!/bin/sh\nprintf '%s\\n' "$*" >>"$0.launches"\nexec '${process.execPath}' '${cli}' "$@"\n`;
+  chmodSync(project.write(".bin/gemini", launcher), 0o755);
+  // The CLI writes whole conversations there when the provider fails.
+  const temporary = join(project.path, ".tmp");
+  mkdirSync(temporary, { recursive: true });
+  return background(project, args, {
+    ...geminiEnvironment(modelUrl),
+    TMPDIR: temporary,
+    PATH: [join(project.path, ".bin"), process.env.PATH].join(delimiter),
+    MAESTRO_STAGGER_DELAY: "0",
+    MAESTRO_EXECUTION_MODE: "parallel",
+    MAESTRO_MAX_CONCURRENT: "2",
+    MAESTRO_DEFAULT_MODEL: "gemini-2.5-flash",
+    ...env,
+  });
+}
+
+/** What `maestro` has started the CLI with: a line of arguments each. */
+export function launches(project: Project): string[] {
+  return project.read(".bin/gemini.launches").trimEnd().split("\n");
 }

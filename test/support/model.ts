@@ -1,6 +1,6 @@
 // A scripted model on loopback that the real Gemini CLI talks to: it answers by rule and remembers every request.
 
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface ModelRequest {
@@ -9,17 +9,39 @@ export interface ModelRequest {
   system: string;
   /** The text of the last message of the user. */
   prompt: string;
+  /** Every text of the user's side in the conversation, part by part. */
+  texts: string[];
+  /** What came back from tools in the last message, as JSON. */
+  results: string;
   tools: string[];
 }
 
 export type Part = { text: string } | { functionCall: { name: string; args: Record<string, unknown> } };
-export type Answer = { parts: Part[] } | { status: number };
+
+/** As the provider counts: `prompt` has the cached tokens in it, `candidates` has not the thoughts. */
+export interface Usage {
+  prompt: number;
+  cached: number;
+  candidates: number;
+  thoughts: number;
+}
+
+interface Refusal {
+  status: number;
+  message?: string;
+  /** When to come back, as google.rpc.RetryInfo has it: "3s". */
+  retryDelay?: string;
+}
+
+export type Answer = ({ parts: Part[]; usage?: Partial<Usage> } | Refusal | { hang: true }) & { delayMs?: number };
 
 export interface ScriptedModel {
   url: string;
   requests: ModelRequest[];
   close(): Promise<void>;
 }
+
+const usual: Usage = { prompt: 100, cached: 40, candidates: 20, thoughts: 0 };
 
 export async function startModel(answer: (request: ModelRequest) => Answer): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
@@ -29,23 +51,8 @@ export async function startModel(answer: (request: ModelRequest) => Answer): Pro
     const request = understand(incoming.url ?? "", Buffer.concat(chunks).toString("utf8"));
     requests.push(request);
     const answered = answer(request);
-    if ("status" in answered) {
-      outgoing.writeHead(answered.status, { "content-type": "application/json" });
-      outgoing.end(JSON.stringify({ error: { code: answered.status, message: "scripted", status: "SCRIPTED" } }));
-      return;
-    }
-    const body = {
-      candidates: [{ content: { role: "model", parts: answered.parts }, finishReason: "STOP", index: 0 }],
-      usageMetadata: {
-        promptTokenCount: 100,
-        candidatesTokenCount: 20,
-        cachedContentTokenCount: 40,
-        totalTokenCount: 120,
-      },
-    };
-    const streamed = (incoming.url ?? "").includes("streamGenerateContent");
-    outgoing.writeHead(200, { "content-type": streamed ? "text/event-stream" : "application/json" });
-    outgoing.end(streamed ? `data: ${JSON.stringify(body)}\n\n` : JSON.stringify(body));
+    const isStreamed = (incoming.url ?? "").includes("streamGenerateContent");
+    setTimeout(() => send(outgoing, answered, isStreamed), answered.delayMs ?? 0).unref();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -60,9 +67,52 @@ export async function startModel(answer: (request: ModelRequest) => Answer): Pro
   };
 }
 
+export type Rules = Record<string, Answer | Answer[]>;
+
+/**
+ * Answers by the words in a conversation: the first rule whose key is in it. A list is used up in order, and what comes after it, or
+ * fits no rule, is refused; anything else is the answer for ever.
+ */
+export function byWords(rules: Rules): (request: ModelRequest) => Answer {
+  return ({ texts }) => {
+    const said = texts.join("\n");
+    const [key, rule] = Object.entries(rules).find(([words]) => said.includes(words)) ?? ["", []];
+    const answer = Array.isArray(rule) ? rule.shift() : rule;
+    return answer ?? { status: 400, message: `the script has no answer left: ${key}` };
+  };
+}
+
+function send(outgoing: ServerResponse, answer: Answer, isStreamed: boolean): void {
+  if ("hang" in answer) return;
+  if ("status" in answer) {
+    outgoing.writeHead(answer.status, { "content-type": "application/json" });
+    outgoing.end(JSON.stringify({ error: refusal(answer) }));
+    return;
+  }
+  const { prompt, cached, candidates, thoughts } = { ...usual, ...answer.usage };
+  const body = {
+    candidates: [{ content: { role: "model", parts: answer.parts }, finishReason: "STOP", index: 0 }],
+    usageMetadata: {
+      promptTokenCount: prompt,
+      cachedContentTokenCount: cached,
+      candidatesTokenCount: candidates,
+      thoughtsTokenCount: thoughts,
+      totalTokenCount: prompt + candidates + thoughts,
+    },
+  };
+  outgoing.writeHead(200, { "content-type": isStreamed ? "text/event-stream" : "application/json" });
+  outgoing.end(isStreamed ? `data: ${JSON.stringify(body)}\n\n` : JSON.stringify(body));
+}
+
+function refusal({ status: code, message = "scripted", retryDelay }: Refusal): object {
+  const status = code === 429 ? "RESOURCE_EXHAUSTED" : code === 500 ? "INTERNAL" : "SCRIPTED";
+  const retryInfo = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay };
+  return { code, message, status, ...(retryDelay === undefined ? {} : { details: [retryInfo] }) };
+}
+
 interface WireContent {
   role?: string;
-  parts?: { text?: string }[];
+  parts?: { text?: string; functionResponse?: unknown }[];
 }
 
 function understand(url: string, body: string): ModelRequest {
@@ -72,10 +122,14 @@ function understand(url: string, body: string): ModelRequest {
     tools?: { functionDeclarations?: { name: string }[] }[];
   } = body === "" ? {} : JSON.parse(body);
   const textOf = (content: WireContent | undefined) => (content?.parts ?? []).map((part) => part.text ?? "").join("\n");
+  const last = wire.contents?.at(-1);
+  const ofUser = (wire.contents ?? []).filter(({ role }) => role === "user");
   return {
     model: /models\/([^:]+):/.exec(url)?.[1] ?? "",
     system: textOf(wire.systemInstruction),
-    prompt: textOf(wire.contents?.at(-1)),
+    prompt: textOf(last),
+    texts: ofUser.flatMap(({ parts }) => (parts ?? []).flatMap(({ text }) => text ?? [])),
+    results: JSON.stringify((last?.parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? [])),
     tools: (wire.tools ?? []).flatMap((tool) => (tool.functionDeclarations ?? []).map(({ name }) => name)),
   };
 }

@@ -112,6 +112,10 @@ export interface PhaseSpec {
   blocked_by?: (string | number)[];
   files_created?: string[];
   files_modified?: string[];
+  description?: string;
+  parallel?: boolean;
+  validation?: string[];
+  estimate?: { minutes?: number; input_tokens?: number; output_tokens?: number };
 }
 
 /** A plan file with the given phases; JSON is YAML. */

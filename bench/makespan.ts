@@ -1,0 +1,22 @@
+// How close a run comes to the shortest possible: max(longest chain, work / slots), on random graphs of 100 phases whose agents sleep.
+
+import { rmSync } from "node:fs";
+import { median, report } from "./support/measure.ts";
+import { boundsOf, dice, makeProject, randomGraph, runPlan } from "./support/workload.ts";
+
+const SLOTS = 8;
+const ratios: number[] = [];
+for (let round = 0; round < 3; round++) {
+  const random = dice(round + 11);
+  const phases = randomGraph(100, () => Math.round(200 + random() * 800) / 1000, random);
+  const cases = phases.map(({ id, seconds }) => `${id}) sleep ${seconds};;`).join("\n");
+  const project = makeProject(phases, `cat >/dev/null\ncase "$MAESTRO_PHASE" in\n${cases}\nesac`);
+  const run = runPlan(project, ["--max-concurrent", String(SLOTS)]);
+  if (run.status !== 0) throw new Error(run.stderr);
+  const { chain, work } = boundsOf(phases);
+  const bound = Math.max(chain, work / SLOTS);
+  ratios.push(run.seconds / bound);
+  report(`round ${round + 1}: bound ${bound.toFixed(2)} s (chain ${chain.toFixed(2)}), run`, run.seconds, "s");
+  rmSync(project, { recursive: true });
+}
+report("makespan over the bound, median", median(ratios), "x", 1.05);

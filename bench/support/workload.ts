@@ -1,0 +1,94 @@
+// A project with a plan and a stand-in for gemini, and the built command run over it.
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const maestro = join(process.cwd(), "dist", "maestro.js");
+
+export interface WorkPhase {
+  id: string;
+  blocked_by: string[];
+  /** Seconds; told to the agent and to the scheduler. */
+  seconds: number;
+}
+
+/** Phases in a random graph: each waits for up to three of the twenty before it. */
+export function randomGraph(count: number, seconds: () => number, random: () => number): WorkPhase[] {
+  return Array.from({ length: count }, (_, at) => {
+    const waits = Array.from({ length: Math.floor(random() * 4) }, () => at - 1 - Math.floor(random() * 20));
+    const blocked_by = [...new Set(waits.filter((one) => one >= 0))].map((one) => `p${one}`);
+    return { id: `p${at}`, blocked_by, seconds: seconds() };
+  });
+}
+
+/** Repeatable dice. */
+export function dice(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** The longest chain, and the sum, in seconds. */
+export function boundsOf(phases: readonly WorkPhase[]): { chain: number; work: number } {
+  const ends = new Map<string, number>();
+  for (const { id, blocked_by, seconds } of phases) {
+    ends.set(id, Math.max(0, ...blocked_by.map((one) => ends.get(one) ?? 0)) + seconds);
+  }
+  return { chain: Math.max(...ends.values()), work: phases.reduce((sum, phase) => sum + phase.seconds, 0) };
+}
+
+const answer = JSON.stringify({
+  session_id: "bench",
+  response:
+    "## Task Report\n- Status: success\n- Files Created: none\n- Files Modified: none\n- Files Deleted: none\n- Summary: done\n\n## Downstream Context\n- Warnings: none\n",
+});
+
+/** `body`: what the stand-in does before it answers; a shell script that may use $MAESTRO_PHASE. */
+export function makeProject(phases: readonly WorkPhase[], body: string): string {
+  const project = mkdtempSync(join(tmpdir(), "maestro-bench-"));
+  mkdirSync(join(project, "bin"));
+  const script = `#!/bin/sh\n${body}\ncat <<'END'\n${answer}\nEND\n`;
+  writeFileSync(join(project, "bin", "gemini"), script);
+  chmodSync(join(project, "bin", "gemini"), 0o755);
+  const plan = {
+    title: "Bench",
+    phases: phases.map(({ id, blocked_by, seconds }) => ({
+      id,
+      title: `Phase ${id}`,
+      agent: "coder",
+      description: "Work.",
+      validation_criteria: ["it works"],
+      blocked_by,
+      estimate: { minutes: seconds },
+    })),
+  };
+  writeFileSync(join(project, "plan.md"), `---\n${JSON.stringify(plan)}\n---\n`);
+  return project;
+}
+
+export interface Measured {
+  seconds: number;
+  status: number | null;
+  stderr: string;
+}
+
+/** `maestro run` over the project; the wall time of the whole command. */
+export function runPlan(project: string, args: readonly string[]): Measured {
+  const env = {
+    HOME: project,
+    PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
+    MAESTRO_STAGGER_DELAY: "0",
+  };
+  const before = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, [maestro, "run", "plan.md", "--mode", "parallel", ...args], {
+    cwd: project,
+    env,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+  });
+  return { seconds: (performance.now() - before) / 1000, status, stderr };
+}

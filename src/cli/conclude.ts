@@ -1,0 +1,95 @@
+// The last word about a run: the report and the archive, or what somebody has to decide, and the exit code.
+
+import type { EngineEnd } from "../engine/engine.ts";
+import { requirePhase, requireSession } from "../session/decide.ts";
+import type { Session } from "../session/session.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { hashFiles } from "../store/project-files.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { escalationBlock } from "../views/escalation.ts";
+import { reportLines } from "../views/report.ts";
+import type { Io } from "./io.ts";
+import { paint } from "./paint.ts";
+import { pricesOf } from "./prices.ts";
+
+const exitCodes = { completed: 0, aborted: 1, failed: 4, quota: 5 } as const;
+const signalCodes: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+export interface Concluding {
+  store: SessionStore;
+  settings: ResolvedSettings;
+  end: EngineEnd;
+  json: boolean;
+  yes: boolean;
+}
+
+export async function conclude(io: Io, concluding: Concluding): Promise<number> {
+  const { store, settings, end, json } = concluding;
+  const session = requireSession(store.session);
+  const code = end.kind === "interrupted" ? (signalCodes[end.signal] ?? 1) : exitCodes[end.kind];
+  if (!json) for (const line of lastWords(io, settings, session, end)) io.out(`${line}\n`);
+  const archived = end.kind === "completed" ? await putAway(io, concluding) : undefined;
+  if (json) {
+    const phases = end.kind === "failed" ? { failed: end.phases } : {};
+    const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
+    io.out(`${JSON.stringify({ ...value, ...phases, exit_code: code, archived: archived ?? null })}\n`);
+  }
+  return code;
+}
+
+function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: EngineEnd): string[] {
+  const goOn = 'Go on with "maestro resume".';
+  switch (end.kind) {
+    case "completed":
+      return report(io, settings, session);
+    case "failed": {
+      if (end.phases.length === 0) return ['Nothing more can start. Look at it with "maestro status".'];
+      const { MAESTRO_MAX_RETRIES } = settings.values;
+      const blocks = end.phases.map((id) => escalationBlock(session, requirePhase(session, id), MAESTRO_MAX_RETRIES));
+      return blocks.flatMap((block, position) => (position === 0 ? block : ["", ...block]));
+    }
+    case "interrupted":
+      return [`Session ${session.session_id} was interrupted; nothing that was done is lost. ${goOn}`];
+    case "quota":
+      return [`The provider has been refusing for too long; session ${session.session_id} is interrupted. ${goOn}`];
+    case "aborted":
+      return [`Session ${session.session_id} was aborted. "maestro archive" puts it away.`];
+  }
+}
+
+export function report(io: Io, settings: ResolvedSettings, session: Session): string[] {
+  const width = Math.min(120, io.screen()?.columns ?? 100);
+  return reportLines(session, {
+    prices: pricesOf(io, settings),
+    now: io.now(),
+    paint: paint(io.color),
+    width,
+    missingFiles: missingFiles(io.cwd, session),
+  });
+}
+
+/** Files that a completed phase was to create and that are not there. */
+export function missingFiles(projectRoot: string, session: Session): { phase: string; file: string }[] {
+  return session.phases
+    .filter((phase) => phase.status === "completed")
+    .flatMap((phase) => {
+      const hashes = hashFiles(projectRoot, phase.plan?.files_created ?? []);
+      const missing = Object.keys(hashes).filter((file) => hashes[file] === null);
+      return missing.map((file) => ({ phase: phase.id, file }));
+    });
+}
+
+/** Archives the completed session when that is wanted; returns where it is. */
+async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
+  const question = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
+  if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
+    const isWanted = io.interactive && /^y/i.test((await io.ask(`${question} [y/N] `)).trim());
+    if (!isWanted) {
+      if (!io.interactive && !json) io.out(`\n${question}\n  maestro archive\n`);
+      return undefined;
+    }
+  }
+  const { session } = store.archive();
+  if (!json) io.out(`\nArchived: ${session}\n`);
+  return session;
+}

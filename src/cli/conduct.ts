@@ -1,0 +1,168 @@
+// Carries a session out: builds what the engine needs, lets it run in front of the user's eyes, and says what came of it.
+
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Engine, type EngineEnd } from "../engine/engine.ts";
+import { Lifeline } from "../engine/lifeline.ts";
+import { Supervisor } from "../engine/supervisor.ts";
+import { RUN_MARKER } from "../engine/tree.ts";
+import type { Workshop } from "../engine/workshop.ts";
+import { errno, MaestroError } from "../errors.ts";
+import { makeRedactor } from "../redact.ts";
+import { agentEnvironment } from "../runtimes/environment.ts";
+import { modelFor } from "../runtimes/models.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { splitWords, warnsOfAllowedTools } from "../runtimes/words.ts";
+import { requireSession } from "../session/decide.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { openBatch, policyPath } from "../store/batch.ts";
+import { randomHex } from "../store/durable.ts";
+import { claimEngine } from "../store/engine-lock.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { programRoot, rosterOf } from "./context.ts";
+import type { EngineSettings } from "./engine-options.ts";
+import type { Io } from "./io.ts";
+import { type Display, showRun } from "./show.ts";
+
+/** Beside this program, in dist/. */
+const wardenProgram = join(dirname(fileURLToPath(import.meta.url)), "warden.js");
+
+export interface Conducting {
+  store: SessionStore;
+  settings: ResolvedSettings;
+  runtime: Runtime;
+  /** The runtime's program, found on PATH. */
+  program: string;
+  engine: EngineSettings;
+  model?: string | undefined;
+  keepGoing: boolean;
+  display: Display;
+  /** The project that agents work in; the current directory but for a rehearsal. */
+  projectRoot: string;
+  /** Called when the engine has the session for itself. */
+  begun?: () => void;
+  /** A rehearsal plays validation commands. */
+  validator?: Workshop["validator"];
+}
+
+/** Drives the active session to its end, or to where somebody has to decide. */
+export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd> {
+  const { store, engine: limits, runtime } = conducting;
+  const release = claimEngine(store.location);
+  try {
+    const session = requireSession(store.session);
+    const run = randomHex(8);
+    const batch = openBatch(store.location, session.session_id);
+    // What a runtime would refuse of every attempt it refuses before the first.
+    runtime.argv({
+      agent: "",
+      tier: "read-only",
+      model: null,
+      policyFile: policyPath(batch.path, "read-only"),
+      extraArgs: [],
+    });
+    const bench = workshopOf(io, conducting);
+    // From here on nothing is between the warden and the engine that ends it.
+    const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs), limits.graceMs);
+    const workshop = { ...bench, run, batch, batchId: session.session_id, supervisor };
+    const engine = new Engine(workshop, {
+      slots: limits.slots,
+      staggerMs: runtime.callsModel ? limits.staggerMs : 0,
+      mode: session.execution_mode ?? "sequential",
+      keepGoing: conducting.keepGoing,
+      quotaBaseMs: limits.quotaBaseMs,
+      quotaWaitMs: limits.quotaWaitMs,
+      graceMs: limits.graceMs,
+    });
+    const leave = io.onSignal((signal) => engine.stop(signal));
+    const hide = showRun(io, store, engine, conducting.display);
+    try {
+      conducting.begun?.();
+      return await engine.run();
+    } finally {
+      hide();
+      await supervisor.close();
+      leave();
+      batch.close();
+      store.close();
+    }
+  } finally {
+    release();
+  }
+}
+
+type Made = "run" | "batch" | "batchId" | "supervisor";
+
+function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
+  const { store, settings, runtime, program, engine: limits, model } = conducting;
+  const roster = rosterOf(io);
+  const extraArgs = extraArguments(settings);
+  warnOfArguments(io, extraArgs);
+  const allowed = agentEnvironment(io.env, limits.passEnv, {});
+  return {
+    store,
+    runtime,
+    program,
+    projectRoot: conducting.projectRoot,
+    agents: new Map(roster.agents.map((agent) => [agent.name, agent])),
+    protocols: readProtocols(),
+    modelFor: (agent) => modelFor(agent, settings.values, model),
+    extraArgs,
+    environment: (own) => ({ ...allowed, ...own }),
+    validator: conducting.validator ?? ((command) => ({ program: "/bin/sh", args: ["-c", command] })),
+    redact: makeRedactor(io.env),
+    limits: {
+      timeoutMs: limits.timeoutMs,
+      validationTimeoutMs: limits.validationTimeoutMs,
+      maxRetries: settings.values.MAESTRO_MAX_RETRIES,
+    },
+    now: io.now,
+  };
+}
+
+function readProtocols(): Workshop["protocols"] {
+  const read = (name: string) => readFileSync(join(programRoot, "protocols", name), "utf8");
+  return { base: read("agent-base-protocol.md"), safety: read("filesystem-safety-protocol.md") };
+}
+
+/** MAESTRO_GEMINI_EXTRA_ARGS as words. */
+export function extraArguments({ values }: ResolvedSettings): string[] {
+  const words = splitWords(values.MAESTRO_GEMINI_EXTRA_ARGS);
+  if ("error" in words) throw new MaestroError("config", `MAESTRO_GEMINI_EXTRA_ARGS: ${words.error}`);
+  return words;
+}
+
+export function warnOfArguments(io: Io, words: readonly string[]): void {
+  if (!warnsOfAllowedTools(words)) return;
+  io.err("WARNING: --allowed-tools is deprecated in Gemini CLI; use --policy (Policy Engine) instead\n");
+}
+
+/** No orchestra inside an orchestra. */
+export function refuseInsideAttempt(io: Io): void {
+  if (!io.env.MAESTRO_ATTEMPT && !io.env[RUN_MARKER]) return;
+  const phase = io.env.MAESTRO_PHASE ? ` (phase ${io.env.MAESTRO_PHASE})` : "";
+  throw new MaestroError(
+    "environment",
+    `This is already an attempt of Maestro${phase}: it cannot start another engine`,
+    {
+      hint: "Do the work of the phase yourself and hand it over.",
+    },
+  );
+}
+
+/** Where a program is on PATH; undefined when it is not. */
+export function findProgram(io: Io, name: string): string | undefined {
+  const candidates = (io.env.PATH ?? "").split(delimiter).map((folder) => resolve(io.cwd, folder || ".", name));
+  return candidates.find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch (error) {
+    if (errno(error) !== undefined) return false;
+    throw error;
+  }
+}

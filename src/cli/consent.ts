@@ -1,0 +1,45 @@
+// How a session is to be carried out: by flag, by setting, or by asking. Nothing runs before it is decided.
+
+import { MaestroError } from "../errors.ts";
+import { graphOf } from "../plan/graph.ts";
+import type { PlanPhase } from "../plan/plan.ts";
+import { profileOf } from "../plan/profile.ts";
+import type { ExecutionMode } from "../session/events.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { consentLines } from "../views/consent.ts";
+import type { EngineFlags } from "./engine-options.ts";
+import type { Io } from "./io.ts";
+
+/** The mode; undefined when nobody is there to choose it, or does not want to. The question itself has been shown then. */
+export async function chooseMode(
+  io: Io,
+  settings: ResolvedSettings,
+  phases: readonly PlanPhase[],
+  flags: EngineFlags,
+): Promise<ExecutionMode | undefined> {
+  const preset = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
+  if (preset === "parallel" || preset === "sequential") return preset;
+  if (preset !== "ask") {
+    throw new MaestroError("usage", `Unknown execution mode ${JSON.stringify(preset)}`, {
+      hint: "Use one of parallel, sequential, ask.",
+    });
+  }
+  io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini").join("\n")}\n\n`);
+  if (flags.yes) {
+    io.err("--yes: parallel dispatch\n");
+    return "parallel";
+  }
+  if (!io.interactive) {
+    io.err(
+      "ERROR: Somebody has to choose how the phases are carried out, and there is no terminal to ask on\n" +
+        "  Pass --mode parallel or --mode sequential, or set MAESTRO_EXECUTION_MODE.\n",
+    );
+    return undefined;
+  }
+  for (;;) {
+    const answer = (await io.ask("Which one? [1 parallel, 2 sequential, q to leave] ")).trim().toLowerCase();
+    if (/^(1|p|parallel)$/.test(answer)) return "parallel";
+    if (/^(2|s|sequential)$/.test(answer)) return "sequential";
+    if (/^(q|quit|n|no|)$/.test(answer)) return undefined;
+  }
+}

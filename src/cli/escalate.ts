@@ -1,0 +1,54 @@
+// What happens at a terminal when phases have failed: each is put to the person as the block of the design documents, and the
+// answer is recorded at once.
+
+import { requirePhase, requireSession } from "../session/decide.ts";
+import { decideAbort } from "../session/decide-attempt.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { movePhase } from "../store/operations.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { type Choice, escalationOf } from "../views/escalation.ts";
+import type { Io } from "./io.ts";
+
+/** Asks about every phase; true when each has an answer and the session can go on. */
+export async function askAboutFailed(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  phases: readonly string[],
+): Promise<boolean> {
+  const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
+  for (const id of phases) {
+    const session = requireSession(store.session);
+    const { block, choices } = escalationOf(session, requirePhase(session, id), maxRetries);
+    io.err(`\n${block.join("\n")}\n`);
+    const choice = await ask(io, choices);
+    if (choice === null || choice.kind === "narrow") return false;
+    if (choice.kind === "abort") {
+      store.update((current) => ({
+        events: decideAbort(requireSession(current), undefined, io.now()),
+        result: undefined,
+      }));
+      return false;
+    }
+    movePhase(store, {
+      phase: id,
+      to: choice.kind === "skip" ? "skipped" : "in_progress",
+      userDecision: true,
+      reason: "decided at the terminal",
+      maxRetries,
+      now: io.now(),
+      timeoutMs: choice.kind === "retry" ? choice.timeoutMs : undefined,
+    });
+  }
+  return true;
+}
+
+/** Null: the person leaves without an answer. */
+async function ask(io: Io, choices: readonly Choice[]): Promise<Choice | null> {
+  for (;;) {
+    const answer = (await io.ask(`[1-${choices.length}, q to leave it for later] `)).trim().toLowerCase();
+    if (/^(q|quit|)$/.test(answer)) return null;
+    const choice = choices[Number(answer) - 1];
+    if (choice !== undefined) return choice;
+  }
+}

@@ -1,0 +1,201 @@
+// maestro resume: where the session stands, what has to be decided first, and then on with it.
+
+import { MaestroError } from "../errors.ts";
+import { decideMode, requireSession } from "../session/decide.ts";
+import { ownedFiles } from "../session/decide-attempt.ts";
+import { planChanges } from "../session/plan-change.ts";
+import { positionOf } from "../session/position.ts";
+import type { Session, SessionPhase } from "../session/session.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { runningEngine } from "../store/engine-lock.ts";
+import { conflictsOf, movePhase, revisePlan } from "../store/operations.ts";
+import { changedSince } from "../store/project-files.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { escalationBlock } from "../views/escalation.ts";
+import { resumeLines } from "../views/resume.ts";
+import { extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
+import { chooseMode } from "./consent.ts";
+import { approvePlan, settingsOf, validateFile } from "./context.ts";
+import { detach } from "./detach.ts";
+import { engineSettings } from "./engine-options.ts";
+import type { Io } from "./io.ts";
+import { paint } from "./paint.ts";
+import { carryOut, missingRuntime, noteMissing, openLiveStore, type RunFlags, runtimeNamed } from "./run.ts";
+
+const NEEDS_A_PERSON = 4;
+
+export interface ResumeFlags extends RunFlags {
+  acceptPlanChange?: boolean;
+}
+
+export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const settings = settingsOf(io);
+  engineSettings(settings, flags);
+  extraArguments(settings);
+  const runtime = runtimeNamed(flags.runtime);
+  const store = openLiveStore(io, settings);
+  const session = openSession(store);
+  if (session.status === "completed") {
+    io.out(
+      `Session ${session.session_id} is completed: there is nothing left to do. "maestro archive" puts it away.\n`,
+    );
+    return 0;
+  }
+  const conflicts = conflictsOf(store.location, session);
+  const shown = resumeLines(
+    session,
+    positionOf(session),
+    conflicts,
+    io.now(),
+    paint(io.color),
+    fixedPhases(io, session),
+  );
+  const hasOldPlan = conflicts.some((conflict) => conflict.kind === "plan_changed");
+  const isStuck = (hasOldPlan && !flags.acceptPlanChange) || (hasFailed(session) && !flags.yes && !io.interactive);
+  // What somebody has to read before they decide is the answer; otherwise it is on the way to it.
+  (isStuck ? io.out : io.err)(`${shown.join("\n")}\n\n`);
+  if (hasOldPlan && !(await takeNewPlan(io, settings, store, flags))) return NEEDS_A_PERSON;
+  if (!(await decideFailed(io, settings, store, flags))) return NEEDS_A_PERSON;
+  const program = findProgram(io, runtime.program);
+  if (program === undefined) {
+    noteMissing(store, runtime);
+    store.close();
+    throw missingRuntime(runtime);
+  }
+  if (!(await haveMode(io, settings, store, flags))) return NEEDS_A_PERSON;
+  store.close();
+  if (flags.detach) return detach(io, ["resume"], { ...flags, yes: true });
+  return carryOut(io, { store, settings, runtime, program, flags });
+}
+
+function openSession(store: SessionStore): Session {
+  const state = store.read();
+  if (state.state === "broken") {
+    throw new MaestroError("environment", `The session cannot be read: ${state.reason}`, {
+      hint: 'Run "maestro doctor --fix".',
+    });
+  }
+  if (state.state === "none") {
+    throw new MaestroError("environment", "There is nothing to resume: no session is active", {
+      hint: 'Start one with "maestro run <plan>".',
+    });
+  }
+  const { session } = state;
+  const owner = runningEngine(store.location);
+  if (owner !== undefined) {
+    const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
+    throw new MaestroError("environment", what, {
+      hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
+    });
+  }
+  if (session.aborted) {
+    throw new MaestroError("environment", `There is nothing to resume: session ${session.session_id} was aborted`, {
+      hint: 'Put it away with "maestro archive".',
+    });
+  }
+  return session;
+}
+
+function hasFailed(session: Session): boolean {
+  return session.phases.some((phase) => phase.status === "failed");
+}
+
+/** Phases of whose files some were written after their last error. */
+function fixedPhases(io: Io, session: Session): Set<string> {
+  const fixed = session.phases.filter((phase) => {
+    const error = phase.errors.findLast((one) => !one.resolved);
+    const files = [...ownedFiles(phase), ...phase.files_created, ...phase.files_modified];
+    return error !== undefined && changedSince(io.cwd, files, Date.parse(error.timestamp));
+  });
+  return new Set(fixed.map((phase) => phase.id));
+}
+
+/** The plan was changed after it was frozen: the session follows the change only when somebody says so. */
+async function takeNewPlan(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  flags: ResumeFlags,
+): Promise<boolean> {
+  const session = requireSession(store.session);
+  const path = session.implementation_plan ?? "";
+  if (!flags.acceptPlanChange) {
+    io.out(`The plan is not the one that the session began with: ${path}\n`);
+    for (const line of await difference(io, settings, session, path)) io.out(`  ${line}\n`);
+    io.out("Put the old plan back, or pass --accept-plan-change to go on with the new one.\n");
+    return false;
+  }
+  if ((await difference(io, settings, session, path)).length === 0) return true;
+  const revised = revisePlan(store, await approvePlan(io, settings, path));
+  io.err(`The session now follows ${revised}\n`);
+  return true;
+}
+
+async function difference(io: Io, settings: ResolvedSettings, session: Session, path: string): Promise<string[]> {
+  try {
+    const { report } = await validateFile(io, settings, path);
+    if (report.plan === undefined) return report.errors.map((issue) => `${issue.code}: ${issue.message}`);
+    const changes = planChanges(session, report.plan.phases);
+    return changes.length === 0 ? ["The phases are the same; only the text around them differs."] : changes;
+  } catch (error) {
+    if (error instanceof MaestroError) return [error.message];
+    throw error;
+  }
+}
+
+/** Failed phases wait for somebody's word; --yes gives the proposed one, which is to try again. */
+async function decideFailed(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  flags: ResumeFlags,
+): Promise<boolean> {
+  const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
+  for (const phase of requireSession(store.session).phases.filter((one) => one.status === "failed")) {
+    const decision = flags.yes ? "retry" : await askAbout(io, requireSession(store.session), phase, maxRetries);
+    if (decision === null) return false;
+    const to = decision === "retry" ? "in_progress" : "skipped";
+    const reason = flags.yes ? "resume --yes" : "decided at resume";
+    movePhase(store, { phase: phase.id, to, userDecision: true, reason, maxRetries, now: io.now() });
+  }
+  return true;
+}
+
+async function askAbout(
+  io: Io,
+  session: Session,
+  phase: SessionPhase,
+  maxRetries: number,
+): Promise<"retry" | "skip" | null> {
+  if (!io.interactive) return null;
+  for (;;) {
+    const question = `Phase ${phase.id}: has this issue been resolved? [y retry, n show options, s skip, q leave] `;
+    const answer = (await io.ask(question)).trim().toLowerCase();
+    if (/^(y|yes|r|retry)$/.test(answer)) return "retry";
+    if (/^(s|skip)$/.test(answer)) return "skip";
+    if (/^(q|quit|)$/.test(answer)) return null;
+    io.err(`\n${escalationBlock(session, phase, maxRetries).join("\n")}\n\n`);
+  }
+}
+
+async function haveMode(io: Io, settings: ResolvedSettings, store: SessionStore, flags: ResumeFlags): Promise<boolean> {
+  const { execution_mode, phases } = requireSession(store.session);
+  if (execution_mode !== null) {
+    if (flags.mode !== undefined && flags.mode !== execution_mode && flags.mode !== "ask") {
+      throw new MaestroError("environment", `The session runs in ${execution_mode} mode`, {
+        hint: "The mode holds for the whole session.",
+      });
+    }
+    return true;
+  }
+  const mode = await chooseMode(
+    io,
+    settings,
+    phases.flatMap(({ plan }) => plan ?? []),
+    flags,
+  );
+  if (mode === undefined) return false;
+  store.update((session) => ({ events: decideMode(requireSession(session), mode), result: undefined }));
+  return true;
+}

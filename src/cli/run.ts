@@ -1,0 +1,185 @@
+// maestro run: a plan becomes a session, and the session is carried out.
+
+import type { EngineEnd } from "../engine/engine.ts";
+import { MaestroError } from "../errors.ts";
+import { geminiRuntime } from "../runtimes/gemini.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { decideNote, requireSession } from "../session/decide.ts";
+import type { ExecutionMode } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { runningEngine } from "../store/engine-lock.ts";
+import { type ApprovedPlan, createSession } from "../store/operations.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { conclude } from "./conclude.ts";
+import { conduct, extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
+import { chooseMode } from "./consent.ts";
+import { approvePlan, openStore, settingsOf } from "./context.ts";
+import { detach, tellParent } from "./detach.ts";
+import { dryRun } from "./dry-run.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { askAboutFailed } from "./escalate.ts";
+import type { Io } from "./io.ts";
+
+const NEEDS_A_PERSON = 4;
+
+export interface RunFlags extends EngineFlags {
+  task?: string;
+  runtime?: string;
+  detach?: boolean;
+  dryRun?: boolean;
+  /** Given by the process that detaches this one. */
+  readyFd?: string;
+}
+
+export async function run(io: Io, planPath: string, flags: RunFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const settings = settingsOf(io);
+  const engine = engineSettings(settings, flags);
+  extraArguments(settings);
+  const runtime = runtimeNamed(flags.runtime);
+  const approved = await approvePlan(io, settings, planPath);
+  if (flags.dryRun) return dryRun(io, settings, approved, { flags, engine, runtime });
+  const store = openLiveStore(io, settings);
+  await clearTheWay(io, store, flags);
+  const program = findProgram(io, runtime.program);
+  if (program === undefined) throw recordMissing(io, store, approved, runtime);
+  const mode = await chooseMode(io, settings, approved.plan.phases, flags);
+  if (mode === undefined) return NEEDS_A_PERSON;
+  if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
+  create(io, store, approved, mode, flags.task);
+  return carryOut(io, { store, settings, runtime, program, flags });
+}
+
+export interface CarryOut {
+  store: SessionStore;
+  settings: ResolvedSettings;
+  runtime: Runtime;
+  program: string;
+  flags: RunFlags;
+}
+
+/** From a session whose mode is chosen to the last word about it. At a terminal, what has failed is asked about, and then on. */
+export async function carryOut(io: Io, { store, settings, runtime, program, flags }: CarryOut): Promise<number> {
+  const id = requireSession(store.session).session_id;
+  const mayAsk = io.interactive && !flags.json && !flags.yes;
+  for (;;) {
+    const end = await conduct(io, {
+      store,
+      settings,
+      runtime,
+      program,
+      engine: engineSettings(settings, flags),
+      model: flags.model,
+      keepGoing: flags.keepGoing === true,
+      display: flags.json ? "json" : "auto",
+      projectRoot: io.cwd,
+      begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
+    });
+    noteFallback(store, end);
+    const goesOn =
+      mayAsk && end.kind === "failed" && end.phases.length > 0
+        ? await askAboutFailed(io, settings, store, end.phases)
+        : null;
+    if (goesOn === null) {
+      return conclude(io, { store, settings, end, json: flags.json === true, yes: flags.yes === true });
+    }
+    store.close();
+    if (goesOn) continue;
+    if (store.session?.aborted) {
+      return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false });
+    }
+    io.out(`Session ${id} waits for your decision. "maestro resume" asks again.\n`);
+    return NEEDS_A_PERSON;
+  }
+}
+
+export function openLiveStore(io: Io, settings: ResolvedSettings): SessionStore {
+  return openStore(io, settings, { viewDelayMs: 250 });
+}
+
+export function runtimeNamed(name = "gemini"): Runtime {
+  if (name === geminiRuntime.name) return geminiRuntime;
+  throw new MaestroError("usage", `Unknown runtime ${JSON.stringify(name)}`, {
+    hint: 'The runtime is "gemini"; "maestro rehearse" plays a plan without a model.',
+  });
+}
+
+/** One session at a time: an unfinished one is named, a finished one is put away when that is wanted. */
+async function clearTheWay(io: Io, store: SessionStore, flags: RunFlags): Promise<void> {
+  const state = store.read();
+  if (state.state === "none") return;
+  if (state.state === "broken") {
+    throw new MaestroError("environment", `The session cannot be read: ${state.reason}`, {
+      hint: 'Run "maestro doctor --fix".',
+    });
+  }
+  const { session } = state;
+  const owner = runningEngine(store.location);
+  if (owner !== undefined) {
+    const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
+    throw new MaestroError("environment", what, {
+      hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
+    });
+  }
+  if (session.status !== "completed") {
+    const what = `Session ${session.session_id} is not finished (${session.status})`;
+    const hint = 'Go on with it: "maestro resume". Or put it away: "maestro archive".';
+    throw new MaestroError("environment", what, { hint });
+  }
+  const question = `Session ${session.session_id} is completed but not archived. Archive it now? [Y/n] `;
+  if (!flags.yes && (!io.interactive || /^n/i.test((await io.ask(question)).trim()))) {
+    throw new MaestroError("environment", `Session ${session.session_id} is completed but not archived`, {
+      hint: 'Put it away with "maestro archive", or pass --yes.',
+    });
+  }
+  store.archive();
+}
+
+function create(
+  io: Io,
+  store: SessionStore,
+  approved: ApprovedPlan,
+  mode: ExecutionMode | null,
+  task?: string,
+): Session {
+  try {
+    createSession(store, { ...approved, task: task ?? null, executionMode: mode, now: io.now() });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;
+    throw new MaestroError("environment", error.message, { hint: error.hint, cause: error });
+  }
+  return requireSession(store.session);
+}
+
+/** Without a runtime nothing can run. The session says so, and goes on when there is one. */
+function recordMissing(io: Io, store: SessionStore, approved: ApprovedPlan, runtime: Runtime): MaestroError {
+  create(io, store, approved, null);
+  noteMissing(store, runtime);
+  store.close();
+  return missingRuntime(runtime);
+}
+
+export function noteMissing(store: SessionStore, runtime: Runtime): void {
+  const text = `Parallel dispatch is not possible: ${runtime.program} was not found on PATH. Fallback: sequential delegation inside Gemini CLI, or "maestro resume" once it is installed.`;
+  store.update((session) => ({ events: decideNote(requireSession(session), text, undefined), result: undefined }));
+}
+
+export function missingRuntime(runtime: Runtime): MaestroError {
+  return new MaestroError("environment", `${runtime.program} was not found on PATH, so no agent can be started`, {
+    hint: `Install it: ${runtime.install}. Then go on with "maestro resume". To see the plan played without a model: "maestro rehearse <plan>".`,
+  });
+}
+
+/** Nobody succeeded: the design documents then fall back to one agent at a time, under a person's eyes. */
+function noteFallback(store: SessionStore, end: EngineEnd): void {
+  const { session } = store;
+  if (end.kind !== "failed" || session === undefined) return;
+  const results = session.phases.flatMap((phase) => phase.attempts.flatMap((attempt) => attempt.result ?? []));
+  if (results.length < 2 || results.some((result) => result.outcome === "success")) return;
+  const text =
+    "All agents failed. Fallback: sequential delegation inside Gemini CLI, or retry the failed phases once the cause is mended.";
+  store.update((current) => ({ events: decideNote(requireSession(current), text, undefined), result: undefined }));
+  store.close();
+}

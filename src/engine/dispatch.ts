@@ -1,0 +1,190 @@
+// A batch of prompts that somebody else has written: each is handed to an agent process, all results are collected, nothing is
+// retried and nothing is recorded in a session. The contract of the design documents, S3 before S2 before S0.
+
+import type { Tier } from "../agents/tiers.ts";
+import { MaestroError } from "../errors.ts";
+import { projectRootHeader } from "../prompt/header.ts";
+import { tierPolicy } from "../runtimes/policy.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { type Batch, MAX_STDOUT_BYTES } from "../store/batch.ts";
+import type { Exit, Supervisor } from "./supervisor.ts";
+import { RUN_MARKER } from "./tree.ts";
+
+const TIMEOUT_CODE = 124;
+/** What a shell answers for a command that could not be started. */
+const NOT_STARTED_CODE = 126;
+
+export interface DispatchPrompt {
+  /** The stem of the prompt's file, and of its results. */
+  name: string;
+  agent: string;
+  tier: Tier;
+  model: string | null;
+  text: Buffer;
+}
+
+export interface DispatchOptions {
+  run: string;
+  batch: Batch;
+  supervisor: Supervisor;
+  runtime: Runtime;
+  program: string;
+  projectRoot: string;
+  extraArgs: readonly string[];
+  environment: (own: Record<string, string>) => Record<string, string>;
+  /** Infinity: all at once. */
+  slots: number;
+  staggerMs: number;
+  timeoutMs: number;
+  started: (prompt: DispatchPrompt) => void;
+  finished: (result: DispatchResult) => void;
+  /** Nothing new is started once it says so. */
+  isStopped: () => boolean;
+}
+
+export interface DispatchResult {
+  name: string;
+  agent: string;
+  exit_code: number;
+  status: "success" | "timeout" | "failed";
+}
+
+export interface DispatchSummary {
+  /** `success` only when every agent exited with 0. */
+  batch_status: "success" | "partial_failure";
+  total_agents: number;
+  succeeded: number;
+  failed: number;
+  wall_time_seconds: number;
+  agents: DispatchResult[];
+}
+
+/** Runs the whole batch and writes its summary. The results are in the order of the prompts. */
+export async function dispatch(prompts: readonly DispatchPrompt[], options: DispatchOptions): Promise<DispatchSummary> {
+  const { batch } = options;
+  batch.clearAll();
+  for (const { name } of prompts) batch.clear(name);
+  const started = performance.now();
+  const results = new Map<string, DispatchResult>();
+  const running = new Set<Promise<void>>();
+  let due = Number.NEGATIVE_INFINITY;
+  for (const prompt of prompts) {
+    while (running.size >= options.slots) await Promise.race(running);
+    await pauseUntil(due, options.isStopped);
+    if (options.isStopped()) break;
+    due = performance.now() + options.staggerMs;
+    options.started(prompt);
+    const task: Promise<void> = launch(prompt, options).then((result) => {
+      results.set(result.name, result);
+      running.delete(task);
+      options.finished(result);
+    });
+    // It is awaited below; until then nobody is there to hear of it.
+    task.catch(() => undefined);
+    running.add(task);
+  }
+  await Promise.all(running);
+  const all = prompts.map(({ name, agent }) => results.get(name) ?? neverStarted(name, agent));
+  const summary = summaryOf(all, performance.now() - started);
+  batch.writeSummary(summary);
+  return summary;
+}
+
+/** One agent that cannot be started is a failure of its own; the others go on. */
+async function launch(prompt: DispatchPrompt, options: DispatchOptions): Promise<DispatchResult> {
+  try {
+    return await runAgent(prompt, options);
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    const { name, agent } = prompt;
+    options.batch.writeLog(name, `maestro: ${error.message}`);
+    options.batch.writeExitCode(name, NOT_STARTED_CODE);
+    return neverStarted(name, agent);
+  }
+}
+
+function neverStarted(name: string, agent: string): DispatchResult {
+  return { name, agent, exit_code: NOT_STARTED_CODE, status: "failed" };
+}
+
+async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promise<DispatchResult> {
+  const { batch, runtime } = options;
+  const { name, agent, tier, model } = prompt;
+  const policy = tierPolicy(tier);
+  const marker = `${options.run}.${name}`;
+  const args = runtime.argv({
+    agent,
+    tier,
+    model,
+    policyFile: policy === null ? null : batch.writePolicy(tier, policy),
+    extraArgs: options.extraArgs,
+  });
+  const stdin = batch.openText(payloadOf(options.projectRoot, prompt.text));
+  const { stdout, stderr } = batch.openOutput(name);
+  const { exit } = options.supervisor.launch({
+    program: options.program,
+    args,
+    cwd: options.projectRoot,
+    env: options.environment({
+      ...runtime.environment,
+      MAESTRO_AGENT: agent,
+      MAESTRO_ATTEMPT: "1",
+      [RUN_MARKER]: marker,
+    }),
+    marker,
+    stdio: [stdin, stdout, stderr],
+    exitFile: batch.resultPath(name, "exit"),
+    timeoutMs: options.timeoutMs,
+    check: () => {
+      batch.trimLog(name);
+      return batch.size(name, "json") > MAX_STDOUT_BYTES ? "output_too_large" : null;
+    },
+  });
+  const ended = await exit;
+  if (ended.failure !== undefined) batch.writeLog(name, `maestro: the agent could not be started: ${ended.failure}`);
+  // It may have printed all of it between two looks.
+  const isTooLarge = batch.size(name, "json") > MAX_STDOUT_BYTES;
+  if (isTooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
+  const code = codeOf({ ...ended, killed: ended.killed ?? (isTooLarge ? "output_too_large" : null) });
+  if (batch.exitCode(name) !== code) batch.writeExitCode(name, code);
+  batch.trimLog(name);
+  return {
+    name,
+    agent,
+    exit_code: code,
+    status: code === 0 ? "success" : code === TIMEOUT_CODE ? "timeout" : "failed",
+  };
+}
+
+/** The prompt as it is, byte for byte, behind the header; never behind two of them. */
+function payloadOf(projectRoot: string, prompt: Buffer): Buffer {
+  const header = Buffer.from(projectRootHeader(projectRoot));
+  if (prompt.subarray(0, header.length).equals(header)) return prompt;
+  return Buffer.concat([header, Buffer.from("\n\n"), prompt]);
+}
+
+function codeOf({ code, killed }: Exit): number {
+  if (killed === "timeout") return TIMEOUT_CODE;
+  // It may have ended well when it was told to: it has not.
+  if (killed !== null && code === 0) return 1;
+  return code ?? NOT_STARTED_CODE;
+}
+
+function summaryOf(agents: DispatchResult[], wallMs: number): DispatchSummary {
+  const succeeded = agents.filter((agent) => agent.exit_code === 0).length;
+  return {
+    batch_status: succeeded === agents.length ? "success" : "partial_failure",
+    total_agents: agents.length,
+    succeeded,
+    failed: agents.length - succeeded,
+    wall_time_seconds: Math.round(wallMs / 1000),
+    agents,
+  };
+}
+
+/** Waits, but not longer than somebody wants to. */
+async function pauseUntil(due: number, isStopped: () => boolean): Promise<void> {
+  while (!isStopped() && performance.now() < due) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(1, due - performance.now()))));
+  }
+}

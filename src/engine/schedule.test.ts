@@ -1,0 +1,745 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { frozenPhase, moved, sessionAfter, startTime } from "../../test/support/session.ts";
+import type { AttemptOutcome, SessionEvent } from "../session/events.ts";
+import { apply } from "../session/fold.ts";
+import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
+import { type Backoff, onQuota, onSuccess, startBackoff } from "./backoff.ts";
+import { tailsOf } from "./priority.ts";
+import { type Action, type Limits, type Schedule, type Situation, schedule } from "./schedule.ts";
+
+const unlimited: Limits = { slots: Infinity, staggerMs: 0, mode: "parallel", keepGoing: false };
+const calm: Situation = {
+  live: new Set(),
+  now: 1000,
+  lastLaunch: null,
+  notBefore: -Infinity,
+  slots: Infinity,
+  draining: false,
+};
+
+const started = (phase: string, attempt = 1): SessionEvent => ({
+  type: "attempt.started",
+  phase,
+  attempt,
+  agent: "coder",
+  run: "r1",
+  runtime: "rehearsal",
+  model: null,
+  batch: "b",
+  name: `coder.p${phase}-${attempt}`,
+  prompt_bytes: 1,
+  timeout_ms: 600_000,
+});
+
+const finished = (phase: string, outcome: AttemptOutcome, attempt = 1): SessionEvent => ({
+  type: "attempt.finished",
+  phase,
+  attempt,
+  outcome,
+  exit_code: 0,
+  signal: null,
+  duration_ms: 1,
+  usage: null,
+});
+
+const begin = (phase: string) => moved(phase, "pending", "in_progress");
+const complete = (phase: string) => [begin(phase), moved(phase, "in_progress", "completed")];
+const fail = (phase: string) => [begin(phase), moved(phase, "in_progress", "failed")];
+
+interface Case {
+  /** Minutes by id; 5 for those that are not named. */
+  minutes?: Record<string, number>;
+  alone?: string[];
+  events?: SessionEvent[];
+  limits?: Partial<Limits>;
+  now?: Partial<Omit<Situation, "live">>;
+  live?: string[];
+}
+
+/** What is scheduled for a plan such as "a b c<a,b". */
+function planned(plan: string, { minutes = {}, alone = [], events = [], limits, now, live = [] }: Case = {}) {
+  const phases = plan.split(" ").map((word) => {
+    const [id = "", waits = ""] = word.split("<");
+    return frozenPhase(id, {
+      parallel: !alone.includes(id),
+      blocked_by: waits === "" ? [] : waits.split(","),
+      ...(minutes[id] === undefined ? {} : { estimate: { minutes: minutes[id] } }),
+    });
+  });
+  const session = sessionAfter(phases, ...events);
+  return schedule(session, { ...unlimited, ...limits }, { ...calm, live: new Set(live), ...now });
+}
+
+const shown = ({ actions }: Schedule) => actions.map(({ kind, phase }) => `${kind} ${phase}`);
+const launches = (...ids: string[]) => ids.map((id) => `launch ${id}`);
+
+describe("a phase starts", () => {
+  it("when everything it waits for is completed or skipped, and not before", () => {
+    expect(shown(planned("a b c<a,b d<b"))).toEqual(launches("a", "b"));
+    const events = [...complete("a"), moved("b", "pending", "skipped")];
+    expect(shown(planned("a b c<a,b d<b", { events }))).toEqual(launches("c", "d"));
+    expect(shown(planned("a b c<a,b", { events: complete("a"), live: ["b"] }))).toEqual([]);
+  });
+
+  it("never when it waits for a phase that does not exist", () => {
+    expect(planned("a<nobody b<a")).toEqual({ actions: [], wakeAt: null, idle: true, end: "blocked" });
+  });
+
+  it("only when a slot is free: of the engine, of the quota", () => {
+    expect(shown(planned("a b c d", { limits: { slots: 3 } }))).toEqual(launches("a", "b", "c"));
+    expect(shown(planned("a b c d", { limits: { slots: 3 }, now: { slots: 2 } }))).toEqual(launches("a", "b"));
+    const half = { events: [begin("a"), started("a")], live: ["a"], limits: { slots: 2 } };
+    expect(shown(planned("a b c d", half))).toEqual(launches("b"));
+    expect(planned("a b c d", { ...half, now: { slots: 1 } })).toMatchObject({
+      actions: [],
+      wakeAt: null,
+      idle: false,
+    });
+  });
+
+  it("also when the quota has shrunk the slots below what still runs, or to nothing", () => {
+    const running = { events: [begin("a"), begin("b")], live: ["a", "b"], now: { slots: 1 } };
+    expect(planned("a b c", running)).toMatchObject({ actions: [], idle: false });
+    expect(shown(planned("a b", { now: { slots: 0 } }))).toEqual(launches("a"));
+  });
+});
+
+describe("the order", () => {
+  it("is that of the longest way to an end, then that of the plan", () => {
+    expect(shown(planned("a b c d<b", { minutes: { c: 7 } }))).toEqual(launches("b", "c", "a"));
+    expect(shown(planned("a b c", { limits: { slots: 2 } }))).toEqual(launches("a", "b"));
+  });
+
+  it("is that of the plan in sequential mode, one at a time", () => {
+    const sequential = { limits: { mode: "sequential" as const, slots: 8 }, minutes: { c: 70 } };
+    expect(shown(planned("a b c", sequential))).toEqual(launches("a"));
+    expect(shown(planned("a<c b c", sequential))).toEqual(launches("b"));
+    expect(shown(planned("a b c", { ...sequential, events: [begin("a")], live: ["a"] }))).toEqual([]);
+  });
+
+  it("has validations before launches: they finish what is begun", () => {
+    const events = [begin("b"), started("b"), finished("b", "success")];
+    expect(shown(planned("a b", { events, minutes: { a: 60 } }))).toEqual(["validate b", "launch a"]);
+    expect(shown(planned("a b", { events, limits: { slots: 1 } }))).toEqual(["validate b"]);
+    expect(shown(planned("a b", { events, limits: { mode: "sequential" } }))).toEqual(["validate b"]);
+  });
+
+  it("of validations is that of launches", () => {
+    const done = (id: string) => [begin(id), started(id), finished(id, "success")];
+    const events = [...done("a"), ...done("b")];
+    const late = { events, minutes: { b: 60 } };
+    expect(shown(planned("a b", late))).toEqual(["validate b", "validate a"]);
+    expect(shown(planned("a b", { ...late, limits: { slots: 1 } }))).toEqual(["validate b"]);
+    expect(shown(planned("a b", { ...late, limits: { mode: "sequential" } }))).toEqual(["validate a"]);
+  });
+});
+
+describe("a phase that runs alone", () => {
+  it("starts when nothing runs, and nothing starts beside it", () => {
+    expect(shown(planned("a b c", { alone: ["a"] }))).toEqual(launches("a"));
+    const live = { alone: ["a"], events: [begin("a")], live: ["a"] };
+    expect(planned("a b c", live)).toMatchObject({ actions: [], wakeAt: null, idle: false });
+  });
+
+  it("lets others go first rather than leave slots empty", () => {
+    expect(shown(planned("a b c", { alone: ["b"] }))).toEqual(launches("a", "c"));
+    expect(shown(planned("a b c", { alone: ["b"], events: [begin("a")], live: ["a"] }))).toEqual(launches("c"));
+    expect(shown(planned("a b", { alone: ["b"], events: complete("a") }))).toEqual(launches("b"));
+  });
+
+  it("is validated alone", () => {
+    const events = [begin("a"), started("a"), finished("a", "success")];
+    expect(shown(planned("a b", { alone: ["a"], events }))).toEqual(["validate a"]);
+    expect(shown(planned("a b c", { alone: ["a"], events: [...events, begin("b")], live: ["b"] }))).toEqual(
+      launches("c"),
+    );
+  });
+
+  it("is no reason to wake up while another one runs", () => {
+    const late = { alone: ["b"], events: [begin("a")], live: ["a"], now: { notBefore: 9000 } };
+    expect(planned("a b", late)).toMatchObject({ actions: [], wakeAt: null });
+  });
+});
+
+describe("launches are spaced", () => {
+  const limits = { staggerMs: 500 };
+
+  it("one a call, and the next is due after the stagger", () => {
+    const first = planned("a b", { limits });
+    expect([shown(first), first.wakeAt]).toEqual([launches("a"), 1500]);
+    const soon = { limits, events: [begin("a")], live: ["a"], now: { lastLaunch: 1000, now: 1499 } };
+    expect(planned("a b", soon)).toEqual({ actions: [], wakeAt: 1500, idle: false, end: null });
+    expect(shown(planned("a b", { ...soon, now: { lastLaunch: 1000, now: 1500 } }))).toEqual(launches("b"));
+  });
+
+  it("and nobody is woken when nothing else could start", () => {
+    expect(planned("a b<a", { limits }).wakeAt).toBeNull();
+    expect(planned("a b", { limits: { staggerMs: 500, slots: 1 } }).wakeAt).toBeNull();
+    expect(planned("a b", { limits, alone: ["a"] }).wakeAt).toBeNull();
+    expect(planned("a b", { limits, alone: ["b"] }).wakeAt).toBeNull();
+  });
+
+  it("but an engine that waits for nothing else is not idle", () => {
+    expect(planned("a", { limits, now: { lastLaunch: 900 } })).toMatchObject({ wakeAt: 1400, idle: false, end: null });
+  });
+
+  it("while validations and adoptions are not", () => {
+    const now = { lastLaunch: 1000 };
+    const done = [
+      begin("a"),
+      started("a"),
+      finished("a", "success"),
+      begin("b"),
+      started("b"),
+      finished("b", "success"),
+    ];
+    const both = planned("a b c", { limits, now, events: done });
+    expect([shown(both), both.wakeAt]).toEqual([["validate a", "validate b"], 1500]);
+    const dead = [begin("a"), started("a"), begin("b"), started("b")];
+    expect(shown(planned("a b", { limits, now, events: dead }))).toEqual(["adopt a", "adopt b"]);
+  });
+});
+
+describe("a quota", () => {
+  it("holds back launches until it is over, and nothing else", () => {
+    const now = { notBefore: 5000 };
+    expect(planned("a b", { now })).toEqual({ actions: [], wakeAt: 5000, idle: false, end: null });
+    expect(planned("a b", { now: { notBefore: 1000 } })).toMatchObject({ wakeAt: null });
+    const events = [begin("a"), started("a"), finished("a", "success")];
+    const validated = planned("a b", { now, events });
+    expect([shown(validated), validated.wakeAt]).toEqual([["validate a"], 5000]);
+  });
+
+  it("and the stagger both have to be over", () => {
+    const limits = { staggerMs: 500 };
+    expect(planned("a", { limits, now: { notBefore: 1200, lastLaunch: 900 } }).wakeAt).toBe(1400);
+    expect(planned("a", { limits, now: { notBefore: 1600, lastLaunch: 900 } }).wakeAt).toBe(1600);
+  });
+
+  it("is no reason to wake up when no slot is free", () => {
+    const full = { events: [begin("a")], live: ["a"], limits: { slots: 1 }, now: { notBefore: 5000 } };
+    expect(planned("a b", full)).toMatchObject({ actions: [], wakeAt: null, idle: false });
+  });
+});
+
+describe("a phase in progress that nobody works on", () => {
+  const unfinished = [begin("a"), started("a")];
+  const retried = [moved("a", "in_progress", "failed"), moved("a", "failed", "in_progress")];
+
+  it.each<[string, SessionEvent[], string]>([
+    ["was begun by hand and has no attempt", [begin("a")], "launch a"],
+    ["has an attempt whose end nobody saw", unfinished, "adopt a"],
+    ["has an attempt that succeeded", [...unfinished, finished("a", "success")], "validate a"],
+    ["was interrupted", [...unfinished, finished("a", "interrupted")], "launch a"],
+    ["was refused by the provider", [...unfinished, finished("a", "quota")], "launch a"],
+    ["is retried after a failure", [...unfinished, finished("a", "failure"), ...retried], "launch a"],
+    ["is retried after a timeout", [...unfinished, finished("a", "timeout"), ...retried], "launch a"],
+    ["is retried after a failed validation", [...unfinished, finished("a", "success"), ...retried], "launch a"],
+    [
+      "has succeeded in its retry",
+      [...unfinished, finished("a", "failure"), ...retried, started("a", 2), finished("a", "success", 2)],
+      "validate a",
+    ],
+    ["died again in its retry", [...unfinished, finished("a", "failure"), ...retried, started("a", 2)], "adopt a"],
+    [
+      "succeeded after an interruption",
+      [...unfinished, finished("a", "interrupted"), started("a", 2), finished("a", "success", 2)],
+      "validate a",
+    ],
+  ])("%s (P4)", (_, events, expected) => {
+    expect(shown(planned("a b<a", { events }))).toEqual([expected]);
+    expect(shown(planned("a b<a", { events, live: ["a"] }))).toEqual([]);
+  });
+
+  it("is launched in its turn, not before others", () => {
+    expect(shown(planned("a b", { events: [begin("b")], limits: { slots: 1 } }))).toEqual(launches("a"));
+  });
+
+  it("is not launched while a revised plan makes it wait", () => {
+    expect(shown(planned("a b<a", { events: [begin("b")] }))).toEqual(launches("a"));
+  });
+
+  it("is adopted before anything else is decided, whatever the slots; then it is time to look again", () => {
+    const events = [...unfinished, begin("b"), started("b")];
+    expect(planned("a b c", { events, limits: { slots: 1 } })).toEqual({
+      actions: [
+        { kind: "adopt", phase: "a" },
+        { kind: "adopt", phase: "b" },
+      ],
+      wakeAt: 1000,
+      idle: false,
+      end: null,
+    });
+    const adopting = { events, limits: { slots: 3 }, live: ["a", "b"] };
+    expect(shown(planned("a b c", adopting))).toEqual(launches("c"));
+  });
+});
+
+describe("after a failure", () => {
+  it("nothing new starts, but what is begun is brought to its end", () => {
+    const failed = [...fail("a"), begin("b"), started("b")];
+    expect(planned("a b c", { events: failed, live: ["b"] })).toMatchObject({ actions: [], idle: false, end: null });
+    expect(shown(planned("a b c", { events: failed }))).toEqual(["adopt b"]);
+    const succeeded = [...failed, finished("b", "success")];
+    expect(shown(planned("a b c", { events: succeeded }))).toEqual(["validate b"]);
+    const refused = [...failed, finished("b", "quota")];
+    expect(planned("a b c", { events: refused })).toMatchObject({ actions: [], idle: true, end: "failed" });
+  });
+
+  it("other phases go on when that is wanted, those behind it never start", () => {
+    const limits = { keepGoing: true };
+    expect(shown(planned("a b<a c d<c", { events: fail("a"), limits }))).toEqual(launches("c"));
+    const rest = { events: [...fail("a"), ...complete("c")], limits };
+    expect(planned("a b<a c", rest)).toEqual({ actions: [], wakeAt: null, idle: true, end: "failed" });
+  });
+
+  it("nobody but a decision brings a failed phase back", () => {
+    expect(planned("a", { events: fail("a") })).toMatchObject({ actions: [], idle: true, end: "failed" });
+    expect(shown(planned("a", { events: [...fail("a"), moved("a", "failed", "in_progress")] }))).toEqual(launches("a"));
+    expect(shown(planned("a b<a", { events: [...fail("a"), moved("a", "failed", "skipped")] }))).toEqual(launches("b"));
+  });
+});
+
+describe("when launches are stopped", () => {
+  const now = { draining: true };
+
+  it("what is begun is brought to its end", () => {
+    expect(planned("a b", { now, events: [begin("a")], live: ["a"] })).toMatchObject({ actions: [], idle: false });
+    const events = [begin("a"), started("a")];
+    expect(shown(planned("a b", { now, events }))).toEqual(["adopt a"]);
+    expect(shown(planned("a b", { now, events: [...events, finished("a", "success")] }))).toEqual(["validate a"]);
+  });
+
+  it("it is idle without an end when it could go on", () => {
+    expect(planned("a b", { now })).toEqual({ actions: [], wakeAt: null, idle: true, end: null });
+    expect(planned("a", { now, events: [begin("a"), started("a"), finished("a", "interrupted")] }).end).toBeNull();
+  });
+
+  it("it says how it ends when it has ended", () => {
+    expect(planned("a", { now, events: complete("a") }).end).toBe("completed");
+    expect(planned("a b", { now, events: fail("a") }).end).toBe("failed");
+    expect(planned("a<nobody", { now }).end).toBe("blocked");
+  });
+});
+
+describe("the end", () => {
+  const over = (end: Schedule["end"]) => ({ actions: [], wakeAt: null, idle: true, end });
+
+  it("is completion when every phase is completed or skipped", () => {
+    expect(planned("a b", { events: [...complete("a"), moved("b", "pending", "skipped")] })).toEqual(over("completed"));
+  });
+
+  it("is not there while something runs", () => {
+    expect(planned("a", { events: complete("a"), live: ["a"] })).toMatchObject({ idle: false, end: null });
+  });
+
+  it("is failure when the session was aborted, and nothing starts any more", () => {
+    const aborted: SessionEvent = { type: "session.status_set", status: "failed", aborted: true };
+    expect(planned("a b", { events: [aborted] })).toEqual(over("failed"));
+    expect(planned("a b", { events: [...fail("a"), moved("a", "failed", "aborted")] })).toEqual(over("failed"));
+    expect(planned("a", { events: [begin("a"), started("a"), aborted] })).toEqual(over("failed"));
+    expect(planned("a b", { events: [begin("a"), aborted], live: ["a"] })).toMatchObject({ idle: false, end: null });
+  });
+
+  it("stays when the session is completed, or put away as it is", () => {
+    const completed: SessionEvent = { type: "session.status_set", status: "completed" };
+    const archived: SessionEvent = {
+      type: "archive.started",
+      status: "interrupted",
+      session_to: "a.md",
+      journal_to: "a.jsonl",
+      moves: [],
+    };
+    expect(planned("a", { events: [archived] })).toEqual(over("blocked"));
+    expect(planned("a", { events: [...complete("a"), completed] })).toEqual(over("completed"));
+  });
+});
+
+/** What happens to a phase, attempt after attempt; when the list is used up, it succeeds. */
+type Fate = ("success" | "failure" | "quota" | "invalid")[];
+
+interface World {
+  phases: { blocked_by: number[]; parallel: boolean; minutes: number; lasts: number; checkLasts: number; fate: Fate }[];
+  limits: Limits;
+  maxRetries: number;
+  /** After how many steps the engine dies and another one takes over; what it ran has or has not left a result. */
+  crash: { step: number; leavesResult: boolean } | null;
+}
+
+interface Run {
+  launched: { phase: string; at: number }[];
+  end: Schedule["end"];
+  session: Session;
+  time: number;
+  crashed: boolean;
+  log: string[];
+}
+
+/** An engine without processes: it does what the schedule says, and looks at every answer. */
+function simulate(world: World, watch?: (look: Look) => void): Run {
+  const { limits, maxRetries } = world;
+  let session: Session = sessionAfter(
+    world.phases.map(({ blocked_by, parallel, minutes }, at) =>
+      frozenPhase(String(at), { blocked_by: blocked_by.map(String), parallel, estimate: { minutes } }),
+    ),
+  );
+  const run: Run = { launched: [], end: null, session, time: 0, crashed: false, log: [] };
+  const live = new Map<string, { ends: number; does: Action["kind"] }>();
+  let lastLaunch: number | null = null;
+  let backoff: Backoff = startBackoff(limits.slots);
+  let dice = 0;
+
+  const needs = new Map<string, Action["kind"]>(session.phases.map(({ id }) => [id, "launch"]));
+  const record = (...events: SessionEvent[]) => {
+    for (const event of events) {
+      if (event.type === "attempt.started") needs.set(event.phase, "adopt");
+      if (event.type === "attempt.finished")
+        needs.set(event.phase, event.outcome === "success" ? "validate" : "launch");
+      if (event.type === "phase.moved" && event.to === "in_progress") needs.set(event.phase, "launch");
+      if (event.type === "phase.moved" && event.to !== "in_progress") needs.delete(event.phase);
+      const seq = session.seq + 1;
+      session = apply(session, { ...event, seq, ts: new Date(Date.parse(startTime) + seq).toISOString() });
+    }
+  };
+  const scriptOf = (id: string) => world.phases[Number(id)] as World["phases"][number];
+  const fateOf = (phase: SessionPhase) => {
+    const made = phase.attempts.length;
+    return scriptOf(phase.id).fate[made - 1] ?? "success";
+  };
+  const failedOnce = (phase: SessionPhase) => {
+    record(moved(phase.id, "in_progress", "failed"));
+    if (phase.retry_count < maxRetries) record(moved(phase.id, "failed", "in_progress"));
+  };
+  const attemptEnds = (phase: SessionPhase, now: number) => {
+    const { attempt } = lastAttempt(phase) as { attempt: number };
+    const fate = fateOf(phase);
+    record(finished(phase.id, fate === "invalid" ? "success" : fate, attempt));
+    if (fate === "failure") failedOnce(phase);
+    if (fate === "success" || fate === "invalid") backoff = onSuccess(backoff, now, limits.slots);
+    if (fate !== "quota") return;
+    dice = (dice + 0.37) % 1;
+    backoff = onQuota(backoff, { now, baseMs: 4, random: () => dice, running: live.size + 1 });
+  };
+  const act = ({ kind, phase: id }: Action, now: number) => {
+    const phase = findPhase(session, id) as SessionPhase;
+    if (kind === "adopt") {
+      // The engine died before it saw the end: the result is there, or it is not.
+      if (world.crash?.leavesResult) attemptEnds(phase, now);
+      else record(finished(id, "interrupted", lastAttempt(phase)?.attempt));
+      return;
+    }
+    if (kind === "launch") {
+      if (phase.status === "pending") record(begin(id));
+      record(started(id, phase.attempts.length + 1));
+      run.launched.push({ phase: id, at: now });
+      lastLaunch = now;
+    }
+    const { lasts, checkLasts } = scriptOf(id);
+    live.set(id, { ends: now + (kind === "launch" ? lasts : checkLasts), does: kind });
+  };
+  const end = (id: string, now: number) => {
+    const phase = findPhase(session, id) as SessionPhase;
+    const does = live.get(id)?.does;
+    live.delete(id);
+    if (does === "launch") attemptEnds(phase, now);
+    else if (fateOf(phase) === "invalid") failedOnce(phase);
+    else record(moved(id, "in_progress", "completed"));
+  };
+
+  for (let step = 0; step < 20_000; step += 1) {
+    const now = run.time;
+    if (world.crash?.step === step) {
+      live.clear();
+      run.crashed = true;
+      lastLaunch = null;
+      backoff = startBackoff(limits.slots);
+    }
+    const situation: Situation = {
+      live: new Set(live.keys()),
+      now,
+      lastLaunch,
+      notBefore: backoff.until,
+      slots: backoff.slots,
+      draining: false,
+    };
+    const answer = schedule(session, limits, situation);
+    watch?.({ needs, session, limits, situation, answer, again: () => schedule(session, limits, situation) });
+    run.log.push(`${now}: ${shown(answer).join(", ")}`);
+    for (const action of answer.actions) act(action, now);
+    if (answer.idle) return { ...run, end: answer.end, session };
+    const [next] = [...live].sort(([, a], [, b]) => a.ends - b.ends);
+    const wakeAt = answer.wakeAt ?? Infinity;
+    run.time = Math.max(now, Math.min(next?.[1].ends ?? Infinity, wakeAt));
+    expect(run.time, "it waits for nothing").toBeLessThan(Infinity);
+    if (next !== undefined && next[1].ends <= wakeAt) end(next[0], run.time);
+  }
+  throw new Error("It does not end.");
+}
+
+interface Look {
+  /** What each open phase needs next, by what happened to it. */
+  needs: ReadonlyMap<string, Action["kind"]>;
+  session: Session;
+  limits: Limits;
+  situation: Situation;
+  answer: Schedule;
+  again: () => Schedule;
+}
+
+const slots = fc.constantFrom(1, 2, 3, 8, Infinity);
+/** Most phases are lucky, or hardly any run would come far. */
+const fate = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Fate>([]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(fc.constantFrom<Fate[number]>("success", "failure", "quota", "quota", "invalid"), {
+      maxLength: 4,
+    }),
+  },
+);
+
+const worlds = (over: { alone?: boolean; stagger?: boolean; faults?: boolean; crash?: boolean } = {}) =>
+  fc
+    .array(
+      fc.record({
+        edges: fc.array(fc.nat(), { maxLength: 3 }),
+        alone: over.alone === true ? fc.nat(5).map((one) => one === 0) : fc.constant(false),
+        minutes: fc.nat(9),
+        lasts: fc.integer({ min: 1, max: 30 }),
+        checkLasts: fc.nat(3),
+        fate: over.faults === true ? fate : fc.constant<Fate>([]),
+      }),
+      { minLength: 1, maxLength: 60, size: "max" },
+    )
+    .chain((rows) =>
+      fc.record({
+        phases: fc.constant(
+          rows.map(({ edges, alone, ...row }, at) => ({
+            ...row,
+            parallel: !alone,
+            blocked_by: at === 0 ? [] : [...new Set(edges.map((edge) => edge % at))],
+          })),
+        ),
+        limits: fc.record({
+          slots,
+          staggerMs: over.stagger === true ? fc.constantFrom(0, 5) : fc.constant(0),
+          mode: fc.constantFrom<Limits["mode"]>("parallel", "parallel", "sequential"),
+          keepGoing: fc.boolean(),
+        }),
+        maxRetries: fc.nat(2),
+        crash:
+          over.crash === true
+            ? fc.option(fc.record({ step: fc.nat(150), leavesResult: fc.boolean() }))
+            : fc.constant(null),
+      }),
+    );
+
+const anything = worlds({ alone: true, stagger: true, faults: true, crash: true });
+
+const capacity = ({ limits, situation }: Look) =>
+  limits.mode === "sequential" ? 1 : Math.min(limits.slots, situation.slots);
+const isReady = (session: Session, phase: SessionPhase) =>
+  phase.blocked_by.every((id) => isClosed(findPhase(session, id) as SessionPhase));
+const chosenOf = ({ answer }: Look, kind: Action["kind"]) =>
+  answer.actions.filter((action) => action.kind === kind).map(({ phase }) => phase);
+const phasesOf = (session: Session, ids: Iterable<string>) =>
+  [...ids].map((id) => findPhase(session, id) as SessionPhase);
+
+/** Phases that could be launched and were not. */
+function leftOver({ session, situation, answer, needs }: Look): SessionPhase[] {
+  const taken = new Set([...situation.live, ...answer.actions.map(({ phase }) => phase)]);
+  return session.phases.filter(
+    (phase) => !taken.has(phase.id) && isReady(session, phase) && needs.get(phase.id) === "launch",
+  );
+}
+
+describe("in any plan, whatever fails, is refused or dies", () => {
+  const always = (check: (look: Look) => void) => {
+    fc.assert(fc.property(anything, (world) => void simulate(world, check)));
+  };
+
+  it("no phase starts before everything it waits for is closed, and none twice at a time", () => {
+    always((look) => {
+      const chosen = look.answer.actions.map(({ phase }) => phase);
+      expect(new Set(chosen).size).toBe(chosen.length);
+      for (const phase of phasesOf(look.session, chosen)) {
+        expect(isReady(look.session, phase)).toBe(true);
+        expect(look.situation.live.has(phase.id)).toBe(false);
+        expect(["pending", "in_progress"]).toContain(phase.status);
+      }
+    });
+  });
+
+  it("every phase gets what it needs: an attempt, a validation, somebody who looks for its result (P4)", () => {
+    always(({ answer, needs }) => {
+      for (const { kind, phase } of answer.actions) expect(kind).toBe(needs.get(phase));
+    });
+  });
+
+  it("no more run than there are slots", () => {
+    always((look) => {
+      const begun = [...chosenOf(look, "launch"), ...chosenOf(look, "validate")].length;
+      if (begun > 0) expect(look.situation.live.size + begun).toBeLessThanOrEqual(capacity(look));
+    });
+  });
+
+  it("no slot is left empty that could be used, but for the stagger, the quota and phases that run alone", () => {
+    always((look) => {
+      const { session, limits, situation, answer } = look;
+      const running = phasesOf(session, [...situation.live, ...answer.actions.map(({ phase }) => phase)]);
+      const isStopped = session.phases.some(({ status }) => status === "failed") && !limits.keepGoing;
+      if (isStopped || answer.wakeAt !== null || running.length >= capacity(look)) return;
+      if (running.some(({ parallel }) => !parallel)) return;
+      const usable = leftOver(look).filter(({ parallel }) => parallel || running.length === 0);
+      expect(usable.map(({ id }) => id)).toEqual([]);
+    });
+  });
+
+  it("launches wait only as long as the stagger and the quota want", () => {
+    always(({ limits, situation, answer }) => {
+      const { now, lastLaunch, notBefore } = situation;
+      const spaced = lastLaunch === null || limits.staggerMs === 0 ? -Infinity : lastLaunch + limits.staggerMs;
+      const begun = answer.actions.filter(({ kind }) => kind === "launch").length;
+      if (begun > 0) expect(now).toBeGreaterThanOrEqual(Math.max(notBefore, spaced));
+      if (limits.staggerMs > 0) expect(begun).toBeLessThanOrEqual(1);
+      if (answer.wakeAt === null || answer.actions.some(({ kind }) => kind === "adopt")) return;
+      expect(answer.wakeAt).toBe(begun > 0 ? now + limits.staggerMs : Math.max(notBefore, spaced));
+      expect(answer.wakeAt).toBeGreaterThan(now);
+    });
+  });
+
+  it("a phase that runs alone is alone", () => {
+    always((look) => {
+      const begun = [...chosenOf(look, "launch"), ...chosenOf(look, "validate")];
+      if (begun.length === 0) return;
+      const running = phasesOf(look.session, [...look.situation.live, ...begun]);
+      expect(running.length === 1 || running.every(({ parallel }) => parallel)).toBe(true);
+    });
+  });
+
+  it("the longest way to an end goes first; in sequential mode the plan's order does", () => {
+    always((look) => {
+      const { session, limits, answer } = look;
+      if (answer.actions.some(({ kind }) => kind === "adopt")) return;
+      const tails = tailsOf(session.phases);
+      const rank = ({ id }: SessionPhase) => {
+        const position = session.index.get(id) as number;
+        return [limits.mode === "sequential" ? 0 : -(tails[position] as number), position] as const;
+      };
+      const isBefore = (a: SessionPhase, b: SessionPhase) =>
+        rank(a)[0] < rank(b)[0] || (rank(a)[0] === rank(b)[0] && rank(a)[1] < rank(b)[1]);
+      const begun = phasesOf(session, chosenOf(look, "launch"));
+      for (const [at, phase] of begun.entries()) {
+        if (at > 0) expect(isBefore(begun[at - 1] as SessionPhase, phase)).toBe(true);
+        const overtaken = leftOver(look).filter((other) => other.parallel && isBefore(other, phase));
+        expect(overtaken.map(({ id }) => id)).toEqual([]);
+      }
+    });
+  });
+
+  it("the same session in the same situation gives the same answer, and is not changed by it (P10)", () => {
+    always((look) => {
+      const before = JSON.stringify(look.session);
+      expect(look.again()).toEqual(look.answer);
+      expect(JSON.stringify(look.session)).toBe(before);
+    });
+    fc.assert(
+      fc.property(anything, (world) => {
+        expect(simulate(world).log).toEqual(simulate(world).log);
+      }),
+    );
+  });
+
+  it("it ends: with everything completed, or with what cannot go on", () => {
+    fc.assert(
+      fc.property(anything, (world) => {
+        const { session, end } = simulate(world);
+        const failed = session.phases.filter(({ status }) => status === "failed");
+        expect(end).toBe(failed.length > 0 ? "failed" : "completed");
+        if (failed.length === 0) expect(session.phases.every(isClosed)).toBe(true);
+        if (!world.limits.keepGoing) return;
+        // Only what is behind a failed phase is left.
+        for (const { status, blocked_by } of session.phases) {
+          expect(["completed", "failed", "pending"]).toContain(status);
+          if (status === "pending") expect(phasesOf(session, blocked_by).every(isClosed)).toBe(false);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("a phase is tried once and again for each retry, refusal and death, and no more (P4, F17)", () => {
+    fc.assert(
+      fc.property(anything, (world) => {
+        const { session } = simulate(world);
+        for (const phase of session.phases) {
+          const outcomes = phase.attempts.map(({ result }) => result?.outcome);
+          const uncounted = outcomes.filter((outcome) => outcome === "quota" || outcome === "interrupted").length;
+          const counted = phase.attempts.length - uncounted;
+          expect(phase.retry_count).toBeLessThanOrEqual(world.maxRetries);
+          // An attempt is for its retry; the one of a retry that never started is still to come.
+          expect(counted).toBeLessThanOrEqual(phase.retry_count + 1);
+          if (phase.status === "completed") expect(counted).toBe(phase.retry_count + 1);
+        }
+      }),
+    );
+  });
+});
+
+describe("list scheduling", () => {
+  it("takes at most 2 - 1/m times the shortest time there could be", () => {
+    fc.assert(
+      fc.property(worlds(), fc.integer({ min: 1, max: 8 }), (world, m) => {
+        const phases = world.phases.map((phase) => ({ ...phase, checkLasts: 0, minutes: phase.lasts }));
+        const limits: Limits = { ...unlimited, slots: m };
+        const { time, end } = simulate({ ...world, phases, limits });
+        const ends: number[] = [];
+        for (const { blocked_by, lasts } of phases) {
+          ends.push(lasts + Math.max(0, ...blocked_by.map((at) => ends[at] as number)));
+        }
+        const work = phases.reduce((sum, { lasts }) => sum + lasts, 0);
+        expect(end).toBe("completed");
+        expect(time).toBeLessThanOrEqual((2 - 1 / m) * Math.max(...ends, work / m) + 1e-9);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("a session of 5,000 phases", () => {
+  it.each([
+    ["one after the other", (at: number) => (at === 0 ? [] : [at - 1])],
+    ["all at once", () => []],
+    ["in a web", (at: number) => [at - 1, at - 7, at >> 1].filter((blocker) => blocker >= 0 && blocker < at)],
+  ])("%s is decided in milliseconds, 10,000 times", (_, blockersOf) => {
+    const frozen = Array.from({ length: 5000 }, (_, at) =>
+      frozenPhase(String(at), { blocked_by: [...new Set(blockersOf(at))].map(String), estimate: { minutes: at % 9 } }),
+    );
+    const session = sessionAfter(frozen);
+    const limits = { ...unlimited, slots: 8 };
+    const live = new Set<string>();
+    let calls = 0;
+    const decide = () => {
+      calls += 1;
+      return schedule(session, limits, { ...calm, live });
+    };
+    const before = process.cpuUsage();
+    // One phase ends, one look; the next one may have nothing to do.
+    for (let answer = decide(); !answer.idle; answer = decide()) {
+      for (const { phase } of answer.actions) {
+        live.add(phase);
+        (findPhase(session, phase) as SessionPhase).status = "in_progress";
+      }
+      const [oldest = ""] = live;
+      decide();
+      live.delete(oldest);
+      (findPhase(session, oldest) as SessionPhase).status = "completed";
+    }
+    const { user, system } = process.cpuUsage(before);
+    expect(calls).toBeGreaterThanOrEqual(10_000);
+    expect(session.phases.every(isClosed)).toBe(true);
+    // Seconds of processor time, several times what it takes; anything worse than linear takes minutes.
+    expect((user + system) / 1e6).toBeLessThan(15);
+  });
+});

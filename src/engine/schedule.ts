@@ -1,0 +1,199 @@
+// What to start now, when to look again, and whether it is over: a pure function of the session, the limits and the situation.
+// It is asked after every event, so it costs one pass over the phases. It starts nothing and moves no phase.
+
+import type { ExecutionMode } from "../session/events.ts";
+import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
+import { blockersOf, rankingOf, tailsOf } from "./priority.ts";
+
+export interface Limits {
+  /** Infinity: all that are ready. */
+  slots: number;
+  staggerMs: number;
+  mode: ExecutionMode;
+  /** After a failure, phases that do not depend on it still start. */
+  keepGoing: boolean;
+}
+
+export interface Situation {
+  /** Phases that this engine is at work on: an attempt, a validation, an adoption. */
+  live: ReadonlySet<string>;
+  /** Monotonic ms. */
+  now: number;
+  lastLaunch: number | null;
+  /** Nothing is launched before it (quota); -Infinity: free. */
+  notBefore: number;
+  /** How many may run now (quota shrinks it). */
+  slots: number;
+  /** A person or a failure stopped new launches; what is begun is still adopted and validated. */
+  draining: boolean;
+}
+
+export type Action =
+  /** Start an attempt. */
+  | { kind: "launch"; phase: string }
+  /** The agent is done and succeeded; the validation is not. */
+  | { kind: "validate"; phase: string }
+  /** An earlier engine died over its attempt: see whether a result reached the files, and record how the attempt ended. */
+  | { kind: "adopt"; phase: string };
+
+export interface Schedule {
+  /** In order. */
+  actions: Action[];
+  /** When to look again although nothing happens; null: only when something ends. */
+  wakeAt: number | null;
+  /** Nothing runs and nothing will start. */
+  idle: boolean;
+  /** Why it is idle; null also when it is only because of `draining`. */
+  end: "completed" | "failed" | "blocked" | null;
+}
+
+export function schedule(session: Session, limits: Limits, situation: Situation): Schedule {
+  const survey = surveyOf(session, situation.live);
+  if (isOver(session)) return conclude(session, survey, situation, [], null);
+  // What adoptions find decides what else can run. They take no time: look again at once.
+  if (survey.adopt.length > 0) return conclude(session, survey, situation, survey.adopt, situation.now);
+  const room = roomOf(session, limits, situation);
+  const actions = validations(session, limits.mode, survey.validate, room);
+  const stopped = situation.draining || (survey.failed > 0 && !limits.keepGoing);
+  const wakeAt = stopped ? null : launch(session, limits, situation, room, actions);
+  return conclude(session, survey, situation, actions, wakeAt);
+}
+
+interface Survey {
+  closed: number;
+  failed: number;
+  adopt: Action[];
+  /** Positions, in plan order. */
+  validate: number[];
+}
+
+function surveyOf({ phases }: Session, live: Situation["live"]): Survey {
+  const survey: Survey = { closed: 0, failed: 0, adopt: [], validate: [] };
+  for (let position = 0; position < phases.length; position += 1) {
+    const phase = phases[position] as SessionPhase;
+    if (isClosed(phase)) survey.closed += 1;
+    else if (phase.status === "failed") survey.failed += 1;
+    else if (phase.status === "in_progress" && !live.has(phase.id)) {
+      const need = needOf(phase);
+      if (need === "adopt") survey.adopt.push({ kind: need, phase: phase.id });
+      if (need === "validate") survey.validate.push(position);
+    }
+  }
+  return survey;
+}
+
+/** What a phase in progress needs that nobody is at work on. */
+function needOf(phase: SessionPhase): Action["kind"] {
+  const attempt = lastAttempt(phase);
+  if (attempt === undefined) return "launch";
+  if (attempt.result === null) return "adopt";
+  // An attempt from before the phase was last started is one whose validation failed: the retry needs a new one.
+  const isCurrent = phase.attempts.length > (phase.attempts_at_start ?? 0);
+  return attempt.result.outcome === "success" && isCurrent ? "validate" : "launch";
+}
+
+function isOver(session: Session): boolean {
+  return session.aborted || session.status === "completed" || session.archiving !== null;
+}
+
+/** The slots, as they fill up. */
+interface Room {
+  free: number;
+  used: number;
+  /** A phase that runs alone has them all. */
+  alone: boolean;
+}
+
+function roomOf(session: Session, limits: Limits, { live, slots }: Situation): Room {
+  let alone = false;
+  for (const id of live) alone ||= findPhase(session, id)?.parallel === false;
+  // Never none: nothing would ever end, and so nothing would ever start.
+  const all = limits.mode === "sequential" ? 1 : Math.max(1, Math.min(limits.slots, slots));
+  return { free: all - live.size, used: live.size, alone };
+}
+
+function fits(room: Room, phase: SessionPhase): boolean {
+  return hasRoom(room) && (phase.parallel || room.used === 0);
+}
+
+function hasRoom(room: Room): boolean {
+  return room.free > 0 && !room.alone;
+}
+
+function take(room: Room, phase: SessionPhase): void {
+  room.free -= 1;
+  room.used += 1;
+  room.alone = !phase.parallel;
+}
+
+/** Before any launch: they finish what is begun, and let others start. */
+function validations(session: Session, mode: ExecutionMode, positions: number[], room: Room): Action[] {
+  if (mode === "parallel" && positions.length > 1) {
+    const tails = tailsOf(session.phases);
+    positions.sort((a, b) => (tails[b] ?? 0) - (tails[a] ?? 0));
+  }
+  const actions: Action[] = [];
+  for (const position of positions) {
+    const phase = session.phases[position] as SessionPhase;
+    if (!fits(room, phase)) continue;
+    take(room, phase);
+    actions.push({ kind: "validate", phase: phase.id });
+  }
+  return actions;
+}
+
+/** Adds the launches to `actions`. Returns when the next one is due, if only time stands in its way. */
+function launch(session: Session, limits: Limits, situation: Situation, room: Room, actions: Action[]): number | null {
+  const { now, lastLaunch, notBefore, live } = situation;
+  const { staggerMs } = limits;
+  let due = lastLaunch === null || staggerMs <= 0 ? notBefore : Math.max(notBefore, lastLaunch + staggerMs);
+  const { phases } = session;
+  const blockers = blockersOf(phases);
+  const ranking = limits.mode === "sequential" ? null : rankingOf(phases);
+  for (let rank = 0; rank < phases.length && hasRoom(room); rank += 1) {
+    const position = ranking === null ? rank : (ranking[rank] as number);
+    const phase = phases[position] as SessionPhase;
+    // A phase that runs alone waits until nothing runs, and keeps no slot empty for that.
+    if (!isLaunchable(phases, position, blockers, live) || !fits(room, phase)) continue;
+    if (now < due) return due;
+    take(room, phase);
+    actions.push({ kind: "launch", phase: phase.id });
+    if (staggerMs > 0) due = now + staggerMs;
+  }
+  return null;
+}
+
+function isLaunchable(
+  phases: readonly SessionPhase[],
+  position: number,
+  blockers: readonly (readonly number[])[],
+  live: Situation["live"],
+): boolean {
+  const phase = phases[position] as SessionPhase;
+  if (phase.status !== "pending" && phase.status !== "in_progress") return false;
+  for (const blocker of blockers[position] ?? []) {
+    const before = phases[blocker];
+    if (before === undefined || !isClosed(before)) return false;
+  }
+  return !live.has(phase.id) && (phase.status === "pending" || needOf(phase) === "launch");
+}
+
+function conclude(
+  session: Session,
+  survey: Survey,
+  situation: Situation,
+  actions: Action[],
+  wakeAt: number | null,
+): Schedule {
+  const idle = situation.live.size === 0 && actions.length === 0 && wakeAt === null;
+  return { actions, wakeAt, idle, end: idle ? endOf(session, survey, situation) : null };
+}
+
+function endOf(session: Session, survey: Survey, { draining, live }: Situation): Schedule["end"] {
+  if (session.aborted || survey.failed > 0) return "failed";
+  if (session.status === "completed" || survey.closed === session.phases.length) return "completed";
+  const { phases } = session;
+  const blockers = blockersOf(phases);
+  const goesOnLater = draining && phases.some((_, position) => isLaunchable(phases, position, blockers, live));
+  return goesOnLater ? null : "blocked";
+}

@@ -1,0 +1,187 @@
+// Starts attempts and sees to it that they end: each in a process group of its own, its output straight in files, its limits
+// kept by one clock. Ours because no library ends a whole tree when the supervisor itself is killed.
+
+import { spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import { constants } from "node:os";
+import { errno, reasonOf } from "../errors.ts";
+import type { Killed } from "../runtimes/runtime.ts";
+import type { Lifeline } from "./lifeline.ts";
+import { endAll, isGroupAlive, signalGroup } from "./tree.ts";
+
+const TICK_MS = 100;
+/** A longer pause between two ticks was not the agents' time: the machine slept, or somebody stopped us. */
+const LONGEST_TICK_MS = 1000;
+
+/**
+ * What runs in front of an agent: it waits for it and writes its exit code down, so that a result is complete even if nobody is left to
+ * see it. A handler, not an ignored signal: the agent itself must die of TERM. `set -C`: the file must be new.
+ */
+const wrapper = `exit_file=$1; shift; trap : HUP INT TERM; "$@"; code=$?; umask 077; set -C; printf '%s\\n' "$code" >"$exit_file"; exit "$code"`;
+
+export interface Launch {
+  program: string;
+  args: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** The marker that its processes carry. */
+  marker: string;
+  /** Open files; closed here once the process has them. */
+  stdio: [stdin: number, stdout: number, stderr: number];
+  exitFile: string;
+  timeoutMs: number;
+  /** Looked at on every tick: why it must be stopped, if it must. */
+  check: () => Killed;
+}
+
+export interface Exit {
+  /** As a shell has it; null when it could not be started. */
+  code: number | null;
+  killed: Killed;
+  durationMs: number;
+  /** Why it could not be started. */
+  failure?: string;
+}
+
+interface Running {
+  launch: Launch;
+  group: number;
+  started: number;
+  /** Time that counts against the limit. */
+  elapsed: number;
+  killed: Killed;
+  killedAt: number;
+  /** What went wrong with us while it ran. */
+  failure?: unknown;
+}
+
+export class Supervisor {
+  readonly #lifeline: Lifeline;
+  readonly #graceMs: number;
+  readonly #running = new Set<Running>();
+  #ticker: NodeJS.Timeout | undefined;
+  #lastTick = 0;
+  readonly #remains = new Set<Promise<void>>();
+  #isHurried = false;
+
+  constructor(lifeline: Lifeline, graceMs: number) {
+    this.#lifeline = lifeline;
+    this.#graceMs = graceMs;
+  }
+
+  /** Starts an attempt; resolves when its process has ended, however long a grandchild holds on to its output. */
+  launch(launch: Launch): { exit: Promise<Exit>; stop: (why: Killed) => void } {
+    const started = performance.now();
+    let child: ReturnType<typeof spawn>;
+    try {
+      const words = ["-c", wrapper, "maestro-attempt", launch.exitFile, launch.program, ...launch.args];
+      child = spawn("/bin/sh", words, { cwd: launch.cwd, env: launch.env, stdio: launch.stdio, detached: true });
+    } catch (error) {
+      // Node throws some errors (arguments that are too long) and emits others.
+      if (errno(error) === undefined) throw error;
+      const failed: Exit = { code: null, killed: null, durationMs: 0, failure: reasonOf(error) };
+      return { exit: Promise.resolve(failed), stop: () => undefined };
+    } finally {
+      for (const fd of launch.stdio) closeSync(fd);
+    }
+    const running: Running = { launch, group: child.pid ?? 0, started, elapsed: 0, killed: null, killedAt: 0 };
+    const exit = new Promise<Exit>((resolve, reject) => {
+      child.once("error", (error) => {
+        if (child.pid !== undefined) return;
+        resolve({ code: null, killed: null, durationMs: 0, failure: reasonOf(error) });
+      });
+      child.once("exit", (code, signal) => {
+        this.#running.delete(running);
+        this.#endRemains(running);
+        const durationMs = Math.round(performance.now() - started);
+        if (running.failure !== undefined) reject(running.failure);
+        resolve({ code: code ?? 128 + signalNumber(signal), killed: running.killed, durationMs });
+      });
+    });
+    if (child.pid !== undefined) {
+      this.#lifeline.add(child.pid);
+      this.#running.add(running);
+      this.#startTicking();
+    }
+    return { exit, stop: (why) => this.#end(running, why) };
+  }
+
+  /** Ends everything that runs: TERM, grace, KILL; `now`: KILL at once. */
+  stopAll(why: Killed, now = false): void {
+    for (const running of this.#running) {
+      this.#end(running, why);
+      if (now) signalGroup(running.group, "SIGKILL");
+    }
+    if (!now) return;
+    this.#isHurried = true;
+    this.#lifeline.hurry();
+  }
+
+  /** Resolves when nothing is left of any attempt, and the warden is gone too. */
+  async close(): Promise<void> {
+    clearInterval(this.#ticker);
+    await Promise.all(this.#remains);
+    await this.#lifeline.close();
+  }
+
+  #end(running: Running, why: Killed): void {
+    if (running.killed !== null || !this.#running.has(running)) return;
+    running.killed = why;
+    running.killedAt = performance.now();
+    signalGroup(running.group, "SIGTERM");
+  }
+
+  /** What an attempt left behind in its group, or outside of it, does not outlive it for long. */
+  #endRemains({ group, launch, killed, killedAt }: Running): void {
+    if (!isGroupAlive(group)) {
+      this.#lifeline.remove(group);
+      return;
+    }
+    // An attempt and what it leaves have one grace between them.
+    const grace = killed === null ? this.#graceMs : Math.max(0, this.#graceMs - (performance.now() - killedAt));
+    const remains = { groups: new Set([group]), runs: new Set([launch.marker]) };
+    const ended = endAll(remains, grace, () => this.#isHurried).then(() => {
+      this.#lifeline.remove(group);
+      this.#remains.delete(ended);
+    });
+    this.#remains.add(ended);
+  }
+
+  #startTicking(): void {
+    if (this.#ticker !== undefined) return;
+    this.#lastTick = performance.now();
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    const passed = Math.min(now - this.#lastTick, LONGEST_TICK_MS);
+    this.#lastTick = now;
+    for (const running of this.#running) {
+      running.elapsed += passed;
+      if (running.killed !== null) {
+        if (now - running.killedAt >= this.#graceMs) signalGroup(running.group, "SIGKILL");
+        continue;
+      }
+      const why = running.elapsed >= running.launch.timeoutMs ? "timeout" : check(running);
+      if (why !== null) this.#end(running, why);
+    }
+    if (this.#running.size > 0) return;
+    clearInterval(this.#ticker);
+    this.#ticker = undefined;
+  }
+}
+
+/** A look that fails (no more descriptors, a directory gone) ends the attempt; whoever waits for it is told why. */
+function check(running: Running): Killed {
+  try {
+    return running.launch.check();
+  } catch (error) {
+    running.failure = error;
+    return "stopped";
+  }
+}
+
+function signalNumber(signal: NodeJS.Signals | null): number {
+  return signal === null ? 0 : constants.signals[signal];
+}

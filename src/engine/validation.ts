@@ -1,0 +1,83 @@
+// The engine's own check of a phase: its validation commands, one after the other, until one fails. The agent's word is not evidence.
+
+import { openSync } from "node:fs";
+import { devNull } from "node:os";
+import type { Killed } from "../runtimes/runtime.ts";
+import { requirePhase, requireSession } from "../session/decide.ts";
+import { stripControls } from "../text.ts";
+import { RUN_MARKER } from "./tree.ts";
+import type { Workshop } from "./workshop.ts";
+
+const MAX_TAIL_CHARS = 4000;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+
+export interface ValidationRun {
+  phase: string;
+  done: Promise<ValidationResult>;
+  stop: (why: Killed) => void;
+}
+
+export type ValidationResult = { kind: "pass" | "fail"; detail: string } | { kind: "stopped" };
+
+export function startValidation(workshop: Workshop, id: string): ValidationRun {
+  let stopped = false;
+  let stopCommand: (why: Killed) => void = () => undefined;
+  const stop = (why: Killed) => {
+    stopped = true;
+    stopCommand(why);
+  };
+  const done = runCommands(workshop, id, (run) => {
+    stopCommand = run;
+    return stopped;
+  });
+  return { phase: id, done, stop };
+}
+
+/** `starting` is given the way to stop each command, and says whether there is still a point in going on. */
+async function runCommands(
+  workshop: Workshop,
+  id: string,
+  starting: (stop: (why: Killed) => void) => boolean,
+): Promise<ValidationResult> {
+  const { batch, supervisor, limits } = workshop;
+  const phase = requirePhase(requireSession(workshop.store.session), id);
+  const { name = `p${id}`, attempt = 1 } = phase.attempts.at(-1) ?? {};
+  const commands = phase.plan?.validation ?? [];
+  for (const command of commands) {
+    const log = batch.openValidationLog(name);
+    const marker = `${workshop.run}.${name}`;
+    const own = {
+      MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
+      MAESTRO_PHASE: id,
+      MAESTRO_AGENT: phase.agents[0] ?? "",
+      MAESTRO_ATTEMPT: String(attempt),
+      [RUN_MARKER]: marker,
+    };
+    const { exit, stop } = supervisor.launch({
+      ...workshop.validator(command),
+      cwd: workshop.projectRoot,
+      env: workshop.environment(own),
+      marker,
+      stdio: [openSync(devNull, "r"), log, batch.openValidationLog(name)],
+      exitFile: devNull,
+      timeoutMs: limits.validationTimeoutMs,
+      check: () => (batch.size(name, "validation.log") > MAX_LOG_BYTES ? "output_too_large" : null),
+    });
+    const isPointless = starting(stop);
+    if (isPointless) stop("stopped");
+    const { code, killed, failure } = await exit;
+    if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
+    if (killed === "stopped") return { kind: "stopped" };
+    if (code === 0 && killed === null) continue;
+    const output = stripControls(batch.read(name, "validation.log", MAX_TAIL_CHARS)).trim();
+    const detail = `$ ${command}\n${ending(code, killed, failure, limits.validationTimeoutMs)}\n${output}`.trim();
+    return { kind: "fail", detail: workshop.redact(detail) };
+  }
+  return { kind: "pass", detail: workshop.redact(commands.map((command) => `$ ${command}: passed`).join("\n")) };
+}
+
+function ending(code: number | null, killed: Killed, failure: string | undefined, limitMs: number): string {
+  if (killed === "timeout") return `stopped after ${limitMs / 1000} s (--validation-timeout)`;
+  if (killed === "output_too_large") return "stopped: its output has no end";
+  return failure === undefined ? `exit code ${code}` : `could not be started: ${failure}`;
+}

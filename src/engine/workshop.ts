@@ -1,0 +1,38 @@
+// What an engine works with: the same for every attempt of a run.
+
+import type { Agent } from "../agents/roster.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import type { Batch } from "../store/batch.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+export interface Workshop {
+  /** Marks everything that this engine starts. */
+  run: string;
+  store: SessionStore;
+  batch: Batch;
+  batchId: string;
+  supervisor: Supervisor;
+  runtime: Runtime;
+  /** The runtime's program, found on PATH. */
+  program: string;
+  projectRoot: string;
+  agents: ReadonlyMap<string, Agent>;
+  protocols: { base: string; safety: string };
+  modelFor: (agent: Agent) => string | null;
+  extraArgs: readonly string[];
+  /** The variables of every agent and of every validation command, but for those that name the attempt. */
+  environment: (own: Record<string, string>) => Record<string, string>;
+  /** What carries out a validation command; a rehearsal only plays it. */
+  validator: (command: string) => { program: string; args: readonly string[] };
+  /** Takes secrets out of what is written down. */
+  redact: (text: string) => string;
+  limits: WorkLimits;
+  now: () => Date;
+}
+
+export interface WorkLimits {
+  timeoutMs: number;
+  validationTimeoutMs: number;
+  maxRetries: number;
+}

@@ -1,0 +1,40 @@
+// The delegation prompt: all that an agent is told, in one text. Pure; the order of its parts is decided here and nowhere else.
+
+import type { Session, SessionPhase } from "../session/session.ts";
+import { contextChain } from "./context-chain.ts";
+import { dataRule, oneLine } from "./data.ts";
+import { withProjectRoot } from "./header.ts";
+import { previousAttempts } from "./previous-attempts.ts";
+import { taskText } from "./task.ts";
+
+export interface PromptInput {
+  /** Absolute. */
+  projectRoot: string;
+  agent: { name: string; body: string };
+  /** The two texts of `protocols/`. */
+  protocols: { base: string; safety: string };
+  session: Session;
+  phase: SessionPhase;
+  maxRetries: number;
+  /** A new random word for every prompt, 8 to 64 letters and digits: it delimits what others wrote. */
+  tag: string;
+}
+
+export function buildPrompt(input: PromptInput): string {
+  const { projectRoot, agent, protocols, session, phase, maxRetries, tag } = input;
+  const parts = [
+    `Agent: ${agent.name}\nPhase: ${oneLine(phase.id)}\nSession: ${oneLine(session.session_id)}`,
+    protocols.base,
+    protocols.safety,
+    `# Role: ${agent.name}\n\n${agent.body.trim()}`,
+    taskText(session, phase),
+    ...wordsOfOthers(previousAttempts(phase, maxRetries, tag), contextChain(session, phase, tag), tag),
+  ];
+  return `${withProjectRoot(projectRoot, parts.map((part) => part.trim()).join("\n\n"))}\n`;
+}
+
+/** The rule about the tags comes before the first of them, and only if there is one. */
+function wordsOfOthers(attempts: string, context: string, tag: string): string[] {
+  const parts = [attempts, context].filter((part) => part !== "");
+  return parts.some((part) => part.includes(tag)) ? [dataRule(tag), ...parts] : parts;
+}

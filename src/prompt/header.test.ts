@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { projectRootHeader, withProjectRoot } from "./header.ts";
+
+const seedText = [
+  "PROJECT ROOT: /absolute/path/to/project",
+  "All file paths in this task are relative to this directory. When using write_file,",
+  "replace, or read_file, construct absolute paths by prepending this root. When",
+  "using run_shell_command, execute from this directory.",
+].join("\n");
+
+describe("the project root header", () => {
+  it("is the text of the design documents, byte for byte (78)", () => {
+    expect(projectRootHeader("/absolute/path/to/project")).toBe(seedText);
+  });
+
+  it("stands at byte 0, followed by a blank line (78)", () => {
+    expect(withProjectRoot("/absolute/path/to/project", "Do it.")).toBe(`${seedText}\n\nDo it.`);
+  });
+
+  it.each([["Do it."], [""], ["\n"], [projectRootHeader("/p")]])("is not put before itself: %j", (prompt) => {
+    const once = withProjectRoot("/p", prompt);
+    expect(withProjectRoot("/p", once)).toBe(once);
+    expect(once.split("PROJECT ROOT:")).toHaveLength(2);
+  });
+
+  it.each([
+    ["of another root", `${projectRootHeader("/p/q")}\n\nDo it.`],
+    ["that only begins like it", `${projectRootHeader("/p")} Or not.`],
+    ["that stands further down", `Hello\n${projectRootHeader("/p")}\n\nDo it.`],
+  ])("does not mistake a header %s for its own", (_what, prompt) => {
+    expect(withProjectRoot("/p", prompt)).toBe(`${projectRootHeader("/p")}\n\n${prompt}`);
+  });
+});

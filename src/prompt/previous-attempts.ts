@@ -1,0 +1,124 @@
+// What earlier attempts at a phase came to, and what the next one should do differently: more with every retry.
+
+import type { ErrorRecord } from "../session/events.ts";
+import type { Attempt, SessionPhase } from "../session/session.ts";
+import { encloseAll, type Limits, oneLine } from "./data.ts";
+
+const limits: Limits = { each: 6_000, total: 20_000 };
+
+interface Past {
+  title: string;
+  texts: string[];
+}
+
+/** Empty when nobody has worked on the phase yet. */
+export function previousAttempts(phase: SessionPhase, maxRetries: number, tag: string): string {
+  const retry = retryNumber(phase);
+  const pasts = pastsOf(phase);
+  if (retry === 0 && pasts.length === 0) return "";
+  const blocks = encloseAll(
+    tag,
+    pasts.map(({ texts }) => texts.join("\n\n")),
+    limits,
+  );
+  return [
+    "# Previous attempts",
+    whatThisIs(retry, maxRetries),
+    "Earlier work may be in the tree, whole or in part. Look before you change anything, keep what is right, finish what is half done. A file that is already created or deleted there is no failed Scope Verification.",
+    guidance(phase, retry, maxRetries),
+    ...pasts.flatMap(({ title }, index) => [`## ${title}`, blocks[index] ?? ""]),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** A failed phase is counted when it moves on, which may be after its prompt is written. */
+function retryNumber({ retry_count, status }: SessionPhase): number {
+  return status === "failed" ? retry_count + 1 : retry_count;
+}
+
+function whatThisIs(retry: number, maxRetries: number): string {
+  if (retry === 0) return "An earlier attempt ended before its work was done. Go on from where it stopped.";
+  if (retry > maxRetries) return `This is retry ${retry}. The automatic ones are used up; a person asked for this one.`;
+  return `This is retry ${retry} of ${maxRetries}.`;
+}
+
+const adviceByRetry = [
+  "Fix exactly what failed, as told below. Leave what works as it is.",
+  "The first fix did not hold. Do not repeat it: find the cause before you change anything, and take another approach. Narrow the work to the part that failed, and make that pass first.",
+  "Several approaches have failed; repeat none of them. Do the smallest part of the objective that you can finish and check, and report the rest as `partial` with what stands in its way.",
+];
+
+const adviceByError: Partial<Record<ErrorRecord["type"], string>> = {
+  validation: "Run the failed command first, if your tools allow it, and see the failure yourself.",
+  timeout: "The time was not enough: do the essential part first, and start nothing that waits, watches or serves.",
+  file_conflict: "Somebody else changed a file meanwhile: read every file again before you edit it.",
+  runtime: "Whatever happens, end with the complete form of the Output Handoff Contract.",
+  dependency:
+    "Something it needed was not there: check for that first, and if it is still missing, report `failure` and name it.",
+};
+
+const lastAdvice = "If this one fails, a person decides: an honest `partial` or `failure` helps them most.";
+
+function guidance(phase: SessionPhase, retry: number, maxRetries: number): string {
+  if (retry === 0) return "";
+  const type = phase.errors.at(-1)?.type ?? phase.attempts.at(-1)?.result?.error_type;
+  const advice = [adviceByRetry[Math.min(retry, adviceByRetry.length) - 1], type && adviceByError[type]];
+  if (retry >= maxRetries) advice.push(lastAdvice);
+  return advice.filter((text) => text !== undefined).join(" ");
+}
+
+function pastsOf(phase: SessionPhase): Past[] {
+  const pasts = phase.attempts.map((attempt): Past & { since: string } => ({
+    title: `Attempt ${attempt.attempt} (${oneLine(attempt.agent)}): ${endingOf(attempt)}`,
+    texts: attempt.result?.message === undefined ? [] : [attempt.result.message],
+    since: attempt.started,
+  }));
+  const unattributed: Past[] = [];
+  for (const error of phase.errors) {
+    const past = pasts.findLast(({ since }) => since <= error.timestamp);
+    if (past === undefined) unattributed.push({ title: `Error (${oneLine(error.agent)})`, texts: [textOf(error)] });
+    else past.texts = [...past.texts.filter((text) => !error.message.includes(text)), textOf(error)];
+  }
+  const all = [...unattributed, ...pasts];
+  return [...all, ...failedValidation(phase, all), ...lastReport(phase)];
+}
+
+function endingOf({ result }: Attempt): string {
+  if (result === null) return "nobody saw its end";
+  const reason = result.reason === undefined ? "" : ` (${oneLine(result.reason)})`;
+  const endings = {
+    success: "the agent finished",
+    failure: `failed${reason}`,
+    timeout: `ran out of time after ${Math.round(result.duration_ms / 1000)} s`,
+    quota: "the provider refused for now; no fault of the work",
+    interrupted: "stopped from outside; no fault of the work",
+  };
+  return endings[result.outcome];
+}
+
+function textOf({ type, message, resolution }: ErrorRecord): string {
+  return `${type}: ${message}${resolution === "" || resolution === "pending" ? "" : `\nresolution: ${resolution}`}`;
+}
+
+/** Its output, unless an error has told it already. */
+function failedValidation({ validation }: SessionPhase, pasts: readonly Past[]): Past[] {
+  if (validation?.result !== "fail") return [];
+  const detail = validation.detail.trim();
+  const isTold = pasts.some(({ texts }) => texts.some((text) => text.includes(detail)));
+  return isTold ? [] : [{ title: "The validation that failed", texts: [detail] }];
+}
+
+function lastReport({ handoff, files_created, files_modified, files_deleted }: SessionPhase): Past[] {
+  if (handoff === undefined) return [];
+  const lines: [string, string][] = [
+    ["Status", handoff.status ?? "none"],
+    ["Missing in it", handoff.missing.join(", ")],
+    ["Files Created", files_created.join(", ")],
+    ["Files Modified", files_modified.join(", ")],
+    ["Files Deleted", files_deleted.join(", ")],
+    ["Summary", handoff.summary],
+  ];
+  const told = lines.filter(([, text]) => text.trim() !== "").map(([name, text]) => `${name}: ${text}`);
+  return [{ title: "The last report", texts: [told.join("\n")] }];
+}

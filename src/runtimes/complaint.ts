@@ -1,0 +1,42 @@
+// What a program complained of, out of everything it wrote to stderr.
+import { stripControls } from "../text.ts";
+
+/** Start-up chatter of Gemini CLI, stacks and the rest of an inspected error: true of every run, or of use to nobody here. */
+const chatter = [
+  /^\s+at /,
+  /^(?:Warning: )?256-color support/,
+  /^Warning: \d+-color support/,
+  /^Warning: Could not read directory .*\.lock:/,
+  /^YOLO mode is enabled/,
+  /^Ripgrep is not available/,
+  /^Loaded cached credentials/,
+  /^\[STARTUP\] /,
+  /^Approval mode overridden/,
+  /^\(node:\d+\)|^\(Use `node /,
+  /^\s*[{}\])]+,?\s*$/,
+];
+
+/** The last useful lines, at most `limit` characters; empty when there are none. Never a line cut in its middle, unless it is too long itself. */
+export function complaintIn(stderr: string, limit: number): string {
+  const plain = stripControls(stderr);
+  const help = plain.search(/^Usage: gemini\b/m);
+  const lines = (help < 0 ? plain : plain.slice(0, help))
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "" && !chatter.some((sign) => sign.test(line)));
+  let start = lines.length;
+  let room = limit;
+  while (start > 0 && (lines[start - 1] ?? "").length < room) {
+    start -= 1;
+    room -= (lines[start] ?? "").length + 1;
+  }
+  if (start === lines.length && lines.length > 0) return clip(lines.at(-1) ?? "", limit);
+  return lines.slice(start).join("\n").trim();
+}
+
+/** The beginning of a text. */
+export function clip(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  // Half a surrogate pair is no character.
+  return `${text.slice(0, limit - 4).replace(/[\uD800-\uDBFF]$/, "")} ...`;
+}

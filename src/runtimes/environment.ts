@@ -1,0 +1,48 @@
+// Which variables reach an agent: an allow list, because a model reads them and whatever it starts inherits them (T9).
+// Not in it, on purpose: NODE_OPTIONS and LD_PRELOAD (code), AWS_*, GITHUB_TOKEN, SSH_AUTH_SOCK (keys of others), PWD (not the agent's).
+import { definitions, EXTENSION_PATH } from "../settings.ts";
+
+const allowed: ReadonlySet<string> = new Set([
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP"],
+  ...["LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"],
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  // What Gemini CLI signs in with, and where it calls. The rest of GOOGLE_* belongs to other programs.
+  ...["GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_ACCESS_TOKEN"],
+  ...["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_API_VERSION"],
+  ...["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_QUOTA_PROJECT", "GOOGLE_CLOUD_LOCATION"],
+  ...["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"],
+  // Windows cannot start a program without some of these.
+  ...["SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "NUMBER_OF_PROCESSORS"],
+  ...["PROCESSOR_ARCHITECTURE", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA"],
+  ...["PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "PUBLIC"],
+  // Settings only: what names an attempt is the engine's to give.
+  ...Object.keys(definitions),
+  EXTENSION_PATH,
+]);
+
+const families = /^(?:LC_|XDG_|GEMINI_)/;
+
+/** A conversation or an editor that Maestro was started from: none of the agent's business, and one of them is a token. */
+const foreign = /^GEMINI_(?:SESSION_ID|PROJECT_DIR|CWD|PLANS_DIR|CLI_IDE_\w*)$/;
+
+/**
+ * What an attempt starts with. `extraNames` come from `--pass-env`; one that is not set is skipped. `own` wins.
+ * Names are compared without case: Windows has `Path`, proxies are written either way.
+ */
+export function agentEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  extraNames: readonly string[],
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const passed = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (isAllowed(entry[0]) || extraNames.includes(entry[0])),
+  );
+  return Object.fromEntries([...passed, ...Object.entries(own)]);
+}
+
+function isAllowed(name: string): boolean {
+  const upper = name.toUpperCase();
+  return allowed.has(upper) || (families.test(upper) && !foreign.test(upper));
+}

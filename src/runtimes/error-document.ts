@@ -1,0 +1,59 @@
+// The error that Gemini CLI prints as JSON: on stderr between warnings and stacks, with the provider's own error packed inside it.
+import { isObject, parseJson } from "../handoff/json.ts";
+import { findDocument } from "../handoff/json-document.ts";
+import { stripControls } from "../text.ts";
+
+export interface ErrorDocument {
+  type: string;
+  /** The innermost message: what the provider or the CLI had to say. */
+  message: string;
+  /** As it was printed; hints on when to come back may be deep inside. */
+  raw: string;
+  /** The HTTP status, when one is named. */
+  status: number | null;
+  stats: unknown;
+}
+
+/** The last object with an `error`; the CLI may print it twice, the second time behind a tag. */
+export function errorOnStderr(stderr: string): ErrorDocument | null {
+  const text = stripControls(stderr).replace(/^\[[A-Z]+\][ \t]+(?=\{)/gm, "");
+  const { document } = findDocument(text, ["error"]);
+  return document === null ? null : errorIn(document);
+}
+
+/** The `error` of a document; null when it has none. */
+export function errorIn(document: Record<string, unknown>): ErrorDocument | null {
+  const { error, stats } = document;
+  if (error === undefined || error === null || error === false) return null;
+  const { type, code, message } = isObject(error) ? error : { type: undefined, code: undefined, message: error };
+  const raw = typeof message === "string" ? message : (JSON.stringify(message) ?? "");
+  const inner = unpack(raw);
+  return {
+    type: typeof type === "string" ? type : "",
+    message: stripControls(inner.message).trim(),
+    raw,
+    status: httpStatus(code) ?? inner.status,
+    stats,
+  };
+}
+
+/** Providers' errors are JSON in a message in JSON; three layers have been seen. */
+function unpack(text: string): { message: string; status: number | null } {
+  let message = text;
+  let status: number | null = null;
+  for (let layer = 0; layer < 3; layer++) {
+    const parsed = parseJson(message);
+    const value = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (!isObject(value) || !isObject(value.error) || typeof value.error.message !== "string") break;
+    status = httpStatus(value.error.code) ?? status;
+    const name = typeof value.error.status === "string" ? ` (${value.error.status})` : "";
+    const isPacked = isObject(parseJson(value.error.message));
+    message = isPacked ? value.error.message : value.error.message + name;
+  }
+  return { message, status };
+}
+
+function httpStatus(code: unknown): number | null {
+  const number = typeof code === "string" && /^[45]\d\d$/.test(code) ? Number(code) : code;
+  return typeof number === "number" && Number.isInteger(number) && number >= 400 && number < 600 ? number : null;
+}

@@ -1,0 +1,122 @@
+// How an attempt with Gemini CLI ended -> its Outcome. Success is exit 0, a response that can be read, and nobody having stopped it:
+// the CLI also exits with 0 when it is terminated. Must never throw, whatever was printed.
+
+import { findGeminiJson, readGeminiJson } from "../handoff/gemini-json.ts";
+import { tokensByModel } from "../handoff/tokens.ts";
+import { stripControls } from "../text.ts";
+import { clip, complaintIn } from "./complaint.ts";
+import { type ErrorDocument, errorIn, errorOnStderr } from "./error-document.ts";
+import { meaningOf } from "./exit-meaning.ts";
+import { quotaSign, retryHint, tellsOfQuota } from "./quota.ts";
+import type { Ending, Killed, Outcome } from "./runtime.ts";
+
+const LONGEST_MESSAGE = 2_000;
+const LONGEST_DETAIL = 1_500;
+/** As much of stderr as belongs to the end of the attempt. */
+const TAIL = 4_000;
+/** What `timeout` and our own supervision leave behind. */
+const TIMED_OUT = 124;
+
+type Judgement = Omit<Outcome, "text" | "usage">;
+
+export function judgeGemini(ending: Ending): Outcome {
+  const answer = readGeminiJson(ending.stdout);
+  const text = stripControls(answer.text);
+  const document = findGeminiJson(ending.stdout.trim()).document ?? {};
+  const printed = errorIn(document);
+  const error = printed ?? errorOnStderr(ending.stderr);
+  const usage = tokensByModel(document.stats) ?? tokensByModel(error?.stats);
+
+  const stopped = stoppedBy(ending);
+  if (stopped !== null) return { ...stopped, text, usage };
+  const isAnswered = answer.parseError === null && text.trim() !== "";
+  if (ending.exitCode === 0 && isAnswered && printed === null) return { kind: "success", text, usage };
+  if (isQuota(ending, error)) return { ...quota(ending, error), text, usage };
+  if (ending.exitCode !== 0) return { ...failed(ending, error), text, usage };
+
+  const reason = isAnswered ? "incomplete_response" : (answer.parseError ?? "empty_response");
+  return { ...noAnswer(reason, ending, detailOf(ending, error) || warningsIn(document)), text, usage };
+}
+
+/** When it was not the agent that ended the attempt; a complete answer does not change that. */
+function stoppedBy(ending: Ending): Judgement | null {
+  const killed: Killed = ending.killed ?? (ending.exitCode === TIMED_OUT ? "timeout" : null);
+  if (killed === "timeout") {
+    const waited = quotaSign(ending.stderr.slice(-TAIL)) !== null;
+    const what = `The agent did not finish within its time limit and was stopped${waited ? ", waiting for the provider's quota" : ""}`;
+    return { kind: "timeout", reason: "timeout", errorType: "timeout", message: compose(what, lastWords(ending)) };
+  }
+  if (killed === "output_too_large") {
+    const message = "The agent printed more than an answer may hold, and was stopped. What it printed was cut.";
+    return { kind: "failure", reason: "output_too_large", errorType: "runtime", message };
+  }
+  if (killed === "stopped") {
+    return { kind: "interrupted", reason: "stopped", message: "The attempt was stopped before it had finished." };
+  }
+  if (ending.exitCode !== null) return null;
+  const message = "Nobody saw the attempt end: no exit code was written, as after a crash of the machine.";
+  return { kind: "interrupted", reason: "no_exit_code", message };
+}
+
+const QUOTA_EXIT = 429 & 255;
+
+function isQuota({ exitCode, stderr }: Ending, error: ErrorDocument | null): boolean {
+  if (exitCode === QUOTA_EXIT || error?.status === 429) return true;
+  if (error !== null) return tellsOfQuota(`${error.message}\n${error.raw}`);
+  return exitCode === 1 && quotaSign(stderr.slice(-TAIL)) !== null;
+}
+
+function quota(ending: Ending, error: ErrorDocument | null): Judgement {
+  const retryAfterMs = retryHint(error?.raw ?? "") ?? retryHint(ending.stderr.slice(-TAIL));
+  const message = compose("The provider's quota is used up for now", detailOf(ending, error));
+  const hint = retryAfterMs === null ? {} : { retryAfterMs };
+  return { kind: "quota", reason: "quota", errorType: "quota", message, ...hint };
+}
+
+function failed(ending: Ending, error: ErrorDocument | null): Judgement {
+  const { reason, errorType, what, advice } = meaningOf(ending.exitCode ?? 0, error, ending.stderr);
+  const message = compose(`${what} (exit code ${ending.exitCode})`, detailOf(ending, error), advice);
+  return { kind: "failure", reason, errorType, message };
+}
+
+/** Exit 0, and yet no answer: by the words of the hand-off reader. */
+const shortcomings: Record<string, string> = {
+  empty_output: "Gemini CLI ended without a result, as it does when it is terminated from outside",
+  not_json: "Gemini CLI printed something else than its JSON",
+  truncated_json: "The answer of Gemini CLI is cut off in its middle",
+  no_response: "The answer of Gemini CLI holds no response",
+  empty_response: "The model gave an empty response",
+  incomplete_response: "The model's response came with an error",
+};
+
+function noAnswer(problem: string, { stdout }: Ending, detail: string): Judgement {
+  const shown = detail || (problem === "not_json" ? stripControls(stdout).trim().slice(0, 500) : "");
+  return {
+    kind: "failure",
+    reason: problem === "empty_output" ? "no_result" : problem,
+    errorType: "runtime",
+    message: compose(shortcomings[problem] ?? "Gemini CLI gave no answer", shown),
+  };
+}
+
+/** The best that is known: the error itself, else the end of stderr. */
+function detailOf(ending: Ending, error: ErrorDocument | null): string {
+  return error?.message || lastWords(ending);
+}
+
+function lastWords({ stderr }: Ending): string {
+  return complaintIn(stderr, LONGEST_DETAIL);
+}
+
+/** Hooks that block, and loops that were cut short, are told as warnings. */
+function warningsIn(document: Record<string, unknown>): string {
+  const { warnings } = document;
+  if (!Array.isArray(warnings)) return "";
+  return stripControls(warnings.filter((one) => typeof one === "string").join("; ")).trim();
+}
+
+function compose(what: string, detail: string, advice = ""): string {
+  const said = clip(detail, LONGEST_DETAIL);
+  const sentence = said === "" ? `${what}.` : `${what}: ${/[.!?]$/.test(said) ? said : `${said}.`}`;
+  return clip(advice === "" ? sentence : `${sentence} ${advice}`, LONGEST_MESSAGE);
+}

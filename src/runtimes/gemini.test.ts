@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { geminiRuntime } from "./gemini.ts";
+import { judgeGemini } from "./gemini-outcome.ts";
+import { quotaSign } from "./quota.ts";
+import type { AttemptSpec } from "./runtime.ts";
+
+const spec: AttemptSpec = { agent: "coder", tier: "full", model: null, policyFile: null, extraArgs: [] };
+const argv = (given: Partial<AttemptSpec>) => geminiRuntime.argv({ ...spec, ...given }).join(" ");
+
+test("the command line is the documented one (54, 80, 81, C8)", () => {
+  expect(geminiRuntime.program).toBe("gemini");
+  expect(argv({})).toBe("--approval-mode=yolo --output-format json --skip-trust");
+  expect(argv({ model: "gemini-2.5-pro" })).toBe(
+    "--approval-mode=yolo --output-format json -m gemini-2.5-pro --skip-trust",
+  );
+  expect(argv({ model: "m", policyFile: "/p/read-only.toml", extraArgs: ["--debug", "a b"] })).toBe(
+    "--approval-mode=yolo --output-format json -m m --policy /p/read-only.toml --policy ~/.gemini/policies --skip-trust --debug a b",
+  );
+});
+
+test("arguments of the user stay whole words", () => {
+  expect(geminiRuntime.argv({ ...spec, extraArgs: ["a b", "$HOME", ""] }).slice(-3)).toEqual(["a b", "$HOME", ""]);
+});
+
+test.each(["/a,b/read-only.toml", "/p/read-only", "/p/read-only.toml.bak"])(
+  "a policy file that the CLI would pass over in silence is refused: %s",
+  (policyFile) => {
+    expect(() => argv({ policyFile })).toThrow(/would not load the policy file/);
+  },
+);
+
+test("a signal reaches the CLI itself, and nothing else is set", () => {
+  expect(geminiRuntime.environment).toEqual({ GEMINI_CLI_NO_RELAUNCH: "true" });
+});
+
+test("it calls a model, and is judged by its own rules", () => {
+  expect(geminiRuntime).toMatchObject({ callsModel: true, judge: judgeGemini, quotaSign });
+});
+
+test("a prompt reaches the agent as it was written: nothing in it is taken for a file or an agent", () => {
+  expect(geminiRuntime.payload("Install zod@4 for @coder.\n")).toBe(
+    "Install zod\\@4 for \\@coder.\n\nIn all of this `\\@` stands for a plain at sign.\n",
+  );
+  expect(geminiRuntime.payload("an escaped \\@ stays")).toBe("an escaped \\@ stays");
+  expect(geminiRuntime.payload("nothing to do\n")).toBe("nothing to do\n");
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { gemini } from "../../test/support/gemini.ts";
+import { type ScriptedModel, startModel } from "../../test/support/model.ts";
+import { Project } from "../../test/support/project.ts";
+import { deniedTools, type Tier, tierTools } from "../agents/tiers.ts";
+import { geminiRuntime } from "./gemini.ts";
+import { tierPolicy } from "./policy.ts";
+
+test("a tier that denies nothing needs no policy (291)", () => {
+  expect(tierPolicy("full")).toBeNull();
+});
+
+test("the policy denies the tools of the tier, above everything a user allows (291, 293)", () => {
+  expect(tierPolicy("read-only")).toBe(`# Written by Maestro for one attempt: what a read-only agent must not have.
+[[rule]]
+toolName = ["write_file", "replace", "run_shell_command"]
+decision = "deny"
+priority = 999
+denyMessage = "A read-only agent has no such tool. Say in your report what should be done instead."
+`);
+});
+
+describe("the real Gemini CLI under yolo", () => {
+  const project = new Project();
+  let model: ScriptedModel;
+  beforeAll(async () => {
+    project.write(".home/.gemini/settings.json", '{"security":{"auth":{"selectedType":"gemini-api-key"}}}');
+    model = await startModel(({ prompt }) =>
+      prompt.includes("write a file")
+        ? { parts: [{ functionCall: { name: "write_file", args: { file_path: "x.txt", content: "x" } } }] }
+        : { parts: [{ text: "done" }] },
+    );
+  });
+  afterAll(async () => {
+    await model.close();
+    project.remove();
+  });
+
+  test.each<Tier>(["read-only", "read-shell", "read-write", "full"])(
+    "takes the file without complaint and offers a %s agent what its tier has (S4 L262, 80)",
+    async (tier) => {
+      const policy = tierPolicy(tier);
+      const policyFile = policy === null ? null : project.write(`${tier}.toml`, policy);
+      const argv = geminiRuntime.argv({ agent: "x", tier, model: "gemini-2.5-flash", policyFile, extraArgs: [] });
+      const before = model.requests.length;
+      const run = await gemini(project, model.url, [...argv, "-p", "write a file"]);
+
+      const outcome = geminiRuntime.judge({ ...run, exitCode: run.code, killed: null });
+      expect(outcome).toMatchObject({ kind: "success", text: "done" });
+      expect(outcome.usage).toEqual([{ model: "gemini-2.5-flash", input: 200, output: 40, cached: 80, thoughts: 0 }]);
+      expect(run.stderr).not.toMatch(/policy|unrecognized/i);
+      const offered = model.requests[before]?.tools ?? [];
+      expect(offered.filter((tool) => deniedTools[tier].includes(tool))).toEqual([]);
+      expect(offered).toEqual(expect.arrayContaining([...tierTools[tier]]));
+      expect(project.exists("x.txt")).toBe(tierTools[tier].includes("write_file"));
+      if (project.exists("x.txt")) project.run("rm", ["x.txt"]);
+    },
+    120_000,
+  );
+
+  test("gives a policy priority over what its user allows, in a file or by flag", async () => {
+    const policyFile = project.write("held.toml", tierPolicy("read-only") ?? "");
+    const allowing = project.write("allow.toml", '[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 999\n');
+    const extraArgs = ["--policy", allowing, "--allowed-tools", "write_file"];
+    const spec = { agent: "x", tier: "read-only", model: "gemini-2.5-flash", policyFile, extraArgs } as const;
+    const before = model.requests.length;
+    await gemini(project, model.url, [...geminiRuntime.argv(spec), "-p", "hello"]);
+    const offered = model.requests[before]?.tools ?? [];
+    expect(offered).toContain("read_file");
+    expect(offered.filter((tool) => deniedTools["read-only"].includes(tool))).toEqual([]);
+  }, 120_000);
+});

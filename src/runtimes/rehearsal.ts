@@ -1,0 +1,19 @@
+// The built-in runtime that plays every agent without a model. What it answers is in rehearsed-answer.ts.
+
+import { judgeGemini } from "./gemini-outcome.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** `program` and `args` start whoever prints `rehearsedAnswer`. */
+export function rehearsalRuntime(program: string, args: readonly string[]): Runtime {
+  return {
+    name: "rehearsal",
+    program,
+    callsModel: false,
+    install: "It is built into Maestro.",
+    argv: () => [...args],
+    payload: (prompt) => prompt,
+    environment: {},
+    judge: judgeGemini,
+    quotaSign: () => null,
+  };
+}

@@ -1,0 +1,140 @@
+// What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
+
+import { decideMove, requirePhase } from "./decide.ts";
+import type { ErrorRecord, EventOf, FileHashes, HandoffRecord, SessionEvent } from "./events.ts";
+import { isClosed, type Session, type SessionPhase } from "./session.ts";
+
+export interface Rules {
+  maxRetries: number;
+  now: Date;
+  /** The content of files, asked for when it is to be recorded. */
+  hashes: (paths: readonly string[]) => FileHashes;
+}
+
+export type AttemptStart = Omit<EventOf<"attempt.started">, "type" | "phase" | "attempt" | "agent" | "name">;
+
+export function nextAttempt(phase: SessionPhase): { attempt: number; name: string } {
+  const attempt = (phase.attempts.at(-1)?.attempt ?? 0) + 1;
+  return { attempt, name: `${phase.agents[0]}.p${phase.id}-${attempt}` };
+}
+
+/** A pending phase is moved on the way; one that is in progress gets another attempt. */
+export function decideStart(session: Session, id: string, start: AttemptStart, rules: Rules): SessionEvent[] {
+  const phase = requirePhase(session, id);
+  const moved = phase.status === "in_progress" ? [] : begin(session, phase, rules);
+  const agent = phase.agents[0] ?? "unknown";
+  return [...moved, { type: "attempt.started", phase: id, agent, ...nextAttempt(phase), ...start }];
+}
+
+function begin(session: Session, phase: SessionPhase, { maxRetries, now, hashes }: Rules): SessionEvent[] {
+  const request = { phase: phase.id, to: "in_progress" as const, userDecision: false, maxRetries, now };
+  return decideMove(session, request, () => hashes(ownedFiles(phase)));
+}
+
+export function ownedFiles({ plan }: SessionPhase): string[] {
+  return [...(plan?.files_created ?? []), ...(plan?.files_modified ?? []), ...(plan?.files_deleted ?? [])];
+}
+
+export interface Failure {
+  type: ErrorRecord["type"];
+  message: string;
+  /** Retries are left, and the engine may use one. */
+  retry: boolean;
+}
+
+export interface AttemptEnd {
+  finished: Omit<EventOf<"attempt.finished">, "type" | "phase">;
+  /** What the agent handed over, as far as it could be read. */
+  evidence: { handoff: HandoffRecord; files: { created: string[]; modified: string[]; deleted: string[] } } | null;
+  /** Absent when it succeeded, was interrupted or has to wait. */
+  failure?: Failure | undefined;
+}
+
+/** The end of an attempt. A phase that a person has closed meanwhile keeps its status. */
+export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: Rules): SessionEvent[] {
+  const phase = requirePhase(session, id);
+  const events: SessionEvent[] = [{ type: "attempt.finished", phase: id, ...end.finished }];
+  if (phase.status !== "in_progress") return events;
+  if (end.evidence !== null) {
+    const { handoff, files } = end.evidence;
+    events.push({ type: "phase.handed_off", phase: id, agent: phase.agents[0] ?? "unknown", handoff });
+    const all = [...files.created, ...files.modified, ...files.deleted];
+    if (all.length > 0) events.push({ type: "phase.files_added", phase: id, ...files, hashes: rules.hashes(all) });
+  }
+  if (end.failure !== undefined) return [...events, ...fail(phase, end.failure, rules)];
+  const isDone = end.finished.outcome === "success" && (phase.plan?.validation ?? []).length === 0;
+  return isDone ? [...events, completed(phase)] : events;
+}
+
+/** `detail` is what the commands printed, or which of them passed. */
+export interface Validated {
+  result: "pass" | "fail";
+  detail: string;
+  failure?: Failure | undefined;
+}
+
+export function decideValidated(session: Session, id: string, validated: Validated, rules: Rules): SessionEvent[] {
+  const phase = requirePhase(session, id);
+  const { result, detail, failure } = validated;
+  const events: SessionEvent[] = [{ type: "phase.validated", phase: id, result, detail }];
+  if (phase.status !== "in_progress") return events;
+  return [...events, ...(failure === undefined ? [completed(phase)] : fail(phase, failure, rules))];
+}
+
+function completed(phase: SessionPhase): SessionEvent {
+  return { type: "phase.moved", phase: phase.id, from: phase.status, to: "completed" };
+}
+
+function fail(phase: SessionPhase, { type, message, retry }: Failure, { now, hashes }: Rules): SessionEvent[] {
+  const agent = phase.agents[0] ?? "unknown";
+  const error = { agent, timestamp: now.toISOString(), type, message, resolution: "pending", resolved: false };
+  const events: SessionEvent[] = [
+    { type: "phase.error_added", phase: phase.id, error },
+    { type: "phase.moved", phase: phase.id, from: "in_progress", to: "failed" },
+  ];
+  if (!retry) return events;
+  const again = { from: "failed", to: "in_progress", hashes: hashes(ownedFiles(phase)) } as const;
+  return [...events, { type: "phase.moved", phase: phase.id, ...again, reason: "automatic retry" }];
+}
+
+export interface FileConflict {
+  file: string;
+  /** The agents that wrote it at the same time. */
+  agents: [string, string];
+}
+
+/** Files that this attempt and a phase that ended while it ran both claim. */
+export function claimedTwice(session: Session, id: string, files: Iterable<string>): FileConflict[] {
+  const phase = requirePhase(session, id);
+  const started = phase.attempts.at(-1)?.started ?? "";
+  const conflicts: FileConflict[] = [];
+  for (const file of files) {
+    const recorded = session.file_hashes.get(file);
+    const other = recorded === undefined || recorded.phase === id ? undefined : requirePhase(session, recorded.phase);
+    if (other === undefined || !isClosed(other) || (other.completed ?? "") <= started) continue;
+    conflicts.push({ file, agents: [other.agents[0] ?? "unknown", phase.agents[0] ?? "unknown"] });
+  }
+  return conflicts;
+}
+
+/** A person ends the session for good: what runs has failed, what has failed is aborted, what waits stays as it is. */
+export function decideAbort(session: Session, reason: string | undefined, now: Date): SessionEvent[] {
+  const events: SessionEvent[] = [];
+  const said = reason === undefined ? {} : { reason };
+  for (const phase of session.phases) {
+    if (phase.status !== "in_progress" && phase.status !== "failed") continue;
+    if (phase.status === "in_progress") {
+      events.push({
+        type: "phase.moved",
+        phase: phase.id,
+        from: "in_progress",
+        to: "failed",
+        user_decision: true,
+        ...said,
+      });
+    }
+    events.push({ type: "phase.moved", phase: phase.id, from: "failed", to: "aborted", user_decision: true, ...said });
+  }
+  const summary = `Aborted by the user at ${now.toISOString()}${reason === undefined ? "" : `: ${reason}`}`;
+  return [...events, { type: "session.status_set", status: "failed", summary, aborted: true }];
+}

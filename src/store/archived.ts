@@ -1,0 +1,35 @@
+// Sessions that were put away: read back from their journals, for reports and logs.
+
+import { MaestroError } from "../errors.ts";
+import { apply } from "../session/fold.ts";
+import type { Session } from "../session/session.ts";
+import { readRegular } from "./durable.ts";
+import { MAX_JOURNAL_BYTES } from "./journal.ts";
+import { inState, type StateLocation } from "./location.ts";
+import { decodeRecords, journalStart } from "./record.ts";
+
+/** The archived session of that id, or the last one that was archived; undefined when there is none. */
+export function readArchived(location: StateLocation, id?: string): Session | undefined {
+  return inState(location, ["state", "archive"], (archive) => {
+    const journals = archive
+      .list()
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => ({ name, time: archive.lstat(name)?.mtimeMs ?? 0 }))
+      .sort((a, b) => b.time - a.time);
+    const name = id === undefined ? journals[0]?.name : journals.find((one) => one.name === `${id}.jsonl`)?.name;
+    if (name === undefined) return undefined;
+    return foldJournal(readRegular(archive, name, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0), name);
+  });
+}
+
+function foldJournal(bytes: Buffer, name: string): Session | undefined {
+  let session: Session | undefined;
+  const decoded = decodeRecords(bytes, journalStart, (record) => {
+    session = apply(session, record);
+    return undefined;
+  });
+  if ("fault" in decoded) {
+    throw new MaestroError("parse_failed", `Line ${decoded.fault.line} of ${name}: ${decoded.fault.reason}`);
+  }
+  return session;
+}

@@ -1,0 +1,27 @@
+// Counts and money as people read them.
+
+/** "12,345" */
+export function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** At most six columns: "950", "48.2k", "1.3M". */
+export function compact(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 999_950) return `${(count / 1000).toFixed(1)}k`;
+  return count < 999_950_000 ? `${(count / 1_000_000).toFixed(1)}M` : `${(count / 1e9).toFixed(1)}G`;
+}
+
+/** Cents; below one cent as many places as show something. */
+export function dollars(amount: number): string {
+  if (amount >= 0.01 || amount === 0) return `$${grouped2(amount)}`;
+  return amount < 0.0001 ? "<$0.0001" : `$${amount.toFixed(4)}`;
+}
+
+function grouped2(amount: number): string {
+  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
+export function plural(count: number, noun: string): string {
+  return `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`;
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { consentLines } from "./consent.ts";
+
+describe("informed consent", () => {
+  const profile = {
+    total_phases: 3,
+    parallelizable_phases: 2,
+    batch_count: 2,
+    estimated_minutes: { parallel: 45, sequential: 75 },
+    estimate_basis: 2,
+    estimated_tokens: null,
+    note: "",
+  };
+  const lines = consentLines(profile, "gemini");
+
+  it("puts both options in the words of the design document (199)", () => {
+    expect(lines.slice(0, 11).join("\n")).toBe(
+      [
+        "Option 1: Parallel Dispatch (faster)",
+        "- Parallelizable phases run as concurrent `gemini` CLI processes",
+        "- Agents operate in autonomous mode (`--yolo`): all tool calls auto-approved without confirmation",
+        "- User reviews results after each batch, not during execution",
+        "- Best for: well-defined tasks with clear file ownership",
+        "",
+        "Option 2: Sequential Delegation (safer)",
+        "- Each phase executes one at a time via `delegate_to_agent`",
+        "- Standard tool approval rules apply",
+        "- Full visibility and control between phases",
+        "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
+      ].join("\n"),
+    );
+  });
+
+  it("says that nothing is asked in either of them, and what each takes", () => {
+    expect(lines.slice(12)).toEqual([
+      "Here both options run `gemini --approval-mode=yolo`: sequential is the same processes, one at a time.",
+      "Estimated wall time: 45 min parallel, 1 h 15 min sequential (2 of 3 phases have an estimate).",
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+// One plain line an event, for logs and for output that is no terminal. What another line says better has none.
+
+import type { TimedEvent } from "../session/fold.ts";
+import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
+import { grouped, plural } from "./amount.ts";
+import { cut } from "./cell.ts";
+import { clockTime, duration } from "./duration.ts";
+import { phaseTokens } from "./spending.ts";
+import { workedMs } from "./times.ts";
+
+const MAX_TEXT = 160;
+
+/** `session`: after the event. What happened later may be in it already: events are written in batches. */
+export function progressLine(event: TimedEvent, session: Session): string | null {
+  const said = sentence(event, session);
+  if (said === null) return null;
+  return `${clockTime(new Date(event.ts))}  ${subject(event, session)}  ${said}`;
+}
+
+function subject(event: TimedEvent, session: Session): string {
+  const id = "phase" in event ? event.phase : undefined;
+  // Quota is the business of all of them.
+  if (id === undefined || event.type === "quota.hit") return "session";
+  const agent = findPhase(session, id)?.agents[0];
+  return agent === undefined ? `phase ${id}` : `phase ${id} ${agent}`;
+}
+
+function sentence(event: TimedEvent, session: Session): string | null {
+  switch (event.type) {
+    case "session.created":
+      return `${event.session_id} created: ${plural(event.plan.phases.length, "phase")} of ${brief(event.plan.title)}`;
+    case "session.imported":
+      return `${event.session.session_id} taken over from its view`;
+    case "session.mode_set":
+      return `${event.execution_mode} mode`;
+    case "session.status_set":
+      return `${event.aborted ? "aborted" : event.status.replace("_", " ")}${colon(event.summary)}${failedPhases(event.status, session)}`;
+    case "session.noted":
+      return `note: ${brief(event.text)}`;
+    case "phase.moved":
+      return moveSentence(event, session);
+    case "phase.validated":
+      return validationSentence(event);
+    case "attempt.started":
+      return `started (attempt ${event.attempt})`;
+    case "attempt.finished":
+      return endSentence(event, session);
+    case "quota.hit":
+      return `waits ${duration(event.wait_ms)} for quota, until ${clockTime(new Date(event.until))}${event.slots === null ? "" : `, then ${plural(event.slots, "slot")}`} (phase ${event.phase} was refused)`;
+    case "plan.revised":
+      return `plan revised: ${plural(event.plan.phases.length, "phase")}`;
+    case "view.adopted":
+      return "took over what was edited in active-session.md";
+    case "archive.started":
+      return `archived as ${event.session_to}`;
+    case "phase.files_added":
+    case "phase.handed_off":
+    case "phase.error_added":
+    case "tokens.used":
+      return null;
+  }
+}
+
+function moveSentence(event: TimedEvent & { type: "phase.moved" }, session: Session): string | null {
+  const phase = findPhase(session, event.phase);
+  const why = colon(event.reason);
+  switch (event.to) {
+    case "completed":
+      return `completed${facts(session, phase, new Date(event.ts))}`;
+    case "failed":
+      return `failed: ${brief(event.reason ?? errorAt(phase, event.ts))}${attemptAt(phase, event.ts)}`;
+    case "skipped":
+      return `skipped${event.user_decision ? " by decision" : ""}${why}`;
+    case "aborted":
+      return `aborted${why}`;
+    case "in_progress":
+      // Otherwise the start of the attempt says it.
+      return event.from === "failed" ? `to be tried again${why}` : null;
+    case "pending":
+      return null;
+  }
+}
+
+function validationSentence({ result, detail }: { result: "pass" | "fail" | "skipped"; detail: string }): string {
+  const what = { pass: "validation passed", fail: "validation failed", skipped: "validation skipped" }[result];
+  return result === "pass" ? what : `${what}${colon(detail)}`;
+}
+
+/** A failure is told when the phase fails, a refusal when the session waits. */
+function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: Session): string | null {
+  const took = duration(event.duration_ms);
+  if (event.adopted) return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
+  if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
+  const validates = (findPhase(session, event.phase)?.plan?.validation.length ?? 0) > 0;
+  return event.outcome === "success" && validates ? `agent done after ${took}, validating` : null;
+}
+
+function facts(session: Session, phase: SessionPhase | undefined, now: Date): string {
+  if (phase === undefined) return "";
+  const worked = workedMs(session, phase, now);
+  const tokens = phaseTokens(phase);
+  const known = [
+    ...(worked === null ? [] : [`in ${duration(worked)}`]),
+    ...(tokens === null ? [] : [`${grouped(tokens)} tokens`]),
+  ];
+  return known.length === 0 ? "" : ` ${known.join(", ")}`;
+}
+
+function errorAt(phase: SessionPhase | undefined, ts: string): string {
+  const error = phase?.errors.findLast((one) => one.timestamp <= ts) ?? phase?.errors.at(-1);
+  return error?.message ?? "no error recorded";
+}
+
+function attemptAt(phase: SessionPhase | undefined, ts: string): string {
+  const attempt = phase?.attempts.findLast((one) => one.finished !== null && one.finished <= ts);
+  if (attempt?.result == null) return "";
+  return ` (attempt ${attempt.attempt}, ${duration(attempt.result.duration_ms)})`;
+}
+
+function failedPhases(status: string, session: Session): string {
+  const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
+  if (status !== "failed" || failed.length === 0) return "";
+  return ` (failed: phase ${failed.slice(0, 10).join(", ")}${failed.length > 10 ? ", ..." : ""})`;
+}
+
+function colon(text: string | undefined): string {
+  return text === undefined || text.trim() === "" ? "" : `: ${brief(text)}`;
+}
+
+function brief(text: string): string {
+  return cut(text.trim().split("\n")[0] ?? "", MAX_TEXT);
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import {
+  at,
+  begin,
+  end,
+  fails,
+  move,
+  phase,
+  plain,
+  runs,
+  sessionOf,
+  type Timed,
+} from "../../test/support/sample-session.ts";
+import { type Conflict, positionOf } from "../session/position.ts";
+import type { Session } from "../session/session.ts";
+import { resumeLines } from "./resume.ts";
+
+const plan = [
+  phase("1", { title: "Schema" }),
+  phase("2", { title: "Routes" }),
+  phase("3", { title: "Search" }),
+  phase("4"),
+  phase("5", { blocked_by: ["2"] }),
+];
+const failed: Timed[] = [
+  move(20, "2", "pending", "in_progress"),
+  begin(20, "2"),
+  end(30, "2", 10, { outcome: "failure" }),
+  ...fails(30, "2", "validation", "Build failed: missing dependency @types/node\nnpm ERR! code 2"),
+];
+const interrupted: Timed[] = [
+  move(20, "3", "pending", "in_progress"),
+  begin(20, "3"),
+  end(65, "3", 45, { outcome: "interrupted" }),
+  move(21, "4", "pending", "in_progress"),
+  begin(21, "4"),
+  [66, { type: "session.status_set", status: "interrupted" }],
+];
+
+const shown = (session: Session, { fixed = [] as string[], conflicts = [] as Conflict[] } = {}) =>
+  resumeLines(session, positionOf(session), conflicts, at(120), plain, new Set(fixed));
+
+describe("the resume of a session", () => {
+  it("says where it stands: last completed, current, how many are left (167)", () => {
+    const lines = shown(sessionOf(plan, [...runs(1, 10, "1"), ...failed, ...interrupted]));
+    expect(lines.slice(0, 7)).toEqual([
+      "Session Resume: 2026-02-14-task-api",
+      "",
+      "Task API",
+      "Status:         interrupted, last change 54 s ago",
+      "Phases:         1 of 5 done, 2 interrupted, 1 failed, 1 pending",
+      "Last completed: phase 1 Schema (coder)",
+      "Current:        phase 3 Search (coder), interrupted",
+    ]);
+  });
+
+  it("presents unresolved errors to the letter (170)", () => {
+    const lines = shown(sessionOf(plan, failed));
+    const from = lines.indexOf("Unresolved Errors Detected:");
+    expect(lines.slice(from, from + 10).join("\n")).toBe(
+      `Unresolved Errors Detected:
+
+1. Phase 2: Routes
+   Agent: coder
+   Error: Build failed: missing dependency @types/node
+          npm ERR! code 2
+   Timestamp: 2026-02-14T22:58:30.000Z
+
+   Has this issue been manually resolved?
+   [Yes - retry phase] [No - show options] [Skip phase]`,
+    );
+  });
+
+  it("says of each whether it looks fixed, and how to answer (168, 171)", () => {
+    const session = sessionOf(plan, failed);
+    expect(shown(session, { fixed: ["2"] })).toContain("   It looks fixed: files of this phase have changed since.");
+    expect(shown(session)).toContain("   It does not look fixed: no file of this phase has changed since.");
+    expect(shown(session)).toContain("   Yes: maestro retry 2   Skip: maestro skip 2   End it all: maestro abort");
+  });
+
+  it("asks once about a phase, with its last error", () => {
+    const again = [move(31, "2", "failed", "in_progress"), begin(31, "2", 2), ...fails(40, "2", "timeout", "Stopped")];
+    const text = shown(sessionOf(plan, [...failed, ...again])).join("\n");
+    expect(text.match(/Has this issue/g)).toHaveLength(1);
+    expect(text).toContain("   Error: Stopped\n");
+    expect(text).toContain("   Before it: validation: Build failed");
+  });
+
+  it("asks nothing about errors that were overcome or skipped", () => {
+    const overcome = [move(31, "2", "failed", "in_progress"), move(40, "2", "in_progress", "completed")];
+    expect(shown(sessionOf(plan, [...failed, ...overcome])).join()).not.toContain("Unresolved");
+    expect(shown(sessionOf(plan, [...failed, move(31, "2", "failed", "skipped")])).join()).not.toContain("Unresolved");
+  });
+
+  it("shows what was cut off as interrupted, whether its end was seen or not", () => {
+    const lines = shown(sessionOf(plan, interrupted));
+    expect(lines).toContain("- phase 3 Search (coder): attempt 1, stopped after 45 s");
+    expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not seen");
+  });
+
+  it("reports conflicts before anything goes on (169)", () => {
+    const conflicts: Conflict[] = [
+      { kind: "plan_changed", file: "plan.md" },
+      { kind: "partially_modified", phase: "3", file: "src/search.ts" },
+    ];
+    expect(shown(sessionOf(plan, interrupted), { conflicts }).slice(-2)).toEqual([
+      "The plan has changed since the session began: plan.md",
+      "Phase 3 was begun and not finished, and changed src/search.ts",
+    ]);
+    expect(shown(sessionOf(plan, [])).at(-1)).toBe("No conflicts: what was recorded is as the session left it");
+  });
+});

@@ -1,0 +1,704 @@
+// The batch runner of the design documents with real processes: a stand-in for gemini on the PATH, the built command, real kills.
+// Every test has a project of its own; most of them wait more than they compute, so they run side by side.
+
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { allGone, type Background, background, maestro, processesOf, spawned, until } from "../support/processes.ts";
+import { type Project, type Run, root, withProject } from "../support/project.ts";
+import { StandIn } from "../support/stand-in.ts";
+
+type Steps = [name: string, argument?: unknown][];
+
+const agentNames = readdirSync(join(root, "agents")).map((file) => file.replace(".md", ""));
+const available = `  Available agents: ${agentNames.sort().join(", ")}`;
+const header = (project: Project, at = project.path) =>
+  `PROJECT ROOT: ${at}\nAll file paths in this task are relative to this directory. When using write_file,\nreplace, or read_file, construct absolute paths by prepending this root. When\nusing run_shell_command, execute from this directory.\n\n`;
+
+/** A test with a project whose `gemini` is the stand-in. */
+function it(says: string, use: (project: Project, agent: StandIn) => Promise<void>, timeout?: number): void {
+  test.concurrent(says, () => withProject((project) => use(project, new StandIn(project))), timeout);
+}
+
+const prompt = (project: Project, name: string, text: string | Uint8Array) =>
+  project.write(`batch/prompts/${name}.txt`, text);
+
+const play = (steps: Steps, task = "Work.") => `${task}\nPLAY ${JSON.stringify({ "*": steps })}`;
+
+function batchOf(project: Project, agents: Record<string, Steps>): void {
+  for (const [name, steps] of Object.entries(agents)) prompt(project, name, play(steps));
+}
+
+/** A `gemini` that is a line of shell. */
+function shellGemini(project: Project, line: string): void {
+  chmodSync(project.write(".bin/gemini", `#!/bin/sh\n${line}\n`), 0o755);
+}
+
+const dispatch = (project: Project, env: Record<string, string>, ...args: string[]) =>
+  maestro(project, ["dispatch", "batch", ...args], env);
+
+const result = (project: Project, file: string) => project.read(`batch/results/${file}`);
+const summaryOf = (project: Project) => JSON.parse(result(project, "summary.json"));
+const codesOf = (project: Project): Record<string, number> =>
+  Object.fromEntries(
+    summaryOf(project).agents.map((one: { name: string; exit_code: number }) => [one.name, one.exit_code]),
+  );
+const stackOf = (run: Run) => run.stderr.split("\n").filter((line) => /^\s+at /.test(line));
+const startOf = (agent: StandIn, name: string) => agent.notes("start").find((note) => note.agent === name);
+
+describe("before anything is started", () => {
+  it("every bad prompt of a batch is named, and no agent runs, not even the good one (F66-F71, F74-F76, C10)", async (project, agent) => {
+    batchOf(project, { coder: [], "tester.a": [], "tester.$a": [], "coder.Ünïque!": [] });
+    prompt(project, "codr", "x");
+    prompt(project, "tech_writer", "x");
+    prompt(project, "zzz", "x");
+    prompt(project, "architect", "");
+    prompt(project, "debugger", " \t\r\n\v\u00a0\ufeff\n");
+    prompt(project, "refactor", "x".repeat(1_048_577));
+    prompt(project, "$!", "x");
+    const run = await dispatch(project, agent.env());
+    expect(run).toMatchObject({ code: 1, stdout: "" });
+    expect(run.stderr.trimEnd().split("\n").sort()).toEqual(
+      [
+        "ERROR: Prompt file has no agent in its name: batch/prompts/$!.txt",
+        "ERROR: Prompt file is empty: batch/prompts/architect.txt",
+        "ERROR: Agent 'codr' not found in agents/",
+        "  Did you mean: coder?",
+        available,
+        "ERROR: Prompt file is empty: batch/prompts/debugger.txt",
+        "ERROR: Prompt file is too large: batch/prompts/refactor.txt has 1048577 bytes, the limit is 1048576",
+        "ERROR: Agent 'tech_writer' not found in agents/",
+        "  Did you mean: technical-writer?",
+        available,
+        "ERROR: Agent 'zzz' not found in agents/",
+        available,
+        "ERROR: tester.$a.txt and tester.a.txt would write the same results",
+      ].sort(),
+    );
+    expect(run.stderr).toContain(`ERROR: Agent 'codr' not found in agents/\n  Did you mean: coder?\n${available}\n`);
+    expect([agent.notes(), project.list("batch")]).toEqual([[], ["prompts"]]);
+  });
+
+  it("a directory without prompts is refused, and says what belongs there (F62, F63, F65)", async (project, agent) => {
+    project.write("file/prompts", "x");
+    project.write("other/prompts/coder.md", "x");
+    mkdirSync(join(project.path, "other/prompts/coder.txt"));
+    const [none, file, other, missing] = await Promise.all(
+      [["nowhere"], ["file"], ["other"], []].map((words) => maestro(project, ["dispatch", ...words], agent.env())),
+    );
+    const hint = "  A dispatch directory has prompts/<agent>.txt in it, one file per agent.\n";
+    expect(none).toMatchObject({ code: 1, stderr: `ERROR: Prompts directory not found: nowhere/prompts\n${hint}` });
+    expect(file).toMatchObject({ code: 1, stderr: `ERROR: Prompts directory not found: file/prompts\n${hint}` });
+    expect(other).toMatchObject({
+      code: 1,
+      stderr: "ERROR: No prompt files found in other/prompts (expected <agent>.txt)\n",
+    });
+    expect(missing?.code).toBe(2);
+    expect(missing?.stderr).toContain("Usage: maestro dispatch");
+    expect(project.list()).not.toContain("nowhere");
+  });
+
+  it("a bad setting is exit code 1 and a message that names it (E61, C2)", async (project, agent) => {
+    batchOf(project, { coder: [] });
+    const cases: [name: string, value: string, expects: string][] = [
+      ["MAESTRO_STAGGER_DELAY", "x", "a non-negative integer"],
+      ["MAESTRO_STAGGER_DELAY", "-1", "a non-negative integer"],
+      ["MAESTRO_MAX_CONCURRENT", "1.5", "a non-negative integer"],
+      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer"],
+      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer"],
+      ["MAESTRO_CLEANUP_DISPATCH", "perhaps", "true or false"],
+    ];
+    const runs = await Promise.all(cases.map(([name, value]) => dispatch(project, agent.env({ [name]: value }))));
+    for (const [index, [name, value, expects]] of cases.entries()) {
+      const stderr = `ERROR: ${name} must be ${expects} (got: ${value})\n`;
+      expect(runs[index]).toMatchObject({ code: 1, stdout: "", stderr });
+    }
+    project.write(".env", "MAESTRO_MAX_CONCURRENT=many\n");
+    expect((await dispatch(project, agent.env())).stderr).toBe(
+      "ERROR: MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: many)\n  It is set in the workspace .env.\n",
+    );
+    expect(agent.notes()).toEqual([]);
+  });
+
+  it("extra arguments with an open quote are a bad setting too (E54, E61)", async (project, agent) => {
+    batchOf(project, { coder: [] });
+    const run = await dispatch(project, agent.env({ MAESTRO_GEMINI_EXTRA_ARGS: "--x 'y" }));
+    expect(run).toMatchObject({ code: 1, stdout: "" });
+    expect(run.stderr).toContain("ERROR: MAESTRO_GEMINI_EXTRA_ARGS");
+    expect(agent.notes()).toEqual([]);
+  });
+
+  it("a disabled agent is refused (E58)", async (project, agent) => {
+    batchOf(project, { coder: [] });
+    const run = await dispatch(project, agent.env({ MAESTRO_DISABLED_AGENTS: "coder, tester" }));
+    expect(run).toMatchObject({ code: 1, stdout: "" });
+    expect(run.stderr).toMatch(
+      /^ERROR: Agent 'coder' is disabled by MAESTRO_DISABLED_AGENTS\n {2}Available agents: api/,
+    );
+  });
+
+  it("an attempt cannot dispatch, and without gemini nobody can (H111)", async (project, agent) => {
+    batchOf(project, { coder: [] });
+    const nowhere = join(project.path, "nowhere");
+    const [attempt, marked, missing] = await Promise.all([
+      dispatch(project, agent.env({ MAESTRO_ATTEMPT: "1" })),
+      dispatch(project, agent.env({ MAESTRO_RUN: "abc.coder" })),
+      dispatch(project, agent.env({ PATH: nowhere })),
+    ]);
+    for (const run of [attempt, marked]) {
+      expect(run).toMatchObject({ code: 3, stdout: "" });
+      expect(run.stderr).toContain("ERROR: This is already an attempt of Maestro");
+    }
+    expect(missing).toMatchObject({ code: 3, stdout: "" });
+    expect(missing.stderr).toContain("ERROR: gemini was not found on PATH");
+    expect(missing.stderr).toContain("npm install -g @google/gemini-cli");
+    expect([agent.notes(), project.list("batch")]).toEqual([[], ["prompts"]]);
+  });
+
+  it("what is no file is refused as a prompt and holds nobody up (P7)", async (project, agent) => {
+    mkdirSync(join(project.path, "batch/prompts"), { recursive: true });
+    project.run("mkfifo", ["batch/prompts/architect.txt", "pipe"]);
+    const links = { coder: "../../pipe", debugger: "../../nothing", tester: "/dev/zero" };
+    for (const [name, target] of Object.entries(links)) {
+      symlinkSync(target, join(project.path, `batch/prompts/${name}.txt`));
+    }
+    const running = background(project, ["dispatch", "batch"], agent.env());
+    const killer = setTimeout(() => running.child.kill("SIGKILL"), 8000);
+    const run = await running.ended;
+    clearTimeout(killer);
+    expect(run).toMatchObject({ code: 1, stdout: "" });
+    for (const name of ["architect", ...Object.keys(links)]) expect(run.stderr).toContain(`batch/prompts/${name}.txt`);
+    expect(agent.notes()).toEqual([]);
+  });
+
+  it("a prompt cannot take the place of the summary (F76)", async (project, agent) => {
+    mkdirSync(join(project.path, "bare"));
+    prompt(project, "summary", "x");
+    const run = await dispatch(project, agent.env({ MAESTRO_EXTENSION_PATH: join(project.path, "bare") }));
+    expect(run).toMatchObject({ code: 1, stdout: "" });
+    expect(run.stderr).toContain("summary.txt");
+  });
+
+  it("a directory whose policies the CLI would not load is refused before the first launch (F71)", async (project, agent) => {
+    project.write("a,b/prompts/coder.txt", "x");
+    project.write("a,b/prompts/debugger.txt", "x");
+    const run = await maestro(project, ["dispatch", "a,b"], agent.env());
+    expect(run).toMatchObject({ code: 1, stdout: "" });
+    expect(run.stderr).toMatch(
+      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It takes a path without commas/,
+    );
+    expect(agent.notes()).toEqual([]);
+  });
+});
+
+describe("what an agent is given", () => {
+  const words = `--foo "two words" '$HOME' * \`id\` $(id) a\\ b "" -- --allowed-tools=ls`;
+  const split = ["--foo", "two words", "$HOME", "*", "`id`", "$(id)", "a b", "", "--", "--allowed-tools=ls"];
+
+  it("the command line to the letter, and the prompt nowhere in it (E52-E54, F67, F77, G80, G81, C8, C11)", async (project, agent) => {
+    batchOf(project, { coder: [], technical_writer: [], "architect.look": [] });
+    const env = { MAESTRO_DEFAULT_MODEL: "m-all", MAESTRO_WRITER_MODEL: "m-writer", MAESTRO_GEMINI_EXTRA_ARGS: words };
+    const run = await dispatch(project, agent.env(env));
+    expect(run.code, run.stderr).toBe(0);
+    const policy = (tier: string) => [
+      "--policy",
+      join(project.path, `batch/prompts/policy-${tier}.toml`),
+      "--policy",
+      "~/.gemini/policies",
+    ];
+    const fixed = ["--approval-mode=yolo", "--output-format", "json"];
+    expect(startOf(agent, "coder")?.argv).toEqual([...fixed, "-m", "m-all", "--skip-trust", ...split]);
+    expect(startOf(agent, "technical-writer")?.argv).toEqual([
+      ...fixed,
+      "-m",
+      "m-writer",
+      ...policy("read-write"),
+      "--skip-trust",
+      ...split,
+    ]);
+    expect(startOf(agent, "architect")?.argv).toEqual([
+      ...fixed,
+      "-m",
+      "m-all",
+      ...policy("read-only"),
+      "--skip-trust",
+      ...split,
+    ]);
+    expect(run.stderr).toContain("WARNING: --allowed-tools is deprecated");
+    expect(run.stderr).toContain("--policy");
+    expect(run.stdout).toContain("  Model:        m-all\n");
+    expect(project.read("batch/prompts/policy-read-only.toml")).toContain(
+      'toolName = ["write_file", "replace", "run_shell_command"]',
+    );
+
+    const plain = { MAESTRO_GEMINI_EXTRA_ARGS: "--allowed-tools ls" };
+    expect((await dispatch(project, agent.env(plain))).stderr).toContain("WARNING: --allowed-tools is deprecated");
+    expect(agent.notes("start").at(-3)?.argv).not.toContain("-m");
+  });
+
+  it("no warning without --allowed-tools, and nobody's model is each agent's own (E52, F77)", async (project, agent) => {
+    batchOf(project, { coder: [] });
+    const run = await dispatch(
+      project,
+      agent.env({ MAESTRO_GEMINI_EXTRA_ARGS: "--tools-allowed", MAESTRO_WRITER_MODEL: "w" }),
+    );
+    expect(run.stderr).toBe("coder: started\ncoder: success\n");
+    expect(run.stdout).toContain("  Model:        each agent's own\n");
+    expect(startOf(agent, "coder")?.argv).toEqual([
+      "--approval-mode=yolo",
+      "--output-format",
+      "json",
+      "--skip-trust",
+      "--tools-allowed",
+    ]);
+  });
+
+  it("its own prompt on stdin behind the project root, once, up to 1,048,576 bytes (F74, G78, G79, G102)", async (project, agent) => {
+    shellGemini(project, "cat");
+    const texts = {
+      "coder.plain": "ONE `id` $HOME \\n 'ü' \u{1f3bc}",
+      "coder.headed": `${header(project)}TWO\n`,
+      "coder.elsewhere": `${header(project, "/elsewhere")}THREE`,
+      "coder.full": `${"x".repeat(1_048_573)}ü\n`,
+    };
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80, 0x0d, 0x0a]);
+    prompt(project, "coder.bytes", bytes);
+    symlinkSync(project.write("shared.txt", "LINKED"), join(project.path, "batch/prompts/coder.link.txt"));
+    for (const [name, text] of Object.entries(texts)) prompt(project, name, text);
+    expect((await dispatch(project, agent.env())).code).toBe(0);
+    const given = (name: keyof typeof texts) => result(project, `${name}.json`);
+    expect(given("coder.plain")).toBe(header(project) + texts["coder.plain"]);
+    expect(result(project, "coder.link.json")).toBe(`${header(project)}LINKED`);
+    expect(given("coder.headed")).toBe(texts["coder.headed"]);
+    expect(given("coder.elsewhere")).toBe(header(project) + texts["coder.elsewhere"]);
+    const raw = readFileSync(join(project.path, "batch/results/coder.bytes.json"));
+    expect(raw).toEqual(Buffer.concat([Buffer.from(header(project)), bytes]));
+    expect(given("coder.full") === header(project) + texts["coder.full"]).toBe(true);
+    expect(project.list("batch/results").filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  it("an allow-listed environment, and what --pass-env adds (T9, T10)", async (project, agent) => {
+    batchOf(project, { coder: [["environment"]] });
+    const env = agent.env({ CANARY_SECRET: "1", OTHER: "2", THIRD: "3", NODE_OPTIONS: "", GEMINI_API_KEY: "k" });
+    const first = await dispatch(project, env);
+    const second = await dispatch(project, env, "--pass-env", "OTHER,THIRD");
+    expect([first.code, second.code]).toEqual([0, 0]);
+    const [without, passed] = agent.notes("environment").map(({ names }) => names);
+    expect(without).toEqual(
+      expect.arrayContaining(["PATH", "HOME", "GEMINI_API_KEY", "MAESTRO_AGENT", "MAESTRO_ATTEMPT"]),
+    );
+    for (const name of ["CANARY_SECRET", "OTHER", "NODE_OPTIONS"]) expect(without).not.toContain(name);
+    expect(passed?.filter((name) => !without?.includes(name))).toEqual(["OTHER", "THIRD"]);
+    expect(agent.notes("start").map((note) => note.agent)).toEqual(["coder", "coder"]);
+  });
+
+  it("--pass-env leaves the directory alone when it stands before it", async (project, agent) => {
+    batchOf(project, { coder: [["environment"]] });
+    const run = await maestro(project, ["dispatch", "--pass-env", "OTHER", "batch"], agent.env({ OTHER: "2" }));
+    expect(run.code, run.stderr).toBe(0);
+    expect(agent.notes("environment")[0]?.names).toContain("OTHER");
+  });
+});
+
+describe("names and settings", () => {
+  it("without agents/ any name is an agent; names are sanitised, a label makes another (F64, F66, F72)", async (project, agent) => {
+    mkdirSync(join(project.path, "bare"));
+    batchOf(project, { "agent-a": [], "my $agent!": [], "my_agent.v 2.x": [], "coder.1": [], "coder.2": [] });
+    project.write("batch/prompts/notes.md", "no prompt");
+    const run = await dispatch(project, agent.env({ MAESTRO_EXTENSION_PATH: join(project.path, "bare") }));
+    expect(run.code, run.stderr).toBe(0);
+    expect(summaryOf(project).agents.map((one: Record<string, string>) => [one.name, one.agent])).toEqual([
+      ["agent-a", "agent-a"],
+      ["coder.1", "coder"],
+      ["coder.2", "coder"],
+      ["myagent", "myagent"],
+      ["my_agent.v2.x", "my-agent"],
+    ]);
+    for (const name of ["agent-a", "coder.1", "coder.2", "myagent", "my_agent.v2.x"]) {
+      expect(result(project, `${name}.exit`)).toBe("0\n");
+    }
+  });
+
+  it("exported variable before the project's .env before the extension's before the default; the banner says what holds (E44-E51, E59, G88)", async (project, agent) => {
+    batchOf(project, { coder: [], "tester.x": [] });
+    const { MAESTRO_STAGGER_DELAY: _unset, ...env } = agent.env();
+    project.write(".env", "MAESTRO_MAX_CONCURRENT=2\nMAESTRO_STAGGER_DELAY=0\n");
+    project.write(
+      ".home/.gemini/extensions/maestro/.env",
+      "MAESTRO_MAX_CONCURRENT=9\nMAESTRO_STAGGER_DELAY=9\nMAESTRO_AGENT_TIMEOUT=7\n",
+    );
+    project.write("ext/.env", "MAESTRO_AGENT_TIMEOUT=90\nMAESTRO_DEFAULT_MODEL=m-ext\n");
+    const installed = await dispatch(project, { ...env, MAESTRO_MAX_CONCURRENT: "3", MAESTRO_AGENT_TIMEOUT: "" });
+    expect(installed.stdout.split("\n\n")[0]).toBe(
+      [
+        "Maestro Parallel Dispatch",
+        "  Agents:       2 (coder, tester.x)",
+        "  Concurrency:  3",
+        "  Stagger:      0s",
+        "  Timeout:      7 minutes",
+        "  Model:        each agent's own",
+        `  Project root: ${project.path}`,
+      ].join("\n"),
+    );
+    const named = await dispatch(project, { ...env, MAESTRO_EXTENSION_PATH: join(project.path, "ext") });
+    expect(named.stdout).toMatch(
+      /Concurrency: {2}2\n {2}Stagger: {6}0s\n {2}Timeout: {6}90 minutes\n {2}Model: {8}m-ext\n/,
+    );
+    expect(named.stderr).toContain("WARNING: MAESTRO_AGENT_TIMEOUT is 90 minutes");
+  });
+
+  it("by default all at once, five seconds apart, ten minutes each; nobody waits after the last (E48-E50, G87, C1)", async (project, agent) => {
+    batchOf(project, { coder: [] });
+    const { MAESTRO_STAGGER_DELAY: _unset, ...env } = agent.env();
+    const run = await dispatch(project, env);
+    expect(run.stdout).toMatch(/Concurrency: {2}unlimited\n {2}Stagger: {6}5s\n {2}Timeout: {6}10 minutes\n/);
+    expect(summaryOf(project).wall_time_seconds).toBeLessThan(5);
+    expect(project.list("batch/prompts")).toEqual(["coder.txt"]);
+  });
+});
+
+describe("what is left on disk", () => {
+  it("answer, log and real exit code of every agent, a summary, and the number of failures; nothing is tried again (G82-G85, G91-G98, G100, C9)", async (project, agent) => {
+    batchOf(project, {
+      "coder.a": [
+        ["stdout", "partial"],
+        ["stderr", "warned"],
+        ["exit", 3],
+      ],
+      "coder.b": [["exit", 42]],
+      "coder.c": [["quota"]],
+      "coder.d": [["kill", "SIGKILL"]],
+      "coder.e": [["kill", "SIGTERM"]],
+      tester: [
+        ["stderr", "noted"],
+        ["sleep", 300],
+      ],
+    });
+    for (const name of ["summary.json", "coder.b.json", "tester.json", "tester.exit", "tester.log"]) {
+      project.write(`batch/results/${name}`, "stale");
+    }
+    symlinkSync(project.write("victim", "untouched"), join(project.path, "batch/results/coder.a.json"));
+    const run = await dispatch(project, agent.env());
+    expect(run.code).toBe(5);
+    const failed = (name: string, exit_code: number) => ({ name, agent: "coder", exit_code, status: "failed" });
+    const summary = summaryOf(project);
+    expect(summary).toEqual({
+      batch_status: "partial_failure",
+      total_agents: 6,
+      succeeded: 1,
+      failed: 5,
+      wall_time_seconds: expect.any(Number),
+      agents: [
+        failed("coder.a", 3),
+        failed("coder.b", 42),
+        failed("coder.c", 173),
+        failed("coder.d", 137),
+        failed("coder.e", 143),
+        { name: "tester", agent: "tester", exit_code: 0, status: "success" },
+      ],
+    });
+    expect(Object.keys(summary)).toEqual([
+      "batch_status",
+      "total_agents",
+      "succeeded",
+      "failed",
+      "wall_time_seconds",
+      "agents",
+    ]);
+    expect(Number.isInteger(summary.wall_time_seconds)).toBe(true);
+    for (const { name, exit_code } of summary.agents) expect(result(project, `${name}.exit`)).toBe(`${exit_code}\n`);
+    expect([result(project, "coder.a.json"), result(project, "coder.a.log")]).toEqual(["partial", "warned\n"]);
+    expect([result(project, "coder.b.json"), result(project, "tester.log")]).toEqual(["", "noted\n"]);
+    expect(result(project, "coder.c.log")).toContain('"code": 429');
+    expect(JSON.parse(result(project, "tester.json")).response).toContain("## Task Report");
+    expect(project.read("victim")).toBe("untouched");
+    expect(agent.notes("start")).toHaveLength(6);
+    expect(run.stdout).toContain("\npartial_failure: 1 of 6 agents succeeded");
+    expect(run.stdout).toContain("Summary: batch/results/summary.json\n");
+    expect(run.stderr).toContain("coder.d: failed (exit code 137)\n");
+  });
+
+  it("results that only their owner may read (T9)", async (project, agent) => {
+    batchOf(project, { coder: [], tester: [["exit", 1]] });
+    await dispatch(project, agent.env());
+    const files = ["coder.exit", "coder.json", "coder.log", "summary.json", "tester.exit", "tester.json", "tester.log"];
+    expect(project.list("batch/results")).toEqual(files);
+    const modes = files.map((file) => [
+      file,
+      (statSync(join(project.path, "batch/results", file)).mode & 0o777).toString(8),
+    ]);
+    expect(modes).toEqual(files.map((file) => [file, "600"]));
+  });
+
+  it("no prompts when that is wanted, and success only when all succeeded (E51, G96, G99)", async (project, agent) => {
+    batchOf(project, { coder: [], architect: [] });
+    const run = await dispatch(project, agent.env({ MAESTRO_CLEANUP_DISPATCH: "true" }));
+    expect(run.code).toBe(0);
+    expect(summaryOf(project)).toMatchObject({ batch_status: "success", total_agents: 2, succeeded: 2, failed: 0 });
+    expect(project.list("batch")).toEqual(["results"]);
+  });
+
+  it("256 failures are not none: the exit code stops at 255 (G98, C37)", async (project, agent) => {
+    shellGemini(project, "exit 1");
+    for (let n = 1; n <= 256; n++) prompt(project, `coder.${n}`, "x");
+    expect((await dispatch(project, agent.env({ MAESTRO_MAX_CONCURRENT: "8" }))).code).toBe(255);
+    expect(summaryOf(project)).toMatchObject({ batch_status: "partial_failure", total_agents: 256, failed: 256 });
+  });
+
+  it("at most 50 MB of an answer, which then has failed, and at most 10 MB of a log (P7, F15)", async (project, agent) => {
+    shellGemini(project, `eval "$(sed -n 's/^DO //p')"`);
+    // Gone before anybody looks at how much they have said: one after the other, so that not all are seen by chance.
+    const quick = ["coder.1", "coder.2", "coder.3", "coder.4"];
+    for (const name of quick) prompt(project, name, "DO exec truncate -s 60000000 /proc/self/fd/1");
+    prompt(project, "coder.stays", "DO head -c 60000000 /dev/zero; exec sleep 60");
+    prompt(project, "tester", "DO head -c 12000000 /dev/zero >&2; echo the last word >&2");
+    const run = await dispatch(project, agent.env({ MAESTRO_MAX_CONCURRENT: "1" }));
+    const size = (file: string) => statSync(join(project.path, "batch/results", file)).size;
+    for (const name of [...quick, "coder.stays"]) {
+      expect(size(`${name}.json`), name).toBe(50 * 1024 * 1024);
+      expect(result(project, `${name}.exit`), name).not.toBe("0\n");
+    }
+    expect(size("tester.log")).toBeLessThanOrEqual(10 * 1024 * 1024);
+    expect(result(project, "tester.log").slice(-200)).toContain("the last word");
+    expect(run.code).toBe(5);
+    expect(summaryOf(project)).toMatchObject({ succeeded: 1, failed: 5 });
+  });
+
+  it("a program that cannot be started is a failed agent, not the end of the batch (G92)", async (project, agent) => {
+    batchOf(project, { coder: [], tester: [] });
+    chmodSync(project.write(".bin/gemini", "#!/no/such/interpreter\n"), 0o755);
+    const run = await dispatch(project, agent.env());
+    expect([run.code, codesOf(project)]).toEqual([2, { coder: 127, tester: 127 }]);
+    expect(result(project, "tester.log")).toContain("gemini");
+
+    project.write(".env", `MAESTRO_GEMINI_EXTRA_ARGS=${"x".repeat(200_000)}\n`);
+    const long = await dispatch(project, agent.env({ MAESTRO_STAGGER_DELAY: "1" }));
+    expect([long.code, codesOf(project)]).toEqual([2, { coder: 126, tester: 126 }]);
+    expect(stackOf(long)).toEqual([]);
+    expect(result(project, "coder.exit")).toBe("126\n");
+  });
+
+  it("an agent that removes the results is an error that can be read (P11)", async (project, agent) => {
+    batchOf(project, { coder: [], tester: [] });
+    shellGemini(project, "rm -rf batch/results");
+    const run = await dispatch(project, agent.env({ MAESTRO_STAGGER_DELAY: "1" }));
+    expect(run.code).not.toBe(0);
+    expect(stackOf(run)).toEqual([]);
+    await allGone(project, 500);
+  });
+});
+
+describe("how many, when and how long", () => {
+  it("at most MAESTRO_MAX_CONCURRENT run, and the next starts when any of them ends (G86, G93)", async (project, agent) => {
+    batchOf(project, { architect: [["sleep", 5000]], coder: [["sleep", 300]], debugger: [["sleep", 300]], tester: [] });
+    const run = await dispatch(project, agent.env({ MAESTRO_MAX_CONCURRENT: "2" }));
+    expect(run.code).toBe(0);
+    // architect holds one slot all the time; the others take turns in the other one.
+    const events = agent.notes().map(({ event }) => event);
+    expect(events).toEqual(["start", "start", "end", "start", "end", "start", "end", "end"]);
+    const started = agent.notes("start").map((note) => note.agent);
+    expect(started.slice(2)).toEqual(["debugger", "tester"]);
+    expect(Object.keys(codesOf(project))).toEqual(["architect", "coder", "debugger", "tester"]);
+  });
+
+  it("without a cap nobody waits for another; launches are MAESTRO_STAGGER_DELAY apart (E48, G87, G97)", async (project, agent) => {
+    batchOf(project, { coder: [["sleep", 4000]], tester: [] });
+    const run = await dispatch(project, agent.env({ MAESTRO_STAGGER_DELAY: "2" }));
+    expect(run.code).toBe(0);
+    const [first, second, third] = agent.notes();
+    expect([first?.event, second?.event, third?.event]).toEqual(["start", "start", "end"]);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1500);
+    const { wall_time_seconds } = summaryOf(project);
+    expect(wall_time_seconds).toBeGreaterThanOrEqual(4);
+    expect(wall_time_seconds).toBeLessThanOrEqual(Math.ceil(run.ms / 1000));
+  });
+
+  it("at its limit an agent is stopped with all it started, whatever it ignores, and that is 124 (G89, G90, G95, P8, F13, F14, F16)", async (project, agent) => {
+    batchOf(project, {
+      "coder.deaf": [["ignore", "SIGTERM"], ["stubborn", 60], ["daemon", 60], ["hang"]],
+      "coder.hangs": [["stdout", "half"], ["hang"]],
+      "coder.polite": [["child", 60], ["hang"]],
+      // These end well in time, but what they started holds on to stdout or ignores TERM.
+      "tester.child": [["child", 60]],
+      "tester.daemon": [["daemon", 60]],
+      "tester.stubborn": [["stubborn", 60]],
+    });
+    const run = await dispatch(project, agent.env({ MAESTRO_AGENT_TIMEOUT: "2s" }), "--grace", "1s");
+    expect(codesOf(project)).toEqual({
+      "coder.deaf": 124,
+      "coder.hangs": 124,
+      "coder.polite": 124,
+      "tester.child": 0,
+      "tester.daemon": 0,
+      "tester.stubborn": 0,
+    });
+    expect(summaryOf(project).agents[1]).toMatchObject({ status: "timeout" });
+    expect([result(project, "coder.deaf.exit"), result(project, "coder.hangs.json")]).toEqual(["124\n", "half"]);
+    expect(run.code).toBe(3);
+    expect(run.stdout).toContain("  Timeout:      2s\n");
+    expect(run.stderr).toContain("coder.hangs: timeout\n");
+    expect(run.ms).toBeLessThan(2000 + 1000 + 3000);
+    await allGone(project, 500);
+  });
+});
+
+describe("when it is ended itself", () => {
+  const stubborn: Steps = [
+    ["ignore", "SIGTERM"],
+    ["ignore", "SIGINT"],
+    ["stubborn", 60],
+    ["daemon", 60],
+    ["prompt"],
+    ["hang"],
+  ];
+
+  async function started(project: Project, agent: StandIn, count: number, ...args: string[]): Promise<Background> {
+    const running = background(
+      project,
+      ["dispatch", "batch", ...args],
+      agent.env({ MAESTRO_CLEANUP_DISPATCH: "true" }),
+    );
+    // The last thing they do before they hang.
+    await until("all agents hang", () => agent.notes("prompt").length === count);
+    return running;
+  }
+
+  it("SIGINT, SIGTERM and SIGHUP end every agent, keep the prompts, and are its exit code (P6, F4)", async (project, agent) => {
+    const ends: [NodeJS.Signals, number][] = [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+      ["SIGHUP", 129],
+    ];
+    batchOf(project, {
+      coder: [["child", 60], ["prompt"], ["hang"]],
+      tester: [["stubborn", 60], ["prompt"], ["hang"]],
+    });
+    for (const [signal, code] of ends) {
+      rmSync(agent.journal, { force: true });
+      const running = await started(project, agent, 2, "--grace", "300ms");
+      running.child.kill(signal);
+      expect((await running.ended).code, signal).toBe(code);
+      await allGone(project, 500);
+      expect(summaryOf(project)).toMatchObject({ batch_status: "partial_failure", failed: 2 });
+      expect(project.list("batch/prompts")).toEqual(["coder.txt", "tester.txt"]);
+    }
+  });
+
+  it("the second signal does not wait for the grace, neither for an agent nor for what it left behind (F4)", async (project, agent) => {
+    batchOf(project, {
+      coder: [["ignore", "SIGTERM"], ["prompt"], ["hang"]],
+      tester: [["stubborn", 60], ["prompt"], ["hang"]],
+    });
+    const running = await started(project, agent, 2, "--grace", "12s");
+    running.child.kill("SIGINT");
+    await until("tester has ended", () => running.stderr().includes("tester: failed"));
+    const second = performance.now();
+    running.child.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    expect(performance.now() - second).toBeLessThan(6000);
+    await allGone(project, 500);
+  });
+
+  it("what was never started is no success (P9)", async (project, agent) => {
+    batchOf(project, { coder: [], tester: [] });
+    const running = background(project, ["dispatch", "batch"], agent.env({ MAESTRO_STAGGER_DELAY: "60" }));
+    await until("the first is done", () => running.stderr().includes("coder: success"));
+    running.child.kill("SIGTERM");
+    const run = await running.ended;
+    expect(run.code).toBe(143);
+    expect(run.ms).toBeLessThan(15_000);
+    expect(agent.notes("start")).toHaveLength(1);
+    expect(summaryOf(project)).toMatchObject({
+      batch_status: "partial_failure",
+      total_agents: 2,
+      succeeded: 1,
+      failed: 1,
+    });
+  });
+
+  it("kill -9 leaves no process after the grace and a second, and no summary of an earlier run (P6, F13)", async (project, agent) => {
+    batchOf(project, { coder: stubborn, tester: [["prompt"], ["hang"]] });
+    project.write("batch/results/summary.json", '{"batch_status":"success"}');
+    const running = await started(project, agent, 2, "--grace", "1s");
+    const sleeping = () => processesOf(project).filter(({ command }) => command === "sleep 60");
+    await until("their children run", () => sleeping().length === 2);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    await allGone(project, 2000);
+    expect(project.exists("batch/results/summary.json")).toBe(false);
+  });
+
+  it("a reader that goes away does not stop the agents (F4)", async (project, agent) => {
+    batchOf(project, { coder: [["sleep", 500]] });
+    const line = `"$1" "$2" dispatch batch | head -1`;
+    const run = await spawned(
+      project,
+      "sh",
+      ["-c", line, "sh", process.execPath, join(root, "dist/maestro.js")],
+      agent.env(),
+    ).ended;
+    expect(run.stdout).toBe("Maestro Parallel Dispatch\n");
+    expect(summaryOf(project).batch_status).toBe("success");
+  });
+});
+
+describe("the scripts of the design documents", () => {
+  it("parallel-dispatch.sh works through a link, from any directory, with spaces in paths (F62, F73, G79, E46)", async (project, agent) => {
+    project.write("a project/my batch/prompts/coder.txt", play([["prompt"]]));
+    project.write("a project/.env", "MAESTRO_DEFAULT_MODEL=m-env\n");
+    const at = join(project.path, "a project");
+    symlinkSync(join(root, "scripts/parallel-dispatch.sh"), join(project.path, "pd link"));
+    const run = await spawned(project, "sh", ["-c", 'cd "$1" && exec "../pd link" "my batch"', "sh", at], agent.env())
+      .ended;
+    expect(run.code, run.stderr).toBe(0);
+    expect(agent.notes("prompt")[0]?.prompt.startsWith(header(project, at))).toBe(true);
+    expect(startOf(agent, "coder")?.argv).toContain("m-env");
+    expect(project.list("a project/my batch/results")).toEqual([
+      "coder.exit",
+      "coder.json",
+      "coder.log",
+      "summary.json",
+    ]);
+    const refused = await spawned(project, join(root, "scripts/parallel-dispatch.sh"), [], agent.env()).ended;
+    expect(refused.code).toBe(2);
+  });
+
+  it("test-parallel-dispatch.sh proves it, shows what happened and how to clean up (I115)", async (project, agent) => {
+    const script = join(root, "scripts/test-parallel-dispatch.sh");
+    mkdirSync(join(project.path, "tmp dir"));
+    const env = agent.env({ TMPDIR: join(project.path, "tmp dir") });
+    const prove = () => spawned(project, script, [], env).ended;
+
+    shellGemini(project, `file=$(sed -n 's/.* to \\(src[^ ]*\\)$/\\1/p'); echo "seen $file" >&2; date >"$file"`);
+    const good = await prove();
+    expect(good.code, good.stdout + good.stderr).toBe(0);
+    expect(good.stdout).toMatch(/Timeout: {6}5 minutes\n[\s\S]*"batch_status": "success"[\s\S]*\nSUCCESS: /);
+    expect(good.stdout).toMatch(/\nseen src\/file-a\.txt\n[\s\S]*\nseen src\/file-b\.txt\n/);
+    const workspace = /^To clean up: rm -rf '(.*)'$/m.exec(good.stdout)?.[1] ?? "";
+    expect(workspace).toContain(join(project.path, "tmp dir"));
+    for (const file of ["src/file-a.txt", "src/file-b.txt"]) {
+      expect(readFileSync(join(workspace, file), "utf8")).toMatch(/\d\d:\d\d:\d\d/);
+    }
+
+    // One does its work, the other only says so.
+    shellGemini(project, `file=$(sed -n 's/.* to \\(src[^ ]*\\)$/\\1/p'); case $file in *-a.txt) date >"$file";; esac`);
+    const idle = await prove();
+    expect(idle.code).toBe(1);
+    expect(idle.stdout).toMatch(/\nsrc\/file-b\.txt: not changed\nFAILURE: [\s\S]*\nTo clean up: rm -rf '/);
+
+    shellGemini(project, "exit 9");
+    const broken = await prove();
+    expect(broken.code).toBe(1);
+    expect(broken.stdout).toContain('"exit_code": 9');
+
+    rmSync(join(project.path, ".bin/gemini"));
+    for (const tool of ["sh", "readlink", "dirname", "node"]) {
+      const found = project.run("sh", ["-c", `command -v ${tool}`]).stdout.trim();
+      writeFileSync(join(project.path, ".bin", tool), `#!/bin/sh\nexec '${found}' "$@"\n`, { mode: 0o755 });
+    }
+    const missing = await spawned(project, script, [], { ...env, PATH: join(project.path, ".bin") }).ended;
+    expect(missing.code).toBe(3);
+    expect(missing.stderr).toContain("ERROR: gemini was not found on PATH");
+    expect(missing.stderr).toContain("npm install -g @google/gemini-cli");
+  });
+});

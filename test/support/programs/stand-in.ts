@@ -1,0 +1,148 @@
+// A stand-in for `gemini` that does what the prompt tells it: PLAY {"1": [steps of the first attempt], "*": [steps of any other]}.
+// Steps are [name, argument] pairs; without any it hands over a success. Every start is noted in starts.jsonl of its directory.
+
+import { spawn, spawnSync } from "node:child_process";
+import { appendFileSync, closeSync, existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+type Step = [name: string, argument?: unknown];
+
+process.on("uncaughtException", (error) => {
+  writeSync(2, `stand-in: ${error.stack}\n`);
+  process.exit(70);
+});
+
+const [journal, ...argv] = process.argv.slice(2);
+const note = (entry: object) => journal && appendFileSync(journal, `${JSON.stringify({ at: Date.now(), ...entry })}\n`);
+const { MAESTRO_PHASE = "", MAESTRO_ATTEMPT = "1", MAESTRO_AGENT = "" } = process.env;
+note({
+  event: "start",
+  phase: MAESTRO_PHASE,
+  attempt: Number(MAESTRO_ATTEMPT),
+  agent: MAESTRO_AGENT,
+  pid: process.pid,
+  argv,
+});
+
+const prompt = readFileSync(0, "utf8");
+const play = JSON.parse(/^.*\bPLAY (\{.*\})\s*$/m.exec(prompt)?.[1] ?? "{}") as Record<string, Step[]>;
+let answer = success({});
+for (const [name, argument] of play[MAESTRO_ATTEMPT] ?? play["*"] ?? []) await perform(name, argument);
+note({ event: "end", phase: MAESTRO_PHASE, attempt: Number(MAESTRO_ATTEMPT) });
+writeAll(1, answer);
+
+async function perform(name: string, argument: unknown): Promise<void> {
+  const steps: Record<string, () => unknown> = {
+    sleep: () => new Promise((resolve) => setTimeout(resolve, Number(argument))),
+    hang: () => new Promise(() => setInterval(() => undefined, 1000)),
+    spin: () => {
+      for (;;);
+    },
+    exit: () => process.exit(Number(argument)),
+    kill: () => {
+      process.kill(process.pid, argument as NodeJS.Signals);
+      return new Promise((resolve) => setTimeout(resolve, 5000));
+    },
+    ignore: () => process.on(argument as NodeJS.Signals, () => undefined),
+    /** Ends when it is told to, but takes its time. */
+    linger: () => process.on("SIGTERM", () => setTimeout(() => process.exit(143), Number(argument))),
+    /** Bytes without end on stdout or stderr: ["spew", [fd, bytes]]. */
+    spew: () => spew(...(argument as [number, number])),
+    stdout: () => writeAll(1, String(argument)),
+    stderr: () => writeAll(2, `${argument}\n`),
+    /** What is answered instead of a hand-off. */
+    answer: () => {
+      answer = String(argument);
+    },
+    report: () => {
+      answer = success(argument as Report);
+    },
+    /** Hands over at once: for one that does not come to its end. */
+    print: () => writeAll(1, answer),
+    /** Waits until a file is there. */
+    await: () => fileAt(String(argument)),
+    write: () => {
+      const [path, text] = argument as [string, string];
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    },
+    /** Children that outlive it: in the group, holding stdout; or gone to a session of their own. */
+    child: () => spawn("sleep", [String(argument)], { stdio: "inherit" }).unref(),
+    daemon: () => spawn("sleep", [String(argument)], { stdio: "ignore", detached: true }).unref(),
+    /** A child that ignores TERM. */
+    stubborn: () =>
+      spawn("sh", ["-c", `trap '' TERM; sleep ${argument}; sleep ${argument}`], { stdio: "ignore" }).unref(),
+    closeStdout: () => closeSync(1),
+    environment: () =>
+      note({ event: "environment", phase: MAESTRO_PHASE, names: Object.keys(process.env).sort(), argv }),
+    prompt: () => note({ event: "prompt", phase: MAESTRO_PHASE, prompt }),
+    /** Runs a program as an agent's tool would: ["command", [program, ...arguments]]. */
+    command: () => {
+      const [program = "", ...args] = argument as string[];
+      const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+      note({ event: "command", phase: MAESTRO_PHASE, code: status, stderr });
+    },
+    /** Prints a variable as a careless tool would. */
+    leak: () => writeAll(2, `error: request failed, key=${process.env[String(argument)]}\n`),
+    /** Fails as the CLI does when the provider refuses: nothing on stdout, an error document on stderr. */
+    quota: () => {
+      const hint = argument === undefined ? "" : ` Please retry in ${argument}s.`;
+      fail(429, `You exceeded your current quota.${hint}`, 173);
+    },
+    /** A provider that refuses everybody until a point in time. */
+    outage: () => {
+      if (Date.now() < Number(argument)) fail(429, "You exceeded your current quota.", 173);
+    },
+    error: () => fail(...(argument as [number, string, number])),
+  };
+  const step = steps[name];
+  if (step === undefined) throw new Error(`no step ${name}`);
+  await step();
+}
+
+interface Report {
+  status?: string;
+  created?: string;
+  modified?: string;
+  summary?: string;
+  downstream?: boolean;
+  tokens?: { prompt: number; candidates: number; cached: number; thoughts: number };
+}
+
+function success({
+  status = "success",
+  created = "none",
+  modified = "none",
+  summary = "Done.",
+  downstream = true,
+  tokens,
+}: Report): string {
+  const context = downstream
+    ? "\n## Downstream Context\n- Key Interfaces Introduced: none\n- Patterns Established: none\n- Integration Points: none\n- Assumptions: none\n- Warnings: none\n"
+    : "";
+  const response = `## Task Report\n- Status: ${status}\n- Files Created: ${created}\n- Files Modified: ${modified}\n- Files Deleted: none\n- Validation: pass\n- Summary: ${summary}\n${context}`;
+  const counts = { prompt: 100, candidates: 20, cached: 40, thoughts: 7, ...tokens };
+  const stats = {
+    models: { "gemini-2.5-pro": { tokens: { ...counts, input: counts.prompt - counts.cached, total: 0, tool: 0 } } },
+  };
+  return JSON.stringify({ session_id: "stand-in", response, stats }, null, 2);
+}
+
+function fail(code: number, message: string, exit: number): never {
+  writeAll(2, `${JSON.stringify({ session_id: "stand-in", error: { type: "Error", message, code } }, null, 2)}\n`);
+  process.exit(exit);
+}
+
+async function fileAt(path: string): Promise<void> {
+  while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function spew(fd: number, bytes: number): void {
+  const chunk = Buffer.alloc(64 * 1024, "x");
+  for (let written = 0; written < bytes; written += chunk.length) writeSync(fd, chunk);
+}
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+}

@@ -1,0 +1,14 @@
+// The fault scenarios with many rounds: node tools/chaos.js [rounds]. The seed of a round that fails is in its message.
+
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const rounds = process.argv[2] ?? "500";
+const { status } = spawnSync(
+  join(root, "node_modules", ".bin", "vitest"),
+  ["run", "test/scenarios/engine-crash.test.ts", "test/scenarios/crash.test.ts", "test/scenarios/concurrency.test.ts"],
+  { cwd: root, stdio: "inherit", env: { ...process.env, MAESTRO_CHAOS_ROUNDS: rounds } },
+);
+process.exitCode = status ?? 1;
