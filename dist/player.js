@@ -1,30 +1,30 @@
 #!/usr/bin/env node
 import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);
-import{mkdirSync,readFileSync,writeFileSync}from"node:fs";import{dirname}from"node:path";var escapeSequences=/(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f\n]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]?/g,controls=/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;function stripControls(text){return text.replace(escapeSequences,"").replace(/\r\n?/g,`
-`).replace(controls,"")}function rehearsedAnswer(rehearsal){let response=rehearsal.fail?failure(rehearsal):success(rehearsal),prompt=tokens(rehearsal.estimate?.input_tokens)??tokensOf(rehearsal.promptBytes),candidates=tokens(rehearsal.estimate?.output_tokens)??tokensOf(response.length),stats={models:{rehearsal:{tokens:{input:prompt,prompt,candidates,total:prompt+candidates,cached:0,thoughts:0,tool:0}}}};return JSON.stringify({session_id:`rehearsal-${rehearsal.phase.id}`,response,stats},null,2)}function success({agent,phase:phase2}){return`## Task Report
+import{mkdirSync as _,readFileSync as h,writeFileSync as k}from"node:fs";import{dirname as v}from"node:path";var y=/(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f\n]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]?/g,w=/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;function d(e){return e.replace(y,"").replace(/\r\n?/g,`
+`).replace(w,"")}function m(e){let t=e.fail?S(e):P(e),i=f(e.estimate?.input_tokens)??p(e.promptBytes),n=f(e.estimate?.output_tokens)??p(t.length),s={models:{rehearsal:{tokens:{input:i,prompt:i,candidates:n,total:i+n,cached:0,thoughts:0,tool:0}}}};return JSON.stringify({session_id:`rehearsal-${e.phase.id}`,response:t,stats:s},null,2)}function P({agent:e,phase:t}){return`## Task Report
 - Status: success
-- Objective Achieved: ${titleOf(phase2.title)}
-${fileLines("Files Created",phase2.files_created)}
-${fileLines("Files Modified",phase2.files_modified)}
-${fileLines("Files Deleted",phase2.files_deleted)}
+- Objective Achieved: ${l(t.title)}
+${a("Files Created",t.files_created)}
+${a("Files Modified",t.files_modified)}
+${a("Files Deleted",t.files_deleted)}
 - Validation: pass
-- Summary: Rehearsed by ${agent}: ${titleOf(phase2.title)}
+- Summary: Rehearsed by ${e}: ${l(t.title)}
 
 ## Downstream Context
 - Key Interfaces Introduced: none
 - Patterns Established: none
-- Integration Points: the files of phase ${phase2.id}
+- Integration Points: the files of phase ${t.id}
 - Assumptions: none
 - Warnings: this was a rehearsal, no model was called
-`}function failure({agent,phase:phase2}){return`## Task Report
+`}function S({agent:e,phase:t}){return`## Task Report
 - Status: failure
 - Objective Achieved: no
 - Files Created: none
 - Files Modified: none
 - Files Deleted: none
 - Validation: fail
-- Summary: Rehearsed failure of ${agent} in "${titleOf(phase2.title)}": 1 of 12 checks does not pass (expected 201, received 500)
+- Summary: Rehearsed failure of ${e} in "${l(t.title)}": 1 of 12 checks does not pass (expected 201, received 500)
 
 ## Downstream Context
 - Key Interfaces Introduced: none
@@ -32,6 +32,6 @@ ${fileLines("Files Deleted",phase2.files_deleted)}
 - Integration Points: none
 - Assumptions: none
 - Warnings: this was a rehearsal, nothing is wrong
-`}function titleOf(title){return stripControls(title).replace(/[^\p{L}\p{N} .,:;'()/+&-]+/gu," ").replace(/\s+/g," ").trim().slice(0,120).trim()||"untitled"}function fileLines(name,declared){let paths=declared.filter(path=>!/[*?{}]|\/$/.test(path));return paths.length===0?`- ${name}: none`:[`- ${name}:`,...paths.map(path=>`  - ${path.includes("`")?`"${path}"`:`\`${path}\``}`)].join(`
-`)}function tokens(estimate){return estimate===void 0||!(estimate>=0)?void 0:Math.round(estimate)}function tokensOf(bytes){return Math.ceil(bytes/4)}var[part,scriptFile=""]=process.argv.slice(2),{MAESTRO_PHASE="",MAESTRO_ATTEMPT="1"}=process.env,script=JSON.parse(readFileSync(scriptFile,"utf8")),phase=script.phases.find(one=>one.id===MAESTRO_PHASE);if(phase===void 0)throw new Error(`no phase ${MAESTRO_PHASE} in ${scriptFile}`);var fails=MAESTRO_ATTEMPT==="1"&&script.failing.phase===phase.id?script.failing.where:null;if(part==="validation")await pause(script.validation_ms),console.log(fails==="validation"?"1 of 12 checks does not pass (played, so that you see a retry)":"ok (played)"),process.exitCode=fails==="validation"?1:0;else{let promptBytes=readFileSync(0).length,files=[...phase.files_created,...phase.files_modified].filter(path=>!/[*?{}]|\/$/.test(path)),steps=["reading the task",...files.map(path=>`writing ${path}`),"checking the result"];for(let step of steps)console.error(step),await pause(phase.ms/steps.length);for(let path of files)mkdirSync(dirname(path),{recursive:!0}),writeFileSync(path,`rehearsed by ${phase.agent}
-`,{flag:"a"});let{agent,estimate}=phase;console.log(rehearsedAnswer({agent,phase,promptBytes,estimate,fail:fails==="report"}))}function pause(milliseconds){return new Promise(resolve=>setTimeout(resolve,milliseconds))}
+`}function l(e){return d(e).replace(/[^\p{L}\p{N} .,:;'()/+&-]+/gu," ").replace(/\s+/g," ").trim().slice(0,120).trim()||"untitled"}function a(e,t){let i=t.filter(n=>!/[*?{}]|\/$/.test(n));return i.length===0?`- ${e}: none`:[`- ${e}:`,...i.map(n=>`  - ${n.includes("`")?`"${n}"`:`\`${n}\``}`)].join(`
+`)}function f(e){return e===void 0||!(e>=0)?void 0:Math.round(e)}function p(e){return Math.ceil(e/4)}var[A,$=""]=process.argv.slice(2),{MAESTRO_PHASE:b="",MAESTRO_ATTEMPT:R="1"}=process.env,o=JSON.parse(h($,"utf8")),r=o.phases.find(e=>e.id===b);if(r===void 0)throw new Error(`no phase ${b} in ${$}`);var c=R==="1"&&o.failing.phase===r.id?o.failing.where:null;if(A==="validation")await g(o.validation_ms),console.log(c==="validation"?"1 of 12 checks does not pass (played, so that you see a retry)":"ok (played)"),process.exitCode=c==="validation"?1:0;else{let e=h(0).length,t=[...r.files_created,...r.files_modified].filter(s=>!/[*?{}]|\/$/.test(s)),i=["reading the task",...t.map(s=>`writing ${s}`),"checking the result"];for(let s of i)console.error(s),await g(r.ms/i.length);for(let s of t)_(v(s),{recursive:!0}),k(s,`rehearsed by ${r.agent}
+`,{flag:"a"});let{agent:n,estimate:u}=r;console.log(m({agent:n,phase:r,promptBytes:e,estimate:u,fail:c==="report"}))}function g(e){return new Promise(t=>setTimeout(t,e))}

@@ -17,8 +17,8 @@ const result = await build({
   platform: "node",
   target: "node20",
   format: "esm",
-  minifySyntax: true,
-  minifyWhitespace: true,
+  // Every command reads the whole bundle before it does anything.
+  minify: true,
   legalComments: "none",
   charset: "utf8",
   define: { MAESTRO_VERSION: JSON.stringify(version) },

@@ -1,10 +1,10 @@
 // The roster: agents/*.md read and checked as Gemini CLI does, so that what loads here loads there. Never writes.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import * as z from "zod";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { splitFrontMatter } from "../front-matter.ts";
+import { readYaml } from "../yaml.ts";
 import { normalizeAgentName } from "./names.ts";
 import { agentTiers, type Tier, tierOf } from "./tiers.ts";
 import { canonicalTool } from "./tools.ts";
@@ -87,14 +87,10 @@ function parseAgent(text: string, file: string, agent: string): Agent | Refusal 
   const halves = splitFrontMatter(text);
   if (halves === undefined) return { reason: "the file does not open with YAML between two --- lines" };
 
-  let data: unknown;
-  try {
-    data = parse(halves.yaml, { logLevel: "error" });
-  } catch (error) {
-    return { reason: firstLine(String(error)) };
-  }
-  const checked = frontMatterSchema.safeParse(data);
-  if (!checked.success) return { reason: reasonsOf(checked.error), tools: listedTools(data) };
+  const read = readYaml(halves.yaml);
+  if (!("value" in read)) return { reason: `YAML, line ${read.line}: ${read.problem}` };
+  const checked = frontMatterSchema.safeParse(read.value);
+  if (!checked.success) return { reason: reasonsOf(checked.error), tools: listedTools(read.value) };
 
   if (!geminiFences.test(text)) {
     return { reason: "Gemini CLI wants bare --- lines and no byte order mark", tools: checked.data.tools };
@@ -120,8 +116,4 @@ function reasonsOf(error: z.ZodError): string {
 
 function listedTools(data: unknown): string[] | undefined {
   return z.object({ tools: z.array(z.string()) }).safeParse(data).data?.tools;
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? text;
 }

@@ -77,6 +77,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
     });
     const leave = io.onSignal((signal) => engine.stop(signal));
     const hide = showRun(io, store, engine, conducting.display);
+    store.keepOpen();
     try {
       conducting.begun?.();
       return await engine.run();

@@ -54,8 +54,14 @@ export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: Se
   }
 }
 
+const rosters = new Map<string, Roster>();
+
+/** Read once: a run asks for it again and again. */
 export function rosterOf(io: Io): Roster {
-  return loadRoster(agentsDirectory(io));
+  const directory = agentsDirectory(io);
+  const roster = rosters.get(directory) ?? loadRoster(directory);
+  rosters.set(directory, roster);
+  return roster;
 }
 
 export async function validateFile(

@@ -55,7 +55,8 @@ async function play(
   mkdirSync(join(stage, dirname(plan)), { recursive: true });
   writeFileSync(join(stage, plan), approved.bytes);
   const script = join(stage, ".gemini", "rehearsal.json");
-  writeFileSync(script, JSON.stringify(scriptOf(approved.plan, seconds(flags.seconds) * 1000)));
+  const played = scriptOf(approved.plan, seconds(flags.seconds) * 1000);
+  writeFileSync(script, JSON.stringify(played));
   const store = new SessionStore(locateState(stage, ".gemini"), {
     now: io.now,
     warn: (message) => io.err(`WARNING: ${message}\n`),
@@ -64,7 +65,13 @@ async function play(
     viewDelayMs: 250,
   });
   const mode = flags.mode === "sequential" ? "sequential" : "parallel";
-  createSession(store, { ...approved, path: plan, task: null, executionMode: mode, now: io.now() });
+  // What the table says of the time that is left is the time on stage.
+  const phases = played.phases.map(({ ms, ...phase }) => ({
+    ...phase,
+    estimate: { ...phase.estimate, minutes: ms / 60_000 },
+  }));
+  const staged = { ...approved, plan: { ...approved.plan, phases }, path: plan };
+  createSession(store, { ...staged, task: null, executionMode: mode, now: io.now() });
   const limits = engineSettings(settings, flags);
   const end = await conduct(io, {
     store,

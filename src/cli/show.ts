@@ -62,9 +62,10 @@ function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
   io.err("\u001b[?25l");
   draw();
   return () => {
+    clearTimeout(timer);
     draw();
     clearTimeout(timer);
-    io.err("\u001b[?25h");
+    io.err("\u001b[?25h\n");
   };
 }
 

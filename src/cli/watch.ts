@@ -32,14 +32,18 @@ export async function watch(io: Io, flags: { json?: boolean }): Promise<number> 
     isLeaving = true;
   });
   const hide = showRun(io, store, pulse, flags.json ? "json" : "auto");
+  // Told also of what is recorded between the last look and the archive.
   let last: Session = state.session;
-  while (!isLeaving && runningEngine(store.location) !== undefined && store.session !== undefined) {
-    last = store.session;
+  const stop = store.observe((_, session) => {
+    last = session;
+  });
+  for (let isRunning = true; isRunning && !isLeaving && store.session !== undefined; ) {
     listen(store, last, pulse.activity);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    isRunning = runningEngine(store.location) !== undefined;
     store.refresh();
   }
-  last = store.session ?? last;
+  stop();
   hide();
   leave();
   if (!flags.json && !isLeaving) io.out(`Session ${id}: ${last.status}\n`);

@@ -1,6 +1,5 @@
 // One attempt from its intention to its outcome: recorded before the process exists, judged from the files it left.
 
-import { closeSync } from "node:fs";
 import type { Tier } from "../agents/tiers.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
@@ -95,15 +94,6 @@ export function startAttempt(workshop: Workshop, prepared: PreparedAttempt, watc
   const { store, batch, supervisor, runtime } = workshop;
   const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
   batch.writePrompt(name, prepared.prompt);
-  const output = batch.openOutput(name);
-  let stdin: number;
-  try {
-    stdin = batch.openPrompt(name);
-  } catch (error) {
-    closeSync(output.stdout);
-    closeSync(output.stderr);
-    throw error;
-  }
   const marker = `${workshop.run}.${name}`;
   const own = {
     MAESTRO_SESSION: store.session?.session_id ?? "",
@@ -119,7 +109,9 @@ export function startAttempt(workshop: Workshop, prepared: PreparedAttempt, watc
     cwd: workshop.projectRoot,
     env: workshop.environment({ ...runtime.environment, ...own }),
     marker,
-    stdio: [stdin, output.stdout, output.stderr],
+    stdin: batch.promptPath(name),
+    stdout: batch.resultPath(name, "json"),
+    stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs,
     check: watch(workshop, phase, name, watcher),
@@ -175,7 +167,10 @@ export function judgeFiles(workshop: Workshop, phase: string, name: string, exit
     exitCode: exit.code,
     killed: tooLarge ? "output_too_large" : exit.killed,
     stdout: tooLarge ? "" : batch.read(name, "json", MAX_STDOUT_BYTES),
-    stderr: batch.read(name, "log", MAX_JUDGED_STDERR),
+    // Of an attempt that went well nobody reads it.
+    get stderr() {
+      return batch.read(name, "log", MAX_JUDGED_STDERR);
+    },
   };
   const outcome = runtime.judge(ending);
   if (outcome.text === "") return { outcome, handoff: null };

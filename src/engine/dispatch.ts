@@ -120,7 +120,6 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
     extraArgs: options.extraArgs,
   });
   const stdin = batch.openText(payloadOf(options.projectRoot, prompt.text));
-  const { stdout, stderr } = batch.openOutput(name);
   const { exit } = options.supervisor.launch({
     program: options.program,
     args,
@@ -132,7 +131,9 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
       [RUN_MARKER]: marker,
     }),
     marker,
-    stdio: [stdin, stdout, stderr],
+    stdin,
+    stdout: batch.resultPath(name, "json"),
+    stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs: options.timeoutMs,
     check: () => {

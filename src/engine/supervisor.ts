@@ -14,10 +14,15 @@ const TICK_MS = 100;
 const LONGEST_TICK_MS = 1000;
 
 /**
- * What runs in front of an agent: it waits for it and writes its exit code down, so that a result is complete even if nobody is left to
- * see it. A handler, not an ignored signal: the agent itself must die of TERM. `set -C`: the file must be new.
+ * What runs in front of an agent. It opens the files, which costs the engine nothing then, waits, and writes the exit code down, so that a
+ * result is complete even if nobody is left to see it. Output is appended: a file that was cut goes on at its new end. A handler, not an
+ * ignored signal: the agent itself must die of TERM. `set -C`: the last file must be new.
+ * Arguments: umask of the agent, exit file, stdin ("-": as it is), stdout, stderr, program, arguments.
  */
-const wrapper = `exit_file=$1; shift; trap : HUP INT TERM; "$@"; code=$?; umask 077; set -C; printf '%s\\n' "$code" >"$exit_file"; exit "$code"`;
+const wrapper = `umask 077; [ "$3" = - ] || exec <"$3"; exec >>"$4" 2>>"$5"; umask "$1"; exit_file=$2; shift 5
+trap : HUP INT TERM; "$@"; code=$?; umask 077; set -C; printf '%s\\n' "$code" >"$exit_file"; exit "$code"`;
+
+const umask = process.umask().toString(8);
 
 export interface Launch {
   program: string;
@@ -26,8 +31,11 @@ export interface Launch {
   env: Record<string, string>;
   /** The marker that its processes carry. */
   marker: string;
-  /** Open files; closed here once the process has them. */
-  stdio: [stdin: number, stdout: number, stderr: number];
+  /** A file, or an open one, which is closed here once the process has it. */
+  stdin: string | number;
+  /** Files that output is appended to. */
+  stdout: string;
+  stderr: string;
   exitFile: string;
   timeoutMs: number;
   /** Looked at on every tick: why it must be stopped, if it must. */
@@ -72,17 +80,20 @@ export class Supervisor {
   /** Starts an attempt; resolves when its process has ended, however long a grandchild holds on to its output. */
   launch(launch: Launch): { exit: Promise<Exit>; stop: (why: Killed) => void } {
     const started = performance.now();
+    const { program, args, cwd, env, stdin } = launch;
+    const files = [launch.exitFile, typeof stdin === "string" ? stdin : "-", launch.stdout, launch.stderr];
+    const words = ["-c", wrapper, "maestro-attempt", umask, ...files, program, ...args];
     let child: ReturnType<typeof spawn>;
     try {
-      const words = ["-c", wrapper, "maestro-attempt", launch.exitFile, launch.program, ...launch.args];
-      child = spawn("/bin/sh", words, { cwd: launch.cwd, env: launch.env, stdio: launch.stdio, detached: true });
+      const first = typeof stdin === "string" ? "ignore" : stdin;
+      child = spawn("/bin/sh", words, { cwd, env, stdio: [first, "ignore", "ignore"], detached: true });
     } catch (error) {
       // Node throws some errors (arguments that are too long) and emits others.
       if (errno(error) === undefined) throw error;
       const failed: Exit = { code: null, killed: null, durationMs: 0, failure: reasonOf(error) };
       return { exit: Promise.resolve(failed), stop: () => undefined };
     } finally {
-      for (const fd of launch.stdio) closeSync(fd);
+      if (typeof stdin === "number") closeSync(stdin);
     }
     const running: Running = { launch, group: child.pid ?? 0, started, elapsed: 0, killed: null, killedAt: 0 };
     const exit = new Promise<Exit>((resolve, reject) => {

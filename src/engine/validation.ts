@@ -1,6 +1,5 @@
 // The engine's own check of a phase: its validation commands, one after the other, until one fails. The agent's word is not evidence.
 
-import { openSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Killed } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
@@ -44,7 +43,8 @@ async function runCommands(
   const { name = `p${id}`, attempt = 1 } = phase.attempts.at(-1) ?? {};
   const commands = phase.plan?.validation ?? [];
   for (const command of commands) {
-    const log = batch.openValidationLog(name);
+    batch.startValidationLog(name);
+    const log = batch.resultPath(name, "validation.log");
     const marker = `${workshop.run}.${name}`;
     const own = {
       MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
@@ -58,7 +58,9 @@ async function runCommands(
       cwd: workshop.projectRoot,
       env: workshop.environment(own),
       marker,
-      stdio: [openSync(devNull, "r"), log, batch.openValidationLog(name)],
+      stdin: devNull,
+      stdout: log,
+      stderr: log,
       exitFile: devNull,
       timeoutMs: limits.validationTimeoutMs,
       check: () => (batch.size(name, "validation.log") > MAX_LOG_BYTES ? "output_too_large" : null),

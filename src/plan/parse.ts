@@ -1,6 +1,7 @@
 // Plan file to draft: encoding, size, front matter, YAML, and the shape of every field. What the fields mean together
 // is judged by validate.ts.
 import { splitFrontMatter } from "../front-matter.ts";
+import { readYaml } from "../yaml.ts";
 import {
   isEmpty,
   isRecord,
@@ -14,7 +15,6 @@ import {
 import { addError, addWarning, oneLine, shown } from "./issue.ts";
 import { type Findings, MAX_PHASES, MAX_PLAN_BYTES } from "./plan.ts";
 import { type DraftPhase, readPhase } from "./read-phase.ts";
-import { readYaml } from "./yaml.ts";
 
 export interface Draft {
   title: string;

@@ -24,13 +24,15 @@ export function judgeGemini(ending: Ending): Outcome {
   const text = stripControls(answer.text);
   const document = findGeminiJson(ending.stdout.trim()).document ?? {};
   const printed = errorIn(document);
-  const error = printed ?? errorOnStderr(ending.stderr);
-  const usage = tokensByModel(document.stats) ?? tokensByModel(error?.stats);
-
   const stopped = stoppedBy(ending);
-  if (stopped !== null) return { ...stopped, text, usage };
   const isAnswered = answer.parseError === null && text.trim() !== "";
-  if (ending.exitCode === 0 && isAnswered && printed === null) return { kind: "success", text, usage };
+  const reported = tokensByModel(document.stats);
+  if (stopped === null && ending.exitCode === 0 && isAnswered && printed === null) {
+    return { kind: "success", text, usage: reported };
+  }
+  const error = printed ?? errorOnStderr(ending.stderr);
+  const usage = reported ?? tokensByModel(error?.stats);
+  if (stopped !== null) return { ...stopped, text, usage };
   if (isQuota(ending, error)) return { ...quota(ending, error), text, usage };
   if (ending.exitCode !== 0) return { ...failed(ending, error), text, usage };
 

@@ -50,8 +50,8 @@ export class Batch {
     return path;
   }
 
-  openPrompt(name: string): number {
-    return open(this.prompts, `${name}.txt`, constants.O_RDONLY);
+  promptPath(name: string): string {
+    return join(this.path, "prompts", `${name}.txt`);
   }
 
   /** A text as standard input of a process, from a file that has no name any more. */
@@ -66,26 +66,14 @@ export class Batch {
     }
   }
 
-  /** Empty files for an attempt's output, in append mode: a file that was cut goes on at its new end. */
-  openOutput(name: string): { stdout: number; stderr: number } {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
-    const stdout = open(this.results, `${name}.json`, flags);
-    try {
-      return { stdout, stderr: open(this.results, `${name}.log`, flags) };
-    } catch (error) {
-      closeSync(stdout);
-      throw error;
-    }
-  }
-
-  openValidationLog(name: string): number {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
-    return open(this.results, `${name}.validation.log`, flags);
+  /** An empty log for the next validation command. */
+  startValidationLog(name: string): void {
+    this.results.unlink(`${name}.validation.log`);
   }
 
   /** Removes the results of an earlier attempt of that name. */
   clear(name: string): void {
-    for (const kind of ["json", "log", "exit"]) this.results.unlink(`${name}.${kind}`);
+    for (const kind of ["json", "log", "exit", "validation.log"]) this.results.unlink(`${name}.${kind}`);
   }
 
   size(name: string, kind: ResultKind): number {

@@ -40,7 +40,7 @@ export class Journal {
   refresh(directory: Directory): { tail: Decoded["tail"]; exists: boolean } | { fault: JournalFault } {
     const fd = openJournal(directory, constants.O_RDONLY | constants.O_NONBLOCK);
     if (fd === undefined) {
-      if (this.#offset > 0 && !this.#wasArchived(directory)) throw vanished(directory);
+      if (this.#offset > 0) this.#followToArchive(directory);
       this.#restart(0);
       return { tail: { kind: "none" }, exists: false };
     }
@@ -195,12 +195,15 @@ export class Journal {
     this.#last = Buffer.alloc(0);
   }
 
-  /** Somebody else has archived the session: the file we were reading is in the archive now. */
-  #wasArchived(directory: Directory): boolean {
-    if (directory.lstat("archive")?.isDirectory() !== true) return false;
+  /** Somebody else has archived the session: the file we were reading is in the archive now. What we have not seen of it is told. */
+  #followToArchive(directory: Directory): void {
+    if (directory.lstat("archive")?.isDirectory() !== true) throw vanished(directory);
     const archive = directory.child("archive");
     try {
-      return archive.list().some((name) => name.endsWith(".jsonl") && archive.lstat(name)?.ino === this.#inode);
+      const isOurs = (name: string) => name.endsWith(".jsonl") && archive.lstat(name)?.ino === this.#inode;
+      const name = archive.list().find(isOurs);
+      if (name === undefined) throw vanished(directory);
+      this.#take((readRegular(archive, name, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0)).subarray(this.#offset));
     } finally {
       archive.close();
     }

@@ -6,7 +6,16 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { programPath } from "../../test/support/project.ts";
 import { Directory } from "./contained.ts";
 import { ownIdentity } from "./identity.ts";
-import { type LockOwner, readOwner, withLock } from "./lock.ts";
+import {
+  claimLock,
+  dropClaim,
+  hasLitter,
+  type LockOwner,
+  newOwner,
+  readOwner,
+  sweepMarkers,
+  withLock,
+} from "./lock.ts";
 
 let path: string;
 let directory: Directory;
@@ -60,12 +69,51 @@ describe("the lock", () => {
   });
 });
 
+describe("somebody who takes it again and again", () => {
+  it("keeps a claim in between, and nothing after it is dropped; others take their turns", async () => {
+    const keeper = newOwner();
+    const other = ended(start("40"));
+    for (let round = 0; round < 40; round++) {
+      withLock(directory, ".lock", () => writeFileSync(join(path, "counter"), String(counter() + 1)), { keeper });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([await other, counter()]).toEqual([0, 80]);
+    expect(readdirSync(path)).toEqual([`.lock.claim.${keeper.token}`, "counter"]);
+    expect(hasLitter(directory, ".lock")).toBe(false);
+    dropClaim(directory, ".lock", keeper);
+    expect(readdirSync(path)).toEqual(["counter"]);
+  });
+
+  it("leaves a claim that is swept when it dies", () => {
+    const dead = { ...newOwner(), pid: 2 ** 22 + 1 };
+    writeFileSync(join(path, `.lock.claim.${dead.token}`), JSON.stringify(dead));
+    expect(hasLitter(directory, ".lock")).toBe(true);
+    sweepMarkers(directory, ".lock");
+    expect(readdirSync(path)).toEqual(["counter"]);
+  });
+});
+
+describe("a lock for the life of a process", () => {
+  it("is refused to the second, who is told of the first, and free when it was let go", () => {
+    const first = claimLock(directory, ".engine");
+    const second = claimLock(directory, ".engine");
+    expect(second).toEqual({ heldBy: expect.objectContaining({ pid: process.pid }) });
+    if ("release" in first) first.release(directory);
+    expect(claimLock(directory, ".engine")).toHaveProperty("release");
+  });
+
+  it("is taken from a dead owner", () => {
+    writeFileSync(join(path, ".engine"), JSON.stringify({ ...newOwner(), pid: 2 ** 22 + 1 }));
+    expect(claimLock(directory, ".engine")).toHaveProperty("release");
+  });
+});
+
 describe("a dead owner", () => {
   it("loses it: killed with -9 while holding", async () => {
     const owner = await holding();
     owner.kill("SIGKILL");
     await ended(owner);
-    expect(withLock(directory, ".lock", () => "mine", 2000)).toBe("mine");
+    expect(withLock(directory, ".lock", () => "mine", { waitMs: 2000 })).toBe("mine");
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 
@@ -76,7 +124,7 @@ describe("a dead owner", () => {
     ["from before this machine was renamed", { host: "old-name", pid: 2 ** 22 - 3 }],
   ])("%s loses it", (_what, owner) => {
     plant(owner);
-    expect(withLock(directory, ".lock", () => "mine", 1000)).toBe("mine");
+    expect(withLock(directory, ".lock", () => "mine", { waitMs: 1000 })).toBe("mine");
   });
 
   it("loses it to exactly one of many: 12 processes and a corpse, again and again", async () => {
@@ -95,14 +143,14 @@ describe("a dead owner", () => {
     plant({ pid: 2 ** 22 - 3, token: "a".repeat(24) });
     const marker = { ...ownIdentity(), pid: 2 ** 22 - 5, token: "b".repeat(24), since: "then" };
     writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(marker));
-    expect(withLock(directory, ".lock", () => "mine", 2000)).toBe("mine");
+    expect(withLock(directory, ".lock", () => "mine", { waitMs: 2000 })).toBe("mine");
   });
 
   it("loses it also when the take-over was cut off before its last step", () => {
     const corpse = { ...ownIdentity(), pid: 2 ** 22 - 3, token: "a".repeat(24), since: "then" };
     writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(corpse));
     plant({ pid: 2 ** 22 - 3, token: "c".repeat(24) });
-    expect(withLock(directory, ".lock", () => "mine", 2000)).toBe("mine");
+    expect(withLock(directory, ".lock", () => "mine", { waitMs: 2000 })).toBe("mine");
   });
 });
 
@@ -110,7 +158,7 @@ describe("a living owner", () => {
   it("keeps it, even stopped, whatever the clock says; the message names it", async () => {
     const owner = await holding();
     owner.kill("SIGSTOP");
-    expect(() => withLock(directory, ".lock", () => "mine", 300)).toThrow(
+    expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 300 })).toThrow(
       expect.objectContaining({ code: "locked", message: expect.stringContaining(`process ${owner.pid} on`) }),
     );
     expect(readOwner(directory, ".lock")?.pid).toBe(owner.pid);
@@ -121,17 +169,19 @@ describe("a living owner", () => {
     ["in another container", { namespace: "pid:[1]", pid: 2 ** 22 - 3 }],
   ])("%s keeps it: nobody here can tell that it is dead", (_what, owner) => {
     plant(owner);
-    expect(() => withLock(directory, ".lock", () => "mine", 200)).toThrow(expect.objectContaining({ code: "locked" }));
+    expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 200 })).toThrow(
+      expect.objectContaining({ code: "locked" }),
+    );
   });
 });
 
 describe("a lock that names nobody", () => {
   it.each(["", "not an owner"])("such as a power cut leaves (%j) is taken over after a while", (content) => {
     writeFileSync(join(path, ".lock"), content);
-    expect(() => withLock(directory, ".lock", () => "mine", 200)).toThrow(
+    expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 200 })).toThrow(
       expect.objectContaining({ hint: expect.stringContaining("remove ") }),
     );
-    expect(withLock(directory, ".lock", () => "mine", 5000)).toBe("mine");
+    expect(withLock(directory, ".lock", () => "mine", { waitMs: 5000 })).toBe("mine");
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 });

@@ -27,12 +27,24 @@ const MAX_OWNER_BYTES = 4096;
 /** Links are missing on some file systems (exFAT, some network shares). */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
+export function newOwner(): LockOwner {
+  return { ...ownIdentity(), token: randomHex(12), since: new Date().toISOString() };
+}
+
+export interface LockOptions {
+  waitMs?: number;
+  /** Who takes the lock again and again: its claim stays on disk in between, and `dropClaim` removes it. */
+  keeper?: LockOwner | undefined;
+}
+
 /** Runs `work` while holding the lock `name` in `directory`. Waits for a living owner up to `waitMs`, then says who it is. */
-export function withLock<T>(directory: Directory, name: string, work: () => T, waitMs = DEFAULT_WAIT_MS): T {
-  const owner: LockOwner = { ...ownIdentity(), token: randomHex(12), since: new Date().toISOString() };
+export function withLock<T>(directory: Directory, name: string, work: () => T, options: LockOptions = {}): T {
+  const { waitMs = DEFAULT_WAIT_MS, keeper } = options;
+  const owner = keeper ?? newOwner();
+  const take = keeper === undefined ? tryAcquire : tryAcquireAgain;
   const started = performance.now();
   const unreadable = { inode: 0, since: started };
-  for (let attempt = 0; !tryAcquire(directory, name, owner); attempt++) {
+  for (let attempt = 0; !take(directory, name, owner); attempt++) {
     if (performance.now() - started >= waitMs) throw heldBy(directory, name, readOwner(directory, name));
     clearUnreadable(directory, name, owner, unreadable);
     pause(Math.random() * Math.min(20, 1 + attempt));
@@ -51,7 +63,7 @@ export function claimLock(
   directory: Directory,
   name: string,
 ): { release: (directory: Directory) => void } | { heldBy: LockOwner | undefined } {
-  const owner: LockOwner = { ...ownIdentity(), token: randomHex(12), since: new Date().toISOString() };
+  const owner = newOwner();
   const started = performance.now();
   const unreadable = { inode: 0, since: started };
   for (;;) {
@@ -73,6 +85,39 @@ function tryAcquire(directory: Directory, name: string, owner: LockOwner): boole
   const current = readOwner(directory, name);
   if (current !== undefined && judge(current) === "dead") reap(directory, name, current, owner);
   return false;
+}
+
+/** As `tryAcquire`, with a claim that is made once: most of what a lock costs is the making of a file. */
+function tryAcquireAgain(directory: Directory, name: string, owner: LockOwner): boolean {
+  try {
+    directory.link(claimName(name, owner), name);
+    return true;
+  } catch (error) {
+    if (errno(error) === "EEXIST") return tryAcquire(directory, name, owner);
+    if (errno(error) !== "ENOENT" && !noLinks.has(errno(error) ?? ""))
+      throw ioError("lock", shownPath(directory, name), error);
+  }
+  place(directory, claimName(name, owner), owner);
+  return tryAcquire(directory, name, owner);
+}
+
+export function dropClaim(directory: Directory, name: string, owner: LockOwner): void {
+  directory.unlink(claimName(name, owner));
+}
+
+function claimName(name: string, { token }: LockOwner): string {
+  return `${name}.claim.${token}`;
+}
+
+/** Claims and markers beside the lock that nobody will use any more. */
+export function hasLitter(directory: Directory, name: string): boolean {
+  return directory
+    .list()
+    .some((entry) => entry.startsWith(`${name}.reap.`) || (isClaim(entry, name) && isAbandoned(directory, entry)));
+}
+
+function isClaim(entry: string, name: string): boolean {
+  return entry.startsWith(`${name}.claim.`);
 }
 
 /** Who holds the lock now; undefined when nobody does or the file says nothing readable. */
@@ -97,7 +142,7 @@ export function isAbandoned(directory: Directory, name: string): boolean {
 /** Removes claims and markers of dead processes. Call it while holding the lock. */
 export function sweepMarkers(directory: Directory, name: string): void {
   for (const entry of directory.list()) {
-    if (!entry.startsWith(`${name}.reap.`)) continue;
+    if (!entry.startsWith(`${name}.reap.`) && !isClaim(entry, name)) continue;
     const owner = readOwner(directory, entry);
     if (owner === undefined || judge(owner) === "dead") directory.unlink(entry);
   }

@@ -11,7 +11,16 @@ import { brokenHint, dropTail, faultReason, keepBroken } from "./damage.ts";
 import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { JOURNAL_FILE, Journal } from "./journal.ts";
 import { inState, type StateLocation } from "./location.ts";
-import { isAbandoned, LOCK_FILE, sweepMarkers, withLock } from "./lock.ts";
+import {
+  dropClaim,
+  hasLitter,
+  isAbandoned,
+  LOCK_FILE,
+  type LockOwner,
+  newOwner,
+  sweepMarkers,
+  withLock,
+} from "./lock.ts";
 import { MAX_VIEW_BYTES, setAside, VIEW_FILE } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
 import { ensureWorkspace, manifest } from "./workspace.ts";
@@ -47,10 +56,18 @@ export class SessionStore {
   #undrawn = false;
   #timer: NodeJS.Timeout | undefined;
 
+  /** A long-lived process keeps its claim to the lock until it is closed. */
+  #keeper: LockOwner | undefined;
+
   constructor(location: StateLocation, options: StoreOptions) {
     this.location = location;
     this.#options = options;
     this.#view = new ViewKeeper(options);
+  }
+
+  /** From now on until `close`, changes come often. */
+  keepOpen(): void {
+    this.#keeper = newOwner();
   }
 
   /** The session as the journal has it. Leftovers of a crash and edits of the view are dealt with on the way. */
@@ -138,7 +155,10 @@ export class SessionStore {
 
   /** Runs `work` under the session lock; undefined when there is no state directory. */
   locked<T>(work: (directory: Directory) => T): T | undefined {
-    return inState(this.location, ["state"], (directory) => withLock(directory, LOCK_FILE, () => work(directory)));
+    const options = { keeper: this.#keeper };
+    return inState(this.location, ["state"], (directory) =>
+      withLock(directory, LOCK_FILE, () => work(directory), options),
+    );
   }
 
   /** Under the lock: repairs what can be repaired and refuses to go on with a broken session. */
@@ -213,6 +233,9 @@ export class SessionStore {
   close(): void {
     try {
       this.flush();
+      const keeper = this.#keeper;
+      this.#keeper = undefined;
+      if (keeper !== undefined) inState(this.location, ["state"], (state) => dropClaim(state, LOCK_FILE, keeper));
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
       this.#options.warn(`The change is recorded, but ${VIEW_FILE} could not be drawn: ${error.message}`);
@@ -240,8 +263,7 @@ export class SessionStore {
 
   /** What killed writers left in any directory of the state tree. */
   #hasLeftovers(directory: Directory): boolean {
-    if (directory.list().some((name) => name.startsWith(`${LOCK_FILE}.reap.`)) || isAbandoned(directory, LOCK_FILE))
-      return true;
+    if (hasLitter(directory, LOCK_FILE) || isAbandoned(directory, LOCK_FILE)) return true;
     return manifest.some((path) => {
       try {
         return inState(this.location, path, (each) => each.list().some(isTemporary)) === true;
@@ -260,7 +282,7 @@ export class SessionStore {
       return state;
     };
     try {
-      return withLock(directory, LOCK_FILE, mend, READER_WAIT_MS);
+      return withLock(directory, LOCK_FILE, mend, { waitMs: READER_WAIT_MS });
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
       // A project that cannot be written, or that somebody is writing, can still be read.

@@ -3,9 +3,9 @@
 import * as z from "zod";
 import { splitFrontMatter } from "../front-matter.ts";
 import { emptyContext } from "../handoff/keys.ts";
-import { readYaml } from "../plan/yaml.ts";
 import { type SessionRecord, sessionRecord } from "../session/events.ts";
 import { stripControls } from "../text.ts";
+import { readYaml } from "../yaml.ts";
 
 export type ReadView =
   | { ok: true; record: SessionRecord; title: string; body: string; unknownKeys: string[] }

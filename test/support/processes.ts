@@ -82,12 +82,24 @@ export async function allGone(project: Project, withinMs = 20_000): Promise<void
   }
 }
 
-/** Runs `use` in a project that is removed afterwards, with whatever still runs in it when `use` has failed. */
+/** For tests that start processes: the machine may be busy. `withProcesses` gives up before, since nobody would clean up after. */
+export const TEST_TIMEOUT_MS = 60_000;
+const PATIENCE_MS = TEST_TIMEOUT_MS - 5_000;
+
+/** Runs `use` in a project that is removed afterwards, with whatever still runs in it when `use` fails or takes too long. */
 export async function withProcesses<T>(use: (project: Project) => Promise<T>): Promise<T> {
   const project = new Project();
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const left = processesOf(project).map(({ pid, command }) => `${pid} ${command}`);
+      reject(new Error(`not done within ${PATIENCE_MS} ms; running:\n${left.join("\n")}`));
+    }, PATIENCE_MS);
+  });
   try {
-    return await use(project);
+    return await Promise.race([use(project), tooLate]);
   } finally {
+    clearTimeout(timer);
     for (const { pid } of processesOf(project)) kill(pid);
     project.remove();
   }

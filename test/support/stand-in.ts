@@ -2,7 +2,7 @@
 
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type PhaseSpec, type Project, programPath } from "./project.ts";
+import { type PhaseSpec, type Project, planPath, planText, programPath } from "./project.ts";
 
 export interface Start {
   at: number;
@@ -46,6 +46,12 @@ export class StandIn {
     const all: Start[] = lines.map((line) => JSON.parse(line));
     return event === undefined ? all : all.filter((note) => note.event === event);
   }
+}
+
+/** A project with a plan of `phases` and the stand-in to carry it out. */
+export function prepare(project: Project, phases: PhaseSpec[]): StandIn {
+  project.write(planPath, planText(phases));
+  return new StandIn(project);
 }
 
 export type Steps = [name: string, argument?: unknown][];

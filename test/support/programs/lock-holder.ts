@@ -22,6 +22,6 @@ for (let round = 0; round < Number(rounds); round++) {
       }
       writeFileSync(counter, String(value + 1));
     },
-    60_000,
+    { waitMs: 60_000 },
   );
 }

@@ -43,6 +43,8 @@ async function perform(name: string, argument: unknown): Promise<void> {
       process.kill(process.pid, argument as NodeJS.Signals);
       return new Promise((resolve) => setTimeout(resolve, 5000));
     },
+    /** With its whole process group, what waits for it included. */
+    killGroup: () => process.kill(0, "SIGKILL"),
     ignore: () => process.on(argument as NodeJS.Signals, () => undefined),
     /** Ends when it is told to, but takes its time. */
     linger: () => process.on("SIGTERM", () => setTimeout(() => process.exit(143), Number(argument))),
