@@ -31,6 +31,12 @@ export const exitCodes: Record<ErrorCode, number> = {
   io: 1,
 };
 
+/** What a command that was ended by a signal exits with. */
+export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** What an attempt that reached its time limit counts as. */
+export const TIMEOUT_CODE = 124;
+
 export class MaestroError extends Error {
   readonly code: ErrorCode;
   /** What the person can do about it; printed on a line of its own. */

@@ -1,6 +1,7 @@
 // The last word about a run: the report and the archive, or what somebody has to decide, and the exit code.
 
 import type { EngineEnd } from "../engine/engine.ts";
+import { signalCodes } from "../errors.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
@@ -13,7 +14,6 @@ import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
 
 const exitCodes = { completed: 0, aborted: 1, failed: 4, quota: 5 } as const;
-const signalCodes: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 export interface Concluding {
   store: SessionStore;
@@ -26,7 +26,7 @@ export interface Concluding {
 export async function conclude(io: Io, concluding: Concluding): Promise<number> {
   const { store, settings, end, json } = concluding;
   const session = requireSession(store.session);
-  const code = end.kind === "interrupted" ? (signalCodes[end.signal] ?? 1) : exitCodes[end.kind];
+  const code = end.kind === "interrupted" ? signalCodes[end.signal] : exitCodes[end.kind];
   if (!json) for (const line of lastWords(io, settings, session, end)) io.out(`${line}\n`);
   const archived = end.kind === "completed" ? await putAway(io, concluding) : undefined;
   if (json) {
@@ -83,7 +83,7 @@ export function missingFiles(projectRoot: string, session: Session): { phase: st
 async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
   const question = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
-    const isWanted = io.interactive && /^y/i.test((await io.ask(`${question} [y/N] `)).trim());
+    const isWanted = io.interactive && /^y/i.test((await io.ask(`${question} [y/N] `)) ?? "");
     if (!isWanted) {
       if (!io.interactive && !json) io.out(`\n${question}\n  maestro archive\n`);
       return undefined;

@@ -75,7 +75,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
       quotaWaitMs: limits.quotaWaitMs,
       graceMs: limits.graceMs,
     });
-    const leave = io.onSignal((signal) => engine.stop(signal));
+    const leave = io.onSignal((signal) => engine.stop(signal), true);
     const hide = showRun(io, store, engine, conducting.display);
     store.keepOpen();
     try {

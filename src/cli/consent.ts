@@ -10,6 +10,16 @@ import { consentLines } from "../views/consent.ts";
 import type { EngineFlags } from "./engine-options.ts";
 import type { Io } from "./io.ts";
 
+/** The mode that a flag or a setting names; null: to be asked. */
+export function presetMode({ values }: ResolvedSettings, flags: EngineFlags): ExecutionMode | null {
+  const preset = flags.mode ?? values.MAESTRO_EXECUTION_MODE;
+  if (preset === "parallel" || preset === "sequential") return preset;
+  if (preset === "ask") return null;
+  throw new MaestroError("usage", `Unknown execution mode ${JSON.stringify(preset)}`, {
+    hint: "Use one of parallel, sequential, ask.",
+  });
+}
+
 /** The mode; undefined when nobody is there to choose it, or does not want to. The question itself has been shown then. */
 export async function chooseMode(
   io: Io,
@@ -17,13 +27,8 @@ export async function chooseMode(
   phases: readonly PlanPhase[],
   flags: EngineFlags,
 ): Promise<ExecutionMode | undefined> {
-  const preset = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
-  if (preset === "parallel" || preset === "sequential") return preset;
-  if (preset !== "ask") {
-    throw new MaestroError("usage", `Unknown execution mode ${JSON.stringify(preset)}`, {
-      hint: "Use one of parallel, sequential, ask.",
-    });
-  }
+  const preset = presetMode(settings, flags);
+  if (preset !== null) return preset;
   io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini").join("\n")}\n\n`);
   if (flags.yes) {
     io.err("--yes: parallel dispatch\n");
@@ -37,7 +42,8 @@ export async function chooseMode(
     return undefined;
   }
   for (;;) {
-    const answer = (await io.ask("Which one? [1 parallel, 2 sequential, q to leave] ")).trim().toLowerCase();
+    const question = "Which one? [1 parallel, 2 sequential, q to leave] ";
+    const answer = (await io.ask(question))?.trim().toLowerCase() ?? "q";
     if (/^(1|p|parallel)$/.test(answer)) return "parallel";
     if (/^(2|s|sequential)$/.test(answer)) return "sequential";
     if (/^(q|quit|n|no|)$/.test(answer)) return undefined;

@@ -3,7 +3,7 @@
 
 import { hostname } from "node:os";
 import { errno, MaestroError } from "../errors.ts";
-import { requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide.ts";
 import { decideAbort } from "../session/decide-attempt.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { movePhase } from "../store/operations.ts";
@@ -39,14 +39,32 @@ function decide(
   const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
   const reason = flags.reason === undefined ? undefined : stripControls(flags.reason);
   const isRunning = withStore(io, settings, (store) => {
+    if (to === "in_progress") refuseUnfailed(store, phase);
+    store.read();
+    // An engine that has recorded the end of its run does not look again.
+    const isLooking = store.session?.status === "in_progress";
     movePhase(store, { phase, to, userDecision: true, reason, maxRetries, now: io.now(), timeoutMs });
-    return runningEngine(store.location) !== undefined;
+    return isLooking && runningEngine(store.location) !== undefined;
   });
   const what = to === "skipped" ? "is skipped" : "will be tried again";
   const next = isRunning ? "the running engine takes it up" : 'go on with "maestro resume"';
   if (flags.json) printJson(io, { phase, status: to, engine_running: isRunning });
   else io.out(`Phase ${phase} ${what}; ${next}\n`);
   return 0;
+}
+
+/** Whatever else can start starts by itself. */
+function refuseUnfailed(store: SessionStore, id: string): void {
+  store.read();
+  const { status } = requirePhase(requireSession(store.session), id);
+  if (status === "failed") return;
+  throw new MaestroError(
+    "illegal_transition",
+    `Phase ${id} is ${status.replace("_", " ")}: only a failed phase is retried`,
+    {
+      hint: 'Go on with "maestro resume", which starts what is ready or was interrupted.',
+    },
+  );
 }
 
 export async function abort(io: Io, flags: DecisionFlags): Promise<number> {

@@ -9,7 +9,7 @@ import type { Roster } from "../agents/roster.ts";
 import { type DispatchPrompt, type DispatchResult, dispatch as runBatch } from "../engine/dispatch.ts";
 import { Lifeline } from "../engine/lifeline.ts";
 import { Supervisor } from "../engine/supervisor.ts";
-import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { errno, MaestroError, reasonOf, signalCodes } from "../errors.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
 import { modelFor } from "../runtimes/models.ts";
@@ -20,12 +20,11 @@ import { stripControls } from "../text.ts";
 import { extraArguments, findProgram, refuseInsideAttempt, warnOfArguments } from "./conduct.ts";
 import { rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
-import type { Io } from "./io.ts";
+import type { EndingSignal, Io } from "./io.ts";
 
 const wardenProgram = join(dirname(fileURLToPath(import.meta.url)), "warden.js");
 const MAX_PROMPT_BYTES = 1_048_576;
 const REJECTED = 1;
-const signalCodes: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /** Exit code: how many agents failed, at most 255; 1 for a batch that was rejected. */
 export async function dispatch(io: Io, directory: string, flags: EngineFlags): Promise<number> {
@@ -51,11 +50,11 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
   const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs), limits.graceMs);
-  let stopped: NodeJS.Signals | undefined;
+  let stopped: EndingSignal | undefined;
   const leave = io.onSignal((signal) => {
     supervisor.stopAll("stopped", stopped !== undefined);
     stopped ??= signal;
-  });
+  }, true);
   try {
     const summary = await runBatch(prompts, {
       run,
@@ -77,7 +76,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
     const { batch_status, succeeded, total_agents, failed, wall_time_seconds } = summary;
     io.out(`\n${batch_status}: ${succeeded} of ${total_agents} agents succeeded in ${wall_time_seconds} s\n`);
     io.out(`Summary: ${join(directory, "results", "summary.json")}\n`);
-    return stopped === undefined ? Math.min(255, failed) : (signalCodes[stopped] ?? 1);
+    return stopped === undefined ? Math.min(255, failed) : signalCodes[stopped];
   } finally {
     await supervisor.close();
     leave();

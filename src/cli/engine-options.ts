@@ -35,13 +35,13 @@ export function engineSettings({ values }: ResolvedSettings, flags: EngineFlags)
   const concurrent = flags.maxConcurrent === undefined ? values.MAESTRO_MAX_CONCURRENT : count(flags.maxConcurrent);
   return {
     slots: concurrent === 0 ? Number.POSITIVE_INFINITY : concurrent,
-    timeoutMs: duration("--timeout", flags.timeout, "m", 1) ?? values.MAESTRO_AGENT_TIMEOUT * 60_000,
+    timeoutMs: duration("--timeout", flags.timeout, "m", 1) ?? Math.round(values.MAESTRO_AGENT_TIMEOUT * 60_000),
     staggerMs: duration("--stagger", flags.stagger, "s", 0) ?? values.MAESTRO_STAGGER_DELAY * 1000,
     graceMs: duration("--grace", flags.grace, "s", 0) ?? 5000,
     validationTimeoutMs: duration("--validation-timeout", flags.validationTimeout, "m", 1) ?? 600_000,
     quotaWaitMs: duration("--quota-wait", flags.quotaWait, "m", 0) ?? 3_600_000,
-    quotaBaseMs: values.MAESTRO_QUOTA_DELAY * 1000,
-    passEnv: (flags.passEnv ?? []).flatMap((names) => names.split(",")).filter((name) => name !== ""),
+    quotaBaseMs: Math.round(values.MAESTRO_QUOTA_DELAY * 1000),
+    passEnv: (flags.passEnv ?? []).flatMap((names) => names.split(",")).filter(isVariable),
   };
 }
 
@@ -58,6 +58,12 @@ export function duration(
   throw new MaestroError("usage", `${option} must be a length of time (got: ${given})`, {
     hint: "Write it as 90s, 10m or 1h.",
   });
+}
+
+function isVariable(name: string): boolean {
+  if (/^[A-Za-z_]\w*$/.test(name)) return true;
+  if (name === "") return false;
+  throw new MaestroError("usage", `--pass-env takes the names of variables (got: ${name})`);
 }
 
 function count(given: string): number {

@@ -1,5 +1,9 @@
 // The machine as a verb sees it. A verb gets it as an argument; only main.ts knows the real one.
 
+import type { signalCodes } from "../errors.ts";
+
+export type EndingSignal = keyof typeof signalCodes;
+
 export interface Io {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -11,12 +15,12 @@ export interface Io {
   /** From now on a signal waits for the file operation in progress, so that nothing temporary is left behind. */
   deferSignals(): void;
   now(): Date;
-  /** Takes over the signals that end a run; returns how to give them back. */
-  onSignal(handler: (signal: NodeJS.Signals) => void): () => void;
+  /** Takes over the signals that end a command; returns how to give them back. `isVital`: it goes on though nobody reads its output. */
+  onSignal(handler: (signal: EndingSignal) => void, isVital?: boolean): () => void;
   /** Whether somebody can be asked: questions and answers are on a terminal. */
   interactive: boolean;
-  /** Asks on the terminal; only when `interactive`. */
-  ask(question: string): Promise<string>;
+  /** Asks on the terminal; only when `interactive`. Null: the person left. */
+  ask(question: string): Promise<string | null>;
   /** The size of the terminal that progress goes to; undefined when it is none. */
   screen(): { columns: number; rows: number } | undefined;
   /** Colours are wanted: a terminal, and NO_COLOR is not set. */

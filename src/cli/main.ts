@@ -3,17 +3,19 @@
 import { fstatSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { CommanderError } from "commander";
-import { errno, exitCodes, MaestroError, reasonOf } from "../errors.ts";
+import { errno, exitCodes, MaestroError, reasonOf, signalCodes } from "../errors.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
-import type { Io } from "./io.ts";
+import type { EndingSignal, Io } from "./io.ts";
 import { program } from "./program.ts";
 
-const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
-/** Somebody has taken over the signals: what is done must not end, or end differently, because nobody listens any more. */
+/** Something vital was done: it must not end, or end differently, because nobody listens any more. */
 let hasRun = false;
 
-process.exitCode = await main(process.argv);
+/** The answer could not be written, though somebody wanted it. */
+let isAnswerLost = false;
+
+const code = await main(process.argv);
+process.exitCode = code === 0 && isAnswerLost ? exitCodes.io : code;
 
 async function main(argv: string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", cannotAnswer);
@@ -68,21 +70,22 @@ function deferSignals(): void {
   for (const [signal, code] of Object.entries(signalCodes)) process.once(signal, () => process.exit(code));
 }
 
-function onSignal(handler: (signal: NodeJS.Signals) => void): () => void {
+function onSignal(handler: (signal: EndingSignal) => void, isVital = false): () => void {
   const signals = Object.keys(signalCodes) as (keyof typeof signalCodes)[];
   for (const signal of signals) process.on(signal, handler);
-  hasRun = true;
+  hasRun ||= isVital;
   return () => {
     for (const signal of signals) process.off(signal, handler);
   };
 }
 
-async function ask(question: string): Promise<string> {
+async function ask(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {
-      // Ctrl-D is an answer too: none.
-      terminal.once("close", () => resolve(""));
+      // Ctrl-D: no answer.
+      terminal.once("close", () => resolve(null));
+      terminal.once("SIGINT", () => process.exit(signalCodes.SIGINT));
       terminal.question(question, resolve);
     });
   } finally {
@@ -116,10 +119,13 @@ function report(error: unknown): number {
 
 /** `maestro status | head -1`: the reader has seen enough. Anything else that cannot be written is an error like others. */
 function cannotAnswer(error: NodeJS.ErrnoException): void {
-  if (hasRun) return;
-  if (error.code === "EPIPE") process.exit(0);
-  writeSync(2, `ERROR: Cannot write the answer: ${reasonOf(error)}\n`);
-  process.exit(exitCodes.io);
+  const isGone = error.code === "EPIPE" || (hasRun && error.code === "EIO");
+  if (isGone && hasRun) return;
+  if (isGone) process.exit(0);
+  if (!isAnswerLost) writeSync(2, `ERROR: Cannot write the answer: ${reasonOf(error)}\n`);
+  if (!hasRun) process.exit(exitCodes.io);
+  isAnswerLost = true;
+  if (process.exitCode === 0) process.exitCode = exitCodes.io;
 }
 
 async function readStdin(): Promise<Uint8Array> {

@@ -294,8 +294,8 @@ function engineOptions(made: Command): Command {
   return made
     .addOption(new Option("--mode <mode>", "how phases are carried out").choices(["parallel", "sequential", "ask"]))
     .option("--max-concurrent <n>", "agents at the same time; 0: all that are ready")
-    .option("--timeout <time>", "limit of an attempt: 90s, 10m")
-    .option("--stagger <time>", "time between two launches: 5s")
+    .option("--timeout <time>", "limit of an attempt: 90s, 10m (a bare number: minutes)")
+    .option("--stagger <time>", "time between two launches: 5s (a bare number: seconds)")
     .option("--model <model>", "model for all agents")
     .option("--runtime <name>", "what plays the agents", "gemini")
     .option("--keep-going", "after a failure, go on with phases that do not depend on it")

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MaestroError } from "../errors.ts";
+import { MaestroError, signalCodes } from "../errors.ts";
 import { modelFor } from "../runtimes/models.ts";
 import { rehearsalRuntime } from "../runtimes/rehearsal.ts";
 import { scriptOf } from "../runtimes/rehearsal-script.ts";
@@ -35,6 +35,7 @@ export interface RehearseFlags extends EngineFlags {
 export async function rehearse(io: Io, planPath: string, flags: RehearseFlags): Promise<number> {
   refuseInsideAttempt(io);
   const settings = settingsOf(io);
+  pricesOf(io, settings);
   const approved = await approvePlan(io, settings, planPath);
   const stage = realpathSync(mkdtempSync(join(tmpdir(), "maestro-rehearsal-")));
   try {
@@ -55,7 +56,7 @@ async function play(
   mkdirSync(join(stage, dirname(plan)), { recursive: true });
   writeFileSync(join(stage, plan), approved.bytes);
   const script = join(stage, ".gemini", "rehearsal.json");
-  const played = scriptOf(approved.plan, seconds(flags.seconds) * 1000);
+  const played = scriptOf(approved.plan, seconds(flags.seconds) * 1000, settings.values.MAESTRO_MAX_RETRIES);
   writeFileSync(script, JSON.stringify(played));
   const store = new SessionStore(locateState(stage, ".gemini"), {
     now: io.now,
@@ -85,8 +86,8 @@ async function play(
     // The user's own commands could do anything: they are played too.
     validator: () => ({ program: process.execPath, args: [player, "validation", script] }),
   });
-  if (end.kind === "interrupted") return end.signal === "SIGINT" ? 130 : 143;
-  say(io, settings, approved, flags, requireSession(store.session), limits.slots);
+  if (end.kind === "interrupted") return signalCodes[end.signal];
+  say(io, settings, approved, flags, requireSession(store.session), mode === "sequential" ? 1 : limits.slots);
   return end.kind === "completed" ? 0 : 1;
 }
 

@@ -1,25 +1,28 @@
 // maestro resume: where the session stands, what has to be decided first, and then on with it.
 
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { decideMode, requireSession } from "../session/decide.ts";
 import { ownedFiles } from "../session/decide-attempt.ts";
 import { planChanges } from "../session/plan-change.ts";
 import { positionOf } from "../session/position.ts";
-import type { Session, SessionPhase } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { conflictsOf, movePhase, revisePlan } from "../store/operations.ts";
 import { changedSince } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { escalationBlock } from "../views/escalation.ts";
 import { resumeLines } from "../views/resume.ts";
 import { extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
 import { chooseMode } from "./consent.ts";
 import { approvePlan, settingsOf, validateFile } from "./context.ts";
 import { detach } from "./detach.ts";
 import { engineSettings } from "./engine-options.ts";
+import { askAboutFailed } from "./escalate.ts";
 import type { Io } from "./io.ts";
 import { paint } from "./paint.ts";
+import { pricesOf } from "./prices.ts";
 import { carryOut, missingRuntime, noteMissing, openLiveStore, type RunFlags, runtimeNamed } from "./run.ts";
 
 const NEEDS_A_PERSON = 4;
@@ -33,6 +36,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const settings = settingsOf(io);
   engineSettings(settings, flags);
   extraArguments(settings);
+  pricesOf(io, settings);
   const runtime = runtimeNamed(flags.runtime);
   const store = openLiveStore(io, settings);
   const session = openSession(store);
@@ -65,7 +69,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   }
   if (!(await haveMode(io, settings, store, flags))) return NEEDS_A_PERSON;
   store.close();
-  if (flags.detach) return detach(io, ["resume"], { ...flags, yes: true });
+  if (flags.detach) return detach(io, ["resume"], flags);
   return carryOut(io, { store, settings, runtime, program, flags });
 }
 
@@ -120,6 +124,13 @@ async function takeNewPlan(
 ): Promise<boolean> {
   const session = requireSession(store.session);
   const path = session.implementation_plan ?? "";
+  if (!existsSync(resolve(io.cwd, path))) {
+    if (!flags.acceptPlanChange) {
+      io.out(`The plan that the session began with is gone: ${path}\n`);
+      io.out("Put it back, or pass --accept-plan-change to go on with it as it was recorded.\n");
+    }
+    return flags.acceptPlanChange === true;
+  }
   if (!flags.acceptPlanChange) {
     io.out(`The plan is not the one that the session began with: ${path}\n`);
     for (const line of await difference(io, settings, session, path)) io.out(`  ${line}\n`);
@@ -152,30 +163,29 @@ async function decideFailed(
   flags: ResumeFlags,
 ): Promise<boolean> {
   const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
-  for (const phase of requireSession(store.session).phases.filter((one) => one.status === "failed")) {
-    const decision = flags.yes ? "retry" : await askAbout(io, requireSession(store.session), phase, maxRetries);
-    if (decision === null) return false;
+  for (const { id } of requireSession(store.session).phases.filter((one) => one.status === "failed")) {
+    const decision = flags.yes ? "retry" : await askAbout(io, id);
+    if (decision === "leave") return false;
+    if (decision === "options") {
+      if (!(await askAboutFailed(io, settings, store, [id]))) return false;
+      continue;
+    }
     const to = decision === "retry" ? "in_progress" : "skipped";
     const reason = flags.yes ? "resume --yes" : "decided at resume";
-    movePhase(store, { phase: phase.id, to, userDecision: true, reason, maxRetries, now: io.now() });
+    movePhase(store, { phase: id, to, userDecision: true, reason, maxRetries, now: io.now() });
   }
   return true;
 }
 
-async function askAbout(
-  io: Io,
-  session: Session,
-  phase: SessionPhase,
-  maxRetries: number,
-): Promise<"retry" | "skip" | null> {
-  if (!io.interactive) return null;
+async function askAbout(io: Io, id: string): Promise<"retry" | "skip" | "options" | "leave"> {
+  if (!io.interactive) return "leave";
   for (;;) {
-    const question = `Phase ${phase.id}: has this issue been resolved? [y retry, n show options, s skip, q leave] `;
-    const answer = (await io.ask(question)).trim().toLowerCase();
+    const question = `Phase ${id}: has this issue been resolved? [y retry, n show options, s skip, q leave] `;
+    const answer = (await io.ask(question))?.trim().toLowerCase() ?? "q";
     if (/^(y|yes|r|retry)$/.test(answer)) return "retry";
     if (/^(s|skip)$/.test(answer)) return "skip";
-    if (/^(q|quit|)$/.test(answer)) return null;
-    io.err(`\n${escalationBlock(session, phase, maxRetries).join("\n")}\n\n`);
+    if (/^(n|no)$/.test(answer)) return "options";
+    if (/^(q|quit|)$/.test(answer)) return "leave";
   }
 }
 

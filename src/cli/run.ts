@@ -13,13 +13,14 @@ import { type ApprovedPlan, createSession } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { conclude } from "./conclude.ts";
 import { conduct, extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
-import { chooseMode } from "./consent.ts";
+import { chooseMode, presetMode } from "./consent.ts";
 import { approvePlan, openStore, settingsOf } from "./context.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import type { Io } from "./io.ts";
+import { pricesOf } from "./prices.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -37,15 +38,19 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const settings = settingsOf(io);
   const engine = engineSettings(settings, flags);
   extraArguments(settings);
+  pricesOf(io, settings);
   const runtime = runtimeNamed(flags.runtime);
   const approved = await approvePlan(io, settings, planPath);
   if (flags.dryRun) return dryRun(io, settings, approved, { flags, engine, runtime });
   const store = openLiveStore(io, settings);
   await clearTheWay(io, store, flags);
   const program = findProgram(io, runtime.program);
-  if (program === undefined) throw recordMissing(io, store, approved, runtime);
+  if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
   const mode = await chooseMode(io, settings, approved.plan.phases, flags);
-  if (mode === undefined) return NEEDS_A_PERSON;
+  if (mode === undefined) {
+    io.err("Nothing was started.\n");
+    return NEEDS_A_PERSON;
+  }
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   create(io, store, approved, mode, flags.task);
   return carryOut(io, { store, settings, runtime, program, flags });
@@ -63,6 +68,9 @@ export interface CarryOut {
 export async function carryOut(io: Io, { store, settings, runtime, program, flags }: CarryOut): Promise<number> {
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;
+  const { execution_mode } = requireSession(store.session);
+  if (flags.json)
+    io.out(`${JSON.stringify({ type: "run.started", session_id: id, execution_mode, pid: process.pid })}\n`);
   for (;;) {
     const end = await conduct(io, {
       store,
@@ -122,13 +130,19 @@ async function clearTheWay(io: Io, store: SessionStore, flags: RunFlags): Promis
       hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
     });
   }
+  if (session.aborted) {
+    throw new MaestroError("environment", `Session ${session.session_id} was aborted and is still there`, {
+      hint: 'Put it away with "maestro archive".',
+    });
+  }
   if (session.status !== "completed") {
     const what = `Session ${session.session_id} is not finished (${session.status})`;
     const hint = 'Go on with it: "maestro resume". Or put it away: "maestro archive".';
     throw new MaestroError("environment", what, { hint });
   }
   const question = `Session ${session.session_id} is completed but not archived. Archive it now? [Y/n] `;
-  if (!flags.yes && (!io.interactive || /^n/i.test((await io.ask(question)).trim()))) {
+  const isWanted = flags.yes || (io.interactive && /^\s*(y|yes|)\s*$/i.test((await io.ask(question)) ?? "n"));
+  if (!isWanted) {
     throw new MaestroError("environment", `Session ${session.session_id} is completed but not archived`, {
       hint: 'Put it away with "maestro archive", or pass --yes.',
     });
@@ -154,8 +168,14 @@ function create(
 }
 
 /** Without a runtime nothing can run. The session says so, and goes on when there is one. */
-function recordMissing(io: Io, store: SessionStore, approved: ApprovedPlan, runtime: Runtime): MaestroError {
-  create(io, store, approved, null);
+function recordMissing(
+  io: Io,
+  store: SessionStore,
+  approved: ApprovedPlan,
+  runtime: Runtime,
+  mode: ExecutionMode | null,
+): MaestroError {
+  create(io, store, approved, mode);
   noteMissing(store, runtime);
   store.close();
   return missingRuntime(runtime);

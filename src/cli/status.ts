@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
 import { brokenHint } from "../store/damage.ts";
+import { runningEngine } from "../store/engine-lock.ts";
 import { JOURNAL_FILE } from "../store/journal.ts";
 import type { StateLocation } from "../store/location.ts";
 import { conflictsOf } from "../store/operations.ts";
@@ -38,11 +39,16 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
     const { session } = read;
     const conflicts = options.conflicts ? conflictsOf(store.location, session) : null;
     const position = positionOf(session);
+    const owner = runningEngine(store.location);
     if (options.json) {
-      printJson(io, { exists: true, ...sessionJson(session), position, ...(conflicts === null ? {} : { conflicts }) });
-    } else {
-      io.out(`${statusLines(session, position, conflicts, io.now(), paint(io.color)).join("\n")}\n`);
+      const engine = owner === undefined ? null : { pid: owner.pid, since: owner.since };
+      const found = conflicts === null ? {} : { conflicts };
+      printJson(io, { exists: true, ...sessionJson(session), position, engine, ...found });
+      return 0;
     }
+    const lines = statusLines(session, position, conflicts, io.now(), paint(io.color), owner !== undefined);
+    io.out(`${lines.join("\n")}\n`);
+    if (owner !== undefined) io.out(`Engine:  process ${owner.pid}; "maestro watch" shows it\n`);
     return 0;
   });
 }

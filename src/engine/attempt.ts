@@ -144,7 +144,7 @@ function watch(workshop: Workshop, phase: string, name: string, watcher: Watcher
     const fresh = batch.read(name, "log", MAX_WATCHED_STDERR, Math.min(seen, size));
     seen = batch.trimLog(name) ? batch.size(name, "log") : size;
     const line = stripControls(fresh).trimEnd().split("\n").at(-1)?.trim() ?? "";
-    if (line !== "") watcher.activity(phase, workshop.redact(line.slice(0, 200)));
+    if (line !== "") watcher.activity(phase, workshop.redact(line).slice(0, 200));
     const sign = runtime.quotaSign(fresh);
     if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
     return null;
@@ -159,7 +159,7 @@ export interface Judged {
 
 /** What an attempt came to, from the files it left. */
 export function judgeFiles(workshop: Workshop, phase: string, name: string, exit: Omit<Exit, "durationMs">): Judged {
-  const { batch, runtime, store } = workshop;
+  const { batch, runtime, store, redact } = workshop;
   const tooLarge = batch.size(name, "json") > MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   batch.trimLog(name);
@@ -169,11 +169,11 @@ export function judgeFiles(workshop: Workshop, phase: string, name: string, exit
     stdout: tooLarge ? "" : batch.read(name, "json", MAX_STDOUT_BYTES),
     // Of an attempt that went well nobody reads it.
     get stderr() {
-      return batch.read(name, "log", MAX_JUDGED_STDERR);
+      return redact(batch.read(name, "log", MAX_JUDGED_STDERR));
     },
   };
   const outcome = runtime.judge(ending);
   if (outcome.text === "") return { outcome, handoff: null };
   const dependents = hasDependents(requireSession(store.session), phase);
-  return { outcome, handoff: readHandoff(outcome.text, { format: "text", dependents }) };
+  return { outcome, handoff: readHandoff(redact(outcome.text), { format: "text", dependents }) };
 }

@@ -2,7 +2,7 @@
 // retried and nothing is recorded in a session. The contract of the design documents, S3 before S2 before S0.
 
 import type { Tier } from "../agents/tiers.ts";
-import { MaestroError } from "../errors.ts";
+import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import { tierPolicy } from "../runtimes/policy.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -10,7 +10,6 @@ import { type Batch, MAX_STDOUT_BYTES } from "../store/batch.ts";
 import type { Exit, Supervisor } from "./supervisor.ts";
 import { RUN_MARKER } from "./tree.ts";
 
-const TIMEOUT_CODE = 124;
 /** What a shell answers for a command that could not be started. */
 const NOT_STARTED_CODE = 126;
 

@@ -1,7 +1,7 @@
 // The loop: fold, decide, act, wait for something to end. It starts what `schedule` says, records what came of it, and stops
 // when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
 
-import { MaestroError } from "../errors.ts";
+import { MaestroError, type signalCodes } from "../errors.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideCompletion, requirePhase, requireSession } from "../session/decide.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
@@ -28,11 +28,13 @@ export interface EngineLimits extends Limits {
   graceMs: number;
 }
 
+type StopSignal = keyof typeof signalCodes;
+
 export type EngineEnd =
   | { kind: "completed" }
   /** Phases failed and somebody has to decide. */
   | { kind: "failed"; phases: string[] }
-  | { kind: "interrupted"; signal: NodeJS.Signals }
+  | { kind: "interrupted"; signal: StopSignal }
   /** The provider has refused for longer than anybody wanted to wait. */
   | { kind: "quota" }
   | { kind: "aborted" };
@@ -57,7 +59,7 @@ export class Engine {
   readonly #signs: { phase: string; retryAfterMs: number | null }[] = [];
   #lastLaunch: number | null = null;
   #lastLook = 0;
-  #signal: NodeJS.Signals | null = null;
+  #signal: StopSignal | null = null;
   #failure: unknown;
   #wake: () => void = () => undefined;
 
@@ -79,10 +81,10 @@ export class Engine {
       await this.#clearEarlierRuns();
       this.#setStatus("in_progress");
       this.#rememberQuota();
-      const end = await this.#loop();
-      if (end.kind === "completed") this.#update((session) => decideCompletion(session, undefined));
-      else if (end.kind !== "aborted") this.#setStatus(end.kind === "failed" ? "failed" : "interrupted");
-      return end;
+      for (;;) {
+        const end = await this.#loop();
+        if (this.#close(end)) return end;
+      }
     } catch (error) {
       supervisor.stopAll("stopped");
       await Promise.all(this.#tasks);
@@ -90,8 +92,17 @@ export class Engine {
     }
   }
 
+  /** Records how it ended; false when somebody has decided meanwhile that it goes on. */
+  #close(end: EngineEnd): boolean {
+    return this.#workshop.store.update((current) => {
+      const session = requireSession(current);
+      const isOver = end.kind !== "failed" || (this.#schedule(session).idle && !session.aborted);
+      return { events: isOver ? endEvents(session, end) : [], result: isOver };
+    });
+  }
+
   /** Nothing new starts, what runs is ended. A second call does not wait for anybody. */
-  stop(signal: NodeJS.Signals): void {
+  stop(signal: StopSignal): void {
     this.#workshop.supervisor.stopAll("stopped", this.#signal !== null);
     this.#signal ??= signal;
     this.#wake();
@@ -101,11 +112,11 @@ export class Engine {
   async #loop(): Promise<EngineEnd> {
     for (;;) {
       this.#look();
+      this.#stopClosed(requireSession(this.#workshop.store.session));
       const { plan, starting } = this.#record();
       for (const attempt of starting) this.#launch(attempt);
       if (this.#failure !== undefined) throw this.#failure;
       const session = requireSession(this.#workshop.store.session);
-      this.#stopClosed(session);
       const end = this.#live.size > 0 ? null : this.#end(session, plan);
       if (end !== null) return end;
       await this.#somethingHappens(plan.wakeAt);
@@ -289,11 +300,19 @@ export class Engine {
   }
 
   #setStatus(status: SessionStatus): void {
-    this.#update((session) => {
-      if (session.status === status) return [];
-      const verdict = judgeStatus(session, status);
-      if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
-      return [{ type: "session.status_set", status }];
-    });
+    this.#update((session) => statusEvents(session, status));
   }
+}
+
+function endEvents(session: Session, end: EngineEnd): SessionEvent[] {
+  if (end.kind === "completed") return decideCompletion(session, undefined);
+  if (end.kind === "aborted") return [];
+  return statusEvents(session, end.kind === "failed" ? "failed" : "interrupted");
+}
+
+function statusEvents(session: Session, status: SessionStatus): SessionEvent[] {
+  if (session.status === status) return [];
+  const verdict = judgeStatus(session, status);
+  if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
+  return [{ type: "session.status_set", status }];
 }

@@ -1,6 +1,7 @@
 // The end of an attempt: its files become an outcome, the outcome becomes events, and the rest of the run is told what follows.
 
-import type { readHandoff } from "../handoff/handoff.ts";
+import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
+import type { Handoff } from "../handoff/handoff.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import {
   type AttemptEnd,
@@ -20,10 +21,6 @@ import type { Workshop } from "./workshop.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
-/** Exit codes of a process that somebody stopped: with no result it was interrupted and has not failed. 0: the CLI ends so on TERM. */
-const stoppedCodes = new Set([0, 129, 130, 137, 143]);
-const TIMEOUT_CODE = 124;
-
 /** How an attempt ended, from its files; to be recorded. */
 export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
@@ -39,8 +36,8 @@ export function adoptAttempt(workshop: Workshop, phase: string): Finished {
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: null });
-  const wasStopped = code === null || stoppedCodes.has(code);
-  if (judged.outcome.kind === "failure" && wasStopped) judged = interrupted(judged);
+  // Nobody knows whether it failed by itself or was ended along with the engine: without an answer it was interrupted, and is not counted.
+  if (judged.outcome.kind === "failure" && judged.outcome.text === "") judged = interrupted(judged);
   const durationMs = Math.max(0, workshop.now().getTime() - Date.parse(attempt.started));
   return { phase, attempt: attempt.attempt, code, durationMs, judged, adopted: true };
 }
@@ -55,6 +52,25 @@ export interface Finished {
 }
 
 export function recordEnd(workshop: Workshop, finished: Finished, update: Update): Consequence {
+  try {
+    return recordWhole(workshop, finished, update);
+  } catch (error) {
+    if (!(error instanceof MaestroError) || error.code !== "usage") throw error;
+    // Something in an agent's words cannot be written down. That is the attempt's failure, not the session's end.
+    const message = `What the agent answered cannot be recorded: ${error.message}`;
+    const outcome = {
+      kind: "failure",
+      reason: "unrecordable",
+      errorType: "runtime",
+      message,
+      text: "",
+      usage: null,
+    } as const;
+    return recordWhole(workshop, { ...finished, judged: { outcome, handoff: null } }, update);
+  }
+}
+
+function recordWhole(workshop: Workshop, finished: Finished, update: Update): Consequence {
   const { phase } = finished;
   const { outcome, handoff } = finished.judged;
   return update((current) => {
@@ -103,7 +119,8 @@ function failureOf(workshop: Workshop, session: Session, phase: string, verdict:
   const step = nextStep(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;
   const { error_type, message } = said(workshop, verdict);
-  return { type: error_type, message, retry: step === "retry" };
+  // The session's errors have the six types of the design documents.
+  return { type: error_type === "auth" ? "runtime" : error_type, message, retry: step === "retry" };
 }
 
 function said({ redact }: Workshop, verdict: Shortfall) {
@@ -111,7 +128,7 @@ function said({ redact }: Workshop, verdict: Shortfall) {
 }
 
 /** Claims are recorded as paths of the project; agents are told to use absolute ones. */
-function evidenceOf({ projectRoot, redact }: Workshop, { check, summary }: ReturnType<typeof readHandoff>) {
+function evidenceOf({ projectRoot, redact }: Workshop, { check, summary }: Handoff) {
   const inside = (paths: readonly string[]) =>
     paths.map((path) => (path.startsWith(`${projectRoot}/`) ? path.slice(projectRoot.length + 1) : path));
   const { status, missing } = check;

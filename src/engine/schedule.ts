@@ -173,7 +173,8 @@ function isLaunchable(
   if (phase.status !== "pending" && phase.status !== "in_progress") return false;
   for (const blocker of blockers[position] ?? []) {
     const before = phases[blocker];
-    if (before === undefined || !isClosed(before)) return false;
+    // A person may have closed it while its attempt still ends.
+    if (before === undefined || !isClosed(before) || live.has(before.id)) return false;
   }
   return !live.has(phase.id) && (phase.status === "pending" || needOf(phase) === "launch");
 }

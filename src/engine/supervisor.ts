@@ -144,7 +144,8 @@ export class Supervisor {
 
   /** What an attempt left behind in its group, or outside of it, does not outlive it for long. */
   #endRemains({ group, launch, killed, killedAt }: Running): void {
-    if (!isGroupAlive(group)) {
+    // What ended by itself and left its group empty left nothing; of what was killed, a child may have gone elsewhere.
+    if (killed === null && !isGroupAlive(group)) {
       this.#lifeline.remove(group);
       return;
     }

@@ -42,10 +42,11 @@ async function runCommands(
   const phase = requirePhase(requireSession(workshop.store.session), id);
   const { name = `p${id}`, attempt = 1 } = phase.attempts.at(-1) ?? {};
   const commands = phase.plan?.validation ?? [];
-  for (const command of commands) {
+  for (const [position, command] of commands.entries()) {
     batch.startValidationLog(name);
     const log = batch.resultPath(name, "validation.log");
-    const marker = `${workshop.run}.${name}`;
+    // Its own: what the agent, or the command before, left behind is being ended by theirs.
+    const marker = `${workshop.run}.${name}.v${position + 1}`;
     const own = {
       MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
       MAESTRO_PHASE: id,
@@ -71,9 +72,11 @@ async function runCommands(
     if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
     if (killed === "stopped") return { kind: "stopped" };
     if (code === 0 && killed === null) continue;
-    const output = stripControls(batch.read(name, "validation.log", MAX_TAIL_CHARS)).trim();
-    const detail = `$ ${command}\n${ending(code, killed, failure, limits.validationTimeoutMs)}\n${output}`.trim();
-    return { kind: "fail", detail: workshop.redact(detail) };
+    // Secrets are looked for in more than is kept: half of one would not be recognised.
+    const printed = workshop.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
+    const how = ending(code, killed, failure, limits.validationTimeoutMs);
+    const detail = `$ ${workshop.redact(command)}\n${how}\n${printed.slice(-MAX_TAIL_CHARS).trim()}`.trim();
+    return { kind: "fail", detail };
   }
   return { kind: "pass", detail: workshop.redact(commands.map((command) => `$ ${command}: passed`).join("\n")) };
 }

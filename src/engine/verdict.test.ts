@@ -110,19 +110,21 @@ describe("what the agent reports itself", () => {
       kind: "failure",
       reason: `reported_${status}`,
       errorType: "runtime",
-      message: "The build fails: no module 'x'.",
+      message: `The agent reported ${status}: The build fails: no module 'x'.`,
     });
   });
 
   it("counts although parts are missing, which are then named too", () => {
     const { reason, message } = judge(report("failure", "It does not compile.")) as Shortfall;
     expect(reason).toBe("reported_failure");
-    expect(message).toMatch(/^It does not compile\.\nThe hand-off is incomplete\..*Downstream Context/);
+    expect(message).toMatch(
+      /^The agent reported failure: It does not compile\.\nThe hand-off is incomplete\..*Downstream Context/,
+    );
   });
 
   it("says so when there is no summary, and cuts one without end", () => {
     const mute = report("partial", "", { without: "Summary" }) + context;
-    expect(judge(mute)).toMatchObject({ message: 'The agent reported "partial" without a summary' });
+    expect(judge(mute)).toMatchObject({ message: "The agent reported partial without a summary" });
     const { message } = judge(report("failure", "word ".repeat(100_000)) + context) as Shortfall;
     expect(message.length).toBeLessThan(10_000);
   });
@@ -137,7 +139,10 @@ describe("what the agent reports itself", () => {
     "My edit conflicts with work of another phase on src/a.ts.",
     "There is an unresolved file conflict in src/a.ts.",
   ])("is a file conflict when somebody else changed its files: %s (175)", (summary) => {
-    expect(judge(report("failure", summary) + context)).toMatchObject({ errorType: "file_conflict", message: summary });
+    expect(judge(report("failure", summary) + context)).toMatchObject({
+      errorType: "file_conflict",
+      message: `The agent reported failure: ${summary}`,
+    });
     expect(judge(report("partial", summary) + context)).toMatchObject({ errorType: "file_conflict" });
     expect(judge(report("success", summary) + context)).toEqual({ kind: "success" });
   });

@@ -83,12 +83,12 @@ function reported(
   summary: string,
   missing: MissingPart[],
 ): Shortfall {
-  const said = summary || `The agent reported "${status}" without a summary`;
-  const message = said.length > LONGEST_MESSAGE ? `${said.slice(0, LONGEST_MESSAGE)} ...` : said;
+  const said = summary.length > LONGEST_MESSAGE ? `${summary.slice(0, LONGEST_MESSAGE)} ...` : summary;
+  const message = `The agent reported ${status}${said === "" ? " without a summary" : `: ${said}`}`;
   return {
     kind: "failure",
     reason: `reported_${status}`,
-    errorType: tellsOfConflict(said) ? "file_conflict" : (check.error_type ?? "runtime"),
+    errorType: tellsOfConflict(summary) ? "file_conflict" : (check.error_type ?? "runtime"),
     message: missing.length === 0 ? message : `${message}\n${lacks(missing)}`,
   };
 }

@@ -57,10 +57,14 @@ function usageOf(counts: Record<string, unknown>): Tokens | null {
   return { input: input ?? cached ?? 0, output: output ?? 0, cached: cached ?? 0 };
 }
 
+/** More is a mistake, and could not be added up. */
+const MOST_TOKENS = 1e12;
+
 /** A whole number, or the digits of one: strings in the statistics have corrupted totals before. */
 function count(value: unknown): number | null {
   const number = typeof value === "string" && /^\s*\d{1,16}\s*$/.test(value) ? Number(value) : value;
-  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : null;
+  const isCount = Number.isSafeInteger(number) && (number as number) >= 0 && (number as number) <= MOST_TOKENS;
+  return isCount ? (number as number) : null;
 }
 
 function add(a: Tokens, b: Tokens): Tokens {

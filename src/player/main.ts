@@ -12,7 +12,7 @@ const { MAESTRO_PHASE = "", MAESTRO_ATTEMPT = "1" } = process.env;
 const script: Script = JSON.parse(readFileSync(scriptFile, "utf8"));
 const phase = script.phases.find((one) => one.id === MAESTRO_PHASE);
 if (phase === undefined) throw new Error(`no phase ${MAESTRO_PHASE} in ${scriptFile}`);
-const fails = MAESTRO_ATTEMPT === "1" && script.failing.phase === phase.id ? script.failing.where : null;
+const fails = MAESTRO_ATTEMPT === "1" && script.failing?.phase === phase.id ? script.failing.where : null;
 
 if (part === "validation") {
   await pause(script.validation_ms);

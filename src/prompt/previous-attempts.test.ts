@@ -71,13 +71,16 @@ describe("earlier attempts", () => {
 
   it.each([
     ["a timeout", { outcome: "timeout", duration_ms: 600_000 }, "ran out of time after 600 s"],
-    ["a refusal of the provider", { outcome: "quota" }, "the provider refused for now; no fault of the work"],
     ["an interruption", { outcome: "interrupted" }, "stopped from outside; no fault of the work"],
     ["an attempt that a crash cut off", null, "nobody saw its end"],
   ] as const)("say how they ended: %s", (_what, result, ending) => {
     const text = textFor({ attempts: [attempt(1, result)] });
     expect(text).toContain(`## Attempt 1 (coder): ${ending}`);
     expect(text).not.toContain("<data-");
+  });
+
+  it("leave out what the provider refused: it tells the next one nothing", () => {
+    expect(textFor({ attempts: [attempt(1, { outcome: "quota" })] })).toBe("");
   });
 
   it("tell the output of a failed validation once, whoever recorded it", () => {

@@ -69,7 +69,9 @@ function guidance(phase: SessionPhase, retry: number, maxRetries: number): strin
 }
 
 function pastsOf(phase: SessionPhase): Past[] {
-  const pasts = phase.attempts.map((attempt): Past & { since: string } => ({
+  // A refusal of the provider tells the next attempt nothing.
+  const worked = phase.attempts.filter((attempt) => attempt.result?.outcome !== "quota");
+  const pasts = worked.map((attempt): Past & { since: string } => ({
     title: `Attempt ${attempt.attempt} (${oneLine(attempt.agent)}): ${endingOf(attempt)}`,
     texts: attempt.result?.message === undefined ? [] : [attempt.result.message],
     since: attempt.started,
@@ -91,7 +93,7 @@ function endingOf({ result }: Attempt): string {
     success: "the agent finished",
     failure: `failed${reason}`,
     timeout: `ran out of time after ${Math.round(result.duration_ms / 1000)} s`,
-    quota: "the provider refused for now; no fault of the work",
+    quota: "refused by the provider",
     interrupted: "stopped from outside; no fault of the work",
   };
   return endings[result.outcome];

@@ -191,9 +191,12 @@ describe("what we stopped ourselves", () => {
     },
   );
 
-  test("a time-out says when the provider was the reason", () => {
+  test("a time limit that was reached while the provider refused is a matter of quota, not of the work (F17)", () => {
     const stderr = `${chatter}Attempt 9 failed with status 429. Retrying with backoff...\n`;
-    expect(ended({ killed: "timeout", exitCode: 143, stderr }).message).toMatch(/waiting for the provider's quota/);
+    expect(ended({ killed: "timeout", exitCode: 143, stderr })).toMatchObject({
+      kind: "quota",
+      reason: "quota",
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 // How an attempt with Gemini CLI ended -> its Outcome. Success is exit 0, a response that can be read, and nobody having stopped it:
 // the CLI also exits with 0 when it is terminated. Must never throw, whatever was printed.
 
+import { TIMEOUT_CODE } from "../errors.ts";
 import { findGeminiJson, readGeminiJson } from "../handoff/gemini-json.ts";
 import { tokensByModel } from "../handoff/tokens.ts";
 import { stripControls } from "../text.ts";
@@ -15,7 +16,6 @@ const LONGEST_DETAIL = 1_500;
 /** As much of stderr as belongs to the end of the attempt. */
 const TAIL = 4_000;
 /** What `timeout` and our own supervision leave behind. */
-const TIMED_OUT = 124;
 
 type Judgement = Omit<Outcome, "text" | "usage">;
 
@@ -42,10 +42,11 @@ export function judgeGemini(ending: Ending): Outcome {
 
 /** When it was not the agent that ended the attempt; a complete answer does not change that. */
 function stoppedBy(ending: Ending): Judgement | null {
-  const killed: Killed = ending.killed ?? (ending.exitCode === TIMED_OUT ? "timeout" : null);
+  const killed: Killed = ending.killed ?? (ending.exitCode === TIMEOUT_CODE ? "timeout" : null);
   if (killed === "timeout") {
-    const waited = quotaSign(ending.stderr.slice(-TAIL)) !== null;
-    const what = `The agent did not finish within its time limit and was stopped${waited ? ", waiting for the provider's quota" : ""}`;
+    // It spent its time waiting for the provider: nothing that a retry of its own would mend.
+    if (quotaSign(ending.stderr.slice(-TAIL)) !== null) return quota(ending, null);
+    const what = "The agent did not finish within its time limit and was stopped";
     return { kind: "timeout", reason: "timeout", errorType: "timeout", message: compose(what, lastWords(ending)) };
   }
   if (killed === "output_too_large") {

@@ -6,26 +6,26 @@ import type { Plan, PlanPhase } from "../plan/plan.ts";
 export interface Script {
   phases: (PlanPhase & { ms: number })[];
   validation_ms: number;
-  /** One phase fails once, so that a retry can be seen. */
-  failing: { phase: string; where: "validation" | "report" };
+  /** One phase fails once, so that a retry can be seen; null: none, because there are no retries. */
+  failing: { phase: string; where: "validation" | "report" } | null;
 }
 
 /** Less is not seen. */
 const LEAST_MS = 250;
 
 /** `stageMs` is what the longest chain of the plan is to take. */
-export function scriptOf(plan: Plan, stageMs: number): Script {
+export function scriptOf(plan: Plan, stageMs: number, maxRetries: number): Script {
   const { length } = longestPath(graphOf(plan.phases), (at) => minutesOf(plan.phases[at]));
   const msPerMinute = stageMs / Math.max(length, 0.001);
   const phases = plan.phases.map((phase) => ({
     ...phase,
     ms: Math.max(LEAST_MS, Math.round(minutesOf(phase) * msPerMinute)),
   }));
-  return { phases, validation_ms: LEAST_MS, failing: failingOf(plan.phases) };
+  return { phases, validation_ms: LEAST_MS, failing: maxRetries === 0 ? null : failingOf(plan.phases) };
 }
 
 /** A phase that is validated, if there is one: the second at that, so that the first success is seen first. */
-function failingOf(phases: readonly PlanPhase[]): Script["failing"] {
+function failingOf(phases: readonly PlanPhase[]): NonNullable<Script["failing"]> {
   const validated = phases.filter((phase) => phase.validation.length > 0);
   const chosen = validated[1] ?? validated[0];
   if (chosen !== undefined) return { phase: chosen.id, where: "validation" };

@@ -72,7 +72,10 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     phase.downstream_context = event.handoff.downstream_context;
   },
   "phase.validated": (session, event) => {
-    phaseOf(session, event).validation = { result: event.result, detail: event.detail };
+    const phase = phaseOf(session, event);
+    phase.validation = { result: event.result, detail: event.detail };
+    const attempt = phase.attempts.at(-1);
+    if (attempt !== undefined) attempt.validated = { at: event.ts, result: event.result };
   },
   "phase.error_added": (session, event) => {
     phaseOf(session, event).errors.push(event.error);

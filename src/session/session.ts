@@ -17,6 +17,8 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   /** Null while it runs, and when nobody saw its end. */
   finished: string | null;
   result: AttemptResult | null;
+  /** What the engine's own check of its work came to, and when. */
+  validated?: { at: string; result: "pass" | "fail" | "skipped" };
 }
 
 export type AttemptResult = Omit<EventOf<"attempt.finished">, "type" | "phase" | "attempt">;

@@ -22,7 +22,6 @@ export class Batch {
   readonly path: string;
   readonly prompts: Directory;
   readonly results: Directory;
-  readonly #policies = new Set<string>();
 
   constructor(path: string, shown: string) {
     this.path = path;
@@ -40,13 +39,11 @@ export class Batch {
     withFile(this.prompts, `${name}.txt`, flags, (fd) => writeAll(fd, Buffer.from(prompt), "prompt"));
   }
 
-  /** Writes it once; returns where it is. */
+  /** Written anew for every attempt, whatever an agent did to it; returns where it is. */
   writePolicy(tier: string, policy: string): string {
     const path = policyPath(this.path, tier);
-    if (this.#policies.has(path)) return path;
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-    withFile(this.prompts, basename(path), flags, (fd) => writeAll(fd, Buffer.from(policy), "prompt"));
-    this.#policies.add(path);
+    withFile(this.results, basename(path), flags, (fd) => writeAll(fd, Buffer.from(policy), "prompt"));
     return path;
   }
 
@@ -148,7 +145,7 @@ export class Batch {
 
 /** The file that holds a tier, in the batch at `path`. */
 export function policyPath(path: string, tier: string): string {
-  return join(path, "prompts", `policy-${tier}.toml`);
+  return join(path, "results", `policy-${tier}.toml`);
 }
 
 /** Makes `parallel/<id>` with what belongs into it, and opens it. */

@@ -229,13 +229,17 @@ export class SessionStore {
     });
   }
 
-  /** The journal is the truth: a view that cannot be drawn is a warning, and the next process draws it. */
   close(): void {
+    this.#drawLate();
+    const keeper = this.#keeper;
+    this.#keeper = undefined;
+    if (keeper !== undefined) inState(this.location, ["state"], (state) => dropClaim(state, LOCK_FILE, keeper));
+  }
+
+  /** The journal is the truth: a view that cannot be drawn is a warning, and the next process draws it. */
+  #drawLate(): void {
     try {
       this.flush();
-      const keeper = this.#keeper;
-      this.#keeper = undefined;
-      if (keeper !== undefined) inState(this.location, ["state"], (state) => dropClaim(state, LOCK_FILE, keeper));
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
       this.#options.warn(`The change is recorded, but ${VIEW_FILE} could not be drawn: ${error.message}`);
@@ -250,7 +254,7 @@ export class SessionStore {
   #scheduleView(): void {
     const { viewDelayMs } = this.#options;
     if (viewDelayMs === undefined || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.close(), viewDelayMs);
+    this.#timer = setTimeout(() => this.#drawLate(), viewDelayMs);
     this.#timer.unref();
   }
 

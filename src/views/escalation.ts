@@ -11,7 +11,7 @@ const MAX_FILES = 20;
 const MAX_SEARCHED = 20_000;
 
 /** What a person can answer; `narrow` is work on the plan first. */
-export type Choice = { kind: "retry"; timeoutMs?: number } | { kind: "skip" | "abort" | "narrow" };
+export type Choice = { kind: "retry" | "adjust"; timeoutMs?: number } | { kind: "skip" | "abort" | "narrow" };
 
 export interface Escalation {
   block: string[];
@@ -58,7 +58,8 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
     files: filesOf(phase).slice(0, MAX_FILES),
     previousAttempts: retriesOf(phase),
   });
-  return { block, choices: [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, longer(phase)] };
+  const adjust: Choice = { ...longer(phase), kind: "adjust" };
+  return { block, choices: [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, adjust] };
 }
 
 /** One line an option; the numbers are those of the block above. */
@@ -71,6 +72,7 @@ function answers({ id }: SessionPhase, choices: readonly Choice[]): string[] {
 function commandOf(id: string, choice: Choice): string {
   switch (choice.kind) {
     case "retry":
+    case "adjust":
       return `maestro retry ${id}${choice.timeoutMs === undefined ? "" : ` --timeout ${option(choice.timeoutMs)}`}`;
     case "skip":
       return `maestro skip ${id}`;

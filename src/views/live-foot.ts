@@ -24,7 +24,9 @@ export function footLines(session: Session, live: Live, paint: Paint, width: num
 }
 
 function factsOf(session: Session, live: Live, { criticalPathLeftMs }: Forecast): string[] {
-  const used = session.phases.filter((phase) => standingOf(session, phase, live).word === "running").length;
+  const used = session.phases.filter((phase) =>
+    ["running", "checking"].includes(standingOf(session, phase, live).word),
+  ).length;
   const { total_input, total_output } = session.token_usage;
   const isOver = session.status !== "in_progress" || criticalPathLeftMs < 1000;
   return [

@@ -89,7 +89,8 @@ function validationSentence({ result, detail }: { result: "pass" | "fail" | "ski
 /** A failure is told when the phase fails, a refusal when the session waits. */
 function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: Session): string | null {
   const took = duration(event.duration_ms);
-  if (event.adopted) return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
+  if (event.adopted && event.outcome !== "interrupted")
+    return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
   if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
   const validates = (findPhase(session, event.phase)?.plan?.validation.length ?? 0) > 0;
   return event.outcome === "success" && validates ? `agent done after ${took}, validating` : null;

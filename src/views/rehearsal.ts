@@ -47,6 +47,10 @@ export function rehearsalForecast(session: Session, input: RehearsalInput) {
     estimated_minutes: profile?.estimated_minutes ?? null,
     estimate_basis: profile?.estimate_basis ?? 0,
     estimated_tokens: profile?.estimated_tokens ?? null,
+    /** Every phase says how many tokens it may take. */
+    is_estimated: session.phases.every(
+      ({ plan }) => plan?.estimate?.input_tokens !== undefined && plan.estimate.output_tokens !== undefined,
+    ),
     /** Dollars; null: not every phase has an estimate and a model with a price. */
     estimated_cost: isPriced ? costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) : null,
   };
@@ -54,6 +58,7 @@ export function rehearsalForecast(session: Session, input: RehearsalInput) {
 
 export function rehearsalLines(forecast: RehearsalForecast, paint: Paint): string[] {
   const { session, order, slots } = forecast;
+  const hasRetry = order.some(({ attempt }) => attempt > 1);
   const width = widest(
     order.map(({ title }) => title),
     48,
@@ -82,7 +87,7 @@ export function rehearsalLines(forecast: RehearsalForecast, paint: Paint): strin
     "",
     ...forecastLines(forecast),
     "",
-    "No model was called and nothing of yours was touched. One failure was played, so that you see a retry.",
+    `No model was called and nothing of yours was touched.${hasRetry ? " One failure was played, so that you see a retry." : ""}`,
   ];
 }
 
@@ -95,7 +100,7 @@ function forecastLines(forecast: RehearsalForecast): string[] {
   const used = tokens === null ? "no estimate" : `${grouped(tokens.input)} input, ${grouped(tokens.output)} output`;
   const cost =
     forecast.estimated_cost === null
-      ? "unknown (set MAESTRO_DEFAULT_MODEL to a model with a price)"
+      ? `unknown (${forecast.is_estimated ? "set MAESTRO_DEFAULT_MODEL to a model with a price" : "not every phase has an estimate of its tokens"})`
       : dollars(forecast.estimated_cost);
   return [
     "A real run:",

@@ -35,9 +35,11 @@ export function reportJson(session: Session, { prices, now, missingFiles }: Repo
     phases,
     tokens: spendingOf(session, prices),
     missing_files: [...missingFiles],
-    unresolved_errors: session.phases.flatMap((phase) =>
-      phase.errors.filter((error) => !error.resolved).map((error) => ({ phase: phase.id, ...error })),
-    ),
+    unresolved_errors: session.phases
+      .filter((phase) => !isClosed(phase))
+      .flatMap((phase) =>
+        phase.errors.filter((error) => !error.resolved).map((error) => ({ phase: phase.id, ...error })),
+      ),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Conflict, Position } from "../session/position.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "../session/session.ts";
 import { cell, cellRight, cut, widest } from "./cell.ts";
 import { conflictLines } from "./conflict-lines.ts";
-import { ago, duration } from "./duration.ts";
+import { ago, clockTime, duration } from "./duration.ts";
 import type { Paint } from "./paint.ts";
 import { symbols } from "./symbols.ts";
 
@@ -17,6 +17,8 @@ export function statusLines(
   conflicts: readonly Conflict[] | null,
   now: Date,
   paint: Paint,
+  /** Whether an engine is at work on it. */
+  isDriven = false,
 ): string[] {
   const { counts } = position;
   const done = counts.completed + counts.skipped;
@@ -25,15 +27,15 @@ export function statusLines(
     `${paint.bold(session.title)}  ${session.session_id}`,
     `${session.status}, ${done} of ${session.total_phases} phases done, ${mode}, updated ${ago(session.updated, now)}`,
     "",
-    ...phaseLines(session, paint),
+    ...phaseLines(session, isDriven, paint),
     ...tokenLines(session),
     "",
-    ...nextLines(session, position, paint),
+    ...nextLines(session, position, now, isDriven, paint),
     ...(conflicts === null ? [] : conflictLines(session, conflicts, paint)),
   ];
 }
 
-function phaseLines(session: Session, paint: Paint): string[] {
+function phaseLines(session: Session, isDriven: boolean, paint: Paint): string[] {
   const shown = visible(session.phases);
   const agentOf = (phase: SessionPhase) => phase.agents[0] ?? "";
   const idWidth = widest(
@@ -48,7 +50,7 @@ function phaseLines(session: Session, paint: Paint): string[] {
   const lines = shown.map((phase) => {
     const [symbol, color] = symbols[phase.status];
     const cells = [cellRight(phase.id, idWidth), cell(phase.name, nameWidth), cell(agentOf(phase), agentWidth)];
-    return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase)}`.trimEnd();
+    return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase, isDriven)}`.trimEnd();
   });
   const hidden = session.phases.length - shown.length;
   return hidden === 0 ? lines : [...lines, `  ... and ${hidden} more (--json has them all)`];
@@ -62,7 +64,7 @@ function visible(phases: readonly SessionPhase[]): readonly SessionPhase[] {
   return phases.slice(start, start + MAX_PHASES_SHOWN);
 }
 
-function detail(session: Session, phase: SessionPhase): string {
+function detail(session: Session, phase: SessionPhase, isDriven: boolean): string {
   const retries = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
   switch (phase.status) {
     case "pending": {
@@ -76,8 +78,10 @@ function detail(session: Session, phase: SessionPhase): string {
       return `completed${took(phase)}${retries}${phase.handoff === undefined ? ", unverified" : ""}`;
     case "failed":
       return `failed: ${cut(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60)}${retries}`;
+    case "in_progress":
+      return `${isInterrupted(phase, isDriven) ? "interrupted" : "in progress"}${retries}`;
     default:
-      return `${phase.status.replace("_", " ")}${retries}`;
+      return `${phase.status}${retries}`;
   }
 }
 
@@ -90,20 +94,32 @@ function tokenLines(session: Session): string[] {
   return ["", `  Tokens: ${input} input (${cached} cached), ${output} output`];
 }
 
-function nextLines(session: Session, position: Position, paint: Paint): string[] {
+function nextLines(session: Session, position: Position, now: Date, isDriven: boolean, paint: Paint): string[] {
   const { counts, unresolved, ready } = position;
   if (session.aborted) return [paint.red('The session was aborted: "maestro archive" puts it away')];
   if (counts.completed + counts.skipped === session.total_phases) {
     return ['All phases are done: "maestro archive" puts the session away'];
   }
   const some = (ids: readonly string[]) => `phase ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`;
-  const running = [...session.running];
+  const begun = session.phases.filter((phase) => phase.status === "in_progress");
+  const stopped = begun.filter((phase) => isInterrupted(phase, isDriven)).map((phase) => phase.id);
+  const running = begun.filter((phase) => !isInterrupted(phase, isDriven)).map((phase) => phase.id);
+  const isWaiting = isDriven && session.quota !== null && Date.parse(session.quota.until) > now.getTime();
   const lines = [
     ...(running.length === 0 ? [] : [`Running: ${some(running)}`]),
+    ...(stopped.length === 0 ? [] : [`Stopped: ${some(stopped)}; "maestro resume" starts them again`]),
+    ...(!isWaiting || session.quota === null
+      ? []
+      : [paint.yellow(`Quota:   the provider refused; waiting until ${clockTime(new Date(session.quota.until))}`)]),
     ...(unresolved.length === 0 ? [] : [paint.red(`Failed:  ${some(unresolved)}; retry, skip or abort`)]),
     ...(ready.length === 0 ? [] : [`Ready:   ${some(ready)}`]),
   ];
   return lines.length === 0 ? ["Nothing is ready to start"] : lines;
+}
+
+/** An engine worked on it, and none does now. */
+function isInterrupted(phase: SessionPhase, isDriven: boolean): boolean {
+  return !isDriven && phase.status === "in_progress" && phase.attempts.length > 0;
 }
 
 function took(phase: SessionPhase): string {

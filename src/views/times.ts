@@ -63,8 +63,10 @@ export function wallTime(session: Session, now: Date): { start: number; end: num
 function spanOf(session: Session, phase: SessionPhase, attempt: Attempt, now: Date): Span {
   const span = { attempt: attempt.attempt, start: Date.parse(attempt.started) };
   if (attempt.result !== null) {
-    // Not when it was recorded: a result may be found long after its process ended.
-    return { ...span, end: span.start + attempt.result.duration_ms, outcome: attempt.result.outcome };
+    // Not when it was recorded: a result may be found long after its process ended. Its validation belongs to it.
+    const end = Math.max(span.start + attempt.result.duration_ms, Date.parse(attempt.validated?.at ?? "") || 0);
+    const outcome = attempt.validated?.result === "fail" ? "failure" : attempt.result.outcome;
+    return { ...span, end, outcome };
   }
   return { ...span, ...(runningAttempt(session, phase) === attempt ? running(now) : unseen) };
 }
