@@ -24,7 +24,8 @@ export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryA
 /** How an attempt ended, from its files; to be recorded. */
 export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
-  if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
+  if (exit.killed !== null)
+    workshop.batch.writeExitCode(name, exit.killed === "timeout" ? TIMEOUT_CODE : (exit.code ?? 1));
   const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : unstarted(exit);
   const code = exit.killed === "timeout" ? TIMEOUT_CODE : exit.code;
   return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged };
@@ -36,8 +37,9 @@ export function adoptAttempt(workshop: Workshop, phase: string): Finished {
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: null });
-  // Nobody knows whether it failed by itself or was ended along with the engine: without an answer it was interrupted, and is not counted.
-  if (judged.outcome.kind === "failure" && judged.outcome.text === "") judged = interrupted(judged);
+  // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
+  const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
+  if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
   const durationMs = Math.max(0, workshop.now().getTime() - Date.parse(attempt.started));
   return { phase, attempt: attempt.attempt, code, durationMs, judged, adopted: true };
 }

@@ -16,11 +16,13 @@ const LONGEST_TICK_MS = 1000;
 /**
  * What runs in front of an agent. It opens the files, which costs the engine nothing then, waits, and writes the exit code down, so that a
  * result is complete even if nobody is left to see it. Output is appended: a file that was cut goes on at its new end. A handler, not an
- * ignored signal: the agent itself must die of TERM. `set -C`: the last file must be new.
+ * ignored signal: the agent itself must die of TERM. Who was told to end has no exit code of its own, unless it ended well.
+ * `set -C`: the last file must be new.
  * Arguments: umask of the agent, exit file, stdin ("-": as it is), stdout, stderr, program, arguments.
  */
 const wrapper = `umask 077; [ "$3" = - ] || exec <"$3"; exec >>"$4" 2>>"$5"; umask "$1"; exit_file=$2; shift 5
-trap : HUP INT TERM; "$@"; code=$?; umask 077; set -C; printf '%s\\n' "$code" >"$exit_file"; exit "$code"`;
+told=; trap told=1 HUP INT TERM; "$@"; code=$?
+if [ -z "$told" ] || [ "$code" = 0 ]; then umask 077; set -C; printf '%s\\n' "$code" >"$exit_file"; fi; exit "$code"`;
 
 const umask = process.umask().toString(8);
 

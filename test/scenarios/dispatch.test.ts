@@ -202,7 +202,7 @@ describe("what an agent is given", () => {
     expect(run.code, run.stderr).toBe(0);
     const policy = (tier: string) => [
       "--policy",
-      join(project.path, `batch/prompts/policy-${tier}.toml`),
+      join(project.path, `batch/results/policy-${tier}.toml`),
       "--policy",
       "~/.gemini/policies",
     ];
@@ -227,7 +227,7 @@ describe("what an agent is given", () => {
     expect(run.stderr).toContain("WARNING: --allowed-tools is deprecated");
     expect(run.stderr).toContain("--policy");
     expect(run.stdout).toContain("  Model:        m-all\n");
-    expect(project.read("batch/prompts/policy-read-only.toml")).toContain(
+    expect(project.read("batch/results/policy-read-only.toml")).toContain(
       'toolName = ["write_file", "replace", "run_shell_command"]',
     );
 
