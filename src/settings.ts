@@ -106,7 +106,7 @@ function parseValue(name: string, definition: Definition<unknown>, value: string
   });
 }
 
-function readEnvFile(path: string): Environment {
+export function readEnvFile(path: string): Environment {
   if (!isFile(path)) return {};
   try {
     return parseEnv(readFileSync(path, "utf8"));

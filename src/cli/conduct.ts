@@ -9,7 +9,6 @@ import { Supervisor } from "../engine/supervisor.ts";
 import { RUN_MARKER } from "../engine/tree.ts";
 import type { Workshop } from "../engine/workshop.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { makeRedactor } from "../redact.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -20,7 +19,7 @@ import { openBatch, policyPath } from "../store/batch.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { programRoot, rosterOf } from "./context.ts";
+import { programRoot, redactorOf, rosterOf } from "./context.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { Io } from "./io.ts";
 import { type Display, showRun } from "./show.ts";
@@ -64,8 +63,9 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
     });
     const bench = workshopOf(io, conducting);
     // From here on nothing is between the warden and the engine that ends it.
-    const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs), limits.graceMs);
-    const workshop = { ...bench, run, batch, batchId: session.session_id, supervisor };
+    const warn = (message: string) => io.err(`WARNING: ${message}\n`);
+    const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs, warn), limits.graceMs);
+    const workshop = { ...bench, run, batch, batchId: session.session_id, supervisor, warn };
     const engine = new Engine(workshop, {
       slots: limits.slots,
       staggerMs: runtime.callsModel ? limits.staggerMs : 0,
@@ -76,13 +76,14 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
       graceMs: limits.graceMs,
     });
     const leave = io.onSignal((signal) => engine.stop(signal), true);
-    const hide = showRun(io, store, engine, conducting.display);
+    let hide: (() => void) | undefined;
     store.keepOpen();
     try {
+      hide = showRun(io, store, engine, conducting.display);
       conducting.begun?.();
       return await engine.run();
     } finally {
-      hide();
+      hide?.();
       await supervisor.close();
       leave();
       batch.close();
@@ -93,7 +94,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
   }
 }
 
-type Made = "run" | "batch" | "batchId" | "supervisor";
+type Made = "run" | "batch" | "batchId" | "supervisor" | "warn";
 
 function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
   const { store, settings, runtime, program, engine: limits, model } = conducting;
@@ -112,7 +113,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
     validator: conducting.validator ?? ((command) => ({ program: "/bin/sh", args: ["-c", command] })),
-    redact: makeRedactor(io.env),
+    redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,
       validationTimeoutMs: limits.validationTimeoutMs,

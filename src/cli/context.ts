@@ -8,8 +8,9 @@ import { loadRoster, type Roster } from "../agents/roster.ts";
 import { MaestroError } from "../errors.ts";
 import { MAX_PLAN_BYTES } from "../plan/plan.ts";
 import { type ValidationReport, validatePlan } from "../plan/validate.ts";
+import { makeRedactor } from "../redact.ts";
 import { eventFault } from "../session/events.ts";
-import { EXTENSION_PATH, type ResolvedSettings, resolveSettings } from "../settings.ts";
+import { EXTENSION_PATH, type ResolvedSettings, readEnvFile, resolveSettings } from "../settings.ts";
 import { locateState, recordedPath } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
 import { SessionStore, type StoreOptions } from "../store/session-store.ts";
@@ -52,6 +53,11 @@ export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: Se
   } finally {
     store.close();
   }
+}
+
+/** Knows the secrets of the environment and of the project's own .env, which Gemini CLI reads too. */
+export function redactorOf(io: Io): (text: string) => string {
+  return makeRedactor({ ...readEnvFile(join(io.cwd, ".env")), ...io.env });
 }
 
 const rosters = new Map<string, Roster>();

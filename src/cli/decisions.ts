@@ -9,7 +9,7 @@ import { runningEngine } from "../store/engine-lock.ts";
 import { movePhase } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";
-import { settingsOf, withStore } from "./context.ts";
+import { redactorOf, settingsOf, withStore } from "./context.ts";
 import { duration } from "./engine-options.ts";
 import { type Io, printJson } from "./io.ts";
 
@@ -37,7 +37,7 @@ function decide(
 ): number {
   const settings = settingsOf(io);
   const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
-  const reason = flags.reason === undefined ? undefined : stripControls(flags.reason);
+  const reason = reasonOf(io, flags);
   const isRunning = withStore(io, settings, (store) => {
     if (to === "in_progress") refuseUnfailed(store, phase);
     store.read();
@@ -51,6 +51,10 @@ function decide(
   if (flags.json) printJson(io, { phase, status: to, engine_running: isRunning });
   else io.out(`Phase ${phase} ${what}; ${next}\n`);
   return 0;
+}
+
+function reasonOf(io: Io, { reason }: DecisionFlags): string | undefined {
+  return reason === undefined ? undefined : redactorOf(io)(stripControls(reason));
 }
 
 /** Whatever else can start starts by itself. */
@@ -68,7 +72,7 @@ function refuseUnfailed(store: SessionStore, id: string): void {
 }
 
 export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
-  const reason = flags.reason === undefined ? undefined : stripControls(flags.reason);
+  const reason = reasonOf(io, flags);
   const { id, store } = withStore(io, settingsOf(io), (opened) => {
     opened.update((current) => {
       const session = requireSession(current);
@@ -82,7 +86,7 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
     });
     return { id: requireSession(opened.session).session_id, store: opened };
   });
-  await engineGone(store);
+  if (!(await engineGone(store))) io.err("WARNING: The engine has not ended yet\n");
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
   return 0;

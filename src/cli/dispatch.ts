@@ -49,7 +49,8 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
-  const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs), limits.graceMs);
+  const warn = (message: string) => io.err(`WARNING: ${message}\n`);
+  const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs, warn), limits.graceMs);
   let stopped: EndingSignal | undefined;
   const leave = io.onSignal((signal) => {
     supervisor.stopAll("stopped", stopped !== undefined);

@@ -1,6 +1,6 @@
 // maestro logs: what the agent of a phase printed, and what it answered.
 
-import { MaestroError } from "../errors.ts";
+import { errno, MaestroError } from "../errors.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
 import { requirePhase } from "../session/decide.ts";
 import type { Attempt, Session } from "../session/session.ts";
@@ -31,7 +31,8 @@ export async function logs(io: Io, id: string, flags: LogFlags): Promise<number>
       printJson(io, { phase: id, ...attempt, files: filesOf(batch, attempt), answer: answerOf(batch, attempt) });
       return 0;
     }
-    if (flags.follow) await follow(io, store, batch, id, attempt);
+    const isActive = store.session?.session_id === session.session_id;
+    if (flags.follow && isActive) await follow(io, store, batch, id, attempt);
     else io.out(text(batch.read(attempt.name, "log", MAX_STDERR_BYTES)));
     const answer = answerOf(batch, attempt);
     if (answer !== "") io.out(`${answer.trimEnd()}\n`);
@@ -54,6 +55,7 @@ function openResults(store: SessionStore, attempt: Attempt): Batch {
   try {
     return new Batch(batchPath(store.location, attempt.batch), attempt.batch);
   } catch (error) {
+    if (errno(error) !== "ENOENT") throw error;
     throw new MaestroError("not_found", `The files of attempt ${attempt.name} are gone`, { cause: error });
   }
 }

@@ -137,7 +137,6 @@ async function takeNewPlan(
     io.out("Put the old plan back, or pass --accept-plan-change to go on with the new one.\n");
     return false;
   }
-  if ((await difference(io, settings, session, path)).length === 0) return true;
   const revised = revisePlan(store, await approvePlan(io, settings, path));
   io.err(`The session now follows ${revised}\n`);
   return true;

@@ -11,10 +11,11 @@ import type { ResolvedSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { type ApprovedPlan, createSession } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import { stripControls } from "../text.ts";
 import { conclude } from "./conclude.ts";
 import { conduct, extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
 import { chooseMode, presetMode } from "./consent.ts";
-import { approvePlan, openStore, settingsOf } from "./context.ts";
+import { approvePlan, openStore, redactorOf, settingsOf } from "./context.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
@@ -158,7 +159,8 @@ function create(
   task?: string,
 ): Session {
   try {
-    createSession(store, { ...approved, task: task ?? null, executionMode: mode, now: io.now() });
+    const asked = task === undefined ? null : redactorOf(io)(stripControls(task));
+    createSession(store, { ...approved, task: asked, executionMode: mode, now: io.now() });
   } catch (error) {
     // Somebody else was faster.
     if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;
@@ -200,6 +202,7 @@ function noteFallback(store: SessionStore, end: EngineEnd): void {
   if (results.length < 2 || results.some((result) => result.outcome === "success")) return;
   const text =
     "All agents failed. Fallback: sequential delegation inside Gemini CLI, or retry the failed phases once the cause is mended.";
+  if (session.notes.at(-1)?.text === text) return;
   store.update((current) => ({ events: decideNote(requireSession(current), text, undefined), result: undefined }));
   store.close();
 }

@@ -6,7 +6,7 @@ import { Batch } from "../store/batch.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";
-import { openStore, settingsOf } from "./context.ts";
+import { openStore, redactorOf, settingsOf } from "./context.ts";
 import type { Io } from "./io.ts";
 import { batchPath } from "./results.ts";
 import { type Pulse, showRun } from "./show.ts";
@@ -15,6 +15,7 @@ const LOOK_MS = 250;
 
 export async function watch(io: Io, flags: { json?: boolean }): Promise<number> {
   const store = openStore(io, settingsOf(io));
+  const redact = redactorOf(io);
   const state = store.read();
   if (state.state !== "open") {
     throw new MaestroError("environment", "There is nothing to watch: no session is active", {
@@ -38,7 +39,7 @@ export async function watch(io: Io, flags: { json?: boolean }): Promise<number> 
     last = session;
   });
   for (let isRunning = true; isRunning && !isLeaving && store.session !== undefined; ) {
-    listen(store, last, pulse.activity);
+    listen(store, last, pulse.activity, redact);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     isRunning = runningEngine(store.location) !== undefined;
     store.refresh();
@@ -51,7 +52,12 @@ export async function watch(io: Io, flags: { json?: boolean }): Promise<number> 
 }
 
 /** The last words of what runs. */
-function listen(store: SessionStore, session: Session, activity: Map<string, string>): void {
+function listen(
+  store: SessionStore,
+  session: Session,
+  activity: Map<string, string>,
+  redact: (text: string) => string,
+): void {
   activity.clear();
   for (const id of session.running) {
     const attempt = findPhase(session, id)?.attempts.at(-1);
@@ -63,7 +69,7 @@ function listen(store: SessionStore, session: Session, activity: Map<string, str
         .split("\n")
         .at(-1)
         ?.trim();
-      if (line) activity.set(id, line);
+      if (line) activity.set(id, redact(line));
     } finally {
       batch.close();
     }

@@ -160,7 +160,8 @@ export interface Judged {
 /** What an attempt came to, from the files it left. */
 export function judgeFiles(workshop: Workshop, phase: string, name: string, exit: Omit<Exit, "durationMs">): Judged {
   const { batch, runtime, store, redact } = workshop;
-  const tooLarge = batch.size(name, "json") > MAX_STDOUT_BYTES;
+  // One that was cut before is exactly as long.
+  const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   batch.trimLog(name);
   const ending: Ending = {

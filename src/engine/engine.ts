@@ -43,20 +43,37 @@ interface Live {
   stop: (why: Killed) => void;
 }
 
+interface Ended {
+  phase: string;
+  record: (update: Update) => void;
+}
+
+interface Sign {
+  phase: string;
+  retryAfterMs: number | null;
+}
+
+/** What one turn of the loop decided; it is durable, and processes may start. */
+interface Turn {
+  plan: Schedule;
+  starting: PreparedAttempt[];
+  validating: string[];
+}
+
 export class Engine {
   readonly #workshop: Workshop;
   readonly #limits: EngineLimits;
   readonly #live = new Map<string, Live>();
   readonly #tasks = new Set<Promise<void>>();
   /** What has ended and is not recorded yet. */
-  readonly #ended: { phase: string; record: (update: Update) => void }[] = [];
+  readonly #ended: Ended[] = [];
   /** The last words of what runs, by phase. */
   readonly activity = new Map<string, string>();
   #backoff: Backoff;
   /** When the attempt of a phase was last refused by the provider. */
   readonly #refused = new Map<string, number>();
   /** Refusals that running attempts have told of, not recorded yet. */
-  readonly #signs: { phase: string; retryAfterMs: number | null }[] = [];
+  readonly #signs: Sign[] = [];
   #lastLaunch: number | null = null;
   #lastLook = 0;
   #signal: StopSignal | null = null;
@@ -113,8 +130,9 @@ export class Engine {
     for (;;) {
       this.#look();
       this.#stopClosed(requireSession(this.#workshop.store.session));
-      const { plan, starting } = this.#record();
+      const { plan, starting, validating } = this.#record();
       for (const attempt of starting) this.#launch(attempt);
+      for (const phase of validating) this.#validate(phase);
       if (this.#failure !== undefined) throw this.#failure;
       const session = requireSession(this.#workshop.store.session);
       const end = this.#live.size > 0 ? null : this.#end(session, plan);
@@ -123,29 +141,42 @@ export class Engine {
     }
   }
 
-  #record(): { plan: Schedule; starting: PreparedAttempt[] } {
-    const { store } = this.#workshop;
+  #record(): Turn {
+    const { store, warn } = this.#workshop;
     const ended = this.#ended.splice(0);
     const signs = this.#signs.splice(0);
+    const live = ended.map(({ phase }) => [phase, this.#live.get(phase)] as const);
     for (const { phase } of ended) this.#live.delete(phase);
-    // Nothing to write down is found out without the lock.
-    const ahead = this.#schedule(requireSession(store.session));
-    if (ended.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind === "validate")) {
-      for (const { phase } of ahead.actions) this.#validate(phase);
-      return { plan: ahead, starting: [] };
+    try {
+      // Nothing to write down is found out without the lock.
+      const ahead = this.#schedule(requireSession(store.session));
+      const isQuiet = ended.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind === "validate");
+      if (isQuiet) return { plan: ahead, starting: [], validating: ahead.actions.map(({ phase }) => phase) };
+      return store.updateAll((update) => this.#turn(update, ended, signs));
+    } catch (error) {
+      if (!(error instanceof MaestroError) || error.code !== "locked") throw error;
+      // Somebody who has the lock sleeps. Agents go on meanwhile, and what has ended is recorded when it is free.
+      warn(error.message);
+      this.#ended.unshift(...ended);
+      this.#signs.unshift(...signs);
+      for (const [phase, one] of live) if (one !== undefined) this.#live.set(phase, one);
+      return { plan: { actions: [], wakeAt: null, idle: false, end: null }, starting: [], validating: [] };
     }
-    return store.updateAll((update) => {
-      for (const { record } of ended) record(update);
-      for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, update);
-      const plan = this.#schedule(requireSession(store.session));
-      const starting: PreparedAttempt[] = [];
-      for (const { kind, phase } of plan.actions) {
-        if (kind === "launch") starting.push(prepareAttempt(this.#workshop, phase, update));
-        else if (kind === "validate") this.#validate(phase);
-        else this.#follow(recordEnd(this.#workshop, adoptAttempt(this.#workshop, phase), update), phase, update);
-      }
-      return { plan, starting };
-    });
+  }
+
+  #turn(update: Update, ended: readonly Ended[], signs: readonly Sign[]): Turn {
+    const workshop = this.#workshop;
+    const starting: PreparedAttempt[] = [];
+    const validating: string[] = [];
+    for (const { record } of ended) record(update);
+    for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
+    const plan = this.#schedule(requireSession(workshop.store.session));
+    for (const { kind, phase } of plan.actions) {
+      if (kind === "launch") starting.push(prepareAttempt(workshop, phase, update));
+      else if (kind === "validate") validating.push(phase);
+      else this.#follow(recordEnd(workshop, adoptAttempt(workshop, phase), update), phase, update);
+    }
+    return { plan, starting, validating };
   }
 
   #schedule(session: Session): Schedule {
@@ -222,14 +253,15 @@ export class Engine {
 
   /** What an attempt's end means for the others. */
   #follow(consequence: Consequence, phase: string, update: Update): void {
-    if (consequence.kind === "quota") this.#slowDown(phase, consequence.retryAfterMs, update);
+    // The one that was refused has ended, and is not among those that run any more.
+    if (consequence.kind === "quota") this.#slowDown(phase, consequence.retryAfterMs, this.#live.size + 1, update);
     if (consequence.kind === "success") {
       this.#backoff = onSuccess(this.#backoff, performance.now(), this.#limits.slots);
     }
   }
 
   /** The session as a whole waits: one phase's refusal is everybody's. */
-  #slowDown(phase: string, retryAfterMs: number | null, update: Update): void {
+  #slowDown(phase: string, retryAfterMs: number | null, running: number, update: Update): void {
     const now = performance.now();
     // An attempt tells of one refusal more than once: while it runs, and by its end.
     const told = this.#refused.get(phase) ?? Number.NEGATIVE_INFINITY;
@@ -237,7 +269,6 @@ export class Engine {
     const isLonger = now + (retryAfterMs ?? 0) > this.#backoff.until + SAME_REFUSAL_MS;
     if (now - told < SAME_REFUSAL_MS && !isLonger) return;
     const before = this.#backoff;
-    const running = this.#live.size + 1;
     const { quotaBaseMs: baseMs } = this.#limits;
     this.#backoff = onQuota(before, { now, retryAfterMs, baseMs, random: Math.random, running });
     const { until, slots } = this.#backoff;

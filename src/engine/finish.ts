@@ -1,5 +1,6 @@
 // The end of an attempt: its files become an outcome, the outcome becomes events, and the rest of the run is told what follows.
 
+import { constants } from "node:os";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
 import type { Handoff } from "../handoff/handoff.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
@@ -24,8 +25,8 @@ export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryA
 /** How an attempt ended, from its files; to be recorded. */
 export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
-  if (exit.killed !== null)
-    workshop.batch.writeExitCode(name, exit.killed === "timeout" ? TIMEOUT_CODE : (exit.code ?? 1));
+  // Who was stopped has none: it has not failed, should nobody come to record this.
+  if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
   const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : unstarted(exit);
   const code = exit.killed === "timeout" ? TIMEOUT_CODE : exit.code;
   return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged };
@@ -84,7 +85,7 @@ function recordWhole(workshop: Workshop, finished: Finished, update: Update): Co
         attempt: finished.attempt,
         outcome: verdict.kind,
         exit_code: finished.code,
-        signal: null,
+        signal: signalOf(finished.code),
         duration_ms: finished.durationMs,
         usage: outcome.usage,
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
@@ -179,4 +180,10 @@ export function recordValidation(workshop: Workshop, phase: string, result: Vali
     const validated = { result: result.kind, detail: result.detail, failure };
     return { events: decideValidated(session, phase, validated, rulesOf(workshop)), result: undefined };
   });
+}
+
+/** The signal that an exit code stands for, as a shell has it. */
+function signalOf(code: number | null): string | null {
+  const found = Object.entries(constants.signals).find(([, number]) => number === (code ?? 0) - 128);
+  return found?.[0] ?? null;
 }

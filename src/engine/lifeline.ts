@@ -5,6 +5,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
 const RESTART_MS = 200;
+const MAX_RESTARTS = 10;
 /** Far less than it takes for the number of a process to be given again. */
 const REMOVAL_MS = 200;
 
@@ -13,10 +14,13 @@ export class Lifeline {
   readonly #start: () => ChildProcessByStdio<Writable, null, null>;
   #warden: ChildProcessByStdio<Writable, null, null>;
   #closing = false;
+  #restarts = 0;
+  readonly #warn: (message: string) => void;
   #unsaid = "";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(program: string, run: string, graceMs: number) {
+  constructor(program: string, run: string, graceMs: number, warn: (message: string) => void) {
+    this.#warn = warn;
     this.#start = () => {
       // In a session of its own: a signal for the engine's whole group does not reach it.
       const warden = spawn(process.execPath, [program, run, String(graceMs)], {
@@ -26,7 +30,7 @@ export class Lifeline {
         detached: true,
       });
       warden.stdin.on("error", () => undefined);
-      warden.once("exit", () => this.#restart());
+      warden.once("exit", () => setTimeout(() => this.#restart(), RESTART_MS));
       warden.once("error", () => setTimeout(() => this.#restart(), RESTART_MS));
       return warden;
     };
@@ -76,6 +80,13 @@ export class Lifeline {
 
   #restart(): void {
     if (this.#closing) return;
+    this.#restarts += 1;
+    if (this.#restarts > MAX_RESTARTS) {
+      this.#warn(
+        "The process that ends agents when the engine is killed does not stay alive; this run goes on without it",
+      );
+      return;
+    }
     this.#warden = this.#start();
     for (const group of this.#groups) this.#warden.stdin.write(`+${group}\n`);
   }

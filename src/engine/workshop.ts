@@ -28,6 +28,8 @@ export interface Workshop {
   /** Takes secrets out of what is written down. */
   redact: (text: string) => string;
   limits: WorkLimits;
+  /** Tells the user of something that does not end the run. */
+  warn: (message: string) => void;
   now: () => Date;
 }
 

@@ -11,6 +11,8 @@ const chatter = [
   /^Ripgrep is not available/,
   /^Loaded cached credentials/,
   /^\[STARTUP\] /,
+  // The shell in front of the agent.
+  /^(?:Terminated|Killed|Hangup)$/,
   /^Approval mode overridden/,
   /^\(node:\d+\)|^\(Use `node /,
   /^\s*[{}\])]+,?\s*$/,

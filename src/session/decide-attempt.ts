@@ -2,7 +2,7 @@
 
 import { decideMove, requirePhase } from "./decide.ts";
 import type { ErrorRecord, EventOf, FileHashes, HandoffRecord, SessionEvent } from "./events.ts";
-import { isClosed, type Session, type SessionPhase } from "./session.ts";
+import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
 export interface Rules {
   maxRetries: number;
@@ -110,7 +110,7 @@ export function claimedTwice(session: Session, id: string, files: Iterable<strin
   const conflicts: FileConflict[] = [];
   for (const file of files) {
     const recorded = session.file_hashes.get(file);
-    const other = recorded === undefined || recorded.phase === id ? undefined : requirePhase(session, recorded.phase);
+    const other = recorded === undefined || recorded.phase === id ? undefined : findPhase(session, recorded.phase);
     if (other === undefined || !isClosed(other) || (other.completed ?? "") <= started) continue;
     conflicts.push({ file, agents: [other.agents[0] ?? "unknown", phase.agents[0] ?? "unknown"] });
   }

@@ -55,7 +55,6 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "phase.moved": (session, event) => {
     const phase = phaseOf(session, event);
     move(session, phase, event.to, event.ts);
-    if (event.to === "in_progress") phase.attempts_at_start = phase.attempts.length;
     if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
     if (event.timeout_ms !== undefined) phase.timeout_ms = event.timeout_ms;
   },
@@ -140,6 +139,7 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
     session.current_phase = phase.id;
     phase.started = ts;
     phase.completed = null;
+    phase.attempts_at_start = phase.attempts.length;
     return;
   }
   if (to === "completed") {

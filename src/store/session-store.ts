@@ -29,6 +29,7 @@ import { ensureWorkspace, manifest } from "./workspace.ts";
 const MAX_DRAWING_ATTEMPTS = 5;
 /** A reader does not insist: what it would mend, the next one mends. */
 const READER_WAIT_MS = 500;
+const KEEPER_WAIT_MS = 1000;
 
 export interface StoreOptions extends ViewOptions {
   /** Why an event must not be written; undefined when it may. */
@@ -155,7 +156,8 @@ export class SessionStore {
 
   /** Runs `work` under the session lock; undefined when there is no state directory. */
   locked<T>(work: (directory: Directory) => T): T | undefined {
-    const options = { keeper: this.#keeper };
+    // Who changes often cannot stand still for long: it has agents to look after.
+    const options = this.#keeper === undefined ? {} : { keeper: this.#keeper, waitMs: KEEPER_WAIT_MS };
     return inState(this.location, ["state"], (directory) =>
       withLock(directory, LOCK_FILE, () => work(directory), options),
     );

@@ -51,7 +51,8 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
   const block = failureBlock({
     ...about,
     attempt: phase.retry_count,
-    maxRetries,
+    // A person may have asked for more than the automatic ones.
+    maxRetries: Math.max(maxRetries, phase.retry_count),
     errorType: type,
     message,
     context: objectiveOf(phase),

@@ -328,8 +328,8 @@ describe("while a model never answers", () => {
       const run = await maestroWithGemini(elsewhere.project, elsewhere.model.url, ["run", planPath]).ended;
       expect(run.code).toBe(4);
       const [one] = status(elsewhere.project).phases;
-      expect(one).toMatchObject({ status: "failed", retry_count: 0, errors: [{ type: "auth", resolved: false }] });
-      expect(one.attempts).toMatchObject([{ result: { exit_code: 41, reason: "auth" } }]);
+      expect(one).toMatchObject({ status: "failed", retry_count: 0, errors: [{ type: "runtime", resolved: false }] });
+      expect(one.attempts).toMatchObject([{ result: { exit_code: 41, reason: "auth", error_type: "auth" } }]);
       expect(run.stdout).toContain("set GEMINI_API_KEY");
       expect(elsewhere.model.requests).toEqual([]);
     },
