@@ -14,6 +14,7 @@ import { duration } from "./engine-options.ts";
 import { type Io, printJson } from "./io.ts";
 
 const STOP_WAIT_MS = 60_000;
+const STOP_PATIENCE_MS = 7_000;
 
 interface DecisionFlags {
   reason?: string;
@@ -102,7 +103,10 @@ export async function stop(io: Io, flags: { force?: boolean; json?: boolean }): 
     throw new MaestroError("environment", `The engine runs on ${owner.host} (process ${owner.pid}): stop it there`);
   }
   signal(owner.pid, flags.force ? "SIGKILL" : "SIGTERM");
-  if (!(await engineGone(store))) {
+  const late = setTimeout(() => io.err('Still ending; "maestro stop --force" does not wait.\n'), STOP_PATIENCE_MS);
+  const isGone = await engineGone(store);
+  clearTimeout(late);
+  if (!isGone) {
     throw new MaestroError("environment", `Process ${owner.pid} does not end`, {
       hint: '"maestro stop --force" kills it; its agents end with it.',
     });

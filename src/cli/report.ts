@@ -1,6 +1,7 @@
 // maestro report: what a session did, took and cost.
 
 import { reportJson } from "../views/report-json.ts";
+import { spendingJson } from "../views/spending.ts";
 import { missingFiles, report as reportOf } from "./conclude.ts";
 import { openStore, settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
@@ -12,7 +13,8 @@ export function report(io: Io, id: string | undefined, flags: { json?: boolean }
   const session = sessionFor(openStore(io, settings), id);
   if (flags.json) {
     const missing = missingFiles(io.cwd, session);
-    printJson(io, reportJson(session, { prices: pricesOf(io, settings), now: io.now(), missingFiles: missing }));
+    const facts = reportJson(session, { prices: pricesOf(io, settings), now: io.now(), missingFiles: missing });
+    printJson(io, { ...facts, tokens: spendingJson(facts.tokens) });
   } else io.out(`${reportOf(io, settings, session).join("\n")}\n`);
   return 0;
 }

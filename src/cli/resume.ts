@@ -14,6 +14,7 @@ import { conflictsOf, movePhase, revisePlan } from "../store/operations.ts";
 import { changedSince } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { resumeLines } from "../views/resume.ts";
+import { conclude } from "./conclude.ts";
 import { extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
 import { chooseMode } from "./consent.ts";
 import { approvePlan, settingsOf, validateFile } from "./context.ts";
@@ -60,7 +61,11 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   // What somebody has to read before they decide is the answer; otherwise it is on the way to it.
   (isStuck ? io.out : io.err)(`${shown.join("\n")}\n\n`);
   if (hasOldPlan && !(await takeNewPlan(io, settings, store, flags))) return NEEDS_A_PERSON;
-  if (!(await decideFailed(io, settings, store, flags))) return NEEDS_A_PERSON;
+  if (!(await decideFailed(io, settings, store, flags))) {
+    store.close();
+    if (!store.session?.aborted) return NEEDS_A_PERSON;
+    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false });
+  }
   const program = findProgram(io, runtime.program);
   if (program === undefined) {
     noteMissing(store, runtime);

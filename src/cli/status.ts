@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
+import { readArchived } from "../store/archived.ts";
 import { brokenHint } from "../store/damage.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { JOURNAL_FILE } from "../store/journal.ts";
@@ -22,6 +23,8 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
     if (read.state === "none") {
       if (options.json) printJson(io, { exists: false });
       else io.out("No active session\n");
+      const last = options.json ? undefined : readArchived(store.location)?.session_id;
+      if (last !== undefined) io.err(`The last one, ${last}, is archived: "maestro report" shows it.\n`);
       const elsewhere = sessionAbove(io.cwd, store.location);
       if (elsewhere !== undefined) io.err(`There is one in ${elsewhere}: run the command there.\n`);
       return 0;

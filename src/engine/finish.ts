@@ -37,7 +37,7 @@ export function adoptAttempt(workshop: Workshop, phase: string): Finished {
   const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const code = workshop.batch.exitCode(attempt.name);
-  let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: null });
+  let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
   const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);

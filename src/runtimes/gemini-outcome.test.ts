@@ -177,7 +177,6 @@ describe("what we stopped ourselves", () => {
     ["timeout", 143, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
     ["timeout", 0, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
     ["timeout", null, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
-    [null, 124, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
     ["output_too_large", 0, { kind: "failure", reason: "output_too_large", errorType: "runtime" }],
     ["stopped", 0, { kind: "interrupted", reason: "stopped" }],
     ["stopped", 137, { kind: "interrupted", reason: "stopped" }],

@@ -1,7 +1,6 @@
 // How an attempt with Gemini CLI ended -> its Outcome. Success is exit 0, a response that can be read, and nobody having stopped it:
 // the CLI also exits with 0 when it is terminated. Must never throw, whatever was printed.
 
-import { TIMEOUT_CODE } from "../errors.ts";
 import { findGeminiJson, readGeminiJson } from "../handoff/gemini-json.ts";
 import { tokensByModel } from "../handoff/tokens.ts";
 import { stripControls } from "../text.ts";
@@ -9,7 +8,7 @@ import { clip, complaintIn } from "./complaint.ts";
 import { type ErrorDocument, errorIn, errorOnStderr } from "./error-document.ts";
 import { meaningOf } from "./exit-meaning.ts";
 import { quotaSign, retryHint, tellsOfQuota } from "./quota.ts";
-import type { Ending, Killed, Outcome } from "./runtime.ts";
+import type { Ending, Outcome } from "./runtime.ts";
 
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_DETAIL = 1_500;
@@ -42,7 +41,7 @@ export function judgeGemini(ending: Ending): Outcome {
 
 /** When it was not the agent that ended the attempt; a complete answer does not change that. */
 function stoppedBy(ending: Ending): Judgement | null {
-  const killed: Killed = ending.killed ?? (ending.exitCode === TIMEOUT_CODE ? "timeout" : null);
+  const { killed } = ending;
   if (killed === "timeout") {
     // It spent its time waiting for the provider: nothing that a retry of its own would mend.
     if (quotaSign(ending.stderr.slice(-TAIL)) !== null) return quota(ending, null);

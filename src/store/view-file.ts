@@ -52,13 +52,21 @@ export function writeView(directory: Directory, session: Session, isAsJudged: ()
 
 /** The sequence number in the marker line of a view, also of one that was edited since. */
 export function markedSeq(text: string): number | undefined {
-  const found = /\n<!-- maestro:view seq=(\d{1,15}) [^\n]*-->\s*$/.exec(text);
-  return found === null ? undefined : Number(found[1]);
+  const found = lastMarker(text);
+  return found === undefined ? undefined : Number(found[1]);
 }
 
 /** The text of a view without its marker line. */
 export function withoutMarker(text: string): string {
-  return text.replace(/\n<!-- maestro:view [^\n]*-->\s*$/, "");
+  const found = lastMarker(text);
+  if (found === undefined) return text;
+  const [above, below] = [text.slice(0, Math.max(0, found.index - 1)), text.slice(found.index + found[0].length)];
+  return below.trim() === "" ? above : `${above}${below}`;
+}
+
+/** Somebody may have appended to the file. */
+function lastMarker(text: string): RegExpExecArray | undefined {
+  return [...text.matchAll(/^<!-- maestro:view seq=(\d{1,15}) [^\n]*-->[^\S\n]*$/gm)].at(-1);
 }
 
 /** Moves `name` out of the way under a new name, `<name>.<tag>-<time>`, and returns that name. */

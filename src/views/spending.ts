@@ -62,6 +62,12 @@ export function spendingOf(session: Session, prices: Prices): Spending {
   };
 }
 
+/** The same for programs: where attempts ran and none of them reported any, nothing is known, and nothing is claimed. */
+export function spendingJson(spending: Spending) {
+  const isKnown = spending.unreported === 0 || spending.input + spending.output > 0;
+  return isKnown ? spending : { ...spending, input: null, output: null, cached: null, thoughts: null, cost: null };
+}
+
 /** Input and output of a phase's attempts; null: none of them reported any. */
 export function phaseTokens(phase: SessionPhase): number | null {
   const usage = reportedBy(phase);
