@@ -97,7 +97,7 @@ describe("values of variables (T9)", () => {
     ["PGPASSWORD", "Tr0ub4dor&3"],
     ["SMTP_PASS", "12345678"],
     ["MYSQL_PASSWD", "password123"],
-    ["npm_config_//registry.npmjs.org/:_authToken", "11111111-2222-3333-4444-555555555555"],
+    ["npm_config_//packages.example.org/:_authToken", "11111111-2222-3333-4444-555555555555"],
     ["HEROKU_API_KEY", "550e8400-e29b-41d4-a716-446655440000"],
     ["LICENSE_KEY", "AB12-CD34-EF56-GH78"],
     ["AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"],

@@ -14,10 +14,11 @@ import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { splitWords, warnsOfAllowedTools } from "../runtimes/words.ts";
 import { requireSession } from "../session/decide.ts";
+import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { openBatch, policyPath } from "../store/batch.ts";
 import { randomHex } from "../store/durable.ts";
-import { claimEngine } from "../store/engine-lock.ts";
+import { claimEngine, runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { programRoot, redactorOf, rosterOf } from "./context.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -138,6 +139,26 @@ export function extraArguments({ values }: ResolvedSettings): string[] {
 export function warnOfArguments(io: Io, words: readonly string[]): void {
   if (!warnsOfAllowedTools(words)) return;
   io.err("WARNING: --allowed-tools is deprecated in Gemini CLI; use --policy (Policy Engine) instead\n");
+}
+
+/** The active session, if there is one. It must be readable, and nobody may be running it. */
+export function idleSession(store: SessionStore): Session | undefined {
+  const state = store.read();
+  if (state.state === "none") return undefined;
+  if (state.state === "broken") {
+    throw new MaestroError("environment", `The session cannot be read: ${state.reason}`, {
+      hint: 'Run "maestro doctor --fix".',
+    });
+  }
+  const { session } = state;
+  const owner = runningEngine(store.location);
+  if (owner !== undefined) {
+    const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
+    throw new MaestroError("environment", what, {
+      hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
+    });
+  }
+  return session;
 }
 
 /** No orchestra inside an orchestra. */

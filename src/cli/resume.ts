@@ -9,13 +9,12 @@ import { planChanges } from "../session/plan-change.ts";
 import { positionOf } from "../session/position.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { runningEngine } from "../store/engine-lock.ts";
 import { conflictsOf, movePhase, revisePlan } from "../store/operations.ts";
 import { changedSince } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { resumeLines } from "../views/resume.ts";
 import { conclude } from "./conclude.ts";
-import { extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
+import { extraArguments, findProgram, idleSession, refuseInsideAttempt } from "./conduct.ts";
 import { chooseMode } from "./consent.ts";
 import { approvePlan, settingsOf, validateFile } from "./context.ts";
 import { detach } from "./detach.ts";
@@ -79,23 +78,10 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
 }
 
 function openSession(store: SessionStore): Session {
-  const state = store.read();
-  if (state.state === "broken") {
-    throw new MaestroError("environment", `The session cannot be read: ${state.reason}`, {
-      hint: 'Run "maestro doctor --fix".',
-    });
-  }
-  if (state.state === "none") {
+  const session = idleSession(store);
+  if (session === undefined) {
     throw new MaestroError("environment", "There is nothing to resume: no session is active", {
       hint: 'Start one with "maestro run <plan>".',
-    });
-  }
-  const { session } = state;
-  const owner = runningEngine(store.location);
-  if (owner !== undefined) {
-    const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
-    throw new MaestroError("environment", what, {
-      hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
     });
   }
   if (session.aborted) {

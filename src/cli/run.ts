@@ -8,12 +8,11 @@ import { decideNote, requireSession } from "../session/decide.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { runningEngine } from "../store/engine-lock.ts";
 import { type ApprovedPlan, createSession } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";
 import { conclude } from "./conclude.ts";
-import { conduct, extraArguments, findProgram, refuseInsideAttempt } from "./conduct.ts";
+import { conduct, extraArguments, findProgram, idleSession, refuseInsideAttempt } from "./conduct.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { approvePlan, openStore, redactorOf, settingsOf } from "./context.ts";
 import { detach, tellParent } from "./detach.ts";
@@ -116,21 +115,8 @@ export function runtimeNamed(name = "gemini"): Runtime {
 
 /** One session at a time: an unfinished one is named, a finished one is put away when that is wanted. */
 async function clearTheWay(io: Io, store: SessionStore, flags: RunFlags): Promise<void> {
-  const state = store.read();
-  if (state.state === "none") return;
-  if (state.state === "broken") {
-    throw new MaestroError("environment", `The session cannot be read: ${state.reason}`, {
-      hint: 'Run "maestro doctor --fix".',
-    });
-  }
-  const { session } = state;
-  const owner = runningEngine(store.location);
-  if (owner !== undefined) {
-    const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
-    throw new MaestroError("environment", what, {
-      hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
-    });
-  }
+  const session = idleSession(store);
+  if (session === undefined) return;
   if (session.aborted) {
     throw new MaestroError("environment", `Session ${session.session_id} was aborted and is still there`, {
       hint: 'Put it away with "maestro archive".',

@@ -30,8 +30,8 @@ export class Lifeline {
         detached: true,
       });
       warden.stdin.on("error", () => undefined);
-      warden.once("exit", () => setTimeout(() => this.#restart(), RESTART_MS));
-      warden.once("error", () => setTimeout(() => this.#restart(), RESTART_MS));
+      warden.once("exit", () => this.#restartSoon());
+      warden.once("error", () => this.#restartSoon());
       return warden;
     };
     this.#warden = this.#start();
@@ -76,6 +76,10 @@ export class Lifeline {
       this.#warden.once("exit", () => resolve());
       this.#warden.stdin.end();
     });
+  }
+
+  #restartSoon(): void {
+    if (!this.#closing) setTimeout(() => this.#restart(), RESTART_MS);
   }
 
   #restart(): void {
