@@ -4,6 +4,7 @@ import { drawPlan } from "../plan/draw.ts";
 import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { ResolvedSettings } from "../settings.ts";
+import { policyPath } from "../store/batch.ts";
 import { duration } from "../views/duration.ts";
 import { extraArguments, findProgram } from "./conduct.ts";
 import { type CheckedPlan, rosterOf } from "./context.ts";
@@ -20,10 +21,12 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   const { flags, engine, runtime } = intended;
   const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
   const extraArgs = extraArguments(settings);
+  const { values } = settings;
   const commands = plan.phases.map((phase) => {
     const agent = agents.get(phase.agent) ?? { name: phase.agent, tier: "full" as const };
     const model = modelFor(agent, settings.values, flags.model);
-    const policyFile = agent.tier === "full" ? null : `<${agent.tier} policy>`;
+    const policyFile =
+      agent.tier === "full" ? null : policyPath(`${values.MAESTRO_STATE_DIR}/parallel/<session>`, agent.tier);
     const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, extraArgs });
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });

@@ -105,6 +105,18 @@ test.concurrent.each([
   }),
 );
 
+test.concurrent("a dry run shows the command of every tier, and of a plan without gemini too", () =>
+  withProcesses(async (project) => {
+    prepare(project, [played(1, [], { agent: "architect" }), played(2, [])]);
+    const run = await maestro(project, ["run", planPath, "--dry-run"], { PATH: "/usr/bin:/bin" });
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stdout).toMatch(
+      / 1 {2}gemini .* --policy \.gemini\/parallel\/<session>\/results\/policy-read-only\.toml /,
+    );
+    expect(run.stdout).toMatch(/ 2 {2}gemini --approval-mode=yolo --output-format json --skip-trust\n/);
+    expect(project.exists(".gemini/state")).toBe(false);
+  }));
+
 test.concurrent("prices that cannot be read are refused before anything starts", () =>
   withProcesses(async (project) => {
     const agent = prepare(project, [played(1, [])]);
