@@ -62,11 +62,10 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
       policyFile: policyPath(batch.path, "read-only"),
       extraArgs: [],
     });
-    const bench = workshopOf(io, conducting);
+    const parts = workshopOf(io, conducting);
     // From here on nothing is between the warden and the engine that ends it.
-    const warn = (message: string) => io.err(`WARNING: ${message}\n`);
-    const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs, warn), limits.graceMs);
-    const workshop = { ...bench, run, batch, batchId: session.session_id, supervisor, warn };
+    const supervisor = supervise(io, run, limits.graceMs);
+    const workshop = { ...parts, run, batch, batchId: session.session_id, supervisor };
     const engine = new Engine(workshop, {
       slots: limits.slots,
       staggerMs: runtime.callsModel ? limits.staggerMs : 0,
@@ -95,7 +94,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
   }
 }
 
-type Made = "run" | "batch" | "batchId" | "supervisor" | "warn";
+type Made = "run" | "batch" | "batchId" | "supervisor";
 
 function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
   const { store, settings, runtime, program, engine: limits, model } = conducting;
@@ -120,8 +119,15 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
       validationTimeoutMs: limits.validationTimeoutMs,
       maxRetries: settings.values.MAESTRO_MAX_RETRIES,
     },
+    warn: (message) => io.err(`WARNING: ${message}\n`),
     now: io.now,
   };
+}
+
+/** Looks after the processes of a run; the warden starts with it. */
+export function supervise(io: Io, run: string, graceMs: number): Supervisor {
+  const warn = (message: string) => io.err(`WARNING: ${message}\n`);
+  return new Supervisor(new Lifeline(wardenProgram, run, graceMs, warn), graceMs);
 }
 
 function readProtocols(): Workshop["protocols"] {

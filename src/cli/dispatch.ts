@@ -1,14 +1,11 @@
 // maestro dispatch: the batch runner of the design documents. Every prompt is checked before the first agent starts.
 
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { parseDisabled, resolveAgent } from "../agents/resolve.ts";
 import type { Roster } from "../agents/roster.ts";
 import { type DispatchPrompt, type DispatchResult, dispatch as runBatch } from "../engine/dispatch.ts";
-import { Lifeline } from "../engine/lifeline.ts";
-import { Supervisor } from "../engine/supervisor.ts";
 import { errno, MaestroError, reasonOf, signalCodes } from "../errors.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
@@ -17,12 +14,11 @@ import type { ResolvedSettings } from "../settings.ts";
 import { openDispatch, policyPath } from "../store/batch.ts";
 import { randomHex, readFrom } from "../store/durable.ts";
 import { stripControls } from "../text.ts";
-import { extraArguments, findProgram, refuseInsideAttempt, warnOfArguments } from "./conduct.ts";
+import { extraArguments, findProgram, refuseInsideAttempt, supervise, warnOfArguments } from "./conduct.ts";
 import { rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import type { EndingSignal, Io } from "./io.ts";
 
-const wardenProgram = join(dirname(fileURLToPath(import.meta.url)), "warden.js");
 const MAX_PROMPT_BYTES = 1_048_576;
 const REJECTED = 1;
 
@@ -49,8 +45,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
-  const warn = (message: string) => io.err(`WARNING: ${message}\n`);
-  const supervisor = new Supervisor(new Lifeline(wardenProgram, run, limits.graceMs, warn), limits.graceMs);
+  const supervisor = supervise(io, run, limits.graceMs);
   let stopped: EndingSignal | undefined;
   const leave = io.onSignal((signal) => {
     supervisor.stopAll("stopped", stopped !== undefined);
