@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "../src/session/events.ts";
 import { withDirectory } from "../src/store/contained.ts";
-import { JOURNAL_FILE, Journal } from "../src/store/journal.ts";
+import { Journal } from "../src/store/journal.ts";
+import { JOURNAL_FILE } from "../src/store/journal-file.ts";
 import { encodeChange, journalStart } from "../src/store/record.ts";
 import { cpu, median, report } from "./support/measure.ts";
 

@@ -1,6 +1,9 @@
 // Takes secrets out of text before it is written down: key shapes that everybody knows, and the values of variables with telling
 // names. Linear in the text, no library. What it does not know it does not find: it is the last net, not the first.
 
+import { join } from "node:path";
+import { readEnvFile } from "./setting-layers.ts";
+
 const mark = "[redacted]";
 
 /** For everything that is logged, recorded, shown or put into a prompt by a process with this environment. */
@@ -12,6 +15,14 @@ export function makeRedactor(env: Readonly<Record<string, string | undefined>>):
     for (const shape of shapes) if (shape.sign.test(clean)) clean = clean.replace(shape.form, shape.by);
     return clean;
   };
+}
+
+/** Knows the secrets of the environment and of the project's own .env, which Gemini CLI reads too. */
+export function projectRedactor(
+  projectRoot: string,
+  env: Readonly<Record<string, string | undefined>>,
+): (text: string) => string {
+  return makeRedactor({ ...readEnvFile(join(projectRoot, ".env")), ...env });
 }
 
 // Every repetition has an upper limit: an endless one overflows the stack of the regular expression on a long enough text.

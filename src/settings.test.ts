@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { definitions, parseEnv, resolveSettings, type SettingName } from "./settings.ts";
+import { parseEnv } from "./setting-layers.ts";
+import { definitions, resolveSettings, type SettingName } from "./settings.ts";
 
 let project: string;
 let extension: string;

@@ -1,11 +1,20 @@
 // Every setting, once: name, kind, default, meaning; and the one resolver. No library: hooks load it on every tool call.
 // Precedence: exported variable, then the workspace's .env, then the extension's .env, then the default. Empty means unset.
 
-import { readFileSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { type DurationUnit, parseDuration } from "./duration.ts";
-import { errno, MaestroError, reasonOf } from "./errors.ts";
+import {
+  DEFAULT_STATE_DIR,
+  type Environment,
+  given,
+  type Layer,
+  layersOf,
+  layerWith,
+  ONE_LINE,
+  oneLine,
+  refuse,
+  type SettingSource,
+  STATE_DIR,
+} from "./setting-layers.ts";
 
 interface Definition<T> {
   default: T;
@@ -18,8 +27,8 @@ interface Definition<T> {
 }
 
 export const definitions = {
-  MAESTRO_STATE_DIR: string(
-    ".gemini",
+  [STATE_DIR]: string(
+    DEFAULT_STATE_DIR,
     "Directory for plans, session state and dispatch results, relative to the project or absolute",
   ),
   MAESTRO_EXECUTION_MODE: oneOf(
@@ -50,12 +59,8 @@ export const definitions = {
   MAESTRO_DISABLED_AGENTS: string("", "Comma-separated agents that must not be used"),
 };
 
-/** Read from the environment only: a repository must not be able to choose where agents come from. */
-export const EXTENSION_PATH = "MAESTRO_EXTENSION_PATH";
-
 export type SettingName = keyof typeof definitions;
 export type Settings = { [Name in SettingName]: (typeof definitions)[Name]["default"] };
-export type SettingSource = "environment" | "workspace .env" | "extension .env" | "default";
 
 export interface ResolvedSettings {
   values: Settings;
@@ -63,89 +68,40 @@ export interface ResolvedSettings {
   cautions: string[];
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** All settings, or an error that names the first bad value and where it came from. */
 export function resolveSettings(projectRoot: string, env: Environment): ResolvedSettings {
-  const layers: [SettingSource, Environment][] = [
-    ["environment", env],
-    ["workspace .env", readEnvFile(join(projectRoot, ".env"))],
-    ["extension .env", readEnvFile(join(extensionHome(env), ".env"))],
-  ];
+  const layers = layersOf(projectRoot, env);
   const values: Record<string, unknown> = {};
   const sources: Record<string, SettingSource> = {};
   const cautions: string[] = [];
   for (const [name, definition] of Object.entries(definitions) as [SettingName, Definition<unknown>][]) {
-    const layer = layers.find(([, variables]) => given(variables, name) !== undefined);
-    sources[name] = layer?.[0] ?? "default";
-    values[name] =
-      layer === undefined
-        ? definition.default
-        : parseValue(name, definition, given(layer[1], name) as string, layer[0]);
-    const caution = definition.caution?.(values[name]);
+    const { value, source } = resolve(name, definition, layers);
+    sources[name] = source;
+    values[name] = value;
+    const caution = definition.caution?.(value);
     if (caution !== undefined) cautions.push(caution);
   }
   return { values: values as Settings, sources: sources as ResolvedSettings["sources"], cautions };
 }
 
-/** The extension's own directory as the user installed it: where its `.env` is. */
-function extensionHome(env: Environment): string {
-  return given(env, EXTENSION_PATH) ?? join(given(env, "HOME") ?? homedir(), ".gemini", "extensions", "maestro");
-}
-
-function given(variables: Environment, name: string): string | undefined {
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-  return value === undefined || value.trim() === "" ? undefined : value;
-}
-
-function parseValue(name: string, definition: Definition<unknown>, value: string, source: SettingSource): unknown {
-  const parsed = definition.parse(value.trim());
-  if (parsed !== undefined) return parsed;
-  throw new MaestroError("config", `${name} must be ${definition.expects} (got: ${value})`, {
-    ...(source === "environment" ? {} : { hint: `It is set in the ${source}.` }),
-  });
-}
-
-export function readEnvFile(path: string): Environment {
-  if (!isFile(path)) return {};
-  try {
-    return parseEnv(readFileSync(path, "utf8"));
-  } catch (error) {
-    throw new MaestroError("config", `Cannot read settings from ${path}: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-/** Anything but a file (some tools keep a directory of that name) holds no settings, nor does what nobody here may look at. */
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EACCES", "ELOOP"].includes(errno(error) ?? "")) return false;
-    throw error;
-  }
-}
-
-/** KEY=value lines: optional `export`, quotes, `#` comments, CRLF, BOM. The last assignment wins; nothing is expanded. */
-export function parseEnv(text: string): Environment {
-  const variables: Record<string, string> = Object.create(null);
-  const line = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\r\n]*))/gm;
-  for (const [, name, double, single, bare] of text.replace(/^\uFEFF/, "").matchAll(line)) {
-    variables[name as string] =
-      double?.replace(/\\(.)/gs, unescaped) ?? single ?? (bare ?? "").replace(/(^|\s)#.*$/, "").trim();
-  }
-  return variables;
-}
-
-function unescaped(_match: string, character: string): string {
-  return { n: "\n", r: "\r", t: "\t" }[character] ?? character;
+function resolve<T>(
+  name: SettingName,
+  definition: Definition<T>,
+  layers: readonly Layer[],
+): { value: T; source: SettingSource } {
+  const layer = layerWith(name, layers);
+  if (layer === undefined) return { value: definition.default, source: "default" };
+  const [source, variables] = layer;
+  const written = given(variables, name) ?? "";
+  return { value: definition.parse(written.trim()) ?? refuse(name, definition.expects, written, source), source };
 }
 
 function string(fallback: string, meaning: string): Definition<string> {
   return {
     default: fallback,
     meaning,
-    expects: "text without line breaks",
-    parse: (value) => (/[\n\r\0]/.test(value) ? undefined : value),
+    expects: ONE_LINE,
+    parse: oneLine,
   };
 }
 

@@ -45,6 +45,8 @@ describe("the house", () => {
   it("has one main.ts per front door and no file named after a pattern", () => {
     expect(sources.filter((path) => path.endsWith("main.ts")).sort()).toEqual([
       "cli/main.ts",
+      "hooks/main.ts",
+      "mcp/main.ts",
       "player/main.ts",
       "warden/main.ts",
     ]);
@@ -78,12 +80,30 @@ describe("the repository", () => {
     expect(entries.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([]);
   });
 
+  const built = readdirSync(join(root, "dist")).map(
+    (name) => [name, readFileSync(join(root, "dist", name), "utf8")] as const,
+  );
+
   it("needs nothing but itself at run time", () => {
     expect(manifest.dependencies).toBeUndefined();
-    const bundle = readFileSync(join(root, "dist/maestro.js"), "utf8");
-    const imported = [...bundle.matchAll(/(?:from|import|require\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
-    expect(
-      [...new Set(imported)].filter((name) => !name.startsWith("node:") && !builtinModules.includes(name)),
-    ).toEqual([]);
+    for (const [name, bundle] of built) {
+      const imported = [...bundle.matchAll(/(?:from|import|require\()\s*"([\w./:@-]+)"/g)].map(
+        (match) => match[1] as string,
+      );
+      const isOwn = (path: string) => path.startsWith("./") && built.some(([other]) => path === `./${other}`);
+      const foreign = imported.filter(
+        (path) => !path.startsWith("node:") && !builtinModules.includes(path) && !isOwn(path),
+      );
+      expect(foreign, name).toEqual([]);
+    }
+  });
+
+  it("starts a hook with little to read, and without schema library, YAML or command line parser", () => {
+    const hooks = built.filter(([name]) => name.startsWith("hook"));
+    expect(hooks.length).toBeGreaterThan(1);
+    const usual = hooks.filter(([name]) => name !== "hook-adopting.cjs");
+    for (const [name, bundle] of usual) expect(bundle, name).not.toMatch(/ZodError|YAMLParseError|Commander/);
+    const sizes = Object.fromEntries(hooks.map(([name, bundle]) => [name, bundle.length]));
+    expect(sizes["hook.cjs"]).toBeLessThan(32_000);
   });
 });

@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { Io } from "../src/cli/io.ts";
+import { program, verbNames } from "../src/cli/program.ts";
+import { MAX_RUN_TOKENS } from "../src/extension/budget.ts";
+import { lintExtension } from "../src/extension/lint.ts";
+import { describeProblem } from "../src/extension/problem.ts";
+import { maestroTools } from "../src/extension/vocabulary.ts";
+import { toolTable } from "../src/mcp/tool-table.ts";
 import { definitions } from "../src/settings.ts";
 import { root } from "./support/project.ts";
 
@@ -17,6 +24,23 @@ describe("the manifest", () => {
     for (const setting of manifest.settings) {
       expect(meanings[setting.envVar]?.meaning, setting.envVar).toBe(setting.description);
     }
+  });
+});
+
+describe("the extension", () => {
+  vi.stubGlobal("MAESTRO_VERSION", manifest.version);
+  const verbs = verbNames(program({} as Io, () => undefined));
+
+  it("has nothing that Gemini CLI would drop, and names nothing that does not exist (X282, Y293, Q218, Q219)", async () => {
+    const { problems, budget } = await lintExtension(root, verbs);
+    expect(problems.map(describeProblem)).toEqual([]);
+    expect(budget.total).toBeLessThanOrEqual(MAX_RUN_TOKENS);
+    expect(budget.total).toBeGreaterThan(1_000);
+  });
+
+  it("is checked with the verbs of the program and the tools of its server", () => {
+    expect(verbs).toEqual(expect.arrayContaining(["run", "session create", "agents install-policies"]));
+    expect([...maestroTools].sort()).toEqual(toolTable.map(({ tool }) => tool.name).sort());
   });
 });
 

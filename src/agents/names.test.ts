@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nearest, normalizeAgentName } from "./names.ts";
+import { normalizeAgentName } from "./names.ts";
+import { nearest } from "./nearest.ts";
 import { agentTiers } from "./tiers.ts";
 
 const twelve = [...agentTiers.keys()];

@@ -1,44 +1,6 @@
-// Agent names: the one spelling, and the nearest one to a misspelling. Pure; hooks load it.
-import { distance } from "fastest-levenshtein";
+// Agent names: the one spelling. Pure, without a library: hooks load it.
 
 /** The one spelling of a name: trimmed, lower case, hyphens. */
 export function normalizeAgentName(name: string): string {
   return name.trim().toLowerCase().replaceAll("_", "-");
-}
-
-/** The closest near candidate, as it was given; the first one on a tie; undefined when none is near. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
-  const wanted = normalizeAgentName(name);
-  let best: string | undefined;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const candidate of candidates) {
-    const offered = normalizeAgentName(candidate);
-    const found = distance(wanted, offered);
-    if (found < bestDistance && isNear(wanted, offered)) {
-      best = candidate;
-      bestDistance = found;
-    }
-  }
-  return best;
-}
-
-/** Judged on the words the two do not share, or every "qa-engineer" would be nearly a "data-engineer". */
-function isNear(wanted: string, offered: string): boolean {
-  const left = wordsNotIn(wanted, offered);
-  const right = wordsNotIn(offered, wanted);
-  const abbreviated = wanted.length > 2 && (offered.startsWith(wanted) || (left !== "" && right.startsWith(left)));
-  return abbreviated || distance(left, right) <= tolerance(Math.max(left.length, right.length));
-}
-
-function wordsNotIn(name: string, other: string): string {
-  const shared = new Set(other.split("-"));
-  return name
-    .split("-")
-    .filter((word) => !shared.has(word))
-    .join("-");
-}
-
-/** Two edits in a short word (a swap of letters is two), a third of a long one. */
-function tolerance(length: number): number {
-  return length < 4 ? 1 : Math.max(2, Math.floor(length / 3));
 }

@@ -1,5 +1,6 @@
 // From a name someone wrote to an agent of the roster, or to the lines that say why not. Pure.
-import { nearest, normalizeAgentName } from "./names.ts";
+import { normalizeAgentName } from "./names.ts";
+import { nearest } from "./nearest.ts";
 
 export type Resolution =
   | { kind: "found"; name: string }

@@ -3,8 +3,9 @@
 import type { EngineEnd } from "../engine/engine.ts";
 import { signalCodes } from "../errors.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
-import type { Session } from "../session/session.ts";
+import { isClosed, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
+import { archiveQuestion } from "../store/operations.ts";
 import { hashFiles } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { escalationBlock } from "../views/escalation.ts";
@@ -13,7 +14,7 @@ import type { Io } from "./io.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
 
-const exitCodes = { completed: 0, aborted: 1, failed: 4, quota: 5 } as const;
+const exitCodes = { completed: 0, chosen: 0, aborted: 1, failed: 4, quota: 5 } as const;
 
 export interface Concluding {
   store: SessionStore;
@@ -21,6 +22,8 @@ export interface Concluding {
   end: EngineEnd;
   json: boolean;
   yes: boolean;
+  /** The completed session stays, for somebody who has more to do with it. */
+  keepOpen: boolean;
 }
 
 export async function conclude(io: Io, concluding: Concluding): Promise<number> {
@@ -28,7 +31,7 @@ export async function conclude(io: Io, concluding: Concluding): Promise<number> 
   const session = requireSession(store.session);
   const code = end.kind === "interrupted" ? signalCodes[end.signal] : exitCodes[end.kind];
   if (!json) for (const line of lastWords(io, settings, session, end)) io.out(`${line}\n`);
-  const archived = end.kind === "completed" ? await putAway(io, concluding) : undefined;
+  const archived = end.kind === "completed" && !concluding.keepOpen ? await putAway(io, concluding) : undefined;
   if (json) {
     const phases = end.kind === "failed" ? { failed: end.phases } : {};
     const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
@@ -42,6 +45,10 @@ function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: En
   switch (end.kind) {
     case "completed":
       return report(io, settings, session);
+    case "chosen": {
+      const left = session.phases.filter((phase) => !isClosed(phase)).map((phase) => phase.id);
+      return [`Done. Left: phase ${left.slice(0, 10).join(", ")}${left.length > 10 ? ", ..." : ""}. ${goOn}`];
+    }
     case "failed": {
       if (end.phases.length === 0) return ['Nothing more can start. Look at it with "maestro status".'];
       const { MAESTRO_MAX_RETRIES } = settings.values;
@@ -81,11 +88,10 @@ export function missingFiles(projectRoot: string, session: Session): { phase: st
 
 /** Archives the completed session when that is wanted; returns where it is. */
 async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
-  const question = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
-    const isWanted = io.interactive && /^y/i.test((await io.ask(`${question} [y/N] `)) ?? "");
+    const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {
-      if (!io.interactive && !json) io.out(`\n${question}\n  maestro archive\n`);
+      if (!io.interactive && !json) io.out(`\n${archiveQuestion}\n  maestro archive\n`);
       return undefined;
     }
   }

@@ -9,6 +9,7 @@ import { Supervisor } from "../engine/supervisor.ts";
 import { RUN_MARKER } from "../engine/tree.ts";
 import type { Workshop } from "../engine/workshop.ts";
 import { errno, MaestroError } from "../errors.ts";
+import { programRoot } from "../program-root.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -20,7 +21,7 @@ import { openBatch, policyPath } from "../store/batch.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { programRoot, redactorOf, rosterOf } from "./context.ts";
+import { redactorOf, rosterOf } from "./context.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { Io } from "./io.ts";
 import { type Display, showRun } from "./show.ts";
@@ -37,6 +38,8 @@ export interface Conducting {
   engine: EngineSettings;
   model?: string | undefined;
   keepGoing: boolean;
+  /** The phases that may start; absent: all of them. */
+  only?: ReadonlySet<string> | undefined;
   display: Display;
   /** The project that agents work in; the current directory but for a rehearsal. */
   projectRoot: string;
@@ -71,6 +74,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
       staggerMs: runtime.callsModel ? limits.staggerMs : 0,
       mode: session.execution_mode ?? "sequential",
       keepGoing: conducting.keepGoing,
+      only: conducting.only,
       quotaBaseMs: limits.quotaBaseMs,
       quotaWaitMs: limits.quotaWaitMs,
       graceMs: limits.graceMs,
@@ -112,7 +116,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     modelFor: (agent) => modelFor(agent, settings.values, model),
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
-    validator: conducting.validator ?? ((command) => ({ program: "/bin/sh", args: ["-c", command] })),
+    validator: conducting.validator ?? inShell,
     redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,
@@ -123,6 +127,9 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     now: io.now,
   };
 }
+
+/** How a validation command is run. */
+export const inShell: Workshop["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
 
 /** Looks after the processes of a run; the warden starts with it. */
 export function supervise(io: Io, run: string, graceMs: number): Supervisor {

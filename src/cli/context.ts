@@ -1,28 +1,21 @@
 // What most verbs need: settings, the roster of agents, the store of the project.
 
-import { realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseDisabled } from "../agents/resolve.ts";
 import { loadRoster, type Roster } from "../agents/roster.ts";
 import { MaestroError } from "../errors.ts";
-import { MAX_PLAN_BYTES } from "../plan/plan.ts";
-import { type ValidationReport, validatePlan } from "../plan/validate.ts";
-import { makeRedactor } from "../redact.ts";
-import { eventFault } from "../session/events.ts";
-import { EXTENSION_PATH, type ResolvedSettings, readEnvFile, resolveSettings } from "../settings.ts";
-import { locateState, recordedPath } from "../store/location.ts";
+import type { ValidationReport } from "../plan/validate.ts";
+import { agentsFolder } from "../program-root.ts";
+import { projectRedactor } from "../redact.ts";
+import { type ResolvedSettings, resolveSettings } from "../settings.ts";
+import { locateState } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
-import { SessionStore, type StoreOptions } from "../store/session-store.ts";
-import { reviewView } from "../store/view-review.ts";
+import { checkPlan, PLAN_READ_LIMIT, recordedPlan } from "../store/plan-file.ts";
+import { projectStore } from "../store/project-store.ts";
+import type { SessionStore, StoreOptions } from "../store/session-store.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 
-/** The directory above dist/, where this program's agents/ and protocols/ are. */
-export const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-
 export function agentsDirectory(io: Io): string {
-  return join(io.env[EXTENSION_PATH]?.trim() || programRoot, "agents");
+  return agentsFolder(io.env);
 }
 
 export function settingsOf(io: Io): ResolvedSettings {
@@ -36,12 +29,11 @@ export function openStore(
   settings: ResolvedSettings,
   options: Pick<StoreOptions, "viewDelayMs"> = {},
 ): SessionStore {
-  return new SessionStore(locateState(io.cwd, settings.values.MAESTRO_STATE_DIR), {
+  return projectStore(locateState(io.cwd, settings.values.MAESTRO_STATE_DIR), {
     ...options,
     now: io.now,
     warn: (message) => io.err(`WARNING: ${message}\n`),
-    review: (session, text, sessionAt) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES, sessionAt),
-    fault: eventFault,
+    maxRetries: () => settings.values.MAESTRO_MAX_RETRIES,
   });
 }
 
@@ -57,7 +49,7 @@ export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: Se
 
 /** Knows the secrets of the environment and of the project's own .env, which Gemini CLI reads too. */
 export function redactorOf(io: Io): (text: string) => string {
-  return makeRedactor({ ...readEnvFile(join(io.cwd, ".env")), ...io.env });
+  return projectRedactor(io.cwd, io.env);
 }
 
 const rosters = new Map<string, Roster>();
@@ -75,16 +67,10 @@ export async function validateFile(
   settings: ResolvedSettings,
   path: string,
 ): Promise<{ report: ValidationReport; bytes: Uint8Array }> {
-  // One byte more than a plan may have: the validator says so.
-  const bytes = await readInput(io, path, `the plan ${path}`, MAX_PLAN_BYTES + 1);
-  const roster = rosterOf(io);
-  const { disabled } = parseDisabled(
-    settings.values.MAESTRO_DISABLED_AGENTS,
-    roster.agents.map((agent) => agent.name),
-  );
+  const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
   const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
-  const report = validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location) });
-  return { report, bytes };
+  const disabledAgents = settings.values.MAESTRO_DISABLED_AGENTS;
+  return { report: checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents }), bytes };
 }
 
 export interface CheckedPlan extends ApprovedPlan {
@@ -101,11 +87,5 @@ export async function approvePlan(io: Io, settings: ResolvedSettings, path: stri
       hint: `Run "maestro validate ${path}" to see all of it.`,
     });
   }
-  return { plan: report.plan, bytes, path: relativeToProject(io, path), report };
-}
-
-function relativeToProject(io: Io, path: string): string {
-  const real = realpathSync(resolve(io.cwd, path));
-  const inside = relative(realpathSync(io.cwd), real);
-  return (isAbsolute(inside) || inside.split(sep)[0] === ".." ? real : inside).split(sep).join("/");
+  return { plan: report.plan, bytes, path: recordedPlan(io.cwd, path), report };
 }

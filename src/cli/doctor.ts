@@ -1,10 +1,14 @@
 // maestro doctor: is everything in place on this machine and in this project? With --fix it repairs what it can without losing a byte.
 
 import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { permissionReport } from "../agents/permissions.ts";
 import { parseDisabled } from "../agents/resolve.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { MAX_RUN_TOKENS } from "../extension/budget.ts";
+import { type LintResult, lintExtension } from "../extension/lint.ts";
+import { isExtension } from "../extension/lint-manifest.ts";
+import { describeProblem } from "../extension/problem.ts";
 import { eventFault } from "../session/events.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../settings.ts";
 import { locateState } from "../store/location.ts";
@@ -22,13 +26,22 @@ interface Finding {
   hint?: string;
 }
 
-export function doctor(io: Io, options: { json?: boolean; fix?: boolean }): number {
+/** `verbs`: every verb of the program, with its words; the extension's texts may name no other. */
+export async function doctor(
+  io: Io,
+  options: { json?: boolean; fix?: boolean },
+  verbs: readonly string[],
+): Promise<number> {
   const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkProgram(io, "gemini"), ...checkAgents(io)];
+  const directory = dirname(agentsDirectory(io));
+  const lint = isExtension(directory) ? await lintExtension(directory, verbs) : undefined;
+  findings.push(...checkExtension(directory, lint, findings));
   const settings = checkSettings(io, findings);
   if (settings !== undefined)
     findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, options.fix ?? false));
   const healthy = findings.every((finding) => finding.level !== "fail");
-  if (options.json) printJson(io, { healthy, settings: settingsJson(settings), findings });
+  const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
+  if (options.json) printJson(io, { healthy, settings: settingsJson(settings), extension, findings });
   else io.out(`${people(io, findings, settings).join("\n")}\n`);
   return healthy ? 0 : 3;
 }
@@ -90,6 +103,27 @@ function checkAgents(io: Io): Finding[] {
   return lines
     .slice(0, -1)
     .map((line) => ({ check: "agents", level: "fail" as const, message: line.replace(/^ERROR: /, "") }));
+}
+
+/** What Gemini CLI would drop or believe of the extension's own files. What `known` says already is not said again. */
+function checkExtension(directory: string, lint: LintResult | undefined, known: readonly Finding[]): Finding[] {
+  const check = "extension";
+  if (lint === undefined) {
+    const message = `${directory} is no extension of Gemini CLI: its files were not checked`;
+    return [{ check, level: "warn", message, hint: "It has no gemini-extension.json." }];
+  }
+  const { problems, budget } = lint;
+  const unsaid = problems.filter(({ problem }) => !known.some(({ message }) => message === problem));
+  const failures = unsaid.map(
+    (problem): Finding => ({ check, level: "fail", message: describeProblem(problem), ...hintOf(problem) }),
+  );
+  const cost = `a standard run reads about ${budget.total} tokens of instructions (limit ${MAX_RUN_TOKENS})`;
+  if (problems.length > 0) return [...failures, { check, level: "ok", message: `Extension: ${cost}` }];
+  return [{ check, level: "ok", message: `Extension: every file is one that Gemini CLI takes; ${cost}` }];
+}
+
+function hintOf({ hint }: { hint?: string | undefined }): { hint?: string } {
+  return hint === undefined ? {} : { hint };
 }
 
 function checkSettings(io: Io, findings: Finding[]): ResolvedSettings | undefined {

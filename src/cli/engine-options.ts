@@ -11,6 +11,7 @@ export interface EngineFlags {
   stagger?: string;
   model?: string;
   keepGoing?: boolean;
+  phases?: string;
   grace?: string;
   validationTimeout?: string;
   quotaWait?: string;

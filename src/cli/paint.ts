@@ -1,11 +1,8 @@
 // Colours, or none.
 
 import { bold, cyan, dim, green, red, yellow } from "yoctocolors";
-import type { Paint } from "../views/paint.ts";
-
-const plain = (text: string) => text;
+import { type Paint, plainPaint } from "../views/paint.ts";
 
 export function paint(color: boolean): Paint {
-  if (!color) return { bold: plain, cyan: plain, dim: plain, green: plain, red: plain, yellow: plain };
-  return { bold, cyan, dim, green, red, yellow };
+  return color ? { bold, cyan, dim, green, red, yellow } : plainPaint;
 }

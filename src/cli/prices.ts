@@ -1,24 +1,10 @@
-// The prices that costs are computed with: the built-in ones, and the user's own over them.
+// The prices that costs are computed with, as the settings have them.
 
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { MaestroError, reasonOf } from "../errors.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { listPrices, type Prices, parsePrices } from "../views/prices.ts";
+import { readPrices } from "../store/prices-file.ts";
+import type { Prices } from "../views/prices.ts";
 import type { Io } from "./io.ts";
 
 export function pricesOf(io: Io, { values }: ResolvedSettings): Prices {
-  const file = values.MAESTRO_PRICES;
-  if (file === "") return listPrices;
-  const prices = parsePrices(readJson(resolve(io.cwd, file)));
-  if ("error" in prices) throw new MaestroError("config", `MAESTRO_PRICES (${file}): ${prices.error}`);
-  return prices;
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    throw new MaestroError("config", `Cannot read the prices in ${path}: ${reasonOf(error)}`, { cause: error });
-  }
+  return readPrices(io.cwd, values.MAESTRO_PRICES);
 }

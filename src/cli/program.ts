@@ -10,7 +10,9 @@ import { archive } from "./archive.ts";
 import { abort, retry, skip, stop } from "./decisions.ts";
 import { dispatch } from "./dispatch.ts";
 import { doctor } from "./doctor.ts";
+import { guardCheck } from "./guard.ts";
 import { handoffCheck } from "./handoff.ts";
+import { installPolicies } from "./install-policies.ts";
 import type { Io } from "./io.ts";
 import { logs } from "./logs.ts";
 import { rehearse } from "./rehearse.ts";
@@ -30,6 +32,7 @@ import {
 import { activeState, readState, workspace, writeState } from "./state.ts";
 import { status } from "./status.ts";
 import { validate } from "./validate.ts";
+import { verify } from "./verify.ts";
 import { watch } from "./watch.ts";
 
 declare const MAESTRO_VERSION: string;
@@ -108,6 +111,12 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addHelpText("after", examples("maestro skip 3", 'maestro skip 3 --reason "done by hand"'))
     .action((phase, options) => verdict(skip(io, phase, options)));
 
+  verb(maestro, "verify <phase>", "run the validation commands of a delegated phase and record the result")
+    .option("--validation-timeout <time>", "limit of a validation command", "10m")
+    .addOption(json())
+    .addHelpText("after", examples("maestro verify 3", "maestro verify 3 --validation-timeout 30m --json"))
+    .action(async (phase, options) => verdict(await verify(io, phase, options)));
+
   verb(maestro, "abort", "end the session for good")
     .option("--reason <text>", "why")
     .addOption(json())
@@ -147,11 +156,11 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addHelpText("after", examples("maestro archive", "maestro archive --json"))
     .action((options) => verdict(archive(io, options)));
 
-  verb(maestro, "doctor", "check this machine, the settings and the session")
+  verb(maestro, "doctor", "check this machine, the extension, the settings and the session")
     .addOption(json())
     .option("--fix", "set a broken session file aside and go on from what is left")
     .addHelpText("after", examples("maestro doctor", "maestro doctor --fix"))
-    .action((options) => verdict(doctor(io, options)));
+    .action(async (options) => verdict(await doctor(io, options, verbNames(maestro))));
 
   verb(maestro, "workspace [state-dir]", "make the state directory ready (default: MAESTRO_STATE_DIR)")
     .addHelpText("after", examples("maestro workspace", "maestro workspace .gemini"))
@@ -240,6 +249,32 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addOption(json())
     .addHelpText("after", examples("maestro agents check", "maestro agents check --json"))
     .action((options) => verdict(agentsCheck(io, options)));
+  verb(agents, "install-policies", "put the tiers into your own policies of Gemini CLI, where nothing overrules them")
+    .option("--remove", "take them back, but for files that were edited")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples("maestro agents install-policies --dry-run", "maestro agents install-policies --remove"),
+    )
+    .action((options) => verdict(installPolicies(io, options)));
+
+  const guard = verb(maestro, "guard", "the judge of shell commands and file writes").addHelpText(
+    "after",
+    examples('maestro guard check "rm -rf node_modules"'),
+  );
+  verb(guard, "check [command]", "say whether agents may run a command (default or '-': standard input)")
+    .option("--jsonl", "judge one JSON object a line: id, and command or tool_name and tool_input")
+    .addOption(json())
+    .addHelpText(
+      "after",
+      examples(
+        'maestro guard check "npm test > test.log"',
+        'maestro guard check "echo x > notes.md" --json',
+        "maestro guard check --jsonl < calls.jsonl",
+      ),
+    )
+    .action(async (command, options) => verdict(await guardCheck(io, command, options)));
 
   const handoff = verb(maestro, "handoff", "what agents hand over").addHelpText(
     "after",
@@ -258,6 +293,14 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .action(async (file, options) => verdict(await handoffCheck(io, file, options)));
 
   return maestro;
+}
+
+/** Every verb with its words: "run", "session", "session create". */
+export function verbNames(parent: Command): string[] {
+  return parent.commands.flatMap((child) => [
+    child.name(),
+    ...verbNames(child).map((name) => `${child.name()} ${name}`),
+  ]);
 }
 
 function command(made: Command): Command {
@@ -303,6 +346,8 @@ function engineOptions(made: Command): Command {
     .option("--validation-timeout <time>", "limit of a validation command", "10m")
     .option("--quota-wait <time>", "how long to wait for the provider without any progress", "60m")
     .option("--pass-env <names>", "variables that agents get besides the allowed ones (A,B)", collect)
+    .option("--phases <ids>", "only these phases: 1,2")
+    .option("--keep-open", "do not archive the completed session")
     .option("-y, --yes", "consent, archive and take the proposed next step without asking")
     .option("--json", "print events as they happen, one JSON object a line")
     .addOption(new Option("--ready-fd <fd>").hideHelp());

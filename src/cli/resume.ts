@@ -23,7 +23,15 @@ import { askAboutFailed } from "./escalate.ts";
 import type { Io } from "./io.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
-import { carryOut, missingRuntime, noteMissing, openLiveStore, type RunFlags, runtimeNamed } from "./run.ts";
+import {
+  carryOut,
+  chosenPhases,
+  missingRuntime,
+  noteMissing,
+  openLiveStore,
+  type RunFlags,
+  runtimeNamed,
+} from "./run.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -46,6 +54,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     );
     return 0;
   }
+  chosenPhases(session.phases, flags.phases);
   const conflicts = conflictsOf(store.location, session);
   const shown = resumeLines(
     session,
@@ -63,7 +72,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (!(await decideFailed(io, settings, store, flags))) {
     store.close();
     if (!store.session?.aborted) return NEEDS_A_PERSON;
-    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false });
+    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
   }
   const program = findProgram(io, runtime.program);
   if (program === undefined) {

@@ -29,6 +29,7 @@ export interface RunFlags extends EngineFlags {
   runtime?: string;
   detach?: boolean;
   dryRun?: boolean;
+  keepOpen?: boolean;
   /** Given by the process that detaches this one. */
   readyFd?: string;
 }
@@ -41,6 +42,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   pricesOf(io, settings);
   const runtime = runtimeNamed(flags.runtime);
   const approved = await approvePlan(io, settings, planPath);
+  chosenPhases(approved.plan.phases, flags.phases);
   if (flags.dryRun) return dryRun(io, settings, approved, { flags, engine, runtime });
   const store = openLiveStore(io, settings);
   await clearTheWay(io, store, flags);
@@ -80,6 +82,7 @@ export async function carryOut(io: Io, { store, settings, runtime, program, flag
       engine: engineSettings(settings, flags),
       model: flags.model,
       keepGoing: flags.keepGoing === true,
+      only: chosenPhases(requireSession(store.session).phases, flags.phases),
       display: flags.json ? "json" : "auto",
       projectRoot: io.cwd,
       begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
@@ -90,16 +93,37 @@ export async function carryOut(io: Io, { store, settings, runtime, program, flag
         ? await askAboutFailed(io, settings, store, end.phases)
         : null;
     if (goesOn === null) {
-      return conclude(io, { store, settings, end, json: flags.json === true, yes: flags.yes === true });
+      return conclude(io, {
+        store,
+        settings,
+        end,
+        json: flags.json === true,
+        yes: flags.yes === true,
+        keepOpen: flags.keepOpen === true,
+      });
     }
     store.close();
     if (goesOn) continue;
     if (store.session?.aborted) {
-      return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false });
+      return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
     }
     io.out(`Session ${id} waits for your decision. "maestro resume" asks again.\n`);
     return NEEDS_A_PERSON;
   }
+}
+
+/** --phases: ids that there are. */
+export function chosenPhases(
+  phases: readonly { id: string }[],
+  given: string | undefined,
+): ReadonlySet<string> | undefined {
+  if (given === undefined) return undefined;
+  const ids = given.split(/[\s,]+/).filter((id) => id !== "");
+  const unknown = ids.find((id) => !phases.some((phase) => phase.id === id));
+  if (ids.length > 0 && unknown === undefined) return new Set(ids);
+  const what =
+    unknown === undefined ? "--phases names no phase" : `--phases names ${unknown}, which is no phase of the plan`;
+  throw new MaestroError("usage", what, { hint: "Write ids with commas between them: --phases 1,2." });
 }
 
 export function openLiveStore(io: Io, settings: ResolvedSettings): SessionStore {

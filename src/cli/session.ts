@@ -2,14 +2,23 @@
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { MaestroError } from "../errors.ts";
-import { type Handoff, type HandoffCheck, readHandoff } from "../handoff/handoff.ts";
-import { decideCompletion, decideMode, decideNote, requireSession } from "../session/decide.ts";
+import { decideMode, decideNote } from "../session/decide.ts";
 import { errorTypes, executionModes, phaseStatuses, type SessionEvent } from "../session/events.ts";
+import { moveByReport } from "../session/report-move.ts";
 import { hasDependents, type Session } from "../session/session.ts";
 import { pathFault } from "../store/contained.ts";
-import { addError, addFiles, createSession, type Evidence, movePhase, revisePlan } from "../store/operations.ts";
+import {
+  addError,
+  addFiles,
+  archiveQuestion,
+  changeSession,
+  completeSession,
+  createSession,
+  movePhase,
+  revisePlan,
+} from "../store/operations.ts";
 import { stripControls } from "../text.ts";
-import { approvePlan, settingsOf, withStore } from "./context.ts";
+import { approvePlan, redactorOf, settingsOf, withStore } from "./context.ts";
 import { readInput } from "./input.ts";
 import { type Io, printJson } from "./io.ts";
 
@@ -46,26 +55,23 @@ export async function sessionTransition(
   options: TransitionOptions,
 ): Promise<number> {
   const status = oneOf("status", phaseStatuses, to);
-  if (options.handoff !== undefined && status !== "completed" && status !== "failed") {
-    throw new MaestroError("usage", `A hand-off goes with completed or failed, not with ${status}`);
-  }
   const settings = settingsOf(io);
   const source = options.handoff === undefined ? undefined : await readInput(io, options.handoff, options.handoff);
   withStore(io, settings, (store) => {
     const read = store.read();
     const dependents = read.state !== "open" || hasDependents(read.session, phase);
-    const handoff = source === undefined ? undefined : readHandoff(source, { dependents });
-    if (handoff !== undefined && status === "completed") requireSuccess(handoff.check);
     const reason = clean(options.reason);
     movePhase(store, {
       phase,
       to: status,
       userDecision: options.userDecision ?? false,
       reason,
-      failure: status === "failed" ? failureOf(reason, handoff?.check) : undefined,
       maxRetries: settings.values.MAESTRO_MAX_RETRIES,
       now: io.now(),
-      evidence: handoff === undefined ? undefined : toEvidence(handoff),
+      ...moveByReport(
+        { to: status, reason, report: source, dependents },
+        { projectRoot: io.cwd, redact: redactorOf(io) },
+      ),
     });
   });
   answer(io, options, { phase, status }, `Phase ${phase} is ${status.replace("_", " ")}`);
@@ -140,59 +146,24 @@ export async function sessionRevise(io: Io, planPath: string, options: Json): Pr
 /** Completes the session; archives it too unless MAESTRO_AUTO_ARCHIVE is off. */
 export function sessionComplete(io: Io, options: Json & { summary?: string }): number {
   const settings = settingsOf(io);
-  change(io, (session) => decideCompletion(session, clean(options.summary)));
-  if (!settings.values.MAESTRO_AUTO_ARCHIVE) {
-    const question = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
-    answer(io, options, { status: "completed", archived: null }, question);
-    return 0;
-  }
-  const archived = withStore(io, settings, (store) => store.archive());
-  answer(
-    io,
-    options,
-    { status: "completed", archived },
-    `Session ${archived.session_id} is completed and archived in ${archived.session}`,
+  const archived = withStore(io, settings, (store) =>
+    completeSession(store, clean(options.summary), { archive: settings.values.MAESTRO_AUTO_ARCHIVE }),
   );
+  const line =
+    archived === null
+      ? archiveQuestion
+      : `Session ${archived.session_id} is completed and archived in ${archived.session}`;
+  answer(io, options, { status: "completed", archived }, line);
   return 0;
 }
 
 function change(io: Io, decide: (session: Session) => SessionEvent[]): void {
-  withStore(io, settingsOf(io), (store) =>
-    store.update((session) => ({ events: decide(requireSession(session)), result: undefined })),
-  );
+  withStore(io, settingsOf(io), (store) => changeSession(store, decide));
 }
 
 function answer(io: Io, options: Json, value: object, line: string): void {
   if (options.json) printJson(io, value);
   else io.out(`${line}\n`);
-}
-
-/** A phase is not completed on the strength of a report that does not say so. */
-function requireSuccess(check: HandoffCheck): void {
-  if (check.valid && check.status === "success") return;
-  const why = check.missing.length > 0 ? `it lacks ${check.missing.join(", ")}` : `it says ${said(check)}`;
-  throw new MaestroError("illegal_transition", `The hand-off does not stand for a completed phase: ${why}`, {
-    hint: 'Run "maestro handoff check" on it.',
-  });
-}
-
-/** What is recorded as the error of a phase that fails. */
-function failureOf(reason: string | undefined, check: HandoffCheck | undefined) {
-  if (reason === undefined && check === undefined) return undefined;
-  const message = reason ?? `The agent handed over: ${check === undefined ? "nothing" : said(check)}`;
-  return { type: check?.error_type ?? ("runtime" as const), message };
-}
-
-function said(check: HandoffCheck): string {
-  return check.error_type ?? check.parse_error ?? check.status ?? "nothing about its status";
-}
-
-function toEvidence({ check, summary }: Handoff): Evidence {
-  return {
-    handoff: { status: check.status, missing: check.missing, summary, downstream_context: check.downstream_context },
-    files: { created: check.files_created, modified: check.files_modified, deleted: check.files_deleted },
-    tokens: check.tokens,
-  };
 }
 
 /** Words from a command line may come from a model. */

@@ -3,12 +3,12 @@
 import { MaestroError } from "../errors.ts";
 import { brokenHint } from "../store/damage.ts";
 import { locateState } from "../store/location.ts";
+import { readSession } from "../store/read-session.ts";
 import { readStateFile, writeStateFile } from "../store/state-file.ts";
 import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts";
 import { renderSession } from "../views/session-view.ts";
 import { settingsOf, withStore } from "./context.ts";
 import type { Io } from "./io.ts";
-import { readSession } from "./status.ts";
 
 /** A directory given by name is held to the strict rules of the script; without one the settings decide. */
 export function workspace(io: Io, stateDir: string | undefined): number {

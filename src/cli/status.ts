@@ -7,10 +7,10 @@ import { positionOf } from "../session/position.ts";
 import { readArchived } from "../store/archived.ts";
 import { brokenHint } from "../store/damage.ts";
 import { runningEngine } from "../store/engine-lock.ts";
-import { JOURNAL_FILE } from "../store/journal.ts";
+import { JOURNAL_FILE } from "../store/journal-file.ts";
 import type { StateLocation } from "../store/location.ts";
 import { conflictsOf } from "../store/operations.ts";
-import type { SessionRead, SessionStore } from "../store/session-store.ts";
+import { readSession } from "../store/read-session.ts";
 import { sessionJson } from "../views/session-json.ts";
 import { statusLines } from "../views/status.ts";
 import { settingsOf, withStore } from "./context.ts";
@@ -54,16 +54,6 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
     if (owner !== undefined) io.out(`Engine:  process ${owner.pid}; "maestro watch" shows it\n`);
     return 0;
   });
-}
-
-/** A state directory that cannot be used at all is a session that cannot be read. */
-export function readSession(store: SessionStore): SessionRead & { cause?: unknown } {
-  try {
-    return store.read();
-  } catch (error) {
-    if (!(error instanceof MaestroError)) throw error;
-    return { state: "broken", reason: error.message, file: null, kept: null, cause: error.cause };
-  }
 }
 
 /** The nearest directory above that has a session of its own, for someone who is too deep in the project. */

@@ -1,10 +1,10 @@
 // One attempt from its intention to its outcome: recorded before the process exists, judged from the files it left.
 
+import { tierPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
 import { buildPrompt } from "../prompt/build.ts";
-import { tierPolicy } from "../runtimes/policy.ts";
 import type { Ending, Killed, Outcome } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { decideStart, nextAttempt, type Rules } from "../session/decide-attempt.ts";

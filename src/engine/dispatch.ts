@@ -1,10 +1,10 @@
 // A batch of prompts that somebody else has written: each is handed to an agent process, all results are collected, nothing is
 // retried and nothing is recorded in a session. The contract of the design documents, S3 before S2 before S0.
 
+import { tierPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
 import { projectRootHeader } from "../prompt/header.ts";
-import { tierPolicy } from "../runtimes/policy.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Batch, MAX_STDOUT_BYTES } from "../store/batch.ts";
 import type { Exit, Supervisor } from "./supervisor.ts";

@@ -32,6 +32,8 @@ type StopSignal = keyof typeof signalCodes;
 
 export type EngineEnd =
   | { kind: "completed" }
+  /** The phases that were asked for are done; others are left. */
+  | { kind: "chosen" }
   /** Phases failed and somebody has to decide. */
   | { kind: "failed"; phases: string[] }
   | { kind: "interrupted"; signal: StopSignal }
@@ -196,7 +198,7 @@ export class Engine {
     if (this.#signal !== null) return { kind: "interrupted", signal: this.#signal };
     if (this.#isOutOfQuota()) return { kind: "quota" };
     if (!plan.idle) return null;
-    if (plan.end === "completed") return { kind: "completed" };
+    if (plan.end === "completed" || plan.end === "chosen") return { kind: plan.end };
     const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
     return { kind: "failed", phases: failed };
   }
@@ -337,7 +339,7 @@ export class Engine {
 
 function endEvents(session: Session, end: EngineEnd): SessionEvent[] {
   if (end.kind === "completed") return decideCompletion(session, undefined);
-  if (end.kind === "aborted") return [];
+  if (end.kind === "aborted" || end.kind === "chosen") return [];
   return statusEvents(session, end.kind === "failed" ? "failed" : "interrupted");
 }
 

@@ -2,7 +2,6 @@
 
 import { constants } from "node:os";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
-import type { Handoff } from "../handoff/handoff.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import {
   type AttemptEnd,
@@ -11,13 +10,14 @@ import {
   decideValidated,
   type FileConflict,
 } from "../session/decide-attempt.ts";
-import type { DownstreamContext } from "../session/events.ts";
+import { reportedWork } from "../session/evidence.ts";
+import type { Shortfall, Verdict } from "../session/judge-handoff.ts";
 import { hasDependents, lastAttempt, type Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
 import type { Exit } from "./supervisor.ts";
 import type { ValidationResult } from "./validation.ts";
-import { judgeAttempt, nextStep, type Shortfall, type Verdict } from "./verdict.ts";
+import { judgeAttempt, nextStep } from "./verdict.ts";
 import type { Workshop } from "./workshop.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
@@ -78,7 +78,7 @@ function recordWhole(workshop: Workshop, finished: Finished, update: Update): Co
   const { outcome, handoff } = finished.judged;
   return update((current) => {
     const session = requireSession(current);
-    const evidence = handoff?.check.has_task_report ? evidenceOf(workshop, handoff) : null;
+    const evidence = handoff?.check.has_task_report ? reportedWork(workshop, handoff) : null;
     const verdict = verdictOf(session, phase, finished.judged, evidence);
     const end: AttemptEnd = {
       finished: {
@@ -128,23 +128,6 @@ function failureOf(workshop: Workshop, session: Session, phase: string, verdict:
 
 function said({ redact }: Workshop, verdict: Shortfall) {
   return { reason: verdict.reason, error_type: verdict.errorType, message: redact(verdict.message) };
-}
-
-/** Claims are recorded as paths of the project; agents are told to use absolute ones. */
-function evidenceOf({ projectRoot, redact }: Workshop, { check, summary }: Handoff) {
-  const inside = (paths: readonly string[]) =>
-    paths.map((path) => (path.startsWith(`${projectRoot}/`) ? path.slice(projectRoot.length + 1) : path));
-  const { status, missing } = check;
-  const context = Object.entries(check.downstream_context).map(([key, lines]) => [key, lines.map(redact)]);
-  const downstream_context: DownstreamContext = Object.fromEntries(context);
-  return {
-    handoff: { status, missing, summary: redact(summary), downstream_context },
-    files: {
-      created: inside(check.files_created),
-      modified: inside(check.files_modified),
-      deleted: inside(check.files_deleted),
-    },
-  };
 }
 
 function interrupted({ outcome, handoff }: Judged): Judged {

@@ -12,6 +12,8 @@ export interface Limits {
   mode: ExecutionMode;
   /** After a failure, phases that do not depend on it still start. */
   keepGoing: boolean;
+  /** The phases that may start; absent: all of them. */
+  only?: ReadonlySet<string> | undefined;
 }
 
 export interface Situation {
@@ -44,19 +46,19 @@ export interface Schedule {
   /** Nothing runs and nothing will start. */
   idle: boolean;
   /** Why it is idle; null also when it is only because of `draining`. */
-  end: "completed" | "failed" | "blocked" | null;
+  end: "completed" | "chosen" | "failed" | "blocked" | null;
 }
 
 export function schedule(session: Session, limits: Limits, situation: Situation): Schedule {
   const survey = surveyOf(session, situation.live);
-  if (isOver(session)) return conclude(session, survey, situation, [], null);
+  if (isOver(session)) return conclude(session, survey, limits, situation, [], null);
   // What adoptions find decides what else can run. They take no time: look again at once.
-  if (survey.adopt.length > 0) return conclude(session, survey, situation, survey.adopt, situation.now);
+  if (survey.adopt.length > 0) return conclude(session, survey, limits, situation, survey.adopt, situation.now);
   const room = roomOf(session, limits, situation);
   const actions = validations(session, limits.mode, survey.validate, room);
   const stopped = situation.draining || (survey.failed > 0 && !limits.keepGoing);
   const wakeAt = stopped ? null : launch(session, limits, situation, room, actions);
-  return conclude(session, survey, situation, actions, wakeAt);
+  return conclude(session, survey, limits, situation, actions, wakeAt);
 }
 
 interface Survey {
@@ -154,7 +156,7 @@ function launch(session: Session, limits: Limits, situation: Situation, room: Ro
     const position = ranking === null ? rank : (ranking[rank] as number);
     const phase = phases[position] as SessionPhase;
     // A phase that runs alone waits until nothing runs, and keeps no slot empty for that.
-    if (!isLaunchable(phases, position, blockers, live) || !fits(room, phase)) continue;
+    if (!isLaunchable(phases, position, blockers, live, limits.only) || !fits(room, phase)) continue;
     if (now < due) return due;
     take(room, phase);
     actions.push({ kind: "launch", phase: phase.id });
@@ -168,8 +170,10 @@ function isLaunchable(
   position: number,
   blockers: readonly (readonly number[])[],
   live: Situation["live"],
+  only: Limits["only"],
 ): boolean {
   const phase = phases[position] as SessionPhase;
+  if (only?.has(phase.id) === false) return false;
   if (phase.status !== "pending" && phase.status !== "in_progress") return false;
   for (const blocker of blockers[position] ?? []) {
     const before = phases[blocker];
@@ -182,19 +186,21 @@ function isLaunchable(
 function conclude(
   session: Session,
   survey: Survey,
+  limits: Limits,
   situation: Situation,
   actions: Action[],
   wakeAt: number | null,
 ): Schedule {
   const idle = situation.live.size === 0 && actions.length === 0 && wakeAt === null;
-  return { actions, wakeAt, idle, end: idle ? endOf(session, survey, situation) : null };
+  return { actions, wakeAt, idle, end: idle ? endOf(session, survey, limits, situation) : null };
 }
 
-function endOf(session: Session, survey: Survey, { draining, live }: Situation): Schedule["end"] {
+function endOf(session: Session, survey: Survey, { only }: Limits, { draining, live }: Situation): Schedule["end"] {
   if (session.aborted || survey.failed > 0) return "failed";
   if (session.status === "completed" || survey.closed === session.phases.length) return "completed";
   const { phases } = session;
+  if (only !== undefined && phases.every((phase) => !only.has(phase.id) || isClosed(phase))) return "chosen";
   const blockers = blockersOf(phases);
-  const goesOnLater = draining && phases.some((_, position) => isLaunchable(phases, position, blockers, live));
+  const goesOnLater = draining && phases.some((_, position) => isLaunchable(phases, position, blockers, live, only));
   return goesOnLater ? null : "blocked";
 }

@@ -18,7 +18,13 @@ export interface ValidationRun {
 
 export type ValidationResult = { kind: "pass" | "fail"; detail: string } | { kind: "stopped" };
 
-export function startValidation(workshop: Workshop, id: string): ValidationRun {
+/** What a validation needs of the workshop. */
+export type Bench = Pick<
+  Workshop,
+  "run" | "store" | "batch" | "supervisor" | "projectRoot" | "environment" | "validator" | "redact"
+> & { limits: Pick<Workshop["limits"], "validationTimeoutMs"> };
+
+export function startValidation(workshop: Bench, id: string): ValidationRun {
   let stopped = false;
   let stopCommand: (why: Killed) => void = () => undefined;
   const stop = (why: Killed) => {
@@ -34,7 +40,7 @@ export function startValidation(workshop: Workshop, id: string): ValidationRun {
 
 /** `starting` is given the way to stop each command, and says whether there is still a point in going on. */
 async function runCommands(
-  workshop: Workshop,
+  workshop: Bench,
   id: string,
   starting: (stop: (why: Killed) => void) => boolean,
 ): Promise<ValidationResult> {

@@ -3,8 +3,9 @@ import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts"
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
 import type { Outcome } from "../runtimes/runtime.ts";
 import type { SessionEvent } from "../session/events.ts";
+import type { Shortfall } from "../session/judge-handoff.ts";
 import { findPhase, type SessionPhase } from "../session/session.ts";
-import { judgeAttempt, nextStep, type Shortfall } from "./verdict.ts";
+import { judgeAttempt, nextStep } from "./verdict.ts";
 
 const context = `## Downstream Context
 - Key Interfaces Introduced: none

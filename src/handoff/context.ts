@@ -1,6 +1,8 @@
 // The Downstream Context of a report: what later phases need to know, in the five lists of the session state.
+
+import { contextKeys, type DownstreamContext, emptyContext } from "./downstream-context.ts";
 import { type Item, paragraphsOf, readFields } from "./fields.ts";
-import { contextKey, contextKeys, type DownstreamContext, emptyContext } from "./keys.ts";
+import { contextKey } from "./keys.ts";
 import type { Line } from "./lines.ts";
 import { bracketed } from "./lists.ts";
 import { isNone } from "./words.ts";

@@ -2,9 +2,9 @@
 // Form is read generously, meaning strictly: nothing is taken from a fence, a quote, a template or another report.
 import { stripControls } from "../text.ts";
 import { type Answer, type ParseError, unreadable } from "./answer.ts";
+import { type DownstreamContext, emptyContext } from "./downstream-context.ts";
 import type { ErrorType } from "./error-type.ts";
 import { findGeminiJson, isGeminiJson, readGeminiJson } from "./gemini-json.ts";
-import { type DownstreamContext, emptyContext } from "./keys.ts";
 import { type FileKey, fileKeys, type Report, readReport } from "./report.ts";
 import type { Status, Validation } from "./status.ts";
 import { isStreamJson, readStreamJson } from "./stream-json.ts";

@@ -1,4 +1,5 @@
 // The field names of a handoff, and what else agents call them. Names are compared by their letters alone.
+import type { ContextKey } from "./downstream-context.ts";
 import type { Title } from "./titles.ts";
 
 export type ReportKey =
@@ -10,26 +11,6 @@ export type ReportKey =
   | "validation"
   | "summary"
   | "other";
-
-export const contextKeys = [
-  "key_interfaces_introduced",
-  "patterns_established",
-  "integration_points",
-  "assumptions",
-  "warnings",
-] as const;
-export type ContextKey = (typeof contextKeys)[number];
-export type DownstreamContext = Record<ContextKey, string[]>;
-
-export function emptyContext(): DownstreamContext {
-  return {
-    key_interfaces_introduced: [],
-    patterns_established: [],
-    integration_points: [],
-    assumptions: [],
-    warnings: [],
-  };
-}
 
 const reportNames: Record<ReportKey, string> = {
   status: "status taskstatus overallstatus finalstatus",

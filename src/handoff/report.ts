@@ -1,7 +1,8 @@
 // The text of an agent -> what its Task Report and Downstream Context say. Undeclared is null; nothing is invented.
 import { contextOf } from "./context.ts";
+import type { DownstreamContext } from "./downstream-context.ts";
 import { type Field, type Item, paragraphsOf, readFields } from "./fields.ts";
-import { type DownstreamContext, type ReportKey, reportKey } from "./keys.ts";
+import { type ReportKey, reportKey } from "./keys.ts";
 import { pathsOf } from "./paths.ts";
 import { findSections, type Section } from "./sections.ts";
 import { type Status, statusOf, type Validation, validationOf } from "./status.ts";

@@ -1,5 +1,6 @@
 // The agents that phases name: spelled in the one form, known, enabled, and able to do what the phase asks for.
-import { nearest, normalizeAgentName } from "../agents/names.ts";
+import { normalizeAgentName } from "../agents/names.ts";
+import { nearest } from "../agents/nearest.ts";
 import type { Tier } from "../agents/tiers.ts";
 import { addError, addWarning, quoted } from "./issue.ts";
 import type { Findings, PlanPhase } from "./plan.ts";

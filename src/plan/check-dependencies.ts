@@ -1,5 +1,5 @@
 // What `blocked_by` refers to: phases that exist, each once, and not in a circle.
-import { nearest } from "../agents/names.ts";
+import { nearest } from "../agents/nearest.ts";
 import { cyclesOf } from "./cycles.ts";
 import type { Graph } from "./graph.ts";
 import { addError, addWarning, quoted } from "./issue.ts";

@@ -1,6 +1,6 @@
 // Reads the fields of one map of the front matter. What is wrong becomes an issue that names the place and the field;
 // the reader then answers with an empty value, so that everything else can still be checked.
-import { nearest } from "../agents/names.ts";
+import { nearest } from "../agents/nearest.ts";
 import { stripControls } from "../text.ts";
 import { addError, addWarning, quoted } from "./issue.ts";
 import { type Findings, idForm, MAX_TEXT_CHARS } from "./plan.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../test/support/project.ts";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
-import { emptyContext } from "../handoff/keys.ts";
+import { emptyContext } from "../handoff/downstream-context.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
 import { buildPrompt, type PromptInput } from "./build.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
-import { type DownstreamContext, emptyContext } from "../handoff/keys.ts";
+import { type DownstreamContext, emptyContext } from "../handoff/downstream-context.ts";
 import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
 

@@ -1,6 +1,7 @@
 // Which variables reach an agent: an allow list, because a model reads them and whatever it starts inherits them (T9).
 // Not in it, on purpose: NODE_OPTIONS and LD_PRELOAD (code), AWS_*, GITHUB_TOKEN, SSH_AUTH_SOCK (keys of others), PWD (not the agent's).
-import { definitions, EXTENSION_PATH } from "../settings.ts";
+import { EXTENSION_PATH } from "../extension-path.ts";
+import { definitions } from "../settings.ts";
 
 const allowed: ReadonlySet<string> = new Set([
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP"],

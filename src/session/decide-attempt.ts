@@ -1,7 +1,9 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
 import { decideMove, requirePhase } from "./decide.ts";
-import type { ErrorRecord, EventOf, FileHashes, HandoffRecord, SessionEvent } from "./events.ts";
+import type { ErrorRecord, EventOf, FileHashes, SessionEvent } from "./events.ts";
+import type { ReportedWork } from "./evidence.ts";
+import type { Shortfall } from "./judge-handoff.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
 export interface Rules {
@@ -45,7 +47,7 @@ export interface Failure {
 export interface AttemptEnd {
   finished: Omit<EventOf<"attempt.finished">, "type" | "phase">;
   /** What the agent handed over, as far as it could be read. */
-  evidence: { handoff: HandoffRecord; files: { created: string[]; modified: string[]; deleted: string[] } } | null;
+  evidence: ReportedWork | null;
   /** Absent when it succeeded, was interrupted or has to wait. */
   failure?: Failure | undefined;
 }
@@ -55,15 +57,46 @@ export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: 
   const phase = requirePhase(session, id);
   const events: SessionEvent[] = [{ type: "attempt.finished", phase: id, ...end.finished }];
   if (phase.status !== "in_progress") return events;
-  if (end.evidence !== null) {
-    const { handoff, files } = end.evidence;
-    events.push({ type: "phase.handed_off", phase: id, agent: phase.agents[0] ?? "unknown", handoff });
-    const all = [...files.created, ...files.modified, ...files.deleted];
-    if (all.length > 0) events.push({ type: "phase.files_added", phase: id, ...files, hashes: rules.hashes(all) });
-  }
+  if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules));
   if (end.failure !== undefined) return [...events, ...fail(phase, end.failure, rules)];
   const isDone = end.finished.outcome === "success" && (phase.plan?.validation ?? []).length === 0;
   return isDone ? [...events, completed(phase)] : events;
+}
+
+function workEvents(phase: SessionPhase, { handoff, files }: ReportedWork, { hashes }: Rules): SessionEvent[] {
+  const events: SessionEvent[] = [
+    { type: "phase.handed_off", phase: phase.id, agent: phase.agents[0] ?? "unknown", handoff },
+  ];
+  const all = [...files.created, ...files.modified, ...files.deleted];
+  if (all.length > 0) events.push({ type: "phase.files_added", phase: phase.id, ...files, hashes: hashes(all) });
+  return events;
+}
+
+export interface DelegationEnd {
+  work: ReportedWork | null;
+  /** Absent when the report says success and lacks nothing. */
+  shortfall?: Shortfall | undefined;
+  /** What the report lacks. */
+  missing: string[];
+}
+
+/** The end of a native delegation. Whether there is another attempt is for whoever delegated to say. */
+export function decideDelegationEnd(session: Session, id: string, end: DelegationEnd, rules: Rules): SessionEvent[] {
+  const phase = requirePhase(session, id);
+  if (phase.status !== "in_progress") return [];
+  const events = end.work === null ? [] : workEvents(phase, end.work, rules);
+  if (end.missing.length > 0) {
+    events.push({ type: "handoff.malformed", phase: id, agent: phase.agents[0] ?? "unknown", missing: end.missing });
+  }
+  if (end.shortfall !== undefined) {
+    const { errorType, message } = end.shortfall;
+    // The session's errors have the six types of the design documents.
+    return [
+      ...events,
+      ...fail(phase, { type: errorType === "auth" ? "runtime" : errorType, message, retry: false }, rules),
+    ];
+  }
+  return (phase.plan?.validation ?? []).length === 0 ? [...events, completed(phase)] : events;
 }
 
 /** `detail` is what the commands printed, or which of them passed. */

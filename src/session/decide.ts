@@ -97,10 +97,11 @@ export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[
   return [{ type: "session.mode_set", execution_mode: mode }];
 }
 
-export function decideNote(session: Session, text: string, phase: string | undefined): SessionEvent[] {
+export function decideNote(session: Session, text: string, phase?: string, agent?: string): SessionEvent[] {
   if (text.trim() === "") throw new MaestroError("usage", "A note must say something");
   if (phase !== undefined) requirePhase(session, phase);
-  return [{ type: "session.noted", text, ...(phase === undefined ? {} : { phase }) }];
+  const about = { ...(phase === undefined ? {} : { phase }), ...(agent === undefined ? {} : { agent }) };
+  return [{ type: "session.noted", text, ...about }];
 }
 
 export function decideCompletion(session: Session, summary: string | undefined): SessionEvent[] {

@@ -164,6 +164,8 @@ const bodies = {
   }),
   "phase.files_added": z.strictObject({ phase: id, ...files, hashes: fileHashes }),
   "phase.handed_off": z.strictObject({ phase: id, agent, handoff }),
+  /** A delegated agent was sent back once and still reported without these parts: its phase is not completed. */
+  "handoff.malformed": z.strictObject({ phase: id, agent, missing: z.array(z.string().max(200)).max(100) }),
   "phase.validated": z.strictObject({ phase: id, result: z.enum(["pass", "fail", "skipped"]), detail: text }),
   "phase.error_added": z.strictObject({ phase: id, error: errorRecord }),
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */

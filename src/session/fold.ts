@@ -2,7 +2,7 @@
 // It trusts what it reads: legality is judged before an event is written, never here.
 
 import { MaestroError } from "../errors.ts";
-import { emptyContext } from "../handoff/keys.ts";
+import { emptyContext } from "../handoff/downstream-context.ts";
 import type { EventOf, EventType, FrozenPlan, SessionEvent } from "./events.ts";
 import { type AttemptResult, findPhase, type Session, type SessionPhase } from "./session.ts";
 
@@ -70,6 +70,8 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     phase.handoff = event.handoff;
     phase.downstream_context = event.handoff.downstream_context;
   },
+  // The error that comes with it tells it to people.
+  "handoff.malformed": (session, event) => void phaseOf(session, event),
   "phase.validated": (session, event) => {
     const phase = phaseOf(session, event);
     phase.validation = { result: event.result, detail: event.detail };
@@ -140,6 +142,9 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
     phase.started = ts;
     phase.completed = null;
     phase.attempts_at_start = phase.attempts.length;
+    // What was reported and checked before is no evidence for what comes now.
+    delete phase.handoff;
+    delete phase.validation;
     return;
   }
   if (to === "completed") {

@@ -6,14 +6,15 @@ import { basename } from "node:path";
 import { MaestroError } from "../errors.ts";
 import type { EventOf, FileMove } from "../session/events.ts";
 import { isClosed, type Session } from "../session/session.ts";
+import { historyFacts } from "../views/history.ts";
 import { renderSession } from "../views/session-view.ts";
 import { type Directory, ioError, withDirectory } from "./contained.ts";
 import { readRegular, replaceDurably, writeAll } from "./durable.ts";
-import { JOURNAL_FILE } from "./journal.ts";
+import { HISTORY_FILE } from "./history-file.ts";
+import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
-import { inspectView, setAside, VIEW_FILE } from "./view-file.ts";
+import { inspectView, setAside } from "./view-file.ts";
 
-const HISTORY_FILE = "session-history.log";
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 
 export interface Archived {
@@ -121,11 +122,9 @@ function moveOnce(source: Directory, name: string, target: Directory, newName: s
   return true;
 }
 
-/** One line per ended session; a line that is there already (after a crash) is enough. */
-function noteHistory(directory: Directory, session: Session, now: Date): void {
-  const done = session.phases.filter(isClosed).length;
-  const { total_input, total_output } = session.token_usage;
-  const facts = `${session.session_id} ${session.status} phases=${done}/${session.total_phases} tokens=${total_input}/${total_output}`;
+/** How a session stands when it, or a conversation about it, ends; a line that says the same already is enough. */
+export function noteHistory(directory: Directory, session: Session, now: Date): void {
+  const facts = historyFacts(session);
   const history = readRegular(directory, HISTORY_FILE, MAX_HISTORY_BYTES)?.toString("utf8") ?? "";
   if (history.trimEnd().endsWith(facts)) return;
   try {

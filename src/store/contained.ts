@@ -52,7 +52,7 @@ export class Directory {
 
   /** Opens a root by its real path; everything below it is reached through `child`. */
   static openRoot(path: string, shown = path): Directory {
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     return new Directory(openSync(real, constants.O_RDONLY | constants.O_DIRECTORY), real, shown);
   }
 
@@ -128,7 +128,7 @@ export class Directory {
 
 /** The components of `path` below `root` with every link resolved; the last ones may not exist yet. */
 export function resolveInside(root: string, path: string): string[] {
-  const realRoot = realpathSync(root);
+  const realRoot = realpathSync.native(root);
   const pending = split(path);
   const resolved: string[] = [];
   let links = 0;

@@ -2,7 +2,8 @@
 
 import { type Directory, ioError } from "./contained.ts";
 import { readRegular, shownPath } from "./durable.ts";
-import { JOURNAL_FILE, type Journal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
 import type { Decoded, JournalFault } from "./record.ts";
 import { keepCopy, MAX_VIEW_BYTES } from "./view-file.ts";
 

@@ -6,7 +6,8 @@ import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { Directory } from "./contained.ts";
 import { crc32, hex } from "./crc32.ts";
-import { JOURNAL_FILE, Journal } from "./journal.ts";
+import { Journal } from "./journal.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
 
 let path: string;
 let directory: Directory;

@@ -9,6 +9,7 @@ import type { Session } from "../session/session.ts";
 import { type Directory, ioError } from "./contained.ts";
 import { readFrom, readRegular, shownPath, writeAll } from "./durable.ts";
 import { crashPoint } from "./fault.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
 import {
   type Decoded,
   decodeRecords,
@@ -19,7 +20,6 @@ import {
   type ReadPosition,
 } from "./record.ts";
 
-export const JOURNAL_FILE = "progress.jsonl";
 /** Enough to hold a record's checksum. */
 const REMEMBERED_BYTES = 32;
 export const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;

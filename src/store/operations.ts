@@ -5,6 +5,7 @@ import { basename, posix } from "node:path";
 import { MaestroError } from "../errors.ts";
 import type { Plan } from "../plan/plan.ts";
 import {
+  decideCompletion,
   decideError,
   decideFiles,
   decideHandoff,
@@ -15,23 +16,22 @@ import {
   requirePhase,
   requireSession,
 } from "../session/decide.ts";
-import type {
-  ErrorRecord,
-  EventOf,
-  ExecutionMode,
-  FrozenPlan,
-  HandoffRecord,
-  SessionEvent,
-} from "../session/events.ts";
+import type { ErrorRecord, EventOf, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
 import { revisedPlanName, sessionId } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
+import type { Evidence } from "../session/report-move.ts";
 import type { Session } from "../session/session.ts";
-import { archivedNames, finishRevision } from "./archive.ts";
-import type { Directory } from "./contained.ts";
-import { readRegular } from "./durable.ts";
+import { type Archived, archivedNames, finishRevision } from "./archive.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
+import { contentOf } from "./plan-file.ts";
 import { hashFiles, hashPlan, hashText } from "./project-files.ts";
-import type { SessionStore } from "./session-store.ts";
+import type { SessionStore, Update } from "./session-store.ts";
+
+/** What an operation needs of the store; a front door may put a condition of its own before every change. */
+export interface Recorder {
+  readonly location: StateLocation;
+  update: Update;
+}
 
 /** A plan that passed validation, and the bytes it was read from. */
 export interface ApprovedPlan {
@@ -48,13 +48,9 @@ export interface CreateRequest extends ApprovedPlan {
 }
 
 /** Creates the session; refused while there is another one. Returns its id. */
-export function createSession(store: SessionStore, request: CreateRequest): string {
+export function createSession(store: Recorder, request: CreateRequest): string {
   return store.update((session) => {
-    if (session !== undefined) {
-      throw new MaestroError("conflict", `A session is already active: ${session.session_id} (${session.status})`, {
-        hint: 'Go on with it ("maestro status" shows where it stands), or end it with "maestro archive".',
-      });
-    }
+    refuseSecond(session);
     const taken = new Set(archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, "")));
     const id = sessionId(basename(request.path), request.plan.title, request.now, taken);
     const event: EventOf<"session.created"> = {
@@ -68,7 +64,15 @@ export function createSession(store: SessionStore, request: CreateRequest): stri
   });
 }
 
-export function movePhase(store: SessionStore, request: MoveRequest & { evidence?: Evidence | undefined }): void {
+/** One session at a time. */
+export function refuseSecond(session: Session | undefined): void {
+  if (session === undefined) return;
+  throw new MaestroError("conflict", `A session is already active: ${session.session_id} (${session.status})`, {
+    hint: 'Go on with it ("maestro status" shows where it stands), or end it with "maestro archive".',
+  });
+}
+
+export function movePhase(store: Recorder, request: MoveRequest & { evidence?: Evidence | undefined }): void {
   store.update((current) => {
     const session = requireSession(current);
     const { plan } = requirePhase(session, request.phase);
@@ -81,15 +85,8 @@ export function movePhase(store: SessionStore, request: MoveRequest & { evidence
   });
 }
 
-/** What an agent handed over: recorded before the phase moves. */
-export interface Evidence {
-  handoff: HandoffRecord;
-  files: FileLists;
-  tokens: { input: number; output: number; cached: number } | null;
-}
-
 function evidenceEvents(
-  store: SessionStore,
+  store: Recorder,
   session: Session,
   phase: string,
   evidence: Evidence | undefined,
@@ -104,17 +101,35 @@ function evidenceEvents(
   return events;
 }
 
-function fileEvents(store: SessionStore, session: Session, phase: string, files: FileLists): SessionEvent[] {
+function fileEvents(store: Recorder, session: Session, phase: string, files: FileLists): SessionEvent[] {
   const hashes = hashFiles(store.location.projectRoot, [...files.created, ...files.modified, ...files.deleted]);
   return decideFiles(session, phase, files, hashes);
 }
 
-export function addFiles(store: SessionStore, phase: string, files: FileLists): void {
+export function addFiles(store: Recorder, phase: string, files: FileLists): void {
   store.update((session) => ({ events: fileEvents(store, requireSession(session), phase, files), result: undefined }));
 }
 
-export function addError(store: SessionStore, phase: string, error: Omit<ErrorRecord, "resolved">): void {
+export function addError(store: Recorder, phase: string, error: Omit<ErrorRecord, "resolved">): void {
   store.update((session) => ({ events: decideError(requireSession(session), phase, error), result: undefined }));
+}
+
+/** One change to the session that is there. */
+export function changeSession(store: Recorder, decide: (session: Session) => SessionEvent[]): void {
+  store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
+}
+
+/** What is asked when a completed session is not archived by itself (S2). */
+export const archiveQuestion = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
+
+/** Completes the session and, when that is wanted, puts it away: where it is now, or null. */
+export function completeSession(
+  store: SessionStore,
+  summary: string | undefined,
+  { archive, recorder = store }: { archive: boolean; recorder?: Recorder },
+): Archived | null {
+  changeSession(recorder, (session) => decideCompletion(session, summary));
+  return archive ? store.archive() : null;
 }
 
 /**
@@ -151,13 +166,6 @@ function revisionName(location: StateLocation, id: string, current: string, { by
     if (present === "same" || (present === "none" && !archived.has(name))) return name;
     name = revisedPlanName(id, name);
   }
-}
-
-function contentOf(plans: Directory, name: string, bytes: Uint8Array): "none" | "same" | "other" {
-  const stat = plans.lstat(name);
-  if (stat === undefined) return "none";
-  if (!stat.isFile() || stat.size !== bytes.length) return "other";
-  return readRegular(plans, name, bytes.length)?.equals(bytes) ? "same" : "other";
 }
 
 function supersededName(location: StateLocation, plan: string): string {

@@ -2,7 +2,8 @@
 
 import { MaestroError } from "../errors.ts";
 import { readRegular } from "./durable.ts";
-import { JOURNAL_FILE, MAX_JOURNAL_BYTES } from "./journal.ts";
+import { MAX_JOURNAL_BYTES } from "./journal.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
 import { inState, type StateLocation } from "./location.ts";
 import { decodeRecords, type JournalRecord, journalStart } from "./record.ts";
 

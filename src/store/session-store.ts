@@ -9,7 +9,8 @@ import { type Archived, finishArchive, finishRevision, planArchive } from "./arc
 import type { Directory } from "./contained.ts";
 import { brokenHint, dropTail, faultReason, keepBroken } from "./damage.ts";
 import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
-import { JOURNAL_FILE, Journal } from "./journal.ts";
+import { Journal } from "./journal.ts";
+import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import { inState, type StateLocation } from "./location.ts";
 import {
   dropClaim,
@@ -21,7 +22,7 @@ import {
   sweepMarkers,
   withLock,
 } from "./lock.ts";
-import { MAX_VIEW_BYTES, setAside, VIEW_FILE } from "./view-file.ts";
+import { MAX_VIEW_BYTES, setAside } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
 import { ensureWorkspace, manifest } from "./workspace.ts";
 
@@ -36,6 +37,8 @@ export interface StoreOptions extends ViewOptions {
   fault?: (event: SessionEvent) => string | undefined;
   /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
   viewDelayMs?: number;
+  /** How long to wait for somebody else's change. */
+  lockWaitMs?: number;
 }
 
 /** One change: what it sees, and the events it answers with. */
@@ -157,7 +160,9 @@ export class SessionStore {
   /** Runs `work` under the session lock; undefined when there is no state directory. */
   locked<T>(work: (directory: Directory) => T): T | undefined {
     // Who changes often cannot stand still for long: it has agents to look after.
-    const options = this.#keeper === undefined ? {} : { keeper: this.#keeper, waitMs: KEEPER_WAIT_MS };
+    const { lockWaitMs } = this.#options;
+    const patience = lockWaitMs === undefined ? {} : { waitMs: lockWaitMs };
+    const options = this.#keeper === undefined ? patience : { keeper: this.#keeper, waitMs: KEEPER_WAIT_MS };
     return inState(this.location, ["state"], (directory) =>
       withLock(directory, LOCK_FILE, () => work(directory), options),
     );

@@ -5,9 +5,8 @@ import { basename } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import { type Directory, ioError, pathFault, withParent } from "./contained.ts";
 import { replaceDurably, sweepTemporaries } from "./durable.ts";
-import { JOURNAL_FILE } from "./journal.ts";
+import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import { LOCK_FILE, withLock } from "./lock.ts";
-import { VIEW_FILE } from "./view-file.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -8,8 +8,8 @@ import { renderSession } from "../views/session-view.ts";
 import type { Directory } from "./contained.ts";
 import { crc32, hex } from "./crc32.ts";
 import { readRegular, replaceDurably } from "./durable.ts";
+import { VIEW_FILE } from "./journal-file.ts";
 
-export const VIEW_FILE = "active-session.md";
 export const MAX_VIEW_BYTES = 64 * 1024 * 1024;
 const marker = /\n<!-- maestro:view seq=(\d+) crc=([0-9a-f]{8}) -->\n$/;
 

@@ -5,7 +5,8 @@ import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Directory } from "./contained.ts";
 import { shownPath } from "./durable.ts";
-import { inspectView, keepCopy, markedSeq, setAside, VIEW_FILE, type ViewOnDisk, writeView } from "./view-file.ts";
+import { VIEW_FILE } from "./journal-file.ts";
+import { inspectView, keepCopy, markedSeq, setAside, type ViewOnDisk, writeView } from "./view-file.ts";
 
 /** What a foreign view amounts to: nothing new, an event, or something that is not for us. `keep`: it holds text of its own. */
 export type ViewReview =

@@ -55,6 +55,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
       return `archived as ${event.session_to}`;
     case "phase.files_added":
     case "phase.handed_off":
+    case "handoff.malformed":
     case "phase.error_added":
     case "tokens.used":
       return null;

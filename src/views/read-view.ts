@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { splitFrontMatter } from "../front-matter.ts";
-import { emptyContext } from "../handoff/keys.ts";
+import { emptyContext } from "../handoff/downstream-context.ts";
 import { type SessionRecord, sessionRecord } from "../session/events.ts";
 import { stripControls } from "../text.ts";
 import { readYaml } from "../yaml.ts";

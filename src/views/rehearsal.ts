@@ -5,8 +5,9 @@ import type { Session } from "../session/session.ts";
 import { dollars, grouped } from "./amount.ts";
 import { cell, cellRight, widest } from "./cell.ts";
 import { roughly } from "./duration.ts";
+import { estimatedCost, isEstimated } from "./estimate.ts";
 import type { Paint } from "./paint.ts";
-import { costOf, type Prices } from "./prices.ts";
+import type { Prices } from "./prices.ts";
 
 export interface RehearsalInput {
   profile: ExecutionProfile | null;
@@ -32,12 +33,7 @@ export function rehearsalForecast(session: Session, input: RehearsalInput) {
     outcome: attempt.result?.outcome ?? null,
     prompt_bytes: attempt.prompt_bytes,
   }));
-  const costs = session.phases.map(({ id, plan }) => {
-    const { input_tokens: used, output_tokens: output } = plan?.estimate ?? {};
-    if (used === undefined || output === undefined) return null;
-    return costOf([{ model: models.get(id) ?? null, input: used, output, cached: 0, thoughts: 0 }], prices);
-  });
-  const isPriced = costs.every((cost) => cost !== null);
+  const phases = session.phases.map(({ id, plan }) => ({ id, estimate: plan?.estimate }));
   return {
     session: { title: session.title, status: session.status, total_phases: session.total_phases },
     order: attempts,
@@ -48,11 +44,9 @@ export function rehearsalForecast(session: Session, input: RehearsalInput) {
     estimate_basis: profile?.estimate_basis ?? 0,
     estimated_tokens: profile?.estimated_tokens ?? null,
     /** Every phase says how many tokens it may take. */
-    is_estimated: session.phases.every(
-      ({ plan }) => plan?.estimate?.input_tokens !== undefined && plan.estimate.output_tokens !== undefined,
-    ),
+    is_estimated: isEstimated(phases),
     /** Dollars; null: not every phase has an estimate and a model with a price. */
-    estimated_cost: isPriced ? costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) : null,
+    estimated_cost: estimatedCost(phases, models, prices),
   };
 }
 

@@ -25,13 +25,19 @@ const wideBlocks: readonly (readonly [first: number, last: number])[] = [
   [0x20000, 0x3fffd],
 ];
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when a text needs it: it takes longer than most commands. */
+function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
 
 export function displayWidth(text: string): number {
   const shown = text.replace(colorCodes, "");
   if (printableAscii.test(shown)) return shown.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(shown)) width += graphemeWidth(segment);
+  for (const { segment } of graphemesOf(shown)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -40,7 +46,7 @@ export function beginning(text: string, width: number): string {
   if (printableAscii.test(text)) return text.slice(0, Math.max(0, width));
   let kept = "";
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     used += graphemeWidth(segment);
     if (used > width) break;
     kept += segment;

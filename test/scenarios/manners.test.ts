@@ -45,7 +45,7 @@ describe("the command line", () => {
       const { stdout } = project.maestro([...words, "--help"]);
       expect(stdout, words.join(" ")).toContain("Examples:");
       const listed = /\nCommands:\n([\s\S]*?)(\n\n|$)/.exec(stdout)?.[1] ?? "";
-      const names = [...listed.matchAll(/^ {2}([a-z]+)/gm)]
+      const names = [...listed.matchAll(/^ {2}([a-z-]+)/gm)]
         .map((match) => match[1] as string)
         .filter((name) => name !== "help");
       return names.flatMap((name) => [[...words, name], ...commandsOf([...words, name])]);

@@ -1,9 +1,9 @@
 // The real Gemini CLI with a home of its own and a scripted model: started by hand, or by `maestro`.
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { type Background, background } from "./processes.ts";
+import { type Background, background, spawned } from "./processes.ts";
 import { type Project, type Run, root } from "./project.ts";
 
 const cli = join(root, "node_modules", ".bin", "gemini");
@@ -37,17 +37,37 @@ export async function installExtension(project: Project, modelUrl: string): Prom
 }
 
 export function gemini(project: Project, modelUrl: string, args: string[]): Promise<Run> {
+  return startGemini(project, modelUrl, args).ended;
+}
+
+/** The CLI without waiting for it. It finds itself on its PATH, for an engine that is started from its shell. */
+export function startGemini(
+  project: Project,
+  modelUrl: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Background {
   const trusting = { GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" };
-  const child = spawn(process.execPath, [cli, ...args], {
-    cwd: project.path,
-    env: project.environment({ ...geminiEnvironment(modelUrl), ...trusting }),
-    stdio: ["ignore", "pipe", "pipe"],
+  return spawned(project, process.execPath, [cli, ...args], {
+    ...geminiEnvironment(modelUrl),
+    ...trusting,
+    ...ownPath(project),
+    ...env,
   });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk) => (stdout += chunk));
-  child.stderr.on("data", (chunk) => (stderr += chunk));
-  return new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr })));
+}
+
+/** One prompt without anybody to answer, and every tool call approved. */
+export function headless(prompt: string, mode = "yolo"): string[] {
+  return ["-m", "gemini-2.5-flash", `--approval-mode=${mode}`, "-o", "json", "-p", prompt];
+}
+
+function ownPath(project: Project): Record<string, string> {
+  const launcher = `#!/bin/sh\nprintf '%s\\n' "$*" >>"$0.launches"\nexec '${process.execPath}' '${cli}' "$@"\n`;
+  chmodSync(project.write(".bin/gemini", launcher), 0o755);
+  // The CLI writes whole conversations there when the provider fails.
+  const temporary = join(project.path, ".tmp");
+  mkdirSync(temporary, { recursive: true });
+  return { TMPDIR: temporary, PATH: [join(project.path, ".bin"), process.env.PATH].join(delimiter) };
 }
 
 /** Starts `maestro` with the CLI on its PATH. Nobody may block meanwhile: the model lives in this process. */
@@ -57,15 +77,9 @@ export function maestroWithGemini(
   args: string[],
   env: Record<string, string> = {},
 ): Background {
-  const launcher = `#!/bin/sh\nprintf '%s\\n' "$*" >>"$0.launches"\nexec '${process.execPath}' '${cli}' "$@"\n`;
-  chmodSync(project.write(".bin/gemini", launcher), 0o755);
-  // The CLI writes whole conversations there when the provider fails.
-  const temporary = join(project.path, ".tmp");
-  mkdirSync(temporary, { recursive: true });
   return background(project, args, {
     ...geminiEnvironment(modelUrl),
-    TMPDIR: temporary,
-    PATH: [join(project.path, ".bin"), process.env.PATH].join(delimiter),
+    ...ownPath(project),
     MAESTRO_STAGGER_DELAY: "0",
     MAESTRO_EXECUTION_MODE: "parallel",
     MAESTRO_MAX_CONCURRENT: "2",

@@ -1,26 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gemini } from "../../test/support/gemini.ts";
-import { type ScriptedModel, startModel } from "../../test/support/model.ts";
-import { Project } from "../../test/support/project.ts";
-import { deniedTools, type Tier, tierTools } from "../agents/tiers.ts";
-import { geminiRuntime } from "./gemini.ts";
-import { tierPolicy } from "./policy.ts";
+import { tierPolicy } from "../../src/agents/policies.ts";
+import { deniedTools, type Tier, tierTools } from "../../src/agents/tiers.ts";
+import { geminiRuntime } from "../../src/runtimes/gemini.ts";
+import { gemini } from "../support/gemini.ts";
+import { type ScriptedModel, startModel } from "../support/model.ts";
+import { Project } from "../support/project.ts";
 
-test("a tier that denies nothing needs no policy (291)", () => {
-  expect(tierPolicy("full")).toBeNull();
-});
-
-test("the policy denies the tools of the tier, above everything a user allows (291, 293)", () => {
-  expect(tierPolicy("read-only")).toBe(`# Written by Maestro for one attempt: what a read-only agent must not have.
-[[rule]]
-toolName = ["write_file", "replace", "run_shell_command"]
-decision = "deny"
-priority = 999
-denyMessage = "A read-only agent has no such tool. Say in your report what should be done instead."
-`);
-});
-
-describe("the real Gemini CLI under yolo", () => {
+describe("the real Gemini CLI under yolo, with the policy of an attempt", () => {
   const project = new Project();
   let model: ScriptedModel;
   beforeAll(async () => {

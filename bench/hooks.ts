@@ -1,0 +1,86 @@
+// Every hook beside bare `node -e 0`: without a session, with one of 20 phases and with one of 1,000. Interleaved rounds, medians of the
+// whole process from its start to its end.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { median, report } from "./support/measure.ts";
+
+const ROUNDS = 31;
+const hook = join(process.cwd(), "dist", "hook.cjs");
+const maestro = join(process.cwd(), "dist", "maestro.js");
+
+const shell = (command: string) => ({ tool_name: "run_shell_command", tool_input: { command } });
+const message = "Agent: architect\nPhase: 1\nSession: s\n\nPROJECT ROOT: /p\n";
+const calls: [event: string, what: string, input: object][] = [
+  ["SessionStart", "", { source: "startup" }],
+  ["SessionEnd", "", { reason: "exit" }],
+  ["BeforeAgent", "", { prompt: "What does this function do?" }],
+  ["AfterAgent", "", { prompt: "hello", prompt_response: "Hello!" }],
+  ["BeforeTool", "plain command", shell("npm run build --silent")],
+  ["BeforeTool", "command with operators", shell('npm test 2>&1 | tail -5 && git diff --stat > "out.log"')],
+  ["BeforeTool", "denied command", shell("echo 'export const a = 1' > src/a.ts")],
+  ["BeforeTool", "write_file", { tool_name: "write_file", tool_input: { file_path: "src/a.ts", content: "x" } }],
+  ["BeforeTool", "complete_task", { tool_name: "complete_task", tool_input: { result: "done" } }],
+  [
+    "AfterTool",
+    "agent of others",
+    { tool_name: "invoke_agent", tool_input: { agent_name: "other", prompt: "x" }, tool_response: {} },
+  ],
+  ["BeforeToolSelection", "", { llm_request: { messages: [{ role: "user", content: message }] } }],
+  ["PreCompress", "", { trigger: "auto" }],
+];
+
+const phase = (id: number) => ({
+  id,
+  title: `Phase ${id}`,
+  agent: "coder",
+  description: `Work on part ${id} of the whole, with everything that belongs to it.`,
+  validation_criteria: ["it works"],
+  blocked_by: id === 1 ? [] : [id - 1],
+  files_created: [`src/part-${id}.ts`],
+});
+
+function projectOf(phases: number): string {
+  const project = mkdtempSync(join(tmpdir(), "maestro-bench-"));
+  if (phases === 0) return project;
+  const plan = { title: "Bench", phases: Array.from({ length: phases }, (_, index) => phase(index + 1)) };
+  writeFileSync(join(project, "plan.md"), `---\n${JSON.stringify(plan)}\n---\n`);
+  const made = spawnSync(process.execPath, [maestro, "session", "create", "plan.md", "--mode", "sequential"], {
+    cwd: project,
+  });
+  if (made.status !== 0) throw new Error(String(made.stderr));
+  return project;
+}
+
+function run(args: string[], cwd: string, input: string): number {
+  const began = performance.now();
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd, input, env: process.env });
+  const took = performance.now() - began;
+  if (status !== 0) throw new Error(`${args.join(" ")}: exit ${status}`);
+  if (args[0] === hook) JSON.parse(String(stdout));
+  return took;
+}
+
+for (const [phases, limit] of [
+  [0, 1.1],
+  [20, 1.1],
+  [1000, 1.5],
+] as const) {
+  const project = projectOf(phases);
+  const bare: number[] = [];
+  const times = calls.map(() => [] as number[]);
+  for (let round = 0; round < ROUNDS; round++) {
+    bare.push(run(["-e", "0"], project, ""));
+    calls.forEach(([event, , input], index) => {
+      const document = JSON.stringify({ session_id: "bench", cwd: project, hook_event_name: event, ...input });
+      times[index]?.push(run([hook, event], project, document));
+    });
+  }
+  console.log(`  ${phases === 0 ? "no session" : `${phases} phases`}: node -e 0 takes ${median(bare).toFixed(1)} ms`);
+  calls.forEach(([event, what], index) => {
+    report(`${event} ${what}`.trim(), median(times[index] ?? []) / median(bare), "x", limit);
+  });
+  rmSync(project, { recursive: true });
+}

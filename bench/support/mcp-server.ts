@@ -1,0 +1,94 @@
+// The built MCP server with a client on its pipes, and a project for it.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const program = join(process.cwd(), "dist", "mcp.js");
+
+interface Reply {
+  id: number;
+  result?: { isError?: boolean; content?: { text: string }[] };
+}
+
+export class McpServer {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  #last = 0;
+  #rest = "";
+
+  constructor(project: string) {
+    const env = { HOME: project, PATH: process.env.PATH };
+    this.#child = spawn(process.execPath, [program], { cwd: project, env, stdio: ["pipe", "pipe", "inherit"] });
+    this.#child.stdout?.on("data", (chunk) => this.#take(String(chunk)));
+  }
+
+  async initialize(): Promise<void> {
+    const clientInfo = { name: "bench", version: "1" };
+    await this.#request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    this.#send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  }
+
+  async call(name: string, args: object): Promise<void> {
+    const { result } = await this.#request("tools/call", { name, arguments: args });
+    if (result === undefined || result.isError) throw new Error(`${name}: ${result?.content?.[0]?.text}`);
+  }
+
+  /** Milliseconds from the call to its answer. */
+  async timed(name: string, args: object): Promise<number> {
+    const began = performance.now();
+    await this.call(name, args);
+    return performance.now() - began;
+  }
+
+  async kill(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#child.kill("SIGKILL");
+    await gone;
+  }
+
+  #request(method: string, params: object): Promise<Reply> {
+    this.#last += 1;
+    const id = this.#last;
+    const reply = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
+    this.#send({ jsonrpc: "2.0", id, method, params });
+    return reply;
+  }
+
+  #send(message: object): void {
+    this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #take(chunk: string): void {
+    const lines = (this.#rest + chunk).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const reply: Reply = JSON.parse(line);
+      this.#waiting.get(reply.id)?.(reply);
+      this.#waiting.delete(reply.id);
+    }
+  }
+}
+
+/** Milliseconds that node takes to do nothing. */
+export function startBare(): Promise<number> {
+  const began = performance.now();
+  const child = spawn(process.execPath, ["-e", "0"], { stdio: ["pipe", "pipe", "ignore"] });
+  return new Promise((resolve) => child.once("exit", () => resolve(performance.now() - began)));
+}
+
+/** A directory with a plan of that many phases. */
+export function planOf(count: number): string {
+  const project = mkdtempSync(join(tmpdir(), "maestro-bench-mcp-"));
+  const phases = Array.from({ length: count }, (_, at) => ({
+    id: at + 1,
+    title: `Phase ${at + 1}`,
+    agent: "coder",
+    description: "Work.",
+    validation_criteria: ["it works"],
+    files_created: [`src/file-${at}.ts`],
+  }));
+  writeFileSync(join(project, "plan.md"), `---\n${JSON.stringify({ title: "Bench", phases })}\n---\n`);
+  return project;
+}

@@ -1,0 +1,112 @@
+// What nobody may do, as patterns that the policy engine of Gemini CLI can match. Each must be certain: it may miss, it may not hit
+// what the guard allows. The CLI refuses a pattern in which a group with a quantifier in it is repeated, or of over 2,048 characters.
+import type { DenyRule } from "./policy-file.ts";
+
+const PRIORITY = 900;
+
+// Unquoted text of one simple command. What could end the command, redirect, expand to commands or start a comment is not in it.
+const special = String.raw`\\"'<>|&;()$#`;
+const text = `[^${special}]*`;
+const fewText = `[^${special}]{0,99}`;
+const wordStart = `[^- ${special}]`;
+const fewWord = `[^ ${special}]{0,99}`;
+const someWord = `[^ ${special}]{1,99}`;
+const wordEnd = String.raw`([ ;&|"]|\\n)`;
+
+// Quoted text, between double quotes (\" in JSON) without commands in it, or between single ones.
+const insideDouble = String.raw`([^\\"$\x60]|\$[^\\"(\x60]|\\[bfnrtu]|\\\\[^\\"]|\\\\\\.)*`;
+const insideSingle = String.raw`([^'\\"]|\\.)*`;
+const quotation = String.raw`(\\"${insideDouble}\\"|'${insideSingle}')`;
+
+/** Text with up to `quotations` quoted parts in it; unquoted, none of the characters of `none` (and no $' or $") is taken. */
+function mixed(none: string, quotations: number, also = ""): string {
+  const unquoted = String.raw`([^${none}]|\$[^${none}]${also})*`;
+  return quotations === 0 ? unquoted : `${unquoted}(|${quotation}${mixed(none, quotations - 1, also)})`;
+}
+
+const args = mixed(special, 4);
+const argsAndTargets = mixed(special.replace(">", ""), 1);
+/** Where a simple command begins: at the start, or after other commands that are plain enough to be sure. */
+const commandStart = String.raw`(|${mixed(String.raw`\\"'<()$#[`, 2, String.raw`|\\n`)}(;|&&|\|\||\\n) *(|do |then |else ))`;
+// Not a device, where nothing is stored.
+const file = String.raw`(\\"|'|)(?![^ ]{0,5}/dev/)[\w.~/$-]`;
+
+const remove = `(|sudo )rm(?= )(?!${text} -- [^;|&]*-)(?=${text} -(-recursive|[A-Za-z]*[rR]))${text} `;
+const systemPlace = String.raw`/(|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var)(|/)(|\*)`;
+const home = String.raw`\$(HOME|\{HOME\})`;
+const everythingIn = String.raw`(|/|/\*)`;
+const git = `git(| -[cC] ${someWord})(| -[cC] ${someWord})`;
+// Neither a trial (-n) nor an option with a value (-o), of this or a later command: the CLI looks at each simple command by itself too.
+const inEarnest = "(?!.* -([no]|[^- ][^ ]{0,9}[no]|-dry-run))";
+/** The remote, which is the first word that is no option, and what may stand before the refspec. */
+const remote = `${fewText} ${wordStart}${fewWord}(| ${fewText}) `;
+const toMain = `(|[^- :${special}][^ :${special}]{0,99}:)(|refs/heads/)(main|master)${wordEnd}`;
+
+const path = String.raw`"file_path":"(|[^"]*[\\/])`;
+const below = String.raw`(|[\\/][^"]*)"`;
+
+export const baselineRules: readonly DenyRule[] = [
+  shell(
+    "echo or printf into a file, also after other commands: cd x && echo hi > f",
+    String.raw`${commandStart}(echo|printf) ${args}(|&)(?<![02-9])>(|>|\|) *${file}`,
+    "Write file content with write_file or replace: the shell corrupts it.",
+  ),
+  shell(
+    "cat with a heredoc, but not with a here-string",
+    `${commandStart}cat ${argsAndTargets}<<[^<]`,
+    "Write file content with write_file or replace: a heredoc corrupts it.",
+  ),
+  shell(
+    "recursive removal of the root or a directory of the system",
+    String.raw`${remove}(${systemPlace}|\\"${systemPlace}\\"|'${systemPlace}')${wordEnd}`,
+    "That would remove the system. Name the directory of the project that is to go.",
+  ),
+  shell(
+    "recursive removal of the home directory",
+    String.raw`${remove}(~${everythingIn}|${home}${everythingIn}|\\"${home}\\"${everythingIn}|\\"${home}${everythingIn}\\")${wordEnd}`,
+    "That would remove the user's home. Name the directory of the project that is to go.",
+  ),
+  shell(
+    "a forced push to main or master",
+    `${git} push(?= )(?=${text} (--force|-[A-Za-z]{0,5}f[A-Za-z]{0,5})${wordEnd})${inEarnest}${remote}${toMain}`,
+    "No forced push to main or master. Push to a branch of your own and say in your report what should be merged.",
+  ),
+  shell(
+    "the same by a refspec: git push origin +main",
+    String.raw`${git} push(?= )${inEarnest}${remote}\+${toMain}`,
+    "No forced push to main or master. Push to a branch of your own and say in your report what should be merged.",
+  ),
+  shell(
+    "git reset --hard",
+    `${git} reset(?!${text} -- ${text}--hard)(| ${text}) --hard${wordEnd}`,
+    "git reset --hard throws away work that is not yours. Undo your own changes file by file with replace.",
+  ),
+  files(
+    "a file of environment secrets, but not its example",
+    String.raw`${path}\.env(|\.(ci|dev|development|local|prod|production|secret|secrets|stage|staging|test|testing)(|\.local))"`,
+    "Agents write no secrets. Describe the variable in .env.example and say in your report that a value is needed.",
+  ),
+  files(
+    "keys and credentials",
+    String.raw`"file_path":"[^"]*\.(pem|key|credentials)"`,
+    "Agents write no keys. Say in your report which one is needed and where.",
+  ),
+  files(
+    "what Gemini CLI itself is steered by",
+    String.raw`${path}\.gemini[\\/]+(settings\.json"|(agents|policies|extensions)${below})`,
+    "Settings, agents, policies and extensions of Gemini CLI are the user's. Say in your report what should change.",
+  ),
+  files(
+    "what git runs and obeys",
+    String.raw`${path}\.git[\\/]+(hooks|config)${below}`,
+    "Hooks and configuration of git are the user's. Use git config for ordinary settings, or say in your report what should change.",
+  ),
+];
+
+function shell(why: string, commandRegex: string, denyMessage: string): DenyRule {
+  return { why, toolName: "run_shell_command", commandRegex, priority: PRIORITY, denyMessage };
+}
+
+function files(why: string, argsPattern: string, denyMessage: string): DenyRule {
+  return { why, toolName: ["write_file", "replace"], argsPattern, priority: PRIORITY, denyMessage };
+}

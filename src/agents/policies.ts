@@ -1,0 +1,104 @@
+// Tiers and the safety baseline as policy files of Gemini CLI, from one table. Pure text; who writes it to disk is elsewhere.
+// In the extension's policies/ a rule names its agent, or it would hit everybody. In a process of its own the agent is everybody.
+import { createHash } from "node:crypto";
+import { baselineRules } from "./baseline.ts";
+import { MAX_PRIORITY, policyText, ruleText } from "./policy-file.ts";
+import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
+
+/** The policy of one attempt, handed to its process by `--policy`: it holds even when every call is approved (yolo). Null: nothing is denied. */
+export function tierPolicy(tier: Tier): string | null {
+  if (deniedTools[tier].length === 0) return null;
+  return ruleText({
+    why: `Written by Maestro for one attempt: what a ${tier} agent must not have.`,
+    toolName: deniedTools[tier],
+    priority: MAX_PRIORITY,
+    denyMessage: `A ${tier} agent has no such tool. Say in your report what should be done instead.`,
+  });
+}
+
+const tierFiles: Readonly<Record<Tier, { name: string; does: string; instead: string }>> = {
+  "read-only": {
+    name: "agent-read-only.toml",
+    does: "reads and reasons",
+    instead: "Put what should be written or run into your report.",
+  },
+  "read-shell": {
+    name: "agent-read-shell.toml",
+    does: "runs commands but writes no files",
+    instead: "Put the change that should be made into your report.",
+  },
+  "read-write": {
+    name: "agent-read-write.toml",
+    does: "writes files but runs nothing",
+    instead: "Put the command that should be run into your report.",
+  },
+  full: { name: "agent-full-access.toml", does: "has every tool", instead: "" },
+};
+
+/** What is committed in policies/ and active wherever the extension is: name and text of every file. */
+export function extensionPolicies(): ReadonlyMap<string, string> {
+  const tiers = Object.keys(tierFiles) as Tier[];
+  return new Map([
+    ["safety-baseline.toml", policyText(baselineHead, baselineRules)],
+    ...tiers.map((tier) => [tierFiles[tier].name, tierText(tier)] as const),
+  ]);
+}
+
+const baselineHead = [
+  "The safety baseline: the crude, certain backstop for a hook that fails. Everything it denies, the guard denies too; the guard sees more.",
+  'A commandRegex is matched on JSON text, from the start of each simple command: a quote in the command is \\" here, its end is a bare quote.',
+  "Redirections are seen only where they are part of the whole command line, so those rules read it from its start.",
+  "Made from src/agents/baseline.ts: change it there.",
+];
+
+function tierText(tier: Tier): string {
+  const agents = [...agentTiers].filter(([, its]) => its === tier).map(([agent]) => agent);
+  const { does, instead } = tierFiles[tier];
+  const head = [
+    `The ${tier} tier: each of its agents ${does}.`,
+    "Made from src/agents/policies.ts: change it there.",
+    ...(deniedTools[tier].length === 0
+      ? [`Nothing is denied to ${agents.join(", ")} beyond safety-baseline.toml.`]
+      : []),
+  ];
+  const rules = agents.map((agent) => ({
+    subagent: agent,
+    toolName: deniedTools[tier],
+    priority: MAX_PRIORITY,
+    denyMessage: `${agent} has no such tool: it ${does}. ${instead}`,
+  }));
+  return policyText(head, deniedTools[tier].length === 0 ? [] : rules);
+}
+
+export interface InstalledPolicy {
+  name: string;
+  text: string;
+}
+
+/** The tier files for the user's own policies, where they hold without the extension and against what the user allows by flag. */
+export function userPolicies(): InstalledPolicy[] {
+  return (Object.keys(tierFiles) as Tier[]).map((tier) => ({
+    name: tierFiles[tier].name.replace(/^agent-/, "maestro-"),
+    text: sealed(tierText(tier)),
+  }));
+}
+
+/** `older`: ours and unedited, but not what this version writes. */
+export type Standing = "absent" | "current" | "older" | "edited" | "foreign";
+
+/** What a file found under the name of `policy` is. */
+export function standingOf(policy: InstalledPolicy, found: string | undefined): Standing {
+  if (found === undefined) return "absent";
+  if (found === policy.text) return "current";
+  const seal = sealLine.exec(found);
+  if (seal === null) return "foreign";
+  return found === sealed(found.slice(seal[0].length)) ? "older" : "edited";
+}
+
+const sealLine =
+  /^# Installed by "maestro agents install-policies"; left alone once it is edited\. sha256 [0-9a-f]{64}\n/;
+
+function sealed(text: string): string {
+  const digest = createHash("sha256").update(text).digest("hex");
+  return `# Installed by "maestro agents install-policies"; left alone once it is edited. sha256 ${digest}\n${text}`;
+}

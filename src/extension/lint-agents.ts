@@ -1,0 +1,44 @@
+// agents/*.md: whatever makes Gemini CLI drop one without the user noticing, and tools that its tier does not have.
+
+import { join, relative, sep } from "node:path";
+import { checkPermissions } from "../agents/permissions.ts";
+import { loadRoster, type Roster } from "../agents/roster.ts";
+import { canonicalTool } from "../agents/tools.ts";
+import { splitFrontMatter } from "../front-matter.ts";
+import type { Problem } from "./problem.ts";
+import { readText } from "./tree.ts";
+
+const dropped = "Gemini CLI drops this agent.";
+
+export function rosterOf(root: string): Roster {
+  return loadRoster(join(root, "agents"));
+}
+
+export function lintAgents(root: string, { exists, agents, problems }: Roster): Problem[] {
+  if (!exists) return [{ file: "agents", problem: "is missing: there is nobody to work" }];
+  const shown = (file: string) => relative(root, file).split(sep).join("/");
+  return [
+    ...agents.flatMap((agent) => permissionProblems(shown(agent.file), { exists, agents: [agent], problems: [] })),
+    ...problems.flatMap((problem) =>
+      permissionProblems(shown(problem.file), { exists, agents: [], problems: [problem] }),
+    ),
+    ...[...agents, ...problems].flatMap(({ file }) => oldNames(root, shown(file))),
+  ];
+}
+
+function permissionProblems(file: string, roster: Roster): Problem[] {
+  return checkPermissions(roster).map((line) => ({
+    file,
+    problem: line.replace(/^ERROR: /, ""),
+    hint: /invalid front matter|unrecognized tool/.test(line) ? dropped : undefined,
+  }));
+}
+
+/** The roster takes old names of tools for today's; the CLI does not. */
+function oldNames(root: string, file: string): Problem[] {
+  const yaml = splitFrontMatter(readText(root, file) ?? "")?.yaml ?? "";
+  const listed = /^tools:([\s\S]*?)^(?=\S)|^tools:([\s\S]*)$/m.exec(yaml)?.[0] ?? "";
+  return (listed.match(/[a-z]+(?:_[a-z]+)+/g) ?? [])
+    .filter((tool) => canonicalTool(tool) !== tool)
+    .map((tool) => ({ file, problem: `lists ${tool}, which is called ${canonicalTool(tool)} today`, hint: dropped }));
+}

@@ -1,0 +1,42 @@
+// What the extension's files may name: tools, settings and variables. Verbs come from the program, agents from agents/.
+
+import { canonicalTool, isKnownTool } from "../agents/tools.ts";
+import { EXTENSION_PATH } from "../extension-path.ts";
+import { definitions } from "../settings.ts";
+
+/** The tools of our MCP server; a test holds this to the server's own table. */
+export const maestroTools: readonly string[] = [
+  "maestro_session_read",
+  "maestro_session_write",
+  "maestro_progress",
+  "maestro_validate_plan",
+  "maestro_dispatch_status",
+  "maestro_context_chain",
+  "maestro_decide",
+];
+
+/** What the CLI puts before the names of our server's tools. */
+const prefix = "mcp_maestro_";
+
+/** Arguments of the CLI's own tools, as texts for models may name them. */
+export const toolArguments: readonly string[] = [
+  "agent_name",
+  "wait_for_previous",
+  "file_path",
+  "dir_path",
+  "old_string",
+  "new_string",
+  "is_background",
+];
+
+export const settingNames: readonly string[] = Object.keys(definitions);
+
+/** Variables that are no settings: where the extension is, and what a dispatched attempt is told. */
+const attemptVariables = ["MAESTRO_SESSION", "MAESTRO_PHASE", "MAESTRO_AGENT", "MAESTRO_ATTEMPT", "MAESTRO_RUN"];
+export const variableNames: readonly string[] = [...settingNames, EXTENSION_PATH, ...attemptVariables];
+
+/** A tool that a model can call by exactly this name in Gemini CLI 0.61, with or without the prefix of our server; the prefix itself. */
+export function isTool(name: string): boolean {
+  if (name.startsWith(prefix)) return [...maestroTools, "", "*"].includes(name.slice(prefix.length));
+  return maestroTools.includes(name) || (isKnownTool(name) && canonicalTool(name) === name);
+}

@@ -1,0 +1,52 @@
+// cp, mv, ln, install, rsync, scp: the paths at which something new appears.
+
+import type { Call } from "./call.ts";
+import { Options } from "./options.ts";
+import { baseName, locate, normal } from "./paths.ts";
+import { descriptorOf } from "./redirect.ts";
+import { isKnown, STAR } from "./shape.ts";
+
+const letters: Record<string, string> = { install: "mgoSt", rsync: "efTBM", scp: "cFiJloPSX", ln: "tS" };
+
+export function copied(call: Call): { path: string; isContent: boolean }[] {
+  const options = new Options(call.args, letters[call.name] ?? "tS", [
+    "--target-directory",
+    "--suffix",
+    "--mode",
+    "--owner",
+    "--group",
+  ]);
+  if (call.name === "install" && options.has("d", "--directory")) return [];
+  const [into] = options.all("t", "--target-directory");
+  const { operands } = options;
+  const sources = into === undefined ? operands.slice(0, Math.max(1, operands.length - 1)) : operands;
+  // `ln -s target` makes a link of the same name here.
+  const target = into ?? (operands.length > 1 ? operands.at(-1) : call.name === "ln" ? "." : undefined);
+  if (target === undefined || isRemote(target)) return [];
+  const isDirectory = into !== undefined || sources.length > 1 || looksLikeDirectory(target);
+  return sources.map((source) => ({
+    path: isDirectory ? `${target}/${nameOf(source)}` : target,
+    isContent: isOwnText(source, call),
+  }));
+}
+
+function isRemote(path: string): boolean {
+  return /^[^/]*:/.test(path);
+}
+
+function looksLikeDirectory(path: string): boolean {
+  return path.endsWith("/") || /^\.{1,2}$/.test(baseName(normal(path))) || /(?:^|\/)\.(?:git|gemini)$/.test(path);
+}
+
+/** A source that is all of a directory brings names that nobody knows. */
+function nameOf(source: string): string {
+  const name = baseName(source.replace(/^[^/]*:/, ""));
+  return /^\.{0,2}$/.test(name) ? STAR : name;
+}
+
+/** Standard input, a process substitution, or nothing at all: text that the command line makes. */
+function isOwnText(source: string, { cwd, name }: Call): boolean {
+  if (!isKnown(source) || name === "ln") return false;
+  const path = locate(source, cwd);
+  return descriptorOf(path) !== undefined || path === "/dev/null";
+}

@@ -1,0 +1,21 @@
+// The files that write_file and replace name: the same destinations are out of reach as for the shell.
+
+import type { Ground } from "./ground.ts";
+import { locate, normal } from "./paths.ts";
+import { refuseDestination } from "./sensitive.ts";
+import type { Denial, Verdict } from "./verdict.ts";
+
+export function judgeFile(input: Readonly<Record<string, unknown>>, ground: Ground): Verdict {
+  if (typeof input.file_path !== "string") return { verdict: "allow" };
+  return judgePath(input.file_path, ground) ?? { verdict: "allow" };
+}
+
+function judgePath(path: string, ground: Ground): Denial | undefined {
+  const home = path.replace(/^~(?=\/|$)/, normal(ground.home || "/root"));
+  const cwd = ground.cwd ?? ground.projectRoot;
+  const straight = refuseDestination(locate(home, cwd), ground);
+  // On some systems a backslash separates too.
+  return (
+    straight ?? (path.includes("\\") ? refuseDestination(locate(home.replaceAll("\\", "/"), cwd), ground) : undefined)
+  );
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import type { Ground } from "./ground.ts";
+import { judgeCommand, judgeToolCall } from "./judge.ts";
+import { ground, ruleOf } from "./trial.ts";
+
+const write = (path: string, place: Ground = ground, tool = "write_file") => {
+  const verdict = judgeToolCall(tool, { file_path: path, content: "x" }, place);
+  return verdict.verdict === "allow" ? "allow" : verdict.rule;
+};
+
+describe("write_file and replace (T4, T5, Y290)", () => {
+  test.each([
+    ".env",
+    "./.env",
+    "a/../.env",
+    ".env.local",
+    "config/.env.production",
+    "/home/dev/project/.env",
+    "server.pem",
+    "certs/server.key",
+    "SERVER.KEY",
+    "aws.credentials",
+    ".credentials",
+    ".git/config",
+    ".git/hooks/pre-commit",
+    ".GIT/Hooks/pre-commit",
+    "vendor/lib/.git/hooks/post-checkout",
+    ".git/modules/lib/config",
+    ".git\\hooks\\pre-commit",
+    ".gemini/settings.json",
+    ".gemini/hooks/own.sh",
+    ".gemini/policies/own.toml",
+    ".gemini/agents/coder.md",
+    ".gemini/extensions/maestro/dist/hook.cjs",
+    ".gemini/state/progress.jsonl",
+    ".gemini/state/active-session.md",
+    ".gemini/state/.lock",
+    ".gemini/parallel/batch-1/results/coder.json",
+    "/home/dev/.gemini/settings.json",
+    "~/.gemini/settings.json",
+    "/home/dev/.gemini/extensions/maestro/hooks/hooks.json",
+    "/home/dev/.gitconfig",
+    "~/.bashrc",
+    "~/.zshrc",
+    "~/.config/git/config",
+    "hooks/hooks.json",
+    "policies/safety-baseline.toml",
+  ])("must not touch %j", (path) => {
+    expect(write(path)).toBe("sensitive-file");
+    expect(write(path, ground, "replace")).toBe("sensitive-file");
+  });
+
+  test.each([
+    "src/index.ts",
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".envrc",
+    "src/env.ts",
+    "src/key.ts",
+    "docs/pem.md",
+    "keyboard.json",
+    ".gitignore",
+    ".gitattributes",
+    ".github/workflows/ci.yml",
+    ".husky/pre-commit",
+    "hooks/use-auth.ts",
+    "src/hooks/hooks.ts",
+    "src/policies/retry.ts",
+    "policies/own.toml",
+    "agents/notes.md",
+    "settings.json",
+    ".vscode/settings.json",
+    ".gemini/plans/2026-02-14-task-api-impl-plan.md",
+    ".gemini/parallel/batch-1/prompts/coder.txt",
+    ".gemini/GEMINI.md",
+    ".gemini/commands/own.toml",
+    "docs/.bashrc",
+    "/tmp/notes.txt",
+  ])("may write %j", (path) => {
+    expect(write(path)).toBe("allow");
+  });
+
+  test("must not follow a link to what they must not touch", () => {
+    const realpath = (path: string) => (path === "/home/dev/project/notes.txt" ? "/home/dev/project/.env" : path);
+    expect(write("notes.txt", { ...ground, realpath })).toBe("sensitive-file");
+    expect(write("other.txt", { ...ground, realpath })).toBe("allow");
+    expect(judgeCommand("npm run keys > notes.txt", { ...ground, realpath })).toMatchObject({ rule: "sensitive-file" });
+  });
+
+  test("may build the extension only where it is not the one that runs", () => {
+    const own = { ...ground, extensionRoot: ground.projectRoot };
+    expect(write("dist/hook.cjs", own)).toBe("sensitive-file");
+    expect(write("src/hooks/main.ts", own)).toBe("allow");
+    expect(write("dist/hook.cjs")).toBe("allow");
+  });
+
+  test("know the state directory wherever it is", () => {
+    const elsewhere = { ...ground, stateDir: "/home/dev/project/var/maestro" };
+    expect(write("var/maestro/state/progress.jsonl", elsewhere)).toBe("sensitive-file");
+    expect(write("var/maestro/plans/x.md", elsewhere)).toBe("allow");
+    expect(write(".gemini/state/x", elsewhere)).toBe("allow");
+  });
+});
+
+describe("other tool calls", () => {
+  test.each([
+    ["read_file", { file_path: ".env" }],
+    ["glob", { pattern: "**/*.pem" }],
+    ["write_file", {}],
+    ["write_file", { file_path: 7 }],
+    ["run_shell_command", {}],
+    ["run_shell_command", { command: ["rm", "-rf", "/"] }],
+  ])("%s %j is nobody's business here (S234)", (tool, input) => {
+    expect(judgeToolCall(tool, input, ground)).toEqual({ verdict: "allow" });
+  });
+
+  test.each([
+    [{ command: "rm -rf *" }, "destructive-rm"],
+    [{ command: "rm -rf *", dir_path: "dist" }, "allow"],
+    [{ command: "rm -rf *", directory: "dist" }, "allow"],
+    [{ command: "rm -rf ..", dir_path: "dist" }, "destructive-rm"],
+    [{ command: "rm -rf ../build", dir_path: "packages/api" }, "allow"],
+    [{ command: "cp draft hooks/pre-commit", dir_path: ".git" }, "sensitive-file"],
+  ])("run_shell_command %j starts where it says: %s", (input, expected) => {
+    const verdict = judgeToolCall("run_shell_command", input, ground);
+    expect(verdict.verdict === "allow" ? "allow" : verdict.rule).toBe(expected);
+  });
+});
+
+describe("a denial", () => {
+  test.each([
+    ["echo hi > notes.md", /write_file.*notes\.md/],
+    ["rm -rf ~", /home|project/],
+    ["rm -rf $UNSET/bin", /variable is empty/],
+    ["git push -f", /--force-with-lease origin <branch>/],
+    ["git reset --hard", /git stash/],
+    ["cp a .env", /\.env\.example/],
+    ["cp a .git/config", /ask the user/],
+    ["echo 'a", /unterminated single quote/],
+  ])("of %j says what to do instead (S239)", (command, expected) => {
+    expect(judgeCommand(command, ground)).toMatchObject({ verdict: "deny", reason: expect.stringMatching(expected) });
+  });
+});
+
+describe("without a home or a directory for temporary files", () => {
+  const bare: Ground = { ...ground, home: undefined, tmpdir: undefined };
+
+  test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf /tmp"])("%j is refused", (command) => {
+    expect(judgeCommand(command, bare)).toMatchObject({ rule: "destructive-rm" });
+  });
+
+  test.each(['rm -rf "$TMPDIR/x"', "d=$(mktemp -d); rm -rf $d"])("%j is fine", (command) => {
+    expect(judgeCommand(command, bare)).toEqual({ verdict: "allow" });
+  });
+});
+
+describe("what cannot be judged is denied (P13, C39)", () => {
+  test.each(["echo 'a", 'echo "a', "echo )", "if true", "bash -c 'echo \"'", "eval 'if'", "ls &&", "$(", "echo `ls"])(
+    "%j",
+    (command) => {
+      expect(ruleOf(command)).toBe("unparsable");
+    },
+  );
+
+  const nested = (levels: number) => `${"$(echo ".repeat(levels)}hi${")".repeat(levels)}`;
+
+  test("64 levels are judged, 65 are too many (T3)", () => {
+    expect(ruleOf(`echo ${nested(64)}`)).toBe("allow");
+    expect(ruleOf(`echo ${nested(65)}`)).toBe("too-deep");
+    expect(ruleOf(`${"( ".repeat(65)}ls${" )".repeat(65)}`)).toBe("too-deep");
+  });
+
+  test("256 kB are judged, one byte more is too much (T3)", () => {
+    const limit = 256 * 1024;
+    expect(ruleOf(`: ${"a".repeat(limit - 2)}`)).toBe("allow");
+    expect(ruleOf(`: ${"a".repeat(limit - 1)}`)).toBe("too-large");
+    expect(ruleOf(`: ${"é".repeat(limit / 2)}`)).toBe("too-large");
+  });
+
+  test.each([
+    ["$( 10,000 times", "$(".repeat(10_000)],
+    ["1 MB of quotes", '\\"'.repeat(500_000)],
+    ["100 kB of braces side by side", `echo ${"{a,b}".repeat(20_000)}`],
+    ["100 kB of braces inside each other", `echo ${"{a,".repeat(25_000)}b${"}".repeat(25_000)}`],
+    ["braces that multiply", `echo ${"{a,b}".repeat(40)}`],
+    ["braces over braces", `echo ${"{a,b} ".repeat(30_000)}`],
+    ["a quarter of a megabyte of commands", "a;".repeat(130_000)],
+    ["a pipeline without end", `${"a|".repeat(130_000)}a`],
+    ["arithmetic in arithmetic", "$[".repeat(100_000)],
+    ["heredocs in a row", "<<a ".repeat(60_000)],
+    ["functions of functions", "f()".repeat(80_000)],
+    ["words without number", "a ".repeat(130_000)],
+    ["a text that doubles itself", `x=aaaaaaaa;${"x=$x$x;".repeat(2000)}${"eval $x;".repeat(5000)}`],
+    ["code that runs itself", `x='${"a ".repeat(30_000)}';${'eval "$x";'.repeat(1000)}`],
+    ["loops in loops", `${"for i in {1..50}; do ".repeat(20)}a${"; done".repeat(20)}; ${"echo $(ls) ".repeat(6000)}`],
+  ])("%s: an answer in time (T3)", (_, command) => {
+    const times: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const start = performance.now();
+      expect(judgeCommand(command, ground).verdict).toBe("deny");
+      times.push(performance.now() - start);
+    }
+    expect(Math.min(...times)).toBeLessThan(200);
+  });
+
+  test.each(["f() { f; }; f", ":(){ :|:& };:", "alias a=a; a", "a() { b; }; b() { a; }; a", "trap 'trap x 0' 0"])(
+    "%j comes to an end",
+    (command) => {
+      expect(ruleOf(command)).toBe("allow");
+    },
+  );
+});
+
+test("thousands of judgements a second", () => {
+  const commands = [
+    "npm test 2>&1 | tail -20",
+    "git add . && git commit -m 'x'",
+    "rm -rf dist",
+    "echo hi > f",
+    "ls -la src",
+  ];
+  for (let i = 0; i < 500; i++) for (const command of commands) judgeCommand(command, ground);
+  const start = performance.now();
+  for (let i = 0; i < 1000; i++) for (const command of commands) judgeCommand(command, ground);
+  expect(performance.now() - start).toBeLessThan(2000);
+});

@@ -1,0 +1,74 @@
+// The guard: a tool call in, a verdict out. Pure: it looks at nothing but its arguments.
+
+import { judgeFile } from "./file.ts";
+import type { Ground } from "./ground.ts";
+import { locate } from "./paths.ts";
+import { type Denial, deny, type Verdict } from "./verdict.ts";
+import { Walk } from "./walk.ts";
+
+const MAX_BYTES = 256 * 1024;
+/** Shorter commands cannot hold enough of anything. */
+const MAX_UNCOUNTED = 400;
+
+export function judgeCommand(command: string, ground: Ground): Verdict {
+  return tooMuch(command) ?? walked(command, ground) ?? { verdict: "allow" };
+}
+
+function walked(command: string, ground: Ground): Denial | undefined {
+  try {
+    return new Walk(ground).judge(command);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return deny("too-deep", "This command is nested too deeply to be judged. Split it into simple commands.");
+  }
+}
+
+/** `run_shell_command`, `write_file` and `replace` are judged; other tools are nobody's business here. */
+export function judgeToolCall(toolName: string, input: Readonly<Record<string, unknown>>, ground: Ground): Verdict {
+  if (toolName === "run_shell_command") {
+    const directory = input.dir_path ?? input.directory;
+    const cwd = typeof directory === "string" ? locate(directory, ground.cwd ?? ground.projectRoot) : ground.cwd;
+    const { command } = input;
+    const place = cwd === undefined ? ground : { ...ground, cwd };
+    return typeof command === "string" ? judgeCommand(command, place) : { verdict: "allow" };
+  }
+  return toolName === "write_file" || toolName === "replace" ? judgeFile(input, ground) : { verdict: "allow" };
+}
+
+/** What would take the parser too long. Its time grows with the square of some counts, so these are bounded first. */
+function tooMuch(command: string): Denial | undefined {
+  if (command.length > MAX_BYTES || Buffer.byteLength(command) > MAX_BYTES) {
+    return deny(
+      "too-large",
+      "This command is larger than 256 kB. Put content into files with write_file and run smaller commands.",
+    );
+  }
+  return command.length > MAX_UNCOUNTED && isSwarming(command)
+    ? deny(
+        "too-deep",
+        "This command nests or repeats its operators beyond what can be judged. Split it into simple commands.",
+      )
+    : undefined;
+}
+
+function isSwarming(command: string): boolean {
+  let operators = 0;
+  let heredocs = 0;
+  let sums = 0;
+  let variables = 0;
+  let expansions = 0;
+  let braces = 0;
+  for (let at = 0; at < command.length; at++) {
+    const letter = command[at] as string;
+    const next = command[at + 1];
+    if (";|&<>\n".includes(letter)) operators++;
+    if (letter === "<" && next === "<") heredocs++;
+    if (letter === "$") variables++;
+    if (letter === "`" || (letter === "$" && (next === "{" || next === "("))) expansions++;
+    if (letter === "$" && next === "[") sums++;
+    if (letter === "{") braces++;
+    else if (" \n\t'\"".includes(letter)) braces = 0;
+    if (braces > 1000) return true;
+  }
+  return operators > 20_000 || variables > 20_000 || expansions > 5000 || heredocs > 1000 || sums > 200;
+}

@@ -1,0 +1,39 @@
+// Paths as text: where a shape leads, without looking at the disk.
+
+/** Absolute and normal. What starts with a hole can be anywhere and stays as it is. */
+export function locate(path: string, cwd: string): string {
+  const joined = path.startsWith("/") || /^[\uE000\uE001\uE004\uE005]/.test(path) ? path : `${cwd}/${path}`;
+  return normal(joined);
+}
+
+/** Without `.`, `..`, doubled and trailing slashes. */
+export function normal(path: string): string {
+  const isAbsolute = path.startsWith("/");
+  const kept: string[] = [];
+  for (const name of path.split("/")) {
+    if (name === "" || name === ".") continue;
+    if (name !== "..") kept.push(name);
+    else if (kept.length > 0 && kept[kept.length - 1] !== "..") kept.pop();
+    else if (!isAbsolute) kept.push(name);
+  }
+  return (isAbsolute ? "/" : "") + kept.join("/") || ".";
+}
+
+export function isInside(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`);
+}
+
+export function baseName(path: string): string {
+  let end = path.length;
+  while (end > 1 && path[end - 1] === "/") end--;
+  return path.slice(path.lastIndexOf("/", end - 1) + 1, end);
+}
+
+export function parentOf(path: string): string {
+  const cut = path.lastIndexOf("/");
+  return cut > 0 ? path.slice(0, cut) : cut === 0 ? "/" : ".";
+}
+
+export function segmentsOf(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}

@@ -1,0 +1,43 @@
+// All rules over one simple command, the gravest first, and the commands inside code that an interpreter is given.
+
+import { readAwk } from "./awk-script.ts";
+import type { Call, Inner } from "./call.ts";
+import { effectsOf, hidesCode } from "./code.ts";
+import { judgeFind } from "./find.ts";
+import { judgeGit } from "./git.ts";
+import { interpretedBy } from "./interpreters.ts";
+import { Options } from "./options.ts";
+import { judgeRemoval } from "./removal.ts";
+import { judgeOutput, judgeWritten } from "./shell-write.ts";
+import { judgeShell } from "./shells.ts";
+import { type Denial, deny } from "./verdict.ts";
+
+export function judgeCall(call: Call): Denial | undefined {
+  return (
+    judgeRemoval(call) ??
+    judgeFind(call) ??
+    judgeGit(call) ??
+    judgeWritten(call) ??
+    judgeOutput(call) ??
+    judgeShell(call) ??
+    judgeHidden(call)
+  );
+}
+
+/** Code that decodes what it runs cannot be judged. */
+function judgeHidden(call: Call): Denial | undefined {
+  if (interpretedBy(call)?.codes.some(hidesCode) !== true) return undefined;
+  return deny("unparsable", "This runs code that is decoded on the way, so nobody can read it first. Write it out.");
+}
+
+export function innerOfCode(call: Call): Inner[] {
+  if (call.name === "awk") {
+    const options = new Options(call.args, "FvfeilE");
+    const programs = options.has("f", "--file") ? [] : options.operands.slice(0, 1);
+    return programs.flatMap((program) => readAwk(program).commands.map((code) => ({ code, isGuess: true })));
+  }
+  const interpreted = interpretedBy(call);
+  if (interpreted === undefined) return [];
+  const home = call.ground.home ?? "/root";
+  return interpreted.codes.flatMap((code) => effectsOf(code, interpreted.language, home).commands);
+}

@@ -1,0 +1,79 @@
+// shell-write: content that the shell puts into a file. Files are written with write_file and replace.
+
+import type { Call } from "./call.ts";
+import { printsLiteral } from "./code.ts";
+import { readGit } from "./git.ts";
+import { interpretedBy } from "./interpreters.ts";
+import { baseName, locate } from "./paths.ts";
+import { descriptorOf, isDevice } from "./redirect.ts";
+import { refuseDestination } from "./sensitive.ts";
+import { shown } from "./shape.ts";
+import { type Denial, deny } from "./verdict.ts";
+import { isBase64, writtenBy } from "./written.ts";
+
+/** They say what they are told. */
+const sayers = new Set(["echo", "printf", "print", "cat", "yes", "dd"]);
+/** They pass text on, changed or not. */
+const filters = new Set(
+  "tac rev nl head tail cut paste join sort uniq tr sed awk grep egrep fgrep zgrep rg ag ack fold fmt expand unexpand column comm pr shuf base64 base32 basenc xxd iconv jq yq gron envsubst tee sponge ts".split(
+    " ",
+  ),
+);
+const unpackers = new Set(["gunzip", "zcat", "gzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "uudecode"]);
+
+/** Files that the arguments name: first whether they may be written at all, then whether it is content. */
+export function judgeWritten(call: Call): Denial | undefined {
+  let found: string | undefined;
+  for (const { path, isContent } of writtenBy(call)) {
+    const place = locate(path, call.cwd);
+    if (descriptorOf(place) !== undefined || isDevice(place) || path === "-") continue;
+    const refused = refuseDestination(place, call.ground);
+    if (refused !== undefined) return refused;
+    if (isContent) found ??= path;
+  }
+  return found === undefined ? undefined : refusal(call.name, found);
+}
+
+/** Content that flows through standard output into a file, and heredocs of cat. */
+export function judgeOutput(call: Call): Denial | undefined {
+  const { name, stdin, stdout } = call;
+  if (name === "cat" && stdin.isHeredoc === true && stdout.kind !== "captured" && !isForState(call)) {
+    const target = stdout.kind === "file" ? shown(baseName(stdout.path)) : "a heredoc";
+    return refusal(name, target);
+  }
+  const verb = readGit(call)?.verb;
+  if ((verb === "apply" || verb === "am") && stdin.origin === "shell")
+    return refusal(`git ${verb}`, "the patched files");
+  if (stdout.kind !== "file" || !isContent(call, stdout.path)) return undefined;
+  return refusal(name, shown(baseName(stdout.path)));
+}
+
+function isForState({ stdout }: Call): boolean {
+  return stdout.kind === "pipe" && stdout.isState === true;
+}
+
+function isContent(call: Call, path: string): boolean {
+  const { name, args, stdin } = call;
+  if (sayers.has(name)) return true;
+  // A log of what a program said, with only the interesting lines, is still a log.
+  if (filters.has(name)) return !(stdin.origin === "program" && isLog(path));
+  if (name === "openssl") return isBase64(args);
+  if (unpackers.has(name)) return stdin.origin === "shell";
+  if (name === "date") return args.some((arg) => /[A-Za-z]{4}/.test(arg.replace(/^[^+].*|%[-_0^#]?[A-Za-z]/gs, "")));
+  if (name === "seq") return args.some((arg) => /^-f|^--format/.test(arg));
+  // `: > file` empties it.
+  if (name === ":" || name === "true" || name === "false") return true;
+  const codes = isLog(path) ? [] : (interpretedBy(call)?.codes ?? []);
+  return codes.some(printsLiteral);
+}
+
+function isLog(path: string): boolean {
+  return /\.log(?:\.|$)|\/logs?\//.test(path);
+}
+
+export function refusal(name: string, target: string): Denial {
+  return deny(
+    "shell-write",
+    `Use write_file (or replace) for file content: the shell corrupts it (${shown(name)} -> ${shown(target)}). The shell is for running programs; their output may go into a log.`,
+  );
+}

@@ -1,0 +1,14 @@
+// A session that is only a view, written by hand, by a script or by an earlier version: taken over into a journal, as any command would.
+// The only part of the hooks that reads YAML.
+
+import { projectStore } from "../store/project-store.ts";
+import { type Project, settingsOf } from "./project.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export function adoptView({ location }: Project, here: Surroundings): void {
+  const maxRetries = () => settingsOf(here).MAESTRO_MAX_RETRIES;
+  const store = projectStore(location, { now: here.clock, warn: here.log, maxRetries });
+  const read = store.read();
+  store.close();
+  if (read.state === "broken") here.log(read.reason);
+}

@@ -1,0 +1,149 @@
+// BeforeTool of invoke_agent: is this agent to be had, which phase is meant, may it start? Then the prompt gets what every agent is
+// told, and the phase is in progress before the agent begins.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { normalizeAgentName } from "../agents/names.ts";
+import { parseDisabled } from "../agents/resolve.ts";
+import { MaestroError } from "../errors.ts";
+import { type DelegationPrompt, delegationPrompt, namedPhase, readHeader } from "../prompt/delegation.ts";
+import { decideMode, decideMove } from "../session/decide.ts";
+import { ownedFiles } from "../session/decide-attempt.ts";
+import { judgeDelegation } from "../session/decide-delegation.ts";
+import type { SessionEvent } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import type { Settings } from "../settings.ts";
+import { randomHex } from "../store/durable.ts";
+import { runningEngine } from "../store/engine-lock.ts";
+import { hashFiles } from "../store/project-files.ts";
+import { noteDelegation, runningDelegations } from "./delegations.ts";
+import { type HookInput, recordOf, textOf } from "./input.ts";
+import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
+import { makeWorkspace, storeOf } from "./recording.ts";
+import { allow, deny, type Reply } from "./reply.ts";
+import { commandLine, type Surroundings } from "./surroundings.ts";
+
+/** `invoke_agent` names one of ours. */
+export function delegate(input: HookInput, here: Surroundings): Reply {
+  if (here.attempt !== null) return deny("You are a specialist at work on one phase: do it yourself, do not delegate.");
+  const call = recordOf(input.tool_input);
+  const agent = normalizeAgentName(textOf(call.agent_name));
+  const text = textOf(call.prompt);
+  const begun = tryBegin(agent, text, here);
+  if ("reason" in begun) return deny(begun.reason);
+  const prompt = delegationPrompt({
+    agent,
+    work: begun.work,
+    projectRoot: here.projectRoot,
+    protocols: protocolsOf(here),
+    tag: randomHex(8),
+    text,
+  });
+  return { ...allow, hookSpecificOutput: { hookEventName: "BeforeTool", tool_input: { ...call, prompt } } };
+}
+
+interface Request {
+  agent: string;
+  /** What the caller wrote. */
+  text: string;
+  settings: Settings;
+  project: Project;
+  here: Surroundings;
+}
+
+function whyUnavailable(agent: string, settings: Settings, { extensionRoot }: Surroundings): string | undefined {
+  if (settings.MAESTRO_DISABLED_AGENTS === "") return undefined;
+  const files = readdirSync(join(extensionRoot, "agents"));
+  const names = files.flatMap((file) => /^([a-z0-9-]+)\.md$/.exec(file)?.[1] ?? []).sort();
+  const { disabled } = parseDisabled(settings.MAESTRO_DISABLED_AGENTS, names);
+  if (!disabled.includes(agent)) return undefined;
+  const available = names.filter((name) => !disabled.includes(name));
+  return `Maestro: agent ${agent} is disabled by MAESTRO_DISABLED_AGENTS. Available agents: ${available.join(", ")}.`;
+}
+
+type Begun = { work: DelegationPrompt["work"] } | { reason: string };
+
+/** What is wrong with state or settings keeps nobody from working (C39), nor from what every agent is told. */
+function tryBegin(agent: string, text: string, here: Surroundings): Begun {
+  try {
+    const settings = settingsOf(here);
+    const reason = whyUnavailable(agent, settings, here);
+    return reason === undefined ? begin({ agent, text, settings, project: openProject(here), here }) : { reason };
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    here.log(error.message);
+    return { work: null };
+  }
+}
+
+/** The work, as from now on somebody is at it; or why nobody may be. */
+function begin(request: Request): Begun {
+  const { agent, settings, project, here } = request;
+  const note = (phase: string | null) =>
+    noteDelegation(project.location, here, { did: "start", agent, phase, ours: true });
+  const wanted = chooseWork(sessionOf(project), request);
+  if ("reason" in wanted) return wanted;
+  if (wanted.work === null) {
+    // Without a workspace the gate has no memory, and lets every report through.
+    if (hasWorkspace(project) || makeWorkspace(project, here)) note(null);
+    return wanted;
+  }
+  const store = storeOf(project, here);
+  // The calls of one turn come at the same time: only under the lock is it certain what the others have begun.
+  const begun = store.update((current) => {
+    const chosen = chooseWork(current, request);
+    if ("reason" in chosen || chosen.work === null) return { events: [], result: chosen };
+    note(chosen.work.phase.id);
+    return { events: startEvents(chosen.work, settings, here), result: chosen };
+  });
+  store.close();
+  return begun;
+}
+
+/**
+ * All delegations of one answer are asked for at once, and the next answer comes when they have ended: an older one that has no end was
+ * declined, by the user or a policy, and never began.
+ */
+const SAME_TURN_MS = 10_000;
+
+function chooseWork(session: Session | undefined, { agent, text, settings, project, here }: Request): Begun {
+  const preset = settings.MAESTRO_EXECUTION_MODE;
+  const since = new Date(here.clock().getTime() - SAME_TURN_MS).toISOString();
+  const running = runningDelegations(project.location, here).ours.flatMap(({ phase, at }) =>
+    at < since ? [] : (phase ?? []),
+  );
+  const verdict = judgeDelegation(session, {
+    agent,
+    phase: readHeader(text)?.phase ?? namedPhase(text),
+    mode: session?.execution_mode ?? (preset === "ask" ? null : preset),
+    running: new Set(running),
+    maxRetries: settings.MAESTRO_MAX_RETRIES,
+  });
+  if (verdict.kind === "refused") return verdict;
+  if (verdict.kind === "outside" || session === undefined) return { work: null };
+  const engine = runningEngine(project.location);
+  if (engine === undefined) return { work: { session, phase: verdict.phase } };
+  return {
+    reason: `Maestro: a run is carrying out this session (process ${engine.pid}). Wait for its end: maestro_progress {"action":"summary"} shows where it is, and "${commandLine(here)} stop" ends it.`,
+  };
+}
+
+/** None for a phase that was begun before and interrupted. */
+function startEvents(
+  { session, phase }: Work,
+  { MAESTRO_MAX_RETRIES: maxRetries, MAESTRO_EXECUTION_MODE: preset }: Settings,
+  { projectRoot, clock }: Surroundings,
+): SessionEvent[] {
+  // A mode that was preset holds from here on for the whole session.
+  const mode = session.execution_mode === null && preset !== "ask" ? decideMode(session, preset) : [];
+  if (phase.status === "in_progress") return mode;
+  const request = { phase: phase.id, to: "in_progress" as const, userDecision: false, maxRetries, now: clock() };
+  return [...mode, ...decideMove(session, request, () => hashFiles(projectRoot, ownedFiles(phase)))];
+}
+
+type Work = NonNullable<DelegationPrompt["work"]>;
+
+function protocolsOf({ extensionRoot }: Surroundings): { base: string; safety: string } {
+  const read = (name: string) => readFileSync(join(extensionRoot, "protocols", `${name}.md`), "utf8");
+  return { base: read("agent-base-protocol"), safety: read("filesystem-safety-protocol") };
+}

@@ -1,0 +1,5 @@
+// The hooks around a delegated agent, as one file: it is read when one of them is called (tools/build.js).
+
+export { delegate } from "./delegate.ts";
+export { judgeAnswer, judgeCompletion } from "./gate.ts";
+export { takeBack } from "./hand-back.ts";

@@ -1,0 +1,63 @@
+// The hand-off gate: a report without its parts is sent back once, with what is missing. BeforeTool of complete_task for native
+// delegations; AfterAgent for a dispatched attempt, which ends its turn with the report.
+
+import { checkHandoff } from "../handoff/handoff.ts";
+import { readHeader } from "../prompt/delegation.ts";
+import { lacks, missingParts } from "../session/judge-handoff.ts";
+import { findPhase, hasDependents, type Session } from "../session/session.ts";
+import { noteDelegation, runningDelegations } from "./delegations.ts";
+import { type HookInput, recordOf, textOf } from "./input.ts";
+import { openProject, sessionOf } from "./project.ts";
+import { allow, deny, proceed, type Reply } from "./reply.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export function judgeCompletion(input: HookInput, here: Surroundings): Reply {
+  const { result } = recordOf(input.tool_input);
+  // An agent of somebody else may have another form of result.
+  if (typeof result !== "string") return allow;
+  const project = openProject(here);
+  const { location } = project;
+  const running = runningDelegations(location, here);
+  // Whose report this is cannot be told when others are at work beside ours.
+  if (running.ours.length === 0 || running.others > 0 || running.denied >= running.ours.length) return allow;
+  const session = sessionOf(project);
+  const missing = missingIn(
+    result,
+    running.ours.some(({ phase }) => needsContext(session, phase ?? undefined)),
+  );
+  if (missing === undefined) return allow;
+  noteDelegation(location, here, { did: "deny" });
+  return deny(`${missing}. Call complete_task again with the whole report.`);
+}
+
+/** The TechLead's own answers are nobody's report. */
+export function judgeAnswer(input: HookInput, here: Surroundings): Reply {
+  const header = readHeader(textOf(input.prompt));
+  if (here.attempt === null && header === undefined) return proceed;
+  const phase = here.attempt?.phase ?? header?.phase;
+  const missing = missingIn(textOf(input.prompt_response), needsContext(sessionIfAny(here), phase));
+  if (missing === undefined) return proceed;
+  if (input.stop_hook_active === true) return { ...proceed, systemMessage: `Maestro: ${missing}` };
+  // The CLI joins the answers of one turn without a break between them.
+  return deny(`${missing}. Begin your answer with an empty line and give the whole report again.`);
+}
+
+/** Required when somebody waits for the phase, and when nobody can say (C6). */
+function needsContext(session: Session | undefined, phase: string | undefined): boolean {
+  if (session === undefined || phase === undefined || findPhase(session, phase) === undefined) return true;
+  return hasDependents(session, phase);
+}
+
+function missingIn(report: string, dependents: boolean): string | undefined {
+  const missing = missingParts(checkHandoff(report, { format: "text", dependents }), dependents);
+  return missing.length === 0 ? undefined : lacks(missing);
+}
+
+function sessionIfAny(here: Surroundings): Session | undefined {
+  try {
+    return sessionOf(openProject(here));
+  } catch (error) {
+    here.log(`session: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
+}

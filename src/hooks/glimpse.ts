@@ -1,0 +1,60 @@
+// A look at the state directory by name, for the hooks that come before every request to the model: what they want to know stands in the
+// checkpoint most of the time. Reads only, says what looking.ts would say, and leaves everything that is not plain to it.
+
+import { lstatSync, readFileSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { resolveStateDirectory } from "../setting-layers.ts";
+import { HISTORY_FILE } from "../store/history-file.ts";
+import { JOURNAL_FILE, VIEW_FILE } from "../store/journal-file.ts";
+import { CHECKPOINT_FILE, type Checkpoint, DELEGATIONS, markOf, parseCheckpoint } from "./checkpoint.ts";
+import { type HookInput, textOf } from "./input.ts";
+import { proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Whatever is larger is read by somebody who is careful. */
+const MAX_BYTES = 64 * 1024;
+
+export function glimpse(event: string, input: HookInput, here: Surroundings): Reply | undefined {
+  if (here.attempt !== null) return proceed;
+  const directory = resolveStateDirectory(here.projectRoot, here.env);
+  if (!isAbsolute(directory) && (/[\\/]/.test(directory) || directory === "..")) return undefined;
+  const base = resolve(here.projectRoot, directory);
+  const state = join(base, "state");
+  // Links are refused, by somebody who says so.
+  if (statOf(base)?.isDirectory() !== true || statOf(state)?.isDirectory() !== true) return undefined;
+  // Somebody has to clear up, or may be interested.
+  if (statOf(join(state, DELEGATIONS, `${here.conversation}.jsonl`)) !== undefined) return undefined;
+  const journal = statOf(join(state, JOURNAL_FILE));
+  if (journal === undefined) {
+    // A view alone is to be taken over.
+    return statOf(join(state, VIEW_FILE)) === undefined ? withoutSession(event, input, directory) : undefined;
+  }
+  const checkpoint = parseCheckpoint(textAt(join(state, CHECKPOINT_FILE)), markOf(journal));
+  return checkpoint === undefined ? undefined : withSession(event, input, state, checkpoint);
+}
+
+/** Our commands open with their name in brackets; a user may also write it. */
+export const commandName = /(?:\[|^\s*\/)maestro:([a-z-]+)/m;
+
+function withoutSession(event: string, input: HookInput, directory: string): Reply | undefined {
+  if (event === "SessionStart") return isAbsolute(directory) ? undefined : readyReply(directory);
+  return event === "BeforeAgent" && commandName.test(textOf(input.prompt)) ? undefined : proceed;
+}
+
+function withSession(event: string, input: HookInput, state: string, checkpoint: Checkpoint): Reply | undefined {
+  if (event === "SessionStart") return waitingReply(checkpoint.waiting);
+  if (event === "BeforeAgent") return commandName.test(textOf(input.prompt)) ? undefined : turnReply(checkpoint.brief);
+  if (event !== "SessionEnd") return proceed;
+  const isNoted = textAt(join(state, HISTORY_FILE)).endsWith(` ${checkpoint.facts}\n`);
+  return isNoted && checkpoint.status !== "completed" ? proceed : undefined;
+}
+
+function statOf(path: string) {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** Empty for anything but a file of ordinary size. */
+function textAt(path: string): string {
+  const stat = statOf(path);
+  return stat?.isFile() === true && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : "";
+}

@@ -1,0 +1,128 @@
+// AfterTool of invoke_agent: what the agent brought back is recorded, whatever the model makes of it. The header in its prompt says
+// which phase it was, also when several come back at once.
+
+import { join } from "node:path";
+import { normalizeAgentName } from "../agents/names.ts";
+import { MaestroError } from "../errors.ts";
+import { type Handoff, readHandoff } from "../handoff/handoff.ts";
+import { readHeader } from "../prompt/delegation.ts";
+import { makeRedactor } from "../redact.ts";
+import { requireSession } from "../session/decide.ts";
+import { decideDelegationEnd } from "../session/decide-attempt.ts";
+import { reportedWork } from "../session/evidence.ts";
+import { judgeHandoff, missingParts, type Verdict } from "../session/judge-handoff.ts";
+import { positionOf } from "../session/position.ts";
+import { findPhase, hasDependents, type Session } from "../session/session.ts";
+import { readEnvFile } from "../setting-layers.ts";
+import { hashFiles } from "../store/project-files.ts";
+import { nextLines } from "../views/brief.ts";
+import { noteDelegation } from "./delegations.ts";
+import { type HookInput, recordOf, textOf } from "./input.ts";
+import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
+import { storeOf } from "./recording.ts";
+import { proceed, type Reply, withContext } from "./reply.ts";
+import { commandLine, type Surroundings } from "./surroundings.ts";
+
+export function takeBack(input: HookInput, here: Surroundings): Reply {
+  const call = recordOf(input.tool_input);
+  const agent = normalizeAgentName(textOf(call.agent_name));
+  const header = readHeader(textOf(call.prompt));
+  const project = openProject(here);
+  if (hasWorkspace(project)) {
+    noteDelegation(project.location, here, { did: "end", agent, phase: header?.phase ?? null, ours: true });
+  }
+  if (header?.phase === undefined) return proceed;
+  const session = sessionOf(project);
+  if (session === undefined || session.session_id !== header.session) return proceed;
+  if (findPhase(session, header.phase)?.status !== "in_progress") return proceed;
+  const recorded = tryRecord(project, here, header.phase, resultText(input.tool_response));
+  const said =
+    "reason" in recorded
+      ? unrecorded(header.phase, recorded.reason)
+      : outcome(recorded.after, header.phase, recorded.verdict, here);
+  return withContext("AfterTool", said);
+}
+
+/** The work is done: whoever asked for it must hear when the session does not know. */
+function tryRecord(
+  project: Project,
+  here: Surroundings,
+  phase: string,
+  text: string,
+): ReturnType<typeof record> | { reason: string } {
+  try {
+    return record(project, here, phase, text);
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    here.log(error.message);
+    return { reason: error.message };
+  }
+}
+
+function unrecorded(phase: string, why: string): string {
+  return `Maestro could not record the report of phase ${phase}: ${why}. The phase is still in progress; record its end with maestro_session_write {"action":"update_phase"}.`;
+}
+
+function record(
+  project: Project,
+  here: Surroundings,
+  phase: string,
+  text: string,
+): { verdict: Verdict; after: Session } {
+  const store = storeOf(project, here);
+  const redact = makeRedactor({ ...readEnvFile(join(here.projectRoot, ".env")), ...here.env });
+  const verdict = store.update((current) => {
+    const session = requireSession(current);
+    const dependents = hasDependents(session, phase);
+    const handoff = readHandoff(text, { format: "text", dependents });
+    const judged = asEnded(judgeHandoff(handoff, dependents), handoff, text);
+    const events = decideDelegationEnd(
+      session,
+      phase,
+      {
+        work: handoff.check.has_task_report ? reportedWork({ projectRoot: here.projectRoot, redact }, handoff) : null,
+        shortfall:
+          judged.kind === "success"
+            ? undefined
+            : { ...judged, message: redact(judged.message).slice(0, LONGEST_MESSAGE) },
+        missing: handoff.check.error_type === null ? missingParts(handoff.check, dependents) : [],
+      },
+      { maxRetries: 0, now: here.clock(), hashes: (paths) => hashFiles(store.location.projectRoot, paths) },
+    );
+    return { events, result: judged };
+  });
+  store.close();
+  return { verdict, after: requireSession(store.session) };
+}
+
+const LONGEST_MESSAGE = 10_000;
+/** How the CLI says that an agent did not come to its end. */
+const ending =
+  /^\s*Subagent '[^'\n]{0,200}' (?:failed\. Error:.{0,20000}|finished\.\s*Termination Reason:[ \t]*(?!GOAL)\w+)/s;
+
+/** Who was cut off owes no report: how it ended is what went wrong, and the CLI's own words tell more than ours. */
+function asEnded(verdict: Verdict, { check }: Handoff, text: string): Verdict {
+  const said = ending.exec(text)?.[0].trim();
+  if (verdict.kind === "success" || check.error_type === null || said === undefined) return verdict;
+  const errorType = verdict.reason === "handoff_incomplete" ? check.error_type : verdict.errorType;
+  return { ...verdict, errorType, message: said };
+}
+
+/** What the TechLead reads behind the result. */
+function outcome(session: Session, id: string, verdict: Verdict, here: Surroundings): string {
+  const phase = findPhase(session, id);
+  const next = nextLines(session, positionOf(session)).join(" ");
+  if (verdict.kind !== "success") {
+    const retries = `${phase?.retry_count ?? 0} of ${settingsOf(here).MAESTRO_MAX_RETRIES} retries used`;
+    return `Maestro recorded phase ${id} as failed (${retries}): ${verdict.message.split("\n")[0]?.slice(0, 300)} Delegate it again with what to do differently, or ask the user. ${next}`;
+  }
+  if (phase?.status === "completed") return `Maestro recorded phase ${id} as completed. ${next}`;
+  return `Maestro recorded the report of phase ${id}. The plan has validation commands for it; run them now: ${commandLine(here)} verify ${id}`;
+}
+
+function resultText(response: unknown): string {
+  const { llmContent, error } = recordOf(response);
+  const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
+  const text = parts.map((part) => (typeof part === "string" ? part : textOf(recordOf(part).text))).join("\n");
+  return text.trim() === "" ? textOf(recordOf(error).message) : text;
+}

@@ -1,0 +1,127 @@
+// dist/hook.cjs <event>: one JSON document in, one out, exit 0. Whatever goes wrong in here lets the call go on (C39), with a line on
+// standard error. Started for every tool call and every request to the model: each part is compiled only when its event comes.
+
+import { writeSync } from "node:fs";
+import { join } from "node:path";
+import { normalizeAgentName } from "../agents/names.ts";
+import { errno } from "../errors.ts";
+import { now } from "./clock.ts";
+import { glimpse } from "./glimpse.ts";
+import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
+import type { Rest } from "./looking.ts";
+import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
+import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { selectTools } from "./tool-selection.ts";
+
+/** Far below the limit after which the CLI gives a hook up. */
+const DEADLINE_MS = 2000;
+/** Time to answer when standard input never came. */
+const RESERVED_MS = 200;
+
+// Made when it is called for; what is large is a file of its own in dist/ (tools/build.js).
+const looking = () => require("./looking.ts") as typeof import("./looking.ts");
+const delegation = () => require("./delegation.ts") as typeof import("./delegation.ts");
+const toolCall = () => require("./tool-call.ts") as typeof import("./tool-call.ts");
+const guard = () => require("./guard.ts") as typeof import("./guard.ts");
+const rest: Rest = {
+  session: () => require("./session.ts"),
+  status: () => require("./status.ts"),
+  recording: () => require("./recording.ts"),
+  adopting: () => require("./adopting.ts"),
+};
+
+const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = {
+  SessionStart: (input, here) => glimpse("SessionStart", input, here) ?? looking().beginConversation(here, rest),
+  SessionEnd: (input, here) => glimpse("SessionEnd", input, here) ?? looking().endConversation(here, rest),
+  BeforeAgent: (input, here) => glimpse("BeforeAgent", input, here) ?? looking().beginTurn(input, here, rest),
+  AfterAgent: (input, here) => (concernsReport(input, here) ? delegation().judgeAnswer(input, here) : proceed),
+  BeforeTool: beforeTool,
+  AfterTool: afterTool,
+  BeforeToolSelection: selectTools,
+  PreCompress: (input, here) => glimpse("PreCompress", input, here) ?? looking().preserve(here, rest),
+};
+
+function beforeTool(input: HookInput, here: Surroundings): Reply {
+  switch (textOf(input.tool_name)) {
+    case "run_shell_command":
+    case "write_file":
+    case "replace":
+      return toolCall().judgeCall(input, here, guard);
+    case "invoke_agent":
+      return concernsUs(input, here) ? delegation().delegate(input, here) : looking().beginOther(input, here);
+    case "complete_task":
+      // Where a glimpse sees all there is, no delegation is running.
+      if (glimpse("PreCompress", input, here) !== undefined) return allow;
+      return looking().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
+    default:
+      return allow;
+  }
+}
+
+function afterTool(input: HookInput, here: Surroundings): Reply {
+  if (textOf(input.tool_name) !== "invoke_agent") return proceed;
+  return concernsUs(input, here) ? delegation().takeBack(input, here) : looking().endOther(input, here);
+}
+
+function concernsUs(input: HookInput, here: Surroundings): boolean {
+  return isOurs(normalizeAgentName(textOf(recordOf(input.tool_input).agent_name)), here);
+}
+
+/** Most answers are the TechLead's own. */
+function concernsReport(input: HookInput, here: Surroundings): boolean {
+  return here.attempt !== null || textOf(input.prompt).startsWith("Agent: ");
+}
+
+function answer(event: string, deadline: number): Reply {
+  const respond = Object.hasOwn(events, event) ? events[event] : undefined;
+  if (respond === undefined) return complain(event, `unknown event; known are ${Object.keys(events).join(", ")}`);
+  const input = readInput(deadline - RESERVED_MS);
+  if (typeof input === "string") return complain(event, input);
+  const here = surroundingsOf(input, process.env, {
+    cwd: process.cwd(),
+    extensionRoot: join(__dirname, ".."),
+    clock: () => new Date(),
+    deadline,
+    log: (line) => log(event, line),
+  });
+  return respond(input, here);
+}
+
+function complain(event: string, problem: string): Reply {
+  log(event, problem);
+  return unconcerned(event);
+}
+
+function log(event: string, line: string): void {
+  try {
+    writeSync(2, `maestro hook ${event}: ${line.replace(/\s+/g, " ")}\n`);
+  } catch (error) {
+    // Nobody takes it: the answer matters more.
+    if (errno(error) === undefined) throw error;
+  }
+}
+
+function main(event: string): void {
+  // Nobody sees a trace here, and making one costs more than what fails.
+  Error.stackTraceLimit = 0;
+  let reply: Reply;
+  try {
+    reply = answer(event, now() + DEADLINE_MS);
+  } catch (error) {
+    reply = complain(event, error instanceof Error ? error.message : String(error));
+  }
+  write(Buffer.from(JSON.stringify(reply)));
+  process.exit(0);
+}
+
+/** process.stdout would cost a tenth of the start of Node. */
+function write(bytes: Buffer): void {
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+  } catch (error) {
+    // Nobody is listening any more.
+    if (errno(error) !== "EPIPE") throw error;
+  }
+}
+
+main(process.argv[2] ?? "");

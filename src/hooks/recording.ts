@@ -1,0 +1,52 @@
+// What a hook writes: through the store, like everybody else, but without waiting long for somebody who is writing.
+
+import { MaestroError } from "../errors.ts";
+import { noteHistory } from "../store/archive.ts";
+import { inState } from "../store/location.ts";
+import { SessionStore } from "../store/session-store.ts";
+import { ensureWorkspace } from "../store/workspace.ts";
+import { now } from "./clock.ts";
+import { isNoProject, type Project, settingsOf } from "./project.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** What is left for the work itself. */
+const RESERVED_MS = 300;
+const LEAST_WAIT_MS = 50;
+
+export function storeOf({ location }: Project, here: Surroundings): SessionStore {
+  return new SessionStore(location, {
+    now: here.clock,
+    warn: here.log,
+    /** The record first, the view with what is left. */
+    get lockWaitMs() {
+      return Math.max(LEAST_WAIT_MS, here.deadline - now() - RESERVED_MS);
+    },
+  });
+}
+
+/** Silently, and never where nobody wants one (C38); false when there is none. */
+export function makeWorkspace({ location }: Project, here: Surroundings): boolean {
+  if (isNoProject(here)) return false;
+  try {
+    ensureWorkspace(location);
+    return true;
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    here.log(`workspace: ${error.message}`);
+    return false;
+  }
+}
+
+/** Puts the completed session away, if that is wanted; returns its id. */
+export function archiveCompleted(project: Project, here: Surroundings): string | undefined {
+  return settingsOf(here).MAESTRO_AUTO_ARCHIVE ? storeOf(project, here).archive().session_id : undefined;
+}
+
+/** A line about a session that stays, for the history. */
+export function noteUnfinished(project: Project, here: Surroundings): void {
+  const store = storeOf(project, here);
+  store.refresh();
+  const { session } = store;
+  if (session === undefined) return;
+  inState(project.location, ["state"], (directory) => noteHistory(directory, session, here.clock()));
+}

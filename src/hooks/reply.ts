@@ -1,0 +1,41 @@
+// What a hook may answer: the few forms that Gemini CLI obeys. Never `ask`: without a terminal it waits for ever.
+
+export interface Reply {
+  decision?: "allow" | "deny";
+  reason?: string;
+  continue?: true;
+  /** For the user's eyes: the model does not see it. */
+  systemMessage?: string;
+  hookSpecificOutput?: { hookEventName: string; [field: string]: unknown };
+}
+
+export const proceed: Reply = { continue: true };
+export const allow: Reply = { decision: "allow" };
+
+export function deny(reason: string): Reply {
+  return { decision: "deny", reason };
+}
+
+/** Text that the model reads beside the prompt or the result; nothing when it is empty. */
+export function withContext(hookEventName: string, additionalContext: string, systemMessage?: string): Reply {
+  const said = systemMessage === undefined ? {} : { systemMessage };
+  if (additionalContext === "") return { ...proceed, ...said };
+  return { ...proceed, ...said, hookSpecificOutput: { hookEventName, additionalContext } };
+}
+
+/** What a hook answers that could do nothing: the call goes on (C39). */
+export function unconcerned(event: string): Reply {
+  return event === "BeforeTool" ? allow : proceed;
+}
+
+export function readyReply(directory: string): Reply {
+  return { ...proceed, systemMessage: `Maestro: the workspace ${directory} is ready.` };
+}
+
+export function waitingReply(waiting: string): Reply {
+  return withContext("SessionStart", waiting, waiting);
+}
+
+export function turnReply(told: string): Reply {
+  return withContext("BeforeAgent", told);
+}

@@ -1,0 +1,66 @@
+// Reads the session's journal and leaves a checkpoint, so that the next hook need not.
+
+import { MaestroError } from "../errors.ts";
+import { positionOf } from "../session/position.ts";
+import { findPhase, type Session } from "../session/session.ts";
+import type { Directory } from "../store/contained.ts";
+import { replaceDurably } from "../store/durable.ts";
+import { glanceIn } from "../store/glance.ts";
+import { briefLines, MAX_TITLE, short } from "../views/brief.ts";
+import { historyFacts } from "../views/history.ts";
+import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Undefined when the journal tells of no session. */
+export function makeCheckpoint(state: Directory, journal: string, here: Surroundings): Checkpoint | undefined {
+  const session = glanceIn(state);
+  if (session === undefined) return undefined;
+  const checkpoint: Checkpoint = {
+    journal,
+    status: session.status,
+    facts: historyFacts(session),
+    waiting: waitingLine(session),
+    brief: briefLines(session, positionOf(session)).join("\n"),
+  };
+  try {
+    replaceDurably(state, CHECKPOINT_FILE, renderCheckpoint(checkpoint, checkpointLines(session, checkpoint)));
+  } catch (error) {
+    // A project that cannot be written can still be told about.
+    if (!(error instanceof MaestroError)) throw error;
+    here.log(error.message);
+  }
+  return checkpoint;
+}
+
+/** The turn's own context tells the rest. */
+function waitingLine(session: Session): string {
+  const { counts } = positionOf(session);
+  const done = `${counts.completed + counts.skipped} of ${session.total_phases} phases done`;
+  if (session.status === "completed") {
+    return `Maestro: session ${session.session_id} is completed (${done}); /maestro:archive puts it away.`;
+  }
+  const current = session.current_phase === null ? undefined : findPhase(session, session.current_phase);
+  const at =
+    current === undefined ? "" : `, phase ${current.id} (${short(current.name, MAX_TITLE)}) is ${said(current.status)}`;
+  return `Maestro: an unfinished session is waiting: ${session.session_id}, ${said(session.status)}, ${done}${at}. /maestro:resume goes on with it.`;
+}
+
+function checkpointLines(session: Session, { brief }: Checkpoint): string[] {
+  const of = (status: string) => {
+    const phases = session.phases.filter((phase) => phase.status === status);
+    return phases.map(({ id, name }) => `${id} (${short(name, MAX_TITLE)})`).join(", ") || "none";
+  };
+  return [
+    "# Checkpoint of the Maestro session",
+    "",
+    brief,
+    `Completed: ${of("completed")}`,
+    `Pending: ${of("pending")}`,
+    `Current phase: ${session.current_phase ?? "none"}`,
+    "For everything else: maestro_session_read.",
+  ];
+}
+
+function said(status: string): string {
+  return status.replace("_", " ");
+}

@@ -1,0 +1,71 @@
+// BeforeTool of run_shell_command, write_file and replace: the tier of a dispatched agent, then the guard.
+
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { agentTiers, deniedTools } from "../agents/tiers.ts";
+import { judgeFile } from "../guard/file.ts";
+import type { Ground } from "../guard/ground.ts";
+import { quickVerdict } from "../guard/quick.ts";
+import type { Verdict } from "../guard/verdict.ts";
+import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
+import { type HookInput, recordOf, textOf } from "./input.ts";
+import { allow, deny, type Reply } from "./reply.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** `guard` is the whole judge, in a file of its own. */
+export function judgeCall(input: HookInput, here: Surroundings, guard: () => Guard): Reply {
+  const tool = textOf(input.tool_name);
+  const tier = here.attempt === null ? undefined : agentTiers.get(here.attempt.agent);
+  if (tier !== undefined && deniedTools[tier].includes(tool)) {
+    return deny(
+      `${here.attempt?.agent} is a ${tier} agent and has no ${tool}. Say in your report what should be done instead.`,
+    );
+  }
+  const call = recordOf(input.tool_input);
+  const ground: Ground = {
+    projectRoot: here.projectRoot,
+    home: here.env.HOME,
+    tmpdir: here.env.TMPDIR ?? "/tmp",
+    stateDir: resolve(here.projectRoot, stateDirectory(here)),
+    extensionRoot: here.extensionRoot,
+    realpath,
+  };
+  const verdict = tool === "run_shell_command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
+  return verdict.verdict === "allow" ? allow : deny(`${verdict.reason} [${verdict.rule}]`);
+}
+
+type Guard = typeof import("./guard.ts");
+
+function judgeShell(call: HookInput, ground: Ground, guard: () => Guard): Verdict {
+  const isElsewhere = call.dir_path !== undefined || call.directory !== undefined;
+  const quick = isElsewhere ? undefined : quickVerdict(textOf(call.command), ground);
+  return quick ?? guard().judgeToolCall("run_shell_command", call, ground);
+}
+
+/** A setting that cannot be read must not switch the guard off. */
+function stateDirectory(here: Surroundings): string {
+  try {
+    return resolveStateDirectory(here.projectRoot, here.env);
+  } catch (error) {
+    here.log(`settings: ${error instanceof Error ? error.message : error}`);
+    return DEFAULT_STATE_DIR;
+  }
+}
+
+const MAX_LINKS = 40;
+
+/** Where a path leads that may not exist yet, also through a link that leads nowhere. Errors are not made: they cost more than the rest. */
+function realpath(path: string): string {
+  const rest: string[] = [];
+  let links = 0;
+  for (let at = path; ; ) {
+    const stat = lstatSync(at, { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink() && links++ < MAX_LINKS) at = resolve(dirname(at), readlinkSync(at));
+    else if (stat !== undefined) return join(realpathSync.native(at), ...rest);
+    else if (dirname(at) === at) return path;
+    else {
+      rest.unshift(basename(at));
+      at = dirname(at);
+    }
+  }
+}

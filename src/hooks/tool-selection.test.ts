@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { agentTiers, tierTools } from "../agents/tiers.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { selectTools } from "./tool-selection.ts";
+
+const here: Surroundings = {
+  projectRoot: "/p",
+  extensionRoot: "/x",
+  env: {},
+  attempt: null,
+  conversation: "c",
+  clock: () => new Date(0),
+  deadline: 0,
+  log: () => undefined,
+};
+const proceed = { continue: true };
+const user = (content: unknown) => ({ role: "user", content });
+const prompt = (agent: string) => `Agent: ${agent}\nPhase: 1\nSession: s\n\nPROJECT ROOT: /p\nAll file paths ...\n`;
+const memory = `\n<loaded_context>\n<extension_context>\nAgent: tester\n${"x\n".repeat(2000)}</extension_context>\n</loaded_context>`;
+
+const select = (messages: unknown, over: Partial<Surroundings> = {}) =>
+  selectTools({ llm_request: { messages } }, { ...here, ...over });
+const toolsOf = (messages: unknown) =>
+  (select(messages).hookSpecificOutput as { toolConfig?: { allowedFunctionNames: string[] } } | undefined)?.toolConfig
+    ?.allowedFunctionNames;
+
+describe("the tools that a delegated agent is offered (T241, T242)", () => {
+  it.each([...agentTiers])("%s: those of the tier %s, and always the way to come back", (agent, tier) => {
+    const offered = toolsOf([user(prompt(agent))]);
+    if (tier === "full") expect(offered).toBeUndefined();
+    else expect(offered).toEqual([...tierTools[tier], "complete_task"]);
+  });
+
+  it.each([
+    ["the bare prompt", [user(prompt("architect"))]],
+    ["behind the memory that Gemini CLI puts before it", [user(`${memory}${prompt("architect")}`)]],
+    ["in parts", [user([{ text: memory }, { text: prompt("architect") }])]],
+    ["as a list of texts", [user([prompt("architect")])]],
+    ["followed by the work", [user(prompt("architect")), { role: "model", content: "Agent: coder" }, user("a result")]],
+    ["the most recent of two", [user(prompt("refactor")), user(prompt("architect"))]],
+    ["in another spelling", [user("Agent: Architect \n\nDo it.")]],
+  ])("are known from the prompt: %s", (_, messages) => {
+    expect(toolsOf(messages)).toEqual([...tierTools["read-only"], "complete_task"]);
+  });
+
+  it("are named in the one mode in which the provider takes names", () => {
+    expect(select([user(prompt("architect"))])).toEqual({
+      continue: true,
+      hookSpecificOutput: {
+        hookEventName: "BeforeToolSelection",
+        toolConfig: { mode: "ANY", allowedFunctionNames: [...tierTools["read-only"], "complete_task"] },
+      },
+    });
+  });
+});
+
+describe("nobody's tools are touched (T243)", () => {
+  it.each<[string, unknown]>([
+    [
+      "in a turn of the TechLead",
+      [user("<session_context>\nToday ...\n</session_context>"), user(prompt("architect"))],
+    ],
+    ["for an agent that is not ours", [user(prompt("generalist"))]],
+    ["for a name of Object's own", [user(prompt("__proto__"))]],
+    ["when the memory mentions an agent", [user(`${memory}Agents are fine.`)]],
+    ["when the model mentions one", [user("hello"), { role: "model", content: prompt("architect") }]],
+    ["when the text does, far from its beginning", [user(`${"x\n".repeat(300)}${prompt("architect")}`)]],
+    ["when a line only looks like it", [user("The Agent: architect\nAgent: architect is nice\n")]],
+    ["without messages", []],
+    ["with something else", "Agent: architect"],
+    ["with nothing in them", [null, 7, "x", user(null), user([null, 3])]],
+    ["with a memory that has no end", [user(`<loaded_context>\n${prompt("architect")}`.repeat(50))]],
+  ])("%s", (_, messages) => {
+    expect(select(messages)).toEqual(proceed);
+  });
+
+  it("inside an attempt, which ends with words", () => {
+    expect(select([user(prompt("architect"))], { attempt: { agent: "architect", phase: "1" } })).toEqual(proceed);
+  });
+});

@@ -1,0 +1,51 @@
+// BeforeToolSelection: a delegated agent is offered the tools of its tier only. Gemini CLI passes this on to the model and does not enforce
+// it: the policies do that.
+
+import { normalizeAgentName } from "../agents/names.ts";
+import { agentTiers, tierTools } from "../agents/tiers.ts";
+import { type HookInput, recordOf, textOf } from "./input.ts";
+import { proceed, type Reply } from "./reply.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Without it a delegated agent could never come back. */
+const ALWAYS = "complete_task";
+/** The header of a delegation stands in its first lines. */
+const HEAD_LENGTH = 400;
+const MEMORY_END = "</loaded_context>";
+const header = /^Agent:[ \t]*([\w-]{1,64})[ \t]*$/m;
+
+export function selectTools(input: HookInput, here: Surroundings): Reply {
+  // A dispatched agent ends with words, and this would force it to call a tool for ever.
+  if (here.attempt !== null) return proceed;
+  const agent = delegatedAgent(recordOf(input.llm_request).messages);
+  const tier = agent === undefined ? undefined : agentTiers.get(normalizeAgentName(agent));
+  if (tier === undefined || tier === "full") return proceed;
+  // The provider takes a list of names with this mode only.
+  const toolConfig = { mode: "ANY", allowedFunctionNames: [...tierTools[tier], ALWAYS] };
+  return { ...proceed, hookSpecificOutput: { hookEventName: "BeforeToolSelection", toolConfig } };
+}
+
+/** The agent of the most recent delegation prompt; undefined in a turn of the TechLead. */
+function delegatedAgent(messages: unknown): string | undefined {
+  if (!Array.isArray(messages)) return undefined;
+  if (contentOf(messages[0]).startsWith("<session_context>")) return undefined;
+  for (const message of messages.toReversed()) {
+    if (textOf(recordOf(message).role) !== "user") continue;
+    const found = header.exec(promptOf(contentOf(message)).slice(0, HEAD_LENGTH))?.[1];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Gemini CLI puts its memory in front of a delegation prompt, without as much as a line break between them. */
+function promptOf(content: string): string {
+  if (!content.trimStart().startsWith("<loaded_context>")) return content;
+  const end = content.indexOf(MEMORY_END);
+  return end === -1 ? "" : content.slice(end + MEMORY_END.length);
+}
+
+function contentOf(message: unknown): string {
+  const { content } = recordOf(message);
+  if (!Array.isArray(content)) return textOf(content);
+  return content.map((part) => textOf(recordOf(part).text) || textOf(part)).join("\n");
+}

@@ -1,0 +1,105 @@
+// What a tool answers with, and the one place that knows how long an answer may be. A list is given page by page; whatever else does
+// not fit is cut, and the answer says so and how to get it. Pure.
+
+/** In bytes of the text. A model pays for every one of them, again and again. */
+export const MAX_ANSWER_BYTES = 8 * 1024;
+
+export interface Answer {
+  body: Readonly<Record<string, unknown>>;
+  page?: Page;
+  /** All of it was asked for, however long it is. */
+  full?: boolean | undefined;
+  /** How to get what was cut; by asking for all of it, if nothing else is said. */
+  rest?: string;
+}
+
+/** A list that is given in pieces. */
+export interface Page {
+  /** Its name in the body. */
+  key: string;
+  total: number;
+  item: (index: number) => unknown;
+  offset?: number | undefined;
+  limit?: number | undefined;
+}
+
+/** The answer as JSON. */
+export function answerText({ body, page, full = false, rest = askForAll }: Answer): string {
+  if (full) return JSON.stringify({ ...body, ...(page === undefined ? {} : pageOf(page, Number.POSITIVE_INFINITY)) });
+  const whole = page === undefined ? body : { ...body, ...pageOf(page, MAX_ANSWER_BYTES - bytesOf(body) - PAGE_BYTES) };
+  return bytesOf(whole) <= MAX_ANSWER_BYTES ? JSON.stringify(whole) : JSON.stringify(shortened(whole, rest));
+}
+
+const askForAll = "Pass full: true to get all of it.";
+
+/** What `total`, `next_offset` and the name of the list take. */
+const PAGE_BYTES = 120;
+
+function pageOf({ key, total, item, offset = 0, limit = total }: Page, room: number): Record<string, unknown> {
+  const items: unknown[] = [];
+  let used = 0;
+  let index = offset;
+  for (; index < total && items.length < limit; index++) {
+    const next = item(index);
+    used += bytesOf(next) + 1;
+    // The first one is given in any case; what is too long in it is cut.
+    if (used > room && items.length > 0) break;
+    items.push(next);
+    if (used > room) {
+      index += 1;
+      break;
+    }
+  }
+  return { [key]: items, total, next_offset: index < total ? index : null };
+}
+
+/** Longest text in characters and longest list in entries, from mild to harsh. */
+const measures = [4_000, 2_000, 1_000, 500, 250, 120, 60, 30].map((most) => ({
+  text: most,
+  list: Math.ceil(most / 8),
+}));
+const MAX_CUTS_NAMED = 12;
+/** No record of ours has more; a map by name may. */
+const FEW_KEYS = 32;
+
+interface Cut {
+  kept: number;
+  of: number;
+}
+
+/** The mildest cut that fits. */
+function shortened(body: Readonly<Record<string, unknown>>, hint: string): object {
+  let answer: object = {};
+  for (const measure of measures) {
+    const cuts = new Map<string, Cut>();
+    const kept = shorten(body, "", measure, cuts);
+    const named = Object.fromEntries([...cuts].slice(0, MAX_CUTS_NAMED));
+    answer = { ...(kept as object), cut: { ...named, hint } };
+    if (bytesOf(answer) <= MAX_ANSWER_BYTES) return answer;
+  }
+  return answer;
+}
+
+function shorten(value: unknown, path: string, most: (typeof measures)[number], cuts: Map<string, Cut>): unknown {
+  if (typeof value === "string") {
+    if (value.length <= most.text) return value;
+    cuts.set(path, { kept: most.text, of: value.length });
+    return `${value.slice(0, most.text).replace(/[\uD800-\uDBFF]$/, "")} ...`;
+  }
+  if (Array.isArray(value)) {
+    if (value.length > most.list) cuts.set(path, { kept: most.list, of: value.length });
+    return value.slice(0, most.list).map((item) => shorten(item, `${path}[]`, most, cuts));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  const room = Math.max(most.list, FEW_KEYS);
+  if (entries.length > room) cuts.set(path, { kept: room, of: entries.length });
+  const kept = entries
+    .slice(0, room)
+    .map(([key, item]) => [key, shorten(item, path === "" ? key : `${path}.${key}`, most, cuts)]);
+  return Object.fromEntries(kept);
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? "null");
+}

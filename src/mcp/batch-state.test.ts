@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { begin, end, move, phase, sessionOf, type Timed } from "../../test/support/sample-session.ts";
+import type { ResultFiles } from "../store/batch-results.ts";
+import { batchState, type Surroundings } from "./batch-state.ts";
+
+const NOW = 1_000_000_000;
+const MINUTE = 60_000;
+const alone: Surroundings = { session: undefined, isDriven: false, now: NOW, timeoutMs: 10 * MINUTE };
+const file = (name: string, exitCode: number | null, changed: number | null = NOW): ResultFiles => ({
+  name,
+  exitCode,
+  changed,
+});
+
+describe("a dispatch, by its files (C25)", () => {
+  it.each<[string, ResultFiles[], object | undefined, string]>([
+    ["nothing begun", [file("coder", null, null)], undefined, "pending"],
+    ["one at work", [file("coder", null), file("tester", 0)], undefined, "running"],
+    ["one ended, the next about to start", [file("coder", 0), file("tester", null, null)], undefined, "running"],
+    ["all well", [file("coder", 0), file("tester", 0)], {}, "success"],
+    ["all well, its summary being written", [file("coder", 0)], undefined, "success"],
+    ["some well", [file("coder", 0), file("tester", 1)], {}, "partial_failure"],
+    ["none well", [file("coder", 124), file("tester", 1)], {}, "failed"],
+    ["quiet for longer than it may", [file("coder", null, NOW - 12 * MINUTE)], undefined, "interrupted"],
+    ["ended, though one left no code", [file("coder", null)], {}, "interrupted"],
+  ])("%s", (_, results, summary, expected) => {
+    expect(batchState({ id: "b", results, summary }, alone).batch_status).toBe(expected);
+  });
+
+  it("counts, and names what each came to", () => {
+    const results = [file("coder.a", 0), file("coder.b", 124), file("technical_writer", 3)];
+    expect(batchState({ id: "b", results, summary: { wall_time_seconds: 9 } }, alone)).toEqual({
+      batch_id: "b",
+      batch_status: "partial_failure",
+      total_agents: 3,
+      succeeded: 1,
+      failed: 2,
+      running: 0,
+      wall_time_seconds: 9,
+      agents: [
+        { name: "coder.a", agent: "coder", exit_code: 0, status: "success" },
+        { name: "coder.b", agent: "coder", exit_code: 124, status: "timeout" },
+        { name: "technical_writer", agent: "technical-writer", exit_code: 3, status: "failed" },
+      ],
+    });
+  });
+});
+
+describe("a run, by its journal", () => {
+  const states = (events: Timed[], isDriven = false) => {
+    const session = sessionOf([phase("1"), phase("2")], [move(1, "1", "pending", "in_progress"), ...events]);
+    // The files say that all is well: the journal knows better.
+    const results = [file("coder.p1-1", 0), file("coder.p1-2", 0)];
+    return batchState({ id: "b1", results, summary: undefined }, { ...alone, session, isDriven });
+  };
+
+  it("counts several attempts of a phase as the last of them", () => {
+    const state = states([
+      begin(1, "1"),
+      end(5, "1", 4, { outcome: "failure", exit_code: 0 }),
+      begin(6, "1", 2),
+      end(9, "1", 3, { attempt: 2 }),
+    ]);
+    expect(state).toMatchObject({
+      batch_status: "success",
+      total_agents: 1,
+      succeeded: 1,
+      failed: 0,
+      wall_time_seconds: 8,
+    });
+    expect(state.agents.map(({ status, attempt }) => [status, attempt])).toEqual([
+      ["failed", 1],
+      ["success", 2],
+    ]);
+  });
+
+  it("runs as long as an engine does, and was interrupted otherwise", () => {
+    const events = [begin(1, "1"), end(5, "1", 4, { outcome: "quota", exit_code: 173 }), begin(6, "1", 2)];
+    expect(states(events, true)).toMatchObject({ batch_status: "running", running: 1 });
+    expect(states(events, false)).toMatchObject({ batch_status: "interrupted", running: 0 });
+  });
+
+  it("knows an attempt whose files are not there yet, and one whose work was not valid", () => {
+    const begun = states([begin(1, "1", 3, { name: "coder.p1-3" })], true);
+    expect(begun.agents.find(({ name }) => name === "coder.p1-3")?.status).toBe("running");
+    const failed = states([
+      begin(1, "1"),
+      end(5, "1", 4),
+      [6, { type: "phase.validated", phase: "1", result: "fail", detail: "npm test" }],
+    ]);
+    expect(failed.agents[0]).toMatchObject({ name: "coder.p1-1", status: "failed" });
+  });
+});

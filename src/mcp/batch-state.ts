@@ -1,0 +1,153 @@
+// A batch on disk and what the journal knows of it -> how far it is. Pure. The journal is believed first: an exit code of 0 says
+// little about an attempt whose report was judged. What nobody saw end is `interrupted`, never `running` for ever.
+
+import { normalizeAgentName } from "../agents/names.ts";
+import { TIMEOUT_CODE } from "../errors.ts";
+import type { Attempt, Session, SessionPhase } from "../session/session.ts";
+import type { BatchResults, ResultFiles } from "../store/batch-results.ts";
+import { runningAttempt } from "../views/times.ts";
+
+export type AttemptStatus = "pending" | "running" | "success" | "failed" | "timeout" | "quota" | "interrupted";
+
+export interface AttemptState {
+  /** `<agent>[.<label>]` */
+  name: string;
+  agent: string;
+  phase_id?: string;
+  attempt?: number;
+  exit_code: number | null;
+  status: AttemptStatus;
+}
+
+export interface BatchState {
+  batch_id: string;
+  /** `success` and `partial_failure` are the design documents'; the others follow from what is there. */
+  batch_status: "success" | "partial_failure" | "failed" | "running" | "pending" | "interrupted";
+  /** Prompts of a dispatch; phases of a session, by their last attempts. */
+  total_agents: number;
+  succeeded: number;
+  failed: number;
+  running: number;
+  wall_time_seconds: number | null;
+  agents: AttemptState[];
+}
+
+export interface Surroundings {
+  /** The session whose batch it may be, active or archived. */
+  session: Session | undefined;
+  /** An engine is at work on that session. */
+  isDriven: boolean;
+  now: number;
+  /** What an attempt of a dispatch may take. */
+  timeoutMs: number;
+}
+
+/** How long after its time limit an attempt may still be ending. */
+const GRACE_MS = 60_000;
+
+export function batchState(batch: BatchResults, surroundings: Surroundings): BatchState {
+  const recorded = recordedAttempts(batch.id, surroundings);
+  const agents = batch.results.map((files) => recorded.get(files.name) ?? fromFiles(files, batch, surroundings));
+  for (const state of recorded.values()) if (!agents.some(({ name }) => name === state.name)) agents.push(state);
+  const last = lastOfEach(agents);
+  const count = (...statuses: AttemptStatus[]) => last.filter(({ status }) => statuses.includes(status)).length;
+  return {
+    batch_id: batch.id,
+    batch_status: statusOf(last, batch.summary !== undefined, recorded.size > 0),
+    total_agents: last.length,
+    succeeded: count("success"),
+    failed: count("failed", "timeout", "quota"),
+    running: count("running"),
+    wall_time_seconds: wallSeconds(batch, surroundings.session),
+    agents,
+  };
+}
+
+function recordedAttempts(id: string, { session, isDriven }: Surroundings): Map<string, AttemptState> {
+  const states = new Map<string, AttemptState>();
+  for (const phase of session?.phases ?? []) {
+    for (const attempt of phase.attempts) {
+      if (attempt.batch !== id) continue;
+      const isRunning = isDriven && session !== undefined && runningAttempt(session, phase) === attempt;
+      states.set(attempt.name, fromJournal(phase, attempt, isRunning));
+    }
+  }
+  return states;
+}
+
+function fromJournal(phase: SessionPhase, attempt: Attempt, isRunning: boolean): AttemptState {
+  const { name, agent, result, validated } = attempt;
+  const status = result === null ? (isRunning ? "running" : "interrupted") : outcomes[result.outcome];
+  return {
+    name,
+    agent,
+    phase_id: phase.id,
+    attempt: attempt.attempt,
+    exit_code: result?.exit_code ?? null,
+    status: status === "success" && validated?.result === "fail" ? "failed" : status,
+  };
+}
+
+const outcomes = {
+  success: "success",
+  failure: "failed",
+  timeout: "timeout",
+  quota: "quota",
+  interrupted: "interrupted",
+} as const;
+
+function fromFiles(files: ResultFiles, { summary }: BatchResults, { now, timeoutMs }: Surroundings): AttemptState {
+  const { name, exitCode, changed } = files;
+  const [agent = "", ...label] = name.split(".");
+  const [, phase_id, attempt] = /^p(.+)-(\d{1,6})$/.exec(label.join(".")) ?? [];
+  const place = phase_id === undefined ? {} : { phase_id, attempt: Number(attempt) };
+  const ended = exitCode === null ? undefined : fromExitCode(exitCode);
+  const isQuiet = changed !== null && now - changed > timeoutMs + GRACE_MS;
+  const status = ended ?? (changed === null ? "pending" : isQuiet || summary !== undefined ? "interrupted" : "running");
+  return { name, agent: normalizeAgentName(agent), ...place, exit_code: exitCode, status };
+}
+
+function fromExitCode(code: number): AttemptStatus {
+  return code === 0 ? "success" : code === TIMEOUT_CODE ? "timeout" : "failed";
+}
+
+/** Several attempts of one phase count as the last of them. */
+function lastOfEach(agents: readonly AttemptState[]): AttemptState[] {
+  const last = new Map<string, AttemptState>();
+  for (const state of agents) {
+    const key = state.phase_id === undefined ? `name ${state.name}` : `phase ${state.phase_id}`;
+    const known = last.get(key);
+    if (known === undefined || (known.attempt ?? 0) < (state.attempt ?? 0)) last.set(key, state);
+  }
+  return [...last.values()];
+}
+
+function statusOf(last: readonly AttemptState[], hasSummary: boolean, isRecorded: boolean): BatchState["batch_status"] {
+  const has = (...statuses: AttemptStatus[]) => last.some(({ status }) => statuses.includes(status));
+  if (has("running")) return "running";
+  if (last.every(({ status }) => status === "pending")) return "pending";
+  // Between two agents of a dispatch nobody runs; it ends with its summary.
+  if (has("pending") && !hasSummary && !isRecorded && !has("interrupted")) return "running";
+  if (last.every(({ status }) => status === "success")) return "success";
+  if (has("success")) return "partial_failure";
+  return has("failed", "timeout", "quota") ? "failed" : "interrupted";
+}
+
+function wallSeconds({ id, summary }: BatchResults, session: Session | undefined): number | null {
+  if (typeof summary === "object" && summary !== null && "wall_time_seconds" in summary) {
+    return typeof summary.wall_time_seconds === "number" ? summary.wall_time_seconds : null;
+  }
+  const attempts = session?.phases.flatMap((phase) => phase.attempts.filter((one) => one.batch === id)) ?? [];
+  if (attempts.length === 0) return null;
+  const starts = attempts.map((attempt) => Date.parse(attempt.started));
+  const ends = attempts.map((attempt) => Date.parse(attempt.finished ?? attempt.started));
+  return Math.round((maximum(ends) - minimum(starts)) / 1000);
+}
+
+function maximum(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+function minimum(values: readonly number[]): number {
+  return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
+import { MaestroError } from "../errors.ts";
+import { decideMove, noSession } from "../session/decide.ts";
+import { moveByReport } from "../session/report-move.ts";
+import { refuseSecond } from "../store/operations.ts";
+import { failureOf } from "./failure.ts";
+
+const thrown = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+};
+
+describe("what is answered when a call fails (X283)", () => {
+  it("is the code, the message and the hint of what was refused", () => {
+    expect(failureOf(new MaestroError("conflict", "No.", { hint: "Wait." }))).toEqual({
+      error: "conflict",
+      message: "No.",
+      hint: "Wait.",
+    });
+  });
+
+  it("is the system's reason when the system refused (X267)", () => {
+    const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    expect(failureOf(error)).toEqual({ error: "io", message: "no space left on device (ENOSPC)" });
+  });
+
+  it("is called a defect when it is one, without its stack", () => {
+    const failure = failureOf(new TypeError("x is not a function"));
+    expect(failure).toMatchObject({ error: "internal", message: expect.stringContaining("x is not a function") });
+    expect(JSON.stringify(failure)).not.toContain("failure.test.ts");
+  });
+
+  const session = sessionAfter([frozenPhase("1")]);
+  const move = { phase: "1", to: "skipped", userDecision: false, maxRetries: 0, now: new Date(0) } as const;
+  it.each<[string, () => unknown]>([
+    ["a missing decision", () => decideMove(session, move, () => ({}))],
+    ["no session", () => raise(noSession())],
+    ["a second session", () => refuseSecond(session)],
+    [
+      "a report that says nothing",
+      () =>
+        moveByReport(
+          { to: "completed", reason: undefined, report: "Done.", dependents: false },
+          { projectRoot: "/", redact: (text) => text },
+        ),
+    ],
+  ])("speaks of tools, not of options: %s", (_, work) => {
+    const { hint = "" } = failureOf(thrown(work));
+    expect(hint).not.toBe("");
+    expect(hint).not.toMatch(/--\w|"maestro (session|status|handoff)/);
+  });
+});
+
+function raise(error: Error): never {
+  throw error;
+}

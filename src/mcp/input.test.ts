@@ -1,0 +1,229 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { MaestroError } from "../errors.ts";
+import { agentName, choice, count, flag, id, text, time, verbatim, word } from "./fields.ts";
+import { publishedSchema, readInput } from "./input.ts";
+import { action, ONLY, type Tool } from "./tool.ts";
+import { toolTable } from "./tool-table.ts";
+
+const nothing = () => ({ body: {} });
+const tool: Tool = {
+  name: "maestro_sample",
+  description: "",
+  actions: {
+    make: action(
+      {
+        phase_id: id(),
+        mode: word(["parallel", "in_progress"]).optional(),
+        limit: count().optional(),
+        sure: flag().optional(),
+        agent: agentName().optional(),
+        message: text(10).optional(),
+        content: verbatim(10).optional(),
+        time: time().optional(),
+        files: z.strictObject({ created: z.array(text(5)) }).optional(),
+      },
+      nothing,
+    ),
+    drop: action({}, nothing),
+  },
+};
+const single: Tool = {
+  name: "maestro_single",
+  description: "",
+  actions: { [ONLY]: action({ section: choice(["a", "b"]).optional() }, nothing) },
+};
+
+const read = (args: unknown, of = tool) => readInput(of, args).input as unknown;
+const refusal = (args: unknown, of = tool) => {
+  try {
+    read(args, of);
+  } catch (error) {
+    if (error instanceof MaestroError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+};
+
+describe("the arguments of a call", () => {
+  it.each<[string, object, object]>([
+    ["an id as a number", { phase_id: 5 }, { phase_id: "5" }],
+    ["an id as text", { phase_id: " 5a " }, { phase_id: "5a" }],
+    ["a number as text", { phase_id: 1, limit: " 20 " }, { phase_id: "1", limit: 20 }],
+    ["truth as text", { phase_id: 1, sure: "True" }, { phase_id: "1", sure: true }],
+    ["a word in another spelling", { phase_id: 1, mode: "In-Progress" }, { phase_id: "1", mode: "in_progress" }],
+    [
+      "an agent in another spelling",
+      { phase_id: 1, agent: " Code_Reviewer" },
+      { phase_id: "1", agent: "code-reviewer" },
+    ],
+    ["time as a number", { phase_id: 1, time: 20 }, { phase_id: "1", time: "20" }],
+    ["what the client adds", { phase_id: 1, wait_for_previous: true }, { phase_id: "1" }],
+    ["null for nothing", { phase_id: 1, limit: null }, { phase_id: "1" }],
+    ["control characters in a text", { phase_id: 1, message: "a\u001b[31mb\u0000" }, { phase_id: "1", message: "ab" }],
+    ["and not in what is kept as it is", { phase_id: 1, content: "a\u0000" }, { phase_id: "1", content: "a\u0000" }],
+  ])("may have %s (T12)", (_, given, expected) => {
+    expect(read({ action: "make", ...given })).toEqual(expected);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["no object", [], "maestro_sample takes an object of named arguments"],
+    ["no action", {}, 'Missing "action" for maestro_sample'],
+    ["an unknown action", { action: "mak" }, 'maestro_sample has no action "mak" (did you mean "make"?)'],
+    ["an action that is no word", { action: 5 }, "maestro_sample has no action 5"],
+    ["an action of Object", { action: "constructor" }, 'maestro_sample has no action "constructor"'],
+    ["a missing key", { action: "make" }, 'Missing "phase_id" for action make'],
+    [
+      "an unknown key",
+      { action: "make", phase_id: 1, limits: 1 },
+      'Unknown key "limits" (did you mean "limit"?) for action make; it takes phase_id, mode, limit, sure, agent, message, content, time, files',
+    ],
+    [
+      "a key of another action",
+      { action: "drop", phase_id: 1 },
+      'Unknown key "phase_id" for action drop; it takes nothing',
+    ],
+    [
+      "a key of Object",
+      JSON.parse('{"action":"drop","__proto__":{"polluted":1}}'),
+      'Unknown key "__proto__" for action drop; it takes nothing',
+    ],
+    [
+      "an unknown key inside",
+      { action: "make", phase_id: 1, files: { created: [], x: 1 } },
+      'Unknown key "files.x" for action make',
+    ],
+    ["a missing key inside", { action: "make", phase_id: 1, files: {} }, 'Missing "files.created" for action make'],
+    [
+      "a list of something else",
+      { action: "make", phase_id: 1, files: { created: ["a", 5] } },
+      '"files.created.1" must be a text (got: 5)',
+    ],
+    [
+      "a number that is none",
+      { action: "make", phase_id: 1, limit: "many" },
+      '"limit" must be a whole number, 0 or more (got: "many")',
+    ],
+    [
+      "a negative number",
+      { action: "make", phase_id: 1, limit: -1 },
+      '"limit" must be a whole number, 0 or more (got: -1)',
+    ],
+    [
+      "a broken number",
+      { action: "make", phase_id: 1.5 },
+      '"phase_id" must be the id of a phase: a text or a whole number (got: 1.5)',
+    ],
+    [
+      "an empty id",
+      { action: "make", phase_id: "" },
+      '"phase_id" must be the id of a phase: a text or a whole number (got: "")',
+    ],
+    [
+      "a text that is too long",
+      { action: "make", phase_id: 1, message: "x".repeat(11) },
+      '"message" must not be longer than 10 characters (got: "xxxxxxxxxxx")',
+    ],
+    [
+      "a text of nothing",
+      { action: "make", phase_id: 1, message: " \u0007 " },
+      '"message" must not be empty (got: " \\u0007 ")',
+    ],
+    [
+      "a word that is none",
+      { action: "make", phase_id: 1, mode: "fast" },
+      '"mode" must be one of parallel, in_progress (got: "fast")',
+    ],
+    [
+      "a truth that is none",
+      { action: "make", phase_id: 1, sure: "maybe" },
+      '"sure" must be true or false (got: "maybe")',
+    ],
+  ])("may not have %s, and are told so (X266)", (_, given, message) => {
+    const error = refusal(given);
+    expect([error.code, error.message]).toEqual(["usage", message]);
+  });
+
+  it("are told all that is wrong at once, with what is wanted", () => {
+    const error = refusal({ action: "make", wrong: 1, yours: 2, limit: "x", sure: 7 });
+    expect(error.message.split(". ")).toEqual([
+      expect.stringMatching(/^Unknown keys "wrong", "yours" for action make; it takes phase_id, /),
+      'Missing "phase_id" for action make',
+      '"limit" must be a whole number, 0 or more (got: "x")',
+      '"sure" must be true or false (got: 7)',
+    ]);
+    expect(error.hint).toBe(
+      "make needs phase_id; it may have mode, limit, sure, agent, message, content, time, files.",
+    );
+  });
+
+  it("of a tool that does one thing need no action", () => {
+    expect(read({ section: "A" }, single)).toEqual({ section: "a" });
+    expect(refusal({ section: "c" }, single).message).toBe('"section" must be one of a, b (got: "c")');
+  });
+
+  it("never make anything but an input or a refusal, whatever they are (T12)", () => {
+    const keys = fc.constantFrom(
+      "action",
+      "phase_id",
+      "plan_path",
+      "files",
+      "error",
+      "section",
+      "offset",
+      "__proto__",
+      "constructor",
+    );
+    const args = fc.dictionary(
+      fc.oneof(keys, fc.string()),
+      fc.oneof(fc.jsonValue(), fc.constantFrom("create", "report", 1)),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...toolTable), args, (offered, given) => {
+        try {
+          readInput(offered.tool, given);
+        } catch (error) {
+          if (!(error instanceof MaestroError)) throw error;
+          expect(error.code).toBe("usage");
+        }
+        expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("what is published about a tool", () => {
+  it("is flat and loose, with its types and its sentences", () => {
+    expect(publishedSchema(tool)).toEqual({
+      type: "object",
+      properties: {
+        action: { type: "string", enum: ["make", "drop"] },
+        phase_id: { type: ["string", "integer"] },
+        mode: { type: "string", description: "parallel | in_progress" },
+        limit: { type: ["string", "integer"] },
+        sure: { type: ["boolean", "string"] },
+        agent: { type: "string" },
+        message: { type: "string" },
+        content: { type: "string" },
+        time: { type: ["string", "integer"] },
+        files: { type: "object", properties: { created: { type: "array", items: { type: "string" } } } },
+      },
+      required: ["action"],
+    });
+    expect(publishedSchema(single)).toEqual({
+      type: "object",
+      properties: { section: { type: "string", enum: ["a", "b"] } },
+    });
+  });
+
+  it.each(toolTable.map(({ tool: each }) => [each.name, each] as const))(
+    "has no union, no limit and no closed door at any depth: %s",
+    (_, each) => {
+      const json = JSON.stringify(publishedSchema(each));
+      expect(json).not.toMatch(/"(anyOf|oneOf|allOf|additionalProperties|maxLength|minLength|maxItems|pattern|\$\w+)"/);
+      expect(json.length).toBeLessThan(2000);
+    },
+  );
+});

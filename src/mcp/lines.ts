@@ -1,0 +1,65 @@
+// Bytes -> lines. A line that is longer than the limit is not kept: only its length, its beginning and its end are known.
+
+/** How much of a line that is too long is looked at. */
+const KEPT_BYTES = 256;
+const NEWLINE = 0x0a;
+
+export type Line = { bytes: Buffer } | { length: number; head: Buffer; tail: Buffer };
+
+export class LineReader {
+  readonly #limit: number;
+  #parts: Buffer[] = [];
+  #length = 0;
+  /** Of a line that is too long. */
+  #head: Buffer | undefined;
+  #tail = Buffer.alloc(0);
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The lines that `chunk` ends, in order, without their newlines. */
+  push(chunk: Buffer): Line[] {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#keep(chunk.subarray(start, end));
+      lines.push(this.#take());
+      start = end + 1;
+    }
+    this.#keep(chunk.subarray(start));
+    return lines;
+  }
+
+  /** What stands behind the last newline. */
+  end(): Line[] {
+    return this.#length === 0 ? [] : [this.#take()];
+  }
+
+  #keep(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#head === undefined) {
+      this.#parts.push(part);
+      if (this.#length <= this.#limit) return;
+      const kept = Buffer.concat(this.#parts);
+      this.#head = Buffer.from(kept.subarray(0, KEPT_BYTES));
+      this.#tail = Buffer.from(kept.subarray(-KEPT_BYTES));
+      this.#parts = [];
+      return;
+    }
+    // Copies: a slice would keep the whole chunk in memory.
+    this.#tail = Buffer.from(Buffer.concat([this.#tail, part.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES));
+  }
+
+  #take(): Line {
+    const line: Line =
+      this.#head === undefined
+        ? { bytes: Buffer.concat(this.#parts) }
+        : { length: this.#length, head: this.#head, tail: this.#tail };
+    this.#parts = [];
+    this.#length = 0;
+    this.#head = undefined;
+    this.#tail = Buffer.alloc(0);
+    return line;
+  }
+}

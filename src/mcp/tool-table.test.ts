@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ONLY } from "./tool.ts";
+import { toolTable } from "./tool-table.ts";
+
+const document = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
+
+/** The part of docs/mcp.md about a tool. */
+const section = (name: string) => new RegExp(`^## ${name}\\b[^]*?(?=^## |$(?![^]))`, "m").exec(document)?.[0] ?? "";
+
+describe("docs/mcp.md", () => {
+  it.each(toolTable.map((offered) => [offered.tool.name, offered] as const))(
+    "has a screen about %s, with every action and every key",
+    (name, { tool, readOnly }) => {
+      const text = section(name);
+      expect(text.split("\n").length).toBeLessThan(40);
+      expect(text.startsWith(`## ${name}${readOnly ? " (read-only)" : "\n"}`)).toBe(true);
+      const words = new Set(text.match(/[a-z_]+/g));
+      for (const [action, { input }] of Object.entries(tool.actions)) {
+        const missing = [...(action === ONLY ? [] : [action]), ...Object.keys(input)].filter(
+          (word) => !words.has(word),
+        );
+        expect(missing).toEqual([]);
+      }
+    },
+  );
+
+  it("tells of no tool that does not exist", () => {
+    const told = [...document.matchAll(/^## (maestro_\w+)/gm)].map((match) => match[1]);
+    expect(told).toEqual(toolTable.map(({ tool }) => tool.name));
+  });
+});
+
+describe("the tools", () => {
+  it("cost little in every conversation: names, sentences and fields in under 1,500 tokens", async () => {
+    const { Toolbox } = await import("./toolbox.ts");
+    const machine = { cwd: () => "/", env: {}, now: () => new Date(0), complain: () => undefined };
+    const listed = new Toolbox(machine).list().map(({ annotations: _, ...told }) => told);
+    expect(JSON.stringify(listed).length / 4).toBeLessThan(1500);
+  });
+});

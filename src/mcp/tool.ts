@@ -1,0 +1,50 @@
+// What a tool is: a name, a sentence, the fields it takes, and what it does with them. No behaviour of its own.
+
+import type * as z from "zod";
+import type { Settings } from "../settings.ts";
+import type { StateLocation } from "../store/location.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import type { Answer } from "./answer.ts";
+
+/** What a call works with. Settings are looked up for every call: they may change while the server lives. */
+export interface Context {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  settings: Settings;
+  location: StateLocation;
+  store: SessionStore;
+  now: () => Date;
+  /** Takes secrets out of what is written down or shown. */
+  redact: (text: string) => string;
+  /** The dispatched attempt that this server belongs to; null: it serves the TechLead. */
+  attempt: { agent: string; phase: string | undefined } | null;
+}
+
+export type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** One thing that a tool does. */
+export interface Action {
+  input: Shape;
+  run: (context: Context, input: never) => Answer | Promise<Answer>;
+}
+
+export interface Tool {
+  name: string;
+  /** For the model; paid for in every conversation. */
+  description: string;
+  /** By the value of `action`; a tool that does one thing has one without a name. */
+  actions: Readonly<Record<string, Action>>;
+}
+
+/** The name of what a tool does that takes no `action`. */
+export const ONLY = "";
+
+type Read<Fields extends Shape> = { [Key in keyof Fields]: z.output<Fields[Key]> };
+
+/** An action whose input is of the type that its fields give. */
+export function action<Fields extends Shape>(
+  input: Fields,
+  run: (context: Context, input: Read<Fields>) => Answer | Promise<Answer>,
+): Action {
+  return { input, run: run as Action["run"] };
+}

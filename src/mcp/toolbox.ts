@@ -1,0 +1,140 @@
+// All tools and what they work with: one store for the life of the server, settings looked up for every call. A call never throws; what
+// goes wrong is an answer.
+
+import { projectRedactor } from "../redact.ts";
+import { resolveSettings } from "../settings.ts";
+import { locateState, type StateLocation } from "../store/location.ts";
+import { projectStore } from "../store/project-store.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { type Answer, answerText } from "./answer.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { publishedSchema, readInput } from "./input.ts";
+import type { Context } from "./tool.ts";
+import { type Offered, toolTable } from "./tool-table.ts";
+
+/** How late the view may be: a burst of calls draws it once. */
+const VIEW_DELAY_MS = 250;
+
+export interface Machine {
+  cwd: () => string;
+  env: Readonly<Record<string, string | undefined>>;
+  now: () => Date;
+  /** Told of defects. */
+  complain: (error: unknown) => void;
+}
+
+interface Result {
+  [key: string]: unknown;
+  content: { type: "text"; text: string }[];
+  isError?: true;
+}
+
+export class Toolbox {
+  readonly #machine: Machine;
+  readonly #attempt: Context["attempt"];
+  #store: SessionStore | undefined;
+  #maxRetries = 0;
+  /** What the store has to tell the user; goes out with the next answer. */
+  #warnings: string[] = [];
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#attempt = attemptOf(machine.env);
+  }
+
+  list() {
+    return this.#offered().map(({ tool, readOnly }) => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: publishedSchema(tool),
+      annotations: { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
+    }));
+  }
+
+  async call(name: string, args: unknown): Promise<Result> {
+    const offered = this.#offered().find(({ tool }) => tool.name === name);
+    if (offered === undefined) return failed(this.#unknownTool(name));
+    try {
+      const { action, input } = readInput(offered.tool, args);
+      const context = this.#context();
+      const answer = await action.run(context, cleaned(input, context.redact));
+      return { content: [{ type: "text", text: answerText(this.#withWarnings(answer)) }] };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.error === "internal") this.#machine.complain(error);
+      return failed(failure);
+    }
+  }
+
+  /** Draws what is not drawn yet. */
+  close(): void {
+    this.#store?.close();
+    this.#store = undefined;
+  }
+
+  #offered(): readonly Offered[] {
+    return this.#attempt === null ? toolTable : toolTable.filter(({ forAttempts }) => forAttempts);
+  }
+
+  #unknownTool(name: string): Failure {
+    const names = this.#offered().map(({ tool }) => tool.name);
+    const where = this.#attempt === null ? "" : "Inside an attempt only these are offered: ";
+    const shown = JSON.stringify(name.slice(0, 80));
+    return { error: "unknown_tool", message: `unknown tool ${shown}`, hint: `${where}${names.join(", ")}.` };
+  }
+
+  #context(): Context {
+    const { env, now } = this.#machine;
+    const cwd = this.#machine.cwd();
+    const settings = resolveSettings(cwd, env).values;
+    const location = locateState(cwd, settings.MAESTRO_STATE_DIR);
+    this.#maxRetries = settings.MAESTRO_MAX_RETRIES;
+    const store = this.#storeAt(location);
+    return { cwd, env, settings, location, store, now, redact: projectRedactor(cwd, env), attempt: this.#attempt };
+  }
+
+  #storeAt(location: StateLocation): SessionStore {
+    if (this.#store !== undefined && isSame(this.#store.location, location)) return this.#store;
+    this.close();
+    this.#store = projectStore(location, {
+      now: this.#machine.now,
+      warn: (message) => void this.#warnings.push(message),
+      maxRetries: () => this.#maxRetries,
+      viewDelayMs: VIEW_DELAY_MS,
+    });
+    return this.#store;
+  }
+
+  #withWarnings(answer: Answer): Answer {
+    if (this.#warnings.length === 0) return answer;
+    const warnings = this.#warnings;
+    this.#warnings = [];
+    return { ...answer, body: { ...answer.body, warnings } };
+  }
+}
+
+function attemptOf(env: Machine["env"]): Context["attempt"] {
+  const agent = env.MAESTRO_AGENT?.trim() ?? "";
+  return agent === "" ? null : { agent, phase: env.MAESTRO_PHASE?.trim() || undefined };
+}
+
+function isSame(one: StateLocation, other: StateLocation): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function failed(failure: Failure): Result {
+  const rest = "maestro_validate_plan with full: true lists everything about a plan.";
+  return { content: [{ type: "text", text: answerText({ body: { ...failure }, rest }) }], isError: true };
+}
+
+/** Kept as they are: a plan is the user's document, and a report is redacted once it is read. */
+const verbatim = new Set(["plan_content", "handoff"]);
+
+/** The input without secrets, wherever they stand in it: what a model writes may be written down. */
+function cleaned<Value>(value: Value, redact: (text: string) => string): Value {
+  if (typeof value === "string") return redact(value) as Value;
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, redact)) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, verbatim.has(key) ? item : cleaned(item, redact)]);
+  return Object.fromEntries(entries) as Value;
+}

@@ -1,0 +1,155 @@
+// maestro_dispatch_status: the batches under parallel/, of engines and of dispatches, and what one of their agents left. Reads only.
+
+import { normalizeAgentName } from "../../agents/names.ts";
+import { MaestroError } from "../../errors.ts";
+import { readHandoff } from "../../handoff/handoff.ts";
+import { hasDependents, type Session } from "../../session/session.ts";
+import { readArchived } from "../../store/archived.ts";
+import { MAX_STDOUT_BYTES } from "../../store/batch.ts";
+import { batchIdFault, listBatches, readBatch, readResult } from "../../store/batch-results.ts";
+import { runningEngine } from "../../store/engine-lock.ts";
+import { readSession } from "../../store/read-session.ts";
+import { stripControls } from "../../text.ts";
+import type { Answer } from "../answer.ts";
+import { type AttemptState, type BatchState, batchState } from "../batch-state.ts";
+import { count, flag, text } from "../fields.ts";
+import { action, type Context, type Tool } from "../tool.ts";
+
+const LOG_TAIL_CHARS = 2_000;
+const FULL_LOG_BYTES = 256 * 1024;
+const MAX_NAMED = 30;
+
+const batch_id = text(200);
+const paging = { offset: count().optional(), limit: count().optional() };
+
+export const dispatchStatus: Tool = {
+  name: "maestro_dispatch_status",
+  description:
+    "Results of dispatched agents: list_batches, batch_status (of batch_id, also while it runs), agent_result (report, tokens and log of one agent, named <agent> or <agent>.<label>).",
+  actions: {
+    list_batches: action({ ...paging, full: flag().optional() }, (context, { offset, limit, full }) => {
+      const ids = listBatches(context.location);
+      const item = (index: number) => {
+        const { agents: _, ...summary } = stateOf(context, ids[index] as string);
+        return summary;
+      };
+      return { body: {}, page: { key: "batches", total: ids.length, item, offset, limit }, full };
+    }),
+    batch_status: action({ batch_id, ...paging, full: flag().optional() }, (context, input) => {
+      const { agents, ...summary } = stateOf(context, input.batch_id);
+      const { offset, limit, full } = input;
+      return {
+        body: summary,
+        page: { key: "agents", total: agents.length, item: (at) => agents[at], offset, limit },
+        full,
+      };
+    }),
+    agent_result: action(
+      { batch_id, agent: text(200, "<agent> or <agent>.<label>"), full: flag().optional() },
+      (context, input) => resultOf(context, input.batch_id, input.agent, input.full === true),
+    ),
+  },
+};
+
+function stateOf(context: Context, id: string): BatchState {
+  const fault = batchIdFault(id);
+  if (fault !== undefined) throw new MaestroError("path", fault, { hint: "list_batches names them." });
+  const batch = readBatch(context.location, id);
+  if (batch === undefined) {
+    const known = listBatches(context.location).slice(0, MAX_NAMED);
+    throw new MaestroError("not_found", `There is no batch ${JSON.stringify(id)}`, {
+      hint: known.length === 0 ? "There are none yet." : `There are ${known.join(", ")}.`,
+    });
+  }
+  return batchState(batch, {
+    ...sessionOf(context, id),
+    now: context.now().getTime(),
+    timeoutMs: context.settings.MAESTRO_AGENT_TIMEOUT * 60_000,
+  });
+}
+
+/** The batch of a session has its id. */
+function sessionOf({ store, location }: Context, id: string): { session: Session | undefined; isDriven: boolean } {
+  const read = readSession(store);
+  if (read.state === "open" && read.session.phases.some(({ attempts }) => attempts.some(({ batch }) => batch === id))) {
+    return { session: read.session, isDriven: runningEngine(location) !== undefined };
+  }
+  return { session: archivedSession(location, id), isDriven: false };
+}
+
+function archivedSession(location: Context["location"], id: string): Session | undefined {
+  try {
+    return readArchived(location, id);
+  } catch (error) {
+    // An archive that cannot be read does not hide the results: their files still tell.
+    if (error instanceof MaestroError && error.code === "parse_failed") return undefined;
+    throw error;
+  }
+}
+
+function resultOf(context: Context, id: string, agent: string, full: boolean): Answer {
+  const { location, redact } = context;
+  const { batch_id: batch, agents } = stateOf(context, id);
+  const found = pick(agents, agent, id);
+  const { session } = sessionOf(context, id);
+  const stdout = readResult(location, batch, found.name, "json", MAX_STDOUT_BYTES);
+  const phase = found.phase_id;
+  const dependents = session === undefined || phase === undefined ? undefined : hasDependents(session, phase);
+  const read = stdout === "" ? null : readHandoff(redact(stdout), { dependents });
+  const log = redact(
+    stripControls(readResult(location, batch, found.name, "log", full ? FULL_LOG_BYTES : 4 * LOG_TAIL_CHARS)),
+  );
+  return {
+    body: {
+      batch_id: batch,
+      ...found,
+      report: read === null ? null : reportOf(read),
+      tokens: read?.check.tokens ?? null,
+      log_tail: full ? log : log.slice(-LOG_TAIL_CHARS),
+    },
+    full,
+  };
+}
+
+function reportOf({ check, summary }: ReturnType<typeof readHandoff>) {
+  const { valid, status, missing, files_created, files_modified, files_deleted, parse_error, error_type } = check;
+  return {
+    valid,
+    status,
+    summary,
+    files_created,
+    files_modified,
+    files_deleted,
+    downstream_context: check.has_downstream_context ? check.downstream_context : null,
+    missing,
+    ...(parse_error === null ? {} : { parse_error }),
+    ...(error_type === null ? {} : { error_type }),
+  };
+}
+
+/** The one attempt that is meant: by its whole name, by `<agent>.p<phase>`, or by its agent if that leaves no doubt. */
+function pick(agents: readonly AttemptState[], wanted: string, batch: string): AttemptState {
+  const name = spelling(wanted);
+  const exact = agents.find((state) => spelling(state.name) === name);
+  if (exact !== undefined) return exact;
+  const found = agents.filter(({ agent, phase_id }) => name === agent || name === `${agent}.p${phase_id}`);
+  const phases = new Set(found.map((state) => state.phase_id ?? state.name));
+  if (phases.size === 1) return found.reduce((a, b) => ((a.attempt ?? 0) < (b.attempt ?? 0) ? b : a));
+  const names = (found.length === 0 ? agents : found).slice(0, MAX_NAMED).map((state) => state.name);
+  const more = (found.length === 0 ? agents : found).length > MAX_NAMED ? ", ..." : "";
+  const shown = JSON.stringify(wanted);
+  if (found.length === 0) {
+    throw new MaestroError("not_found", `Batch ${batch} has no agent ${shown}`, {
+      hint: `It has ${names.join(", ")}${more}.`,
+    });
+  }
+  throw new MaestroError("usage", `${shown} is ambiguous in batch ${batch}`, {
+    hint: `Name one of ${names.join(", ")}${more}.`,
+  });
+}
+
+/** The agent's one spelling, and the label as it is. */
+function spelling(name: string): string {
+  const dot = name.indexOf(".");
+  return dot === -1 ? normalizeAgentName(name) : `${normalizeAgentName(name.slice(0, dot))}${name.slice(dot)}`;
+}

@@ -1,0 +1,100 @@
+// The action `create` of maestro_session_write: a plan, from a file or from the call itself, becomes the session.
+
+import { loadRoster } from "../../agents/roster.ts";
+import { MaestroError } from "../../errors.ts";
+import type { ValidationReport } from "../../plan/validate.ts";
+import { agentsFolder } from "../../program-root.ts";
+import { executionModes } from "../../session/events.ts";
+import { positionOf } from "../../session/position.ts";
+import { createSession, type Recorder, refuseSecond } from "../../store/operations.ts";
+import { checkPlan, planNameFault, readPlan, savePlan } from "../../store/plan-file.ts";
+import type { Answer } from "../answer.ts";
+import { Refusal } from "../failure.ts";
+import { text, verbatim, word } from "../fields.ts";
+import type { Context } from "../tool.ts";
+
+/** What a line of the wire leaves room for. */
+const MAX_CONTENT_CHARS = 3_000_000;
+const MAX_IDS = 50;
+
+export const planFields = {
+  plan_path: text(4_096).optional(),
+  plan_content: verbatim(MAX_CONTENT_CHARS, "the whole plan file").optional(),
+  plan_filename: text(160, "YYYY-MM-DD-<slug>-impl-plan.md").optional(),
+  task: text(100_000, "what the user asked for"),
+  execution_mode: word(executionModes).optional(),
+};
+
+export interface PlanInput {
+  plan_path?: string | undefined;
+  plan_content?: string | undefined;
+  plan_filename?: string | undefined;
+  task: string;
+  execution_mode?: (typeof executionModes)[number] | undefined;
+}
+
+export function createFrom(context: Context, recorder: Recorder, input: PlanInput): Answer {
+  const { store, settings, now } = context;
+  // Refused before anything is written.
+  const source = sourceOf(context, input);
+  const report = planReport(context, source.bytes);
+  if (report.plan === undefined) throw invalid(report);
+  const preset = settings.MAESTRO_EXECUTION_MODE;
+  const executionMode = input.execution_mode ?? (preset === "ask" ? null : preset);
+  // No plan is written for a session that cannot be.
+  recorder.update((session) => ({ events: [], result: refuseSecond(session) }));
+  const path = "name" in source ? save(context, source.name, source.bytes) : source.path;
+  const approved = { plan: report.plan, bytes: source.bytes, path };
+  const session_id = createSession(recorder, { ...approved, task: input.task, executionMode, now: now() });
+  const { session } = store;
+  const ready = session === undefined ? [] : positionOf(session).ready;
+  return {
+    body: {
+      session_id,
+      implementation_plan: path,
+      execution_mode: executionMode,
+      total_phases: report.plan.phases.length,
+      ready: ready.slice(0, MAX_IDS),
+      plan_warnings: report.warnings.slice(0, MAX_IDS),
+      revision: session?.seq ?? 0,
+    },
+    rest: "maestro_session_read and maestro_validate_plan have the rest.",
+  };
+}
+
+function sourceOf({ location }: Context, { plan_path, plan_content, plan_filename }: PlanInput) {
+  if (plan_path !== undefined && plan_content === undefined && plan_filename === undefined) {
+    return readPlan(location, plan_path);
+  }
+  if (plan_path !== undefined || plan_content === undefined || plan_filename === undefined) {
+    throw new MaestroError("usage", "A session is created from plan_path, or from plan_content and plan_filename", {
+      hint: "Give one of the two, and not the other.",
+    });
+  }
+  const fault = planNameFault(plan_filename);
+  if (fault !== undefined) {
+    const hint = "Use a plain name such as 2026-02-14-task-api-impl-plan.md, without a directory.";
+    throw new MaestroError("path", fault, { hint });
+  }
+  return { bytes: Buffer.from(plan_content), name: plan_filename };
+}
+
+/** The plan against the agents there are now. */
+export function planReport({ env, settings, location }: Context, bytes: Uint8Array): ValidationReport {
+  const roster = loadRoster(agentsFolder(env));
+  return checkPlan(bytes, { location, roster, disabledAgents: settings.MAESTRO_DISABLED_AGENTS });
+}
+
+function invalid(report: ValidationReport): Refusal {
+  const { length } = report.errors;
+  return new Refusal("invalid_plan", `The plan is not valid: ${length} ${length === 1 ? "error" : "errors"}`, {
+    hint: "Correct them and create the session again. maestro_validate_plan checks a file without creating anything.",
+    details: { errors: report.errors },
+  });
+}
+
+function save({ location, store }: Context, name: string, bytes: Uint8Array): string {
+  const write = () => savePlan(location, name, bytes);
+  // Without a state directory there is no lock and nobody to be in the way of.
+  return store.locked(write) ?? write();
+}

@@ -1,0 +1,201 @@
+// maestro_session_write: every change of the session that a TechLead makes. Each is one durable change of the journal.
+
+import * as z from "zod";
+import { MaestroError } from "../../errors.ts";
+import { decideMode } from "../../session/decide.ts";
+import { errorTypes, executionModes, phaseStatuses } from "../../session/events.ts";
+import { insideProject } from "../../session/evidence.ts";
+import { moveByReport } from "../../session/report-move.ts";
+import { findPhase, hasDependents, isClosed, type Session } from "../../session/session.ts";
+import { pathFault } from "../../store/contained.ts";
+import { runningEngine } from "../../store/engine-lock.ts";
+import {
+  addError,
+  addFiles,
+  archiveQuestion,
+  changeSession,
+  completeSession,
+  movePhase,
+  type Recorder,
+} from "../../store/operations.ts";
+import type { Answer } from "../answer.ts";
+import { agentName, count, flag, id, text, verbatim, word } from "../fields.ts";
+import { action, type Context, type Tool } from "../tool.ts";
+import { createFrom, planFields } from "./session-create.ts";
+
+const MAX_FILES = 1_000;
+/** Ids that are named outright; maestro_session_read has all of them. */
+const MAX_IDS = 50;
+
+const expected_revision = count("refuse if the session is not at this revision").optional();
+const paths = z.array(text(4_096), { error: "must be a list of paths" }).max(MAX_FILES, {
+  error: `must not have more than ${MAX_FILES} paths`,
+});
+const files = z.strictObject(
+  { created: paths.optional(), modified: paths.optional(), deleted: paths.optional() },
+  { error: "must be an object with created, modified or deleted" },
+);
+const error = z.strictObject(
+  {
+    agent: agentName().optional(),
+    type: word(errorTypes),
+    message: text(100_000),
+    resolution: text(10_000, "default pending").optional(),
+  },
+  { error: "must be an object with agent, type and message" },
+);
+
+export const sessionWrite: Tool = {
+  name: "maestro_session_write",
+  description:
+    "Change the session: create (plan_path, or plan_content with plan_filename; task), update_phase, add_files, add_error, set_mode, complete. Skipping, aborting and retries beyond the limit need user_decision: true, which means that the user said so.",
+  actions: {
+    create: action({ ...planFields, expected_revision }, (context, input) =>
+      createFrom(context, recorderOf(context, input.expected_revision), input),
+    ),
+    update_phase: action(
+      {
+        phase_id: id(),
+        phase_status: word(phaseStatuses),
+        user_decision: flag().optional(),
+        reason: text(10_000).optional(),
+        handoff: verbatim(1_000_000, "the agent's report, word for word").optional(),
+        expected_revision,
+      },
+      updatePhase,
+    ),
+    add_files: action({ phase_id: id(), files, expected_revision }, (context, input) => {
+      const { phase_id } = input;
+      const lists = filesOf(context, input.files);
+      addFiles(recorderOf(context, input.expected_revision), phase_id, lists);
+      const recorded = lists.created.length + lists.modified.length + lists.deleted.length;
+      return written(context, { phase_id, files: recorded });
+    }),
+    add_error: action({ phase_id: id(), error, expected_revision }, (context, input) => {
+      const { agent = "", type, message, resolution = "pending" } = input.error;
+      const timestamp = context.now().toISOString();
+      const entry = { agent, timestamp, type, message, resolution };
+      addError(recorderOf(context, input.expected_revision), input.phase_id, entry);
+      return written(context, { phase_id: input.phase_id, type, resolved: resolution !== "pending" });
+    }),
+    set_mode: action({ execution_mode: word(executionModes), expected_revision }, (context, input) => {
+      const { execution_mode } = input;
+      changeSession(recorderOf(context, input.expected_revision), (session) => decideMode(session, execution_mode));
+      return written(context, { execution_mode });
+    }),
+    complete: action({ summary: text(100_000).optional(), expected_revision }, complete),
+  },
+};
+
+/** The store, with the caller's condition before every change: what it knew when it decided. */
+function recorderOf({ store }: Context, expected: number | undefined): Recorder {
+  if (expected === undefined) return store;
+  return {
+    location: store.location,
+    update: (decide) =>
+      store.update((session) => {
+        const revision = session?.seq ?? 0;
+        if (revision === expected) return decide(session);
+        throw new MaestroError("conflict", `The session is at revision ${revision}, not at ${expected}`, {
+          hint: "Read it again with maestro_session_read, and decide anew.",
+        });
+      }),
+  };
+}
+
+function written({ store }: Context, body: object): Answer {
+  return { body: { ...body, revision: store.session?.seq ?? 0 } };
+}
+
+interface PhaseUpdate {
+  phase_id: string;
+  phase_status: (typeof phaseStatuses)[number];
+  user_decision?: boolean | undefined;
+  reason?: string | undefined;
+  handoff?: string | undefined;
+  expected_revision?: number | undefined;
+}
+
+function updatePhase(context: Context, input: PhaseUpdate): Answer {
+  const { phase_id, phase_status, reason } = input;
+  const report = input.handoff;
+  const dependents = report !== undefined && isAwaited(context, phase_id);
+  movePhase(recorderOf(context, input.expected_revision), {
+    phase: phase_id,
+    to: phase_status,
+    userDecision: input.user_decision ?? false,
+    reason,
+    maxRetries: context.settings.MAESTRO_MAX_RETRIES,
+    now: context.now(),
+    ...moveByReport(
+      { to: phase_status, reason, report, dependents },
+      { projectRoot: context.cwd, redact: context.redact },
+    ),
+  });
+  return written(context, { phase_id, phase_status, ...consequences(context.store.session, phase_id) });
+}
+
+/** Unknown counts as awaited: a report that is whole in any case is whole in this one. */
+function isAwaited({ store }: Context, phase: string): boolean {
+  store.refresh();
+  return store.session === undefined || hasDependents(store.session, phase);
+}
+
+/** What a caller would have to read next. */
+function consequences(session: Session | undefined, id: string): object {
+  const phase = session && findPhase(session, id);
+  if (session === undefined || phase === undefined || !isClosed(phase)) return {};
+  const isDone = (other: string) => isClosed(findPhase(session, other) ?? { status: "missing" });
+  const unblocked = session.phases.filter(
+    (other) => other.status === "pending" && other.blocked_by.includes(id) && other.blocked_by.every(isDone),
+  );
+  const verified = phase.handoff?.status === "success";
+  const doubt = "No report of success is recorded for this phase: its completion is marked unverified.";
+  return {
+    ...(phase.status === "completed" ? { verified, ...(verified ? {} : { note: doubt }) } : {}),
+    unblocked: unblocked.slice(0, MAX_IDS).map((other) => other.id),
+  };
+}
+
+function filesOf({ cwd }: Context, given: z.output<typeof files>) {
+  const [created = [], modified = [], deleted = []] = [given.created, given.modified, given.deleted].map((list) =>
+    list?.map((path) => insideProject(cwd, path)),
+  );
+  const all = [...created, ...modified, ...deleted];
+  if (all.length === 0) {
+    throw new MaestroError("usage", "No files given", { hint: "Name them in files.created, modified or deleted." });
+  }
+  const outside = all.filter((path) => pathFault(path) !== undefined);
+  if (outside.length > 0) {
+    const shown = outside.slice(0, 5).join(", ");
+    throw new MaestroError("path", `Not inside the project: ${shown}${outside.length > 5 ? ", ..." : ""}`, {
+      hint: "Name files relative to the project.",
+    });
+  }
+  return { created, modified, deleted };
+}
+
+function complete(context: Context, input: { summary?: string | undefined; expected_revision?: number | undefined }) {
+  const { store, settings, location } = context;
+  const owner = runningEngine(location);
+  if (owner !== undefined) {
+    throw new MaestroError("environment", `The session is being run by process ${owner.pid} since ${owner.since}`, {
+      hint: "It completes the session itself. Wait for it, or end it: maestro_decide stop.",
+    });
+  }
+  let revision = 0;
+  const recorder = recorderOf(context, input.expected_revision);
+  const archived = completeSession(store, input.summary, {
+    archive: settings.MAESTRO_AUTO_ARCHIVE,
+    recorder: {
+      location,
+      update: (decide) => {
+        const result = recorder.update(decide);
+        revision = store.session?.seq ?? 0;
+        return result;
+      },
+    },
+  });
+  const body = { status: "completed", archived, ...(archived === null ? { question: archiveQuestion } : {}), revision };
+  return { body };
+}

@@ -1,0 +1,12 @@
+// Where this program's own agents/ and protocols/ are: the directory above dist/. Nothing is ever written there.
+
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EXTENSION_PATH } from "./extension-path.ts";
+
+export const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** The agents of the extension that the environment names, else the program's own. */
+export function agentsFolder(env: Readonly<Record<string, string | undefined>>): string {
+  return join(env[EXTENSION_PATH]?.trim() || programRoot, "agents");
+}

@@ -1,0 +1,105 @@
+// A native delegation: which phase it is about, or why it may not start. Pure; the hooks say what was asked.
+
+import { agentTiers } from "../agents/tiers.ts";
+import type { ExecutionMode } from "./events.ts";
+import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
+import { judgeMove } from "./transitions.ts";
+
+export interface DelegationRequest {
+  /** Its one spelling. */
+  agent: string;
+  /** What the caller wrote behind `Phase:`; undefined: nothing. */
+  phase: string | undefined;
+  /** The session's, or the preset one; null: nobody has chosen. */
+  mode: ExecutionMode | null;
+  /** Phases that a delegation of this conversation is working on. */
+  running: ReadonlySet<string>;
+  maxRetries: number;
+}
+
+export type DelegationVerdict =
+  /** Nothing of a plan: no session is being executed, or the caller says so. */
+  { kind: "outside" } | { kind: "phase"; phase: SessionPhase } | { kind: "refused"; reason: string };
+
+/** What a caller writes for work outside the plan, such as a review in between. */
+const OUTSIDE = "none";
+const MAX_LISTED = 12;
+
+/** There is a plan to carry out, and something of it is left. */
+export function isExecuting(session: Session | undefined): session is Session {
+  return session !== undefined && !session.aborted && session.status !== "completed" && !session.phases.every(isClosed);
+}
+
+export function judgeDelegation(session: Session | undefined, request: DelegationRequest): DelegationVerdict {
+  if (!isExecuting(session)) return { kind: "outside" };
+  if (request.phase?.toLowerCase() === OUTSIDE) return outside(session, request);
+  if (request.mode === null) {
+    return refused(
+      session,
+      'no execution mode has been chosen. Ask the user whether to run in parallel or sequentially, record the answer with maestro_session_write {"action":"set_mode"}, then delegate again',
+    );
+  }
+  const named = request.phase === undefined ? theOne(session, request) : findPhase(session, request.phase);
+  if (named === undefined) return refused(session, `the plan has no phase "${request.phase}"`);
+  if (typeof named === "string") return refused(session, named);
+  const against = whyNot(session, named, request);
+  return against === undefined ? { kind: "phase", phase: named } : refused(session, against);
+}
+
+/** Work outside the plan must not touch what the plan owns. */
+function outside(session: Session, { agent }: DelegationRequest): DelegationVerdict {
+  const tier = agentTiers.get(agent);
+  if (tier === "read-only" || tier === "read-shell") return { kind: "outside" };
+  return refused(session, `${agent} writes files, so its work needs a phase of the plan`);
+}
+
+function theOne(session: Session, request: DelegationRequest): SessionPhase | string {
+  const able = session.phases.filter((phase) => whyNot(session, phase, request) === undefined);
+  const [only, ...others] = able;
+  if (only === undefined) return `no phase is ready for ${request.agent}`;
+  if (others.length === 0) return only;
+  return `${able.length} phases are ready for ${request.agent}: say which one with a line "Phase: <id>"`;
+}
+
+function whyNot(session: Session, phase: SessionPhase, request: DelegationRequest): string | undefined {
+  const { agent, running, maxRetries } = request;
+  if (!phase.agents.includes(agent)) return `phase ${phase.id} belongs to ${phase.agents.join(", ")}, not to ${agent}`;
+  if (running.has(phase.id)) return `phase ${phase.id} is being worked on by another delegation`;
+  // Begun, and nobody works on it: interrupted, or reported and not yet verified.
+  if (phase.status === "in_progress" && phase.handoff?.status !== "success") return undefined;
+  if (phase.status === "in_progress")
+    return `the report of phase ${phase.id} is in: run "maestro verify ${phase.id}" first`;
+  const move = judgeMove(session, phase, { to: "in_progress", userDecision: false, maxRetries });
+  if (move.legal) return undefined;
+  const isSpent = phase.status === "failed" && phase.retry_count >= maxRetries;
+  return isSpent
+    ? `phase ${phase.id} has used up its ${maxRetries} retries. Show the user its errors and ask; maestro_decide records retry, skip or abort`
+    : lowerFirst(move.reason);
+}
+
+function refused(session: Session, why: string): DelegationVerdict {
+  return { kind: "refused", reason: `Maestro: ${why}. ${startable(session)}` };
+}
+
+function startable(session: Session): string {
+  const open = (phase: SessionPhase) =>
+    phase.status === "in_progress" || phase.status === "failed" || isReady(session, phase);
+  const able = session.phases.filter(open);
+  if (able.length === 0) return "Nothing is ready to start.";
+  const listed = able.slice(0, MAX_LISTED).map(({ id, name, agents, status }) => {
+    const state = status === "pending" ? "" : `, ${status.replace("_", " ")}`;
+    return `${id} "${name}" (${agents.join(", ")}${state})`;
+  });
+  const more = able.length > listed.length ? `, and ${able.length - listed.length} more` : "";
+  return `Phases that can be delegated: ${listed.join("; ")}${more}.`;
+}
+
+function isReady(session: Session, phase: SessionPhase): boolean {
+  return (
+    phase.status === "pending" && phase.blocked_by.every((id) => isClosed(findPhase(session, id) ?? { status: "" }))
+  );
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

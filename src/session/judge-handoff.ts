@@ -1,0 +1,98 @@
+// What a hand-off comes to (P9): success, or what stands against it. Pure; engine and hooks judge by it.
+
+import type { Handoff, HandoffCheck, MissingPart } from "../handoff/handoff.ts";
+import { fileKeys } from "../handoff/report.ts";
+import type { AttemptOutcome, ErrorRecord } from "./events.ts";
+
+export interface Shortfall {
+  kind: Exclude<AttemptOutcome, "success">;
+  /** A word for programs. */
+  reason: string;
+  errorType: ErrorRecord["type"];
+  /** For people, and for the next attempt. */
+  message: string;
+}
+
+export type Verdict = { kind: "success" } | Shortfall;
+
+/** `handoff`: null when there was nothing to read. */
+export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): Verdict {
+  if (handoff === null) return incomplete(allParts(hasDependents));
+  const { check, summary } = handoff;
+  const missing = missingParts(check, hasDependents);
+  if (check.status === "partial" || check.status === "failure") return reported(check.status, check, summary, missing);
+  if (missing.length > 0) return incomplete(missing);
+  if (check.parse_error === null && check.error_type === null) return { kind: "success" };
+  const fault = check.parse_error ?? `${check.error_type} error`;
+  return {
+    kind: "failure",
+    reason: check.parse_error ?? "reported_error",
+    errorType: check.error_type ?? "runtime",
+    message: `The report says success, but the output does not bear it out (${fault})`,
+  };
+}
+
+/** More than the next attempt could use; a model's summary has no bounds of its own. */
+const LONGEST_MESSAGE = 8_000;
+
+function reported(
+  status: "partial" | "failure",
+  check: HandoffCheck,
+  summary: string,
+  missing: MissingPart[],
+): Shortfall {
+  const said = summary.length > LONGEST_MESSAGE ? `${summary.slice(0, LONGEST_MESSAGE)} ...` : summary;
+  const message = `The agent reported ${status}${said === "" ? " without a summary" : `: ${said}`}`;
+  return {
+    kind: "failure",
+    reason: `reported_${status}`,
+    errorType: tellsOfConflict(summary) ? "file_conflict" : (check.error_type ?? "runtime"),
+    message: missing.length === 0 ? message : `${message}\n${lacks(missing)}`,
+  };
+}
+
+/** What takes a mention of conflicts back, within a sentence. */
+const denial = /\b(?:no|any|without|zero|resolved|avoid(?:ed|s|ing)?)\s(?:[\w-]+\s){0,3}(?:conflict|concurrent)/i;
+const conflictSigns = [
+  /\bfile[- ]conflict/i,
+  /\bconflicting\s(?:[\w-]+\s){0,2}(?:modif|edit|change|write|overw)/i,
+  /\b(?:concurrent(?:ly)?|simultaneous(?:ly)?)\s(?:[\w-]+\s){0,2}(?:modif|edit|overw)/i,
+  /\bconflict\w{0,3}\s(?:with|between)\b.{0,80}\b(?:another|other|external|agents?|phases?|process|user)\b/i,
+  /\b(?:modified|changed|edited|overwritten|rewritten|touched)\b.{0,80}\b(?:by (?:another|an external|some other|other)|externally|concurrently|simultaneously|since (?:the |this )?(?:phase|task|work) (?:start|began))/i,
+];
+
+/** Somebody else changed the agent's files while it worked. */
+function tellsOfConflict(summary: string): boolean {
+  const sentences = summary.slice(0, LONGEST_MESSAGE).split(/(?<=[.!?;])\s+|\n/);
+  return sentences.some((sentence) => !denial.test(sentence) && conflictSigns.some((sign) => sign.test(sentence)));
+}
+
+/** The names and forms of the parts. */
+const parts: Record<MissingPart, string> = {
+  task_report: 'the section "## Task Report"',
+  status: 'the line "- Status:" with success, partial or failure',
+  files_created: 'the line "- Files Created:" with paths or none',
+  files_modified: 'the line "- Files Modified:" with paths or none',
+  files_deleted: 'the line "- Files Deleted:" with paths or none',
+  downstream_context:
+    'the section "## Downstream Context" with Key Interfaces Introduced, Patterns Established, Integration Points, Assumptions and Warnings',
+};
+
+function incomplete(missing: MissingPart[]): Shortfall {
+  return { kind: "failure", reason: "handoff_incomplete", errorType: "validation", message: lacks(missing) };
+}
+
+export function lacks(missing: readonly MissingPart[]): string {
+  const inOrder = (Object.keys(parts) as MissingPart[]).filter((part) => missing.includes(part));
+  return `The hand-off is incomplete. Missing at the end of the answer: ${inOrder.map((part) => parts[part]).join("; ")}`;
+}
+
+/** Whoever read the hand-off may not have known whether somebody waits for the phase. */
+export function missingParts(check: HandoffCheck, hasDependents: boolean): MissingPart[] {
+  const missing = check.missing.filter((part) => part !== "downstream_context");
+  return hasDependents && !check.has_downstream_context ? [...missing, "downstream_context"] : missing;
+}
+
+function allParts(hasDependents: boolean): MissingPart[] {
+  return ["task_report", "status", ...fileKeys, ...(hasDependents ? (["downstream_context"] as const) : [])];
+}

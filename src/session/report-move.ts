@@ -1,0 +1,57 @@
+// What an agent's report means for the move of its phase: what is recorded with it, and what it forbids. Pure.
+
+import { MaestroError } from "../errors.ts";
+import { type HandoffCheck, readHandoff } from "../handoff/handoff.ts";
+import type { MoveRequest } from "./decide.ts";
+import type { PhaseStatus } from "./events.ts";
+import { type Recording, type ReportedWork, reportedWork } from "./evidence.ts";
+
+/** What an agent handed over, and what that cost: recorded before the phase moves. */
+export interface Evidence extends ReportedWork {
+  tokens: { input: number; output: number; cached: number } | null;
+}
+
+export interface Reported {
+  to: PhaseStatus;
+  reason: string | undefined;
+  /** The report as the agent wrote it; absent: there is none. */
+  report: string | Uint8Array | undefined;
+  /** Somebody waits for the phase, and needs its Downstream Context. */
+  dependents: boolean;
+}
+
+/** The parts of a move that come from the report. A phase is not completed on the strength of one that does not say so. */
+export function moveByReport(
+  { to, reason, report, dependents }: Reported,
+  recording: Recording,
+): Pick<MoveRequest, "failure"> & { evidence: Evidence | undefined } {
+  if (report === undefined) return { evidence: undefined, failure: failureOf(to, reason, undefined) };
+  if (to !== "completed" && to !== "failed") {
+    throw new MaestroError("usage", `A hand-off goes with completed or failed, not with ${to}`);
+  }
+  const handoff = readHandoff(report, { dependents });
+  if (to === "completed") requireSuccess(handoff.check);
+  return {
+    evidence: { ...reportedWork(recording, handoff), tokens: handoff.check.tokens },
+    failure: failureOf(to, reason, handoff.check),
+  };
+}
+
+function requireSuccess(check: HandoffCheck): void {
+  if (check.valid && check.status === "success") return;
+  const why = check.missing.length > 0 ? `it lacks ${check.missing.join(", ")}` : `it says ${said(check)}`;
+  throw new MaestroError("illegal_transition", `The hand-off does not stand for a completed phase: ${why}`, {
+    hint: 'Run "maestro handoff check" on it.',
+  });
+}
+
+/** What is recorded as the error of a phase that fails. */
+function failureOf(to: PhaseStatus, reason: string | undefined, check: HandoffCheck | undefined) {
+  if (to !== "failed" || (reason === undefined && check === undefined)) return undefined;
+  const message = reason ?? `The agent handed over: ${check === undefined ? "nothing" : said(check)}`;
+  return { type: check?.error_type ?? ("runtime" as const), message };
+}
+
+function said(check: HandoffCheck): string {
+  return check.error_type ?? check.parse_error ?? check.status ?? "nothing about its status";
+}

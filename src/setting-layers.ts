@@ -1,0 +1,91 @@
+// Where settings come from: the environment, the project's .env, the extension's .env; and the one setting that everybody needs first.
+// A file of its own, because hooks that look for a session should not pay for all the others.
+
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { errno, MaestroError, reasonOf } from "./errors.ts";
+import { EXTENSION_PATH } from "./extension-path.ts";
+
+export type SettingSource = "environment" | "workspace .env" | "extension .env" | "default";
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Layer = [SettingSource, Environment];
+
+export const STATE_DIR = "MAESTRO_STATE_DIR";
+export const DEFAULT_STATE_DIR = ".gemini";
+export const ONE_LINE = "text without line breaks";
+
+/** What a value of text may be. */
+export function oneLine(value: string): string | undefined {
+  return /[\n\r\0]/.test(value) ? undefined : value;
+}
+
+/** Whatever is wrong with the other settings. */
+export function resolveStateDirectory(projectRoot: string, env: Environment): string {
+  const [source, variables] = layerWith(STATE_DIR, layersOf(projectRoot, env)) ?? ["default" as const, {}];
+  const value = given(variables, STATE_DIR) ?? DEFAULT_STATE_DIR;
+  return oneLine(value.trim()) ?? refuse(STATE_DIR, ONE_LINE, value, source);
+}
+
+export function layerWith(name: string, layers: readonly Layer[]): Layer | undefined {
+  return layers.find(([, variables]) => given(variables, name) !== undefined);
+}
+
+export function refuse(name: string, expected: string, value: string, source: SettingSource): never {
+  throw new MaestroError("config", `${name} must be ${expected} (got: ${value})`, {
+    ...(source === "environment" ? {} : { hint: `It is set in the ${source}.` }),
+  });
+}
+
+export function layersOf(projectRoot: string, env: Environment): Layer[] {
+  return [
+    ["environment", env],
+    ["workspace .env", readEnvFile(join(projectRoot, ".env"))],
+    ["extension .env", readEnvFile(join(extensionHome(env), ".env"))],
+  ];
+}
+
+/** The extension's own directory as the user installed it: where its `.env` is. */
+function extensionHome(env: Environment): string {
+  return given(env, EXTENSION_PATH) ?? join(given(env, "HOME") ?? homedir(), ".gemini", "extensions", "maestro");
+}
+
+export function given(variables: Environment, name: string): string | undefined {
+  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  return value === undefined || value.trim() === "" ? undefined : value;
+}
+
+export function readEnvFile(path: string): Environment {
+  if (!isFile(path)) return {};
+  try {
+    return parseEnv(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new MaestroError("config", `Cannot read settings from ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Anything but a file (some tools keep a directory of that name) holds no settings, nor does what nobody here may look at. */
+function isFile(path: string): boolean {
+  try {
+    // Without a file there is no error to be made: that would be most of what a hook spends here.
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES", "ELOOP"].includes(errno(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+/** KEY=value lines: optional `export`, quotes, `#` comments, CRLF, BOM. The last assignment wins; nothing is expanded. */
+export function parseEnv(text: string): Environment {
+  const variables: Record<string, string> = Object.create(null);
+  const line = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\r\n]*))/gm;
+  for (const [, name, double, single, bare] of text.replace(/^\uFEFF/, "").matchAll(line)) {
+    variables[name as string] =
+      double?.replace(/\\(.)/gs, unescaped) ?? single ?? (bare ?? "").replace(/(^|\s)#.*$/, "").trim();
+  }
+  return variables;
+}
+
+function unescaped(_match: string, character: string): string {
+  return { n: "\n", r: "\r", t: "\t" }[character] ?? character;
+}

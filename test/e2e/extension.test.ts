@@ -1,0 +1,278 @@
+// The extension in the real Gemini CLI, with a scripted TechLead: from a command to an archived session. A start of the CLI costs
+// seconds: the cases share runs.
+
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { headless, installExtension, launches, startGemini } from "../support/gemini.ts";
+import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
+import { processesOf, until } from "../support/processes.ts";
+import { Project, planText, type Run, status } from "../support/project.ts";
+
+const LIMIT_MS = 180_000;
+const planPath = ".gemini/plans/2026-02-14-greeting-impl-plan.md";
+const phases = [
+  { id: 1, agent: "coder", files_created: ["a.txt"], description: "Write a." },
+  { id: 2, agent: "technical-writer", files_created: ["b.txt"], description: "Write b." },
+  { id: 3, agent: "tester", blocked_by: [1, 2], files_created: ["c.txt"], description: "Write c." },
+];
+
+const call = (name: string, args: Record<string, unknown>): Answer => ({ parts: [{ functionCall: { name, args } }] });
+const tool = (name: string, args: Record<string, unknown>) => call(`mcp_maestro_maestro_${name}`, args);
+const say = (text: string): Answer => ({ parts: [{ text }] });
+
+const report = (created: string) => `## Task Report
+- Status: success
+- Files Created: ${created}
+- Files Modified: none
+- Files Deleted: none
+- Validation: skipped
+- Summary: Wrote ${created}.
+
+## Downstream Context
+- Key Interfaces Introduced: ${created} holds a greeting
+- Patterns Established: none
+- Integration Points: none
+- Assumptions: none
+- Warnings: none
+`;
+
+/** What every agent of this test does: its file with write_file, then its report. */
+function specialist(project: Project, request: ModelRequest, file: string, isDelegated: boolean): Answer {
+  const hasWritten = request.results.includes("write_file");
+  if (!hasWritten) return call("write_file", { file_path: join(project.path, file), content: "hello\n" });
+  return isDelegated ? call("complete_task", { result: report(file) }) : say(report(file));
+}
+
+const saysIn = (request: ModelRequest, words: string) => request.texts.some((text) => text.includes(words));
+const isMain = (request: ModelRequest) => request.texts[0]?.startsWith("<session_context>") === true;
+
+/** Plays everybody: the TechLead by its list of steps, each agent by its phase. */
+function cast(project: Project, steps: ((request: ModelRequest) => Answer | undefined)[]) {
+  let at = 0;
+  const techLead = (request: ModelRequest): Answer => {
+    for (; at < steps.length; at += 1) {
+      const answer = steps[at]?.(request);
+      if (answer !== undefined) return answer;
+    }
+    return say("Everything is done.");
+  };
+  return (request: ModelRequest): Answer => {
+    if (saysIn(request, "Agent: coder\nPhase: 1\n")) return specialist(project, request, "a.txt", false);
+    if (saysIn(request, "Agent: technical-writer\nPhase: 2\n")) return specialist(project, request, "b.txt", false);
+    if (saysIn(request, "Agent: tester\nPhase: 3\n")) return specialist(project, request, "c.txt", true);
+    if (saysIn(request, "Agent: code-reviewer\n")) return call("complete_task", { result: report("none") });
+    return isMain(request) ? techLead(request) : say("Nobody asked me.");
+  };
+}
+
+/** A step that is taken once, whatever comes back. */
+function once(answer: (request: ModelRequest) => Answer): (request: ModelRequest) => Answer | undefined {
+  let taken = false;
+  return (request) => {
+    if (taken) return undefined;
+    taken = true;
+    return answer(request);
+  };
+}
+
+/** The words with which hooks tell how to start Maestro. */
+function commandLine(request: ModelRequest): string {
+  const told = /Maestro's command line: (node .*maestro\.js(?:"|&quot;))/.exec(request.texts.join("\n"))?.[1] ?? "";
+  return told.replaceAll("&quot;", '"');
+}
+
+describe(
+  "/maestro:status in the real Gemini CLI",
+  () => {
+    const project = new Project();
+    let model: ScriptedModel;
+    beforeAll(async () => {
+      model = await startModel(() => say("Here it is."));
+      const installed = await installExtension(project, model.url);
+      expect(installed.stderr).toContain("installed successfully");
+    }, LIMIT_MS);
+    afterAll(async () => {
+      await model.close();
+      project.remove();
+    });
+
+    const asked = () => model.requests.at(-1)?.texts.join("\n") ?? "";
+
+    it("says in default mode, where it has no tools, that there is no session (O212)", async () => {
+      const run = await startGemini(project, model.url, headless("/maestro:status", "default")).ended;
+      expect(run.code).toBe(0);
+      expect(asked()).toContain("[maestro:status]");
+      expect(asked()).toContain("no active session in this project");
+      expect(model.requests.at(-1)?.tools.filter((name) => name.startsWith("mcp_"))).toEqual([]);
+      expect(run.stderr).not.toMatch(/error|invalid|skipp/i);
+    });
+
+    it("shows every phase of the session to a model without tools, also from a state directory of its own (O213, E47)", async () => {
+      project.write("state-here/plans/2026-02-14-greeting-impl-plan.md", planText(phases));
+      const env = { MAESTRO_STATE_DIR: "state-here" };
+      project.maestro(["session", "create", "state-here/plans/2026-02-14-greeting-impl-plan.md"], { env });
+      await startGemini(project, model.url, headless("/maestro:status", "default"), env).ended;
+      expect(asked()).toMatch(/Maestro status:[\s\S]*Phase 1 +coder +ready[\s\S]*Phase 3 +tester +waits for 1, 2/);
+    });
+
+    it("offers skills, commands and all tools in yolo mode", async () => {
+      await startGemini(project, model.url, headless("/maestro:status")).ended;
+      const request = model.requests.at(-1);
+      expect(request?.tools).toEqual(
+        expect.arrayContaining(["activate_skill", "mcp_maestro_maestro_session_read", "mcp_maestro_maestro_decide"]),
+      );
+      for (const skill of [
+        "design-dialogue",
+        "implementation-planning",
+        "execution",
+        "delegation",
+        "session-management",
+      ]) {
+        expect(request?.system, skill).toContain(skill);
+      }
+    });
+  },
+  LIMIT_MS,
+);
+
+describe("/maestro:orchestrate in the real Gemini CLI", () => {
+  const project = new Project();
+  let model: ScriptedModel;
+  let run: Run;
+  const answers: string[] = [];
+
+  beforeAll(async () => {
+    let commands = "";
+    const steps = [
+      once((request) => {
+        commands = commandLine(request);
+        return call("activate_skill", { name: "implementation-planning" });
+      }),
+      once(() =>
+        call("write_file", { file_path: join(project.path, planPath), content: planText(phases, "Greeting") }),
+      ),
+      once(() => tool("validate_plan", { plan_path: planPath })),
+      once(() => tool("session_write", { action: "create", plan_path: planPath, task: "Greet the world." })),
+      // Before anybody has chosen how.
+      once(() => call("invoke_agent", { agent_name: "coder", prompt: "Phase: 1\nWrite a." })),
+      once(() => tool("session_write", { action: "set_mode", execution_mode: "parallel" })),
+      once(() =>
+        call("run_shell_command", {
+          command: `${commands} resume --mode parallel --yes --detach --keep-open --phases 1,2 --stagger 0s --model gemini-2.5-flash`,
+        }),
+      ),
+      (request: ModelRequest) => {
+        if (/"?(2 of 3|completed[^0-9]{1,6}2)/.test(request.results)) return undefined;
+        if (request.results.includes("run_shell_command")) return tool("session_read", {});
+        return call("run_shell_command", { command: "sleep 1" });
+      },
+      once(() => call("invoke_agent", { agent_name: "tester", prompt: "Phase: 3\nWrite c, as a and b are." })),
+      once(() => call("invoke_agent", { agent_name: "code-reviewer", prompt: "Review a, b and c." })),
+      once(() => tool("session_write", { action: "complete", summary: "The world is greeted." })),
+    ];
+    const play = cast(project, steps);
+    model = await startModel((request) => {
+      if (isMain(request)) answers.push(request.results);
+      return play(request);
+    });
+    await installExtension(project, model.url);
+    run = await startGemini(project, model.url, headless("/maestro:orchestrate Greet the world.")).ended;
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await model.close();
+    project.remove();
+  });
+
+  const archived = () => project.read(".gemini/state/archive/2026-02-14-greeting.md");
+  const resultOf = (name: string) => answers.filter((answer) => answer.includes(`"name":"${name}"`));
+
+  it("ends with an archived session of completed phases and all files (K139, L160)", () => {
+    expect(run.code, run.stderr).toBe(0);
+    expect(project.list(".gemini/state/archive")).toEqual(["2026-02-14-greeting.jsonl", "2026-02-14-greeting.md"]);
+    expect(project.exists(".gemini/state/active-session.md")).toBe(false);
+    expect(archived().match(/status: "completed"/g)).toHaveLength(4);
+    expect(["a.txt", "b.txt", "c.txt"].map((file) => project.read(file))).toEqual(["hello\n", "hello\n", "hello\n"]);
+  });
+
+  it("runs two phases as processes of the CLI, and the third as a native delegation", () => {
+    expect(launches(project)).toHaveLength(2);
+    const journal = project.read(".gemini/state/archive/2026-02-14-greeting.jsonl");
+    expect(journal.match(/"type":"attempt.started"/g)).toHaveLength(2);
+    expect(journal).toMatch(/"type":"phase.handed_off","phase":"3","agent":"tester"/);
+  });
+
+  it("does not delegate before the user has chosen the execution mode (O195)", () => {
+    expect(resultOf("invoke_agent")[0]).toContain("no execution mode has been chosen");
+  });
+
+  it("gives the delegated agent header, root, protocols and context, though the caller wrote none of it (N190, N191)", () => {
+    const prompt =
+      model.requests.flatMap(({ texts }) => texts).find((text) => text.startsWith("Agent: tester\n")) ?? "";
+    const parts = [
+      "Agent: tester\nPhase: 3\nSession: 2026-02-14-greeting\n",
+      `PROJECT ROOT: ${project.path}\n`,
+      "# Agent Base Protocol",
+      "# Filesystem Safety Protocol",
+      "# Context from earlier phases",
+      "a.txt holds a greeting",
+      "# Task\n\nPhase: 3\nWrite c, as a and b are.",
+    ].map((part) => prompt.indexOf(part));
+    expect(parts).not.toContain(-1);
+    expect(parts).toEqual([...parts].sort((a, b) => a - b));
+  });
+
+  it("lets the review happen outside the plan, and tells the TechLead what was recorded", () => {
+    const [, tester, reviewer] = resultOf("invoke_agent");
+    expect(tester).toContain("Maestro recorded phase 3 as completed");
+    expect(reviewer).toContain("Subagent 'code-reviewer' finished");
+  });
+
+  it("leaves no process behind", () => {
+    expect(processesOf(project)).toEqual([]);
+  });
+});
+
+describe("a conversation that is killed in the middle of a delegation", () => {
+  const project = new Project();
+  let model: ScriptedModel;
+  let hangs = true;
+  beforeAll(async () => {
+    project.write(planPath, planText([{ id: 3, agent: "tester", files_created: ["c.txt"] }], "Greeting"));
+    const play = cast(project, [
+      once(() => call("invoke_agent", { agent_name: "tester", prompt: "Phase: 3\nWrite c." })),
+      once(() => call("invoke_agent", { agent_name: "tester", prompt: "Phase: 3\nWrite c, this time to the end." })),
+      once(() => tool("session_write", { action: "complete" })),
+    ]);
+    model = await startModel((request) =>
+      hangs && saysIn(request, "Agent: tester\n") ? { hang: true } : play(request),
+    );
+    await installExtension(project, model.url);
+    project.maestro(["session", "create", planPath, "--mode", "sequential"]);
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await model.close();
+    project.remove();
+  });
+
+  it(
+    "goes on with /maestro:resume in a new one, and loses nothing (L167)",
+    async () => {
+      const first = startGemini(project, model.url, headless("/maestro:resume"));
+      await until(
+        "the agent is asked",
+        () => model.requests.some((request) => saysIn(request, "Agent: tester\n")),
+        60_000,
+      );
+      first.child.kill("SIGKILL");
+      await first.ended;
+      expect(status(project).phases[0].status).toBe("in_progress");
+      hangs = false;
+      const second = await startGemini(project, model.url, headless("/maestro:resume")).ended;
+      expect(second.code, second.stderr).toBe(0);
+      expect(model.requests.some((request) => saysIn(request, "Phase 3 "))).toBe(true);
+      expect(project.list(".gemini/state/archive")).toContain("2026-02-14-greeting.md");
+      expect(project.read("c.txt")).toBe("hello\n");
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import {
+  contextOf,
+  delegated,
+  handBack,
+  phasesOf,
+  removeTemplates,
+  report,
+  Shelf,
+  sessionProject,
+  succeed,
+  whileHolding,
+} from "../support/hooks.ts";
+import { allGone, background, journalOf, until } from "../support/processes.ts";
+import { type PhaseSpec, Project } from "../support/project.ts";
+
+const journal = ".gemini/state/progress.jsonl";
+
+const shelf = new Shelf();
+afterEach(() => shelf.clear());
+afterAll(removeTemplates);
+
+/** A session whose first phase has these validation commands. */
+function planned(validation: string[]): Project {
+  const phases: PhaseSpec[] = [
+    { id: 1, validation },
+    { id: 2, agent: "tester", blocked_by: [1] },
+  ];
+  const project = sessionProject(phases);
+  shelf.keep(project);
+  return project;
+}
+
+/** Phase 1 delegated and reported as done; its commands are still to be run. */
+function reported(...validation: string[]): Project {
+  const project = planned(validation);
+  handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report());
+  expect(phaseOf(project)).toMatchObject({ status: "in_progress" });
+  return project;
+}
+
+const phaseOf = (project: Project) => phasesOf(project)[0];
+const verify = (project: Project, ...args: string[]) => project.maestro(["verify", "1", ...args]);
+
+describe("maestro verify", () => {
+  it("completes the phase when every command passes, and the next one is ready (K143)", () => {
+    const project = reported("echo one > ran", "test -f ran");
+    const run = verify(project);
+    expect([run.code, run.stderr]).toEqual([0, ""]);
+    expect(run.stdout).toBe("$ echo one > ran: passed\n$ test -f ran: passed\nPhase 1 is completed\n");
+    expect(phaseOf(project)).toMatchObject({ status: "completed", validation: { result: "pass" }, errors: [] });
+    expect(journalOf(project).map(({ seq }) => seq)).toEqual(journalOf(project).map((_, index) => index + 1));
+    expect(delegated(project, "tester", "Test it.")).toContain("Phase: 2\n");
+    expect(project.list(".gemini/state").filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  it("fails the phase at the first command that fails, with what it printed, and leaves the retry to the TechLead", () => {
+    const project = reported("true", "echo broken >&2; exit 3", "touch never");
+    const run = verify(project);
+    expect([run.code, run.stderr]).toEqual([1, ""]);
+    expect(run.stdout).toContain("exit code 3\nbroken\nPhase 1 is failed");
+    expect(project.exists("never")).toBe(false);
+    expect(phaseOf(project)).toMatchObject({
+      status: "failed",
+      retry_count: 0,
+      validation: { result: "fail" },
+      errors: [{ type: "validation", agent: "coder", resolved: false, message: expect.stringContaining("broken") }],
+    });
+    expect(JSON.parse(project.maestro(["doctor", "--json"]).stdout).findings).not.toContainEqual(
+      expect.objectContaining({ check: "session", level: "fail" }),
+    );
+  });
+
+  it.each([
+    ["true", 0, { phase: "1", validation: "pass", status: "completed", detail: "$ true: passed" }],
+    ["exit 7", 1, { phase: "1", validation: "fail", status: "failed", detail: "$ exit 7\nexit code 7" }],
+  ])("answers with --json for programs: %s", (command, code, answer) => {
+    const run = verify(reported(command), "--json");
+    expect([run.code, JSON.parse(run.stdout)]).toEqual([code, answer]);
+  });
+
+  it("fails a command that takes too long, with all it has started", async () => {
+    const project = reported("sleep 60 & sleep 60");
+    const run = verify(project, "--validation-timeout", "1s");
+    expect(run.code).toBe(1);
+    expect(run.stdout).toContain("stopped after 1 s");
+    expect(phaseOf(project)).toMatchObject({ status: "failed", errors: [{ type: "validation" }] });
+    await allGone(project);
+  });
+
+  it("takes secrets out of what it records and prints", () => {
+    const project = reported("echo token=hunter2-hunter2-99; false");
+    const run = project.maestro(["verify", "1"], { env: { DEPLOY_TOKEN: "hunter2-hunter2-99" } });
+    expect(run.stdout).toContain("[redacted]");
+    expect(run.stdout).not.toContain("hunter2-hunter2-99");
+    // The plan itself is in the journal as it was approved.
+    const recorded = journalOf(project).filter(({ type }) => type !== "session.created");
+    expect(JSON.stringify(recorded)).not.toContain("hunter2-hunter2-99");
+  });
+
+  it("is what the hook asks for", () => {
+    const project = planned(["true"]);
+    const said = contextOf(handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report()));
+    const command = /run them now: (.*)$/.exec(said)?.[1] ?? "";
+    expect(project.run("sh", ["-c", command]).stdout).toContain("Phase 1 is completed");
+  });
+});
+
+describe("maestro verify refuses, and changes nothing,", () => {
+  function refuses(project: Project, code: number, message: RegExp, env: Record<string, string> = {}, phase = "1") {
+    const before = project.exists(journal) ? project.read(journal) : "";
+    const run = project.maestro(["verify", phase], { env });
+    expect([run.code, run.stdout]).toEqual([code, ""]);
+    expect(run.stderr).toMatch(message);
+    expect(project.exists(journal) ? project.read(journal) : "").toBe(before);
+    expect(project.exists("ran")).toBe(false);
+  }
+  const command = "touch ran";
+
+  it("without a session", () => {
+    const project = new Project();
+    shelf.keep(project);
+    refuses(project, 1, /There is no active session/);
+    expect(project.list()).toEqual([]);
+  });
+
+  it("a phase that has not been started, one that is done, and one that does not exist", () => {
+    const project = planned([command]);
+    refuses(project, 1, /Phase 1 is pending: there is nothing to verify\n.*Delegate it first/);
+    refuses(project, 1, /no phase "9"\n.*Its phases are 1, 2/, {}, "9");
+    succeed(project, ["session", "transition", "1", "in_progress"]);
+    succeed(project, ["session", "transition", "1", "completed"]);
+    refuses(project, 1, /Phase 1 is completed: there is nothing to verify/);
+  });
+
+  it("a phase that nobody has reported yet", () => {
+    const project = planned([command]);
+    delegated(project, "coder", "Phase: 1");
+    refuses(project, 1, /Phase 1 has no report of success yet\n.*its report is recorded when its agent comes back/);
+  });
+
+  it("a phase whose agent reported failure", () => {
+    const project = planned([command]);
+    handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report({ status: "failure" }));
+    refuses(project, 1, /Phase 1 is failed: there is nothing to verify\n.*Delegate it first/);
+  });
+
+  it("a phase that is being worked on again: the report of the attempt before proves nothing", () => {
+    const project = reported("test -f fixed && touch ran");
+    expect(verify(project).code).toBe(1);
+    delegated(project, "coder", "Phase: 1");
+    project.write("fixed", "");
+    refuses(project, 1, /Phase 1 has no report of success yet/);
+  });
+
+  it("a phase without validation commands", () => {
+    const project = planned([]);
+    delegated(project, "coder", "Phase: 1");
+    refuses(project, 2, /Phase 1 has no validation commands in the plan/);
+  });
+
+  it("inside an attempt, and while an engine runs the session", async () => {
+    const project = reported(command);
+    refuses(project, 3, /already an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
+    await whileHolding(project, ".engine", () =>
+      refuses(project, 3, new RegExp(`being run by process ${process.pid}`)),
+    );
+  });
+});
+
+describe("maestro verify, interrupted", () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("by %s leaves the phase as it was, and nothing running", async (signal, code) => {
+    const project = reported("touch begun; test -f again || sleep 60");
+    const before = project.read(journal);
+    const run = background(project, ["verify", "1"]);
+    await until("the command has begun", () => project.exists("begun"));
+    expect(verify(project).code).toBe(3);
+    run.child.kill(signal);
+    const { code: ended, stderr, stdout } = await run.ended;
+    expect([ended, stdout, stderr]).toEqual([code, "", "Stopped; phase 1 is as it was.\n"]);
+    expect(project.read(journal)).toBe(before);
+    await allGone(project);
+    project.write("again", "");
+    expect(verify(project).stdout).toContain("Phase 1 is completed");
+  });
+});
