@@ -38,16 +38,19 @@ const openers = new Set(["open", "fopen", "openSync", "fdopen"]);
 const writingMode = /^(?:[wax][bt]?\+?[bt]?|r[bt]?\+[bt]?)(?::[\w-]+)?$/;
 
 const writers = new Set(
-  "write_text write_bytes writeFile writeFileSync appendFile appendFileSync createWriteStream outputFile outputFileSync outputJson outputJsonSync outputJSON writeJson writeJsonSync writeJSON writeTextFile writeTextFileSync file_put_contents binwrite write_file spew spew_utf8 truncateSync ftruncate writeText appendText writeAllText spit saveRDS FileWriter PrintWriter".split(
+  "writeFile writeFileSync appendFile appendFileSync createWriteStream outputFile outputFileSync outputJson outputJsonSync outputJSON writeJson writeJsonSync writeJSON writeTextFile writeTextFileSync file_put_contents binwrite write_file truncateSync ftruncate writeAllText spit saveRDS FileWriter PrintWriter".split(
     " ",
   ),
 );
+/** Of an object that is the file. */
+const methods = new Set(["write_text", "write_bytes", "writeText", "appendText", "spew", "spew_utf8"]);
 const namedWriters =
   /^(?:File|IO|Bun|Deno|::File)(?:\.|::)write!?$|^write\.(?:csv|csv2|table)$|^io\.output$|^os\.truncate$/;
 
 function writtenBy({ name, method, args }: CodeCall, language: string): { path: string | undefined } | undefined {
   if (openers.has(method) || name === "File.new") return opened(name, method, args);
-  if (writers.has(method)) return { path: path(method === "writeLines" ? args[1] : args[0]) };
+  if (methods.has(method)) return { path: undefined };
+  if (writers.has(method)) return { path: path(args[0]) };
   if (namedWriters.test(name) && args.length > 0) return { path: path(args[0]) };
   if (/^(?:fileinput\.)?(?:input|FileInput)$/.test(name) && args.some((arg) => /^inplace\s*=\s*(?:True|1)/.test(arg))) {
     return { path: path(args[0]) };

@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { effectsOf } from "./code.ts";
 import { interpretedBy } from "./interpreters.ts";
 import { Options } from "./options.ts";
-import { readSed } from "./sed-script.ts";
+import { readSed, sedScripts } from "./sed-script.ts";
 import { shown } from "./shape.ts";
 
 interface Edited {
@@ -45,12 +45,7 @@ function byEd({ args }: Call): string[] {
 }
 
 function bySed({ args }: Call): string[] {
-  const options = new Options(args, "efl", ["--expression", "--file", "--line-length"]);
-  const given = options.all("e", "--expression");
-  const hasScript = given.length > 0 || options.has("f", "--file");
-  const scripts = hasScript ? given : options.operands.slice(0, 1);
-  const files = hasScript ? options.operands : options.operands.slice(1);
-  const isInPlace = args.some((arg) => /^-[nErsuz]*i/.test(arg)) || options.has("--in-place");
+  const { scripts, files, isInPlace } = sedScripts(args);
   const written = scripts.flatMap((script) => readSed(script).files);
   return isInPlace ? [...named(files), ...written] : written;
 }

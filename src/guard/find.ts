@@ -26,7 +26,7 @@ const withArgument = new Set(
   ),
 );
 /** Empty files and links: no work is lost with them. */
-const isPicky = new Map([
+const harmless = new Map([
   ["-type", "l"],
   ["-xtype", "l"],
   ["-size", "0"],
@@ -55,7 +55,7 @@ function readFind(args: readonly string[]): Search {
       start = search.names.length;
       isPruned = false;
     } else if (naming.test(arg)) addName(search, args[++at] ?? "", isNegated, arg);
-    else if (isNegated === false && (arg === "-empty" || (isPicky.has(arg) && isPicky.get(arg) === args[at + 1]))) {
+    else if (!isNegated && (arg === "-empty" || (harmless.has(arg) && harmless.get(arg) === args[at + 1]))) {
       search.names.push(FILLED);
     } else if (arg === "-delete") search.isDeleting = true;
     else if (/^-(?:exec|execdir|ok|okdir)$/.test(arg)) {

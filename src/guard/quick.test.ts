@@ -35,6 +35,9 @@ describe("the quick look at a command", () => {
     "node scripts/run.js > out.json",
     'grep -rn "TODO" src | wc -l',
     "echo hello",
+    "CI=1 npm test",
+    "python3 -m pytest -q tests/unit",
+    "mkdir -p src/api && make test 2>/dev/null",
     'git diff > "out put.patch"',
   ])("is enough to allow %s", (command) => {
     expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
@@ -66,6 +69,8 @@ describe("the quick look at a command", () => {
     "ls >| f",
     "a2>f",
     "ls \\\n -la",
+    "PATH=/tmp/x npm test",
+    "python3 -m http.server",
     "",
   ])("leaves %s to the whole judge", (command) => {
     expect(quickVerdict(command, ground)).toBeUndefined();
@@ -83,13 +88,13 @@ describe("the quick look at a command", () => {
 
   it("says what the whole judge says for anything that is made of its parts", () => {
     const name = fc.constantFrom(
-      ..."ls cat head tail grep rg cut tr wc npm pnpm yarn node python3 git cargo go tsc eslint date cd echo rm sh".split(
+      ..."ls cat head tail grep rg cut tr wc npm pnpm yarn npx node python3 git cargo go tsc eslint date cd echo rm sh make mkdir pip bun CI=1 X=/tmp".split(
         " ",
       ),
     );
     const word = fc.oneof(
       fc.constantFrom(
-        ..."-la -rf --output=.env -o .env / ~ . .. .git/config src/a.ts test run exec -e -c x=1 status diff log push --force main reset --hard -- -n 5 /dev/null a.key".split(
+        ..."-la -rf --output=.env -o .env / ~ . .. .git/config src/a.ts test run exec -e -c x=1 status diff log push --force main reset --hard -- -n 5 /dev/null a.key -m pytest tsc -f - sed -i".split(
           " ",
         ),
       ),

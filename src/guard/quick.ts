@@ -69,7 +69,7 @@ function split(command: string): Command[] | undefined {
 const namesOutput = /^-{1,2}o/;
 
 function judge({ words, files }: Command, ground: Ground, moves: boolean): Verdict | undefined {
-  const [name = "", ...args] = words;
+  const [name = "", ...args] = withoutVariables(words);
   const rule = Object.hasOwn(programs, name) ? programs[name] : undefined;
   if (rule === undefined || args.some((arg) => namesOutput.test(arg)) || !rule.fine(args)) return undefined;
   const places = files.map((file) => ({ ...file, path: locate(file.path, ground.cwd ?? ground.projectRoot) }));
@@ -78,6 +78,14 @@ function judge({ words, files }: Command, ground: Ground, moves: boolean): Verdi
   if (moves || another !== undefined || !isOrdinary(file.path, ground)) return undefined;
   if (rule.kind === "program" || file.isError) return { verdict: "allow" };
   return rule.kind === "sayer" && files.length === 1 ? refusal(name, shown(baseName(file.path))) : undefined;
+}
+
+/** `CI=1 npm test`: nothing here expands a variable, so only those that change how programs are found matter. */
+function withoutVariables(words: readonly string[]): readonly string[] {
+  const isVariable = (word: string) =>
+    /^[A-Z][A-Z0-9_]*=[\w./:,-]*$/.test(word) && !/^(?:PATH|ENV|IFS|BASH|SHELL|LD_|GIT_)/.test(word);
+  const first = words.findIndex((word) => !isVariable(word));
+  return first === -1 ? [] : words.slice(first);
 }
 
 function isOrdinary(place: string, ground: Ground): boolean {
@@ -98,6 +106,8 @@ const verbs =
     verb !== "" && !verb.includes(" ") && ` ${names} `.includes(` ${verb} `);
 /** A script of its own, or a question about itself: no code on the command line. */
 const runsFile = ([first = ""]: readonly string[]) => /^[\w./-]+\.\w+$/.test(first) || first === "--version";
+const runsModule = ([first = "", ...rest]: readonly string[]) =>
+  first === "-m" ? verbs("pytest unittest mypy pip black ruff flake8 compileall")(rest) : runsFile([first]);
 const packageVerbs = verbs("test t run ci install i ls outdated audit start stop build lint --version");
 /** Reading only, and nothing that names a file to write. */
 const gitReads = (args: readonly string[]) =>
@@ -135,8 +145,19 @@ const programs: Readonly<Record<string, Program>> = {
   pnpm: program(packageVerbs),
   yarn: program(packageVerbs),
   node: program(runsFile),
-  python: program(runsFile),
-  python3: program(runsFile),
+  python: program(runsModule),
+  python3: program(runsModule),
+  pip: program(verbs("install list show freeze --version")),
+  npx: program(verbs("tsc eslint vitest jest prettier mocha playwright cypress biome")),
+  bun: program(verbs("test install run --version")),
+  deno: program(verbs("test lint fmt check --version")),
+  make: program(always),
+  mkdir: program(always),
+  mvn: program(always),
+  gradle: program(always),
+  dotnet: program(verbs("build test restore format --version")),
+  ruff: program(always),
+  mypy: program(always),
   tsc: program(always),
   eslint: program(always),
   vitest: program(always),

@@ -78,7 +78,7 @@ function newDescriptor(one: Redirect, sinks: ReadonlyMap<number, Sink>, shell: S
 }
 
 /** Where an open path leads: a file, or one of the places where nothing is kept. */
-export function sinkOf(path: string, sinks: ReadonlyMap<number, Sink>): Sink {
+function sinkOf(path: string, sinks: ReadonlyMap<number, Sink>): Sink {
   const descriptor = descriptorOf(path);
   if (descriptor !== undefined) return sinks.get(descriptor) ?? { kind: descriptor <= 2 ? "terminal" : "device" };
   return isDevice(path) ? { kind: "device" } : { kind: "file", path };

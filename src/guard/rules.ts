@@ -8,6 +8,7 @@ import { judgeGit } from "./git.ts";
 import { interpretedBy } from "./interpreters.ts";
 import { Options } from "./options.ts";
 import { judgeRemoval } from "./removal.ts";
+import { readSed, sedScripts } from "./sed-script.ts";
 import { judgeOutput, judgeWritten } from "./shell-write.ts";
 import { judgeShell } from "./shells.ts";
 import { type Denial, deny } from "./verdict.ts";
@@ -35,6 +36,10 @@ export function innerOfCode(call: Call): Inner[] {
     const options = new Options(call.args, "FvfeilE");
     const programs = options.has("f", "--file") ? [] : options.operands.slice(0, 1);
     return programs.flatMap((program) => readAwk(program).commands.map((code) => ({ code, isGuess: true })));
+  }
+  if (call.name === "sed") {
+    const scripts = sedScripts(call.args).scripts.flatMap((script) => readSed(script).commands);
+    return scripts.map((code) => ({ code, isGuess: true }));
   }
   const interpreted = interpretedBy(call);
   if (interpreted === undefined) return [];

@@ -36,8 +36,7 @@ test.each([
   expect(readSed(script).files).toEqual([]);
 });
 
-test("knows the commands that run something", () => {
-  expect(readSed("e ls").runs).toBe(true);
-  expect(readSed("s/a/b/e").runs).toBe(true);
-  expect(readSed("s/e/f/").runs).toBe(false);
+test("knows the commands that it runs", () => {
+  expect(readSed("1e ls -la").commands).toEqual(["ls -la"]);
+  expect(readSed("s/e ls/f/").commands).toEqual([]);
 });

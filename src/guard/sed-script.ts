@@ -1,12 +1,26 @@
-// A sed script -> the files it writes with `w` and whether it runs commands with `e`.
+// A sed script -> the files it writes with `w` and the commands it runs with `e`.
+
+import { Options } from "./options.ts";
+
+/** What sed is given: its scripts, the files it reads, and whether it changes them. */
+export function sedScripts(args: readonly string[]): { scripts: string[]; files: string[]; isInPlace: boolean } {
+  const options = new Options(args, "efl", ["--expression", "--file", "--line-length"]);
+  const given = options.all("e", "--expression");
+  const hasScript = given.length > 0 || options.has("f", "--file");
+  return {
+    scripts: hasScript ? given : options.operands.slice(0, 1),
+    files: hasScript ? options.operands : options.operands.slice(1),
+    isInPlace: args.some((arg) => /^-[nErsuz]*i/.test(arg)) || options.has("--in-place"),
+  };
+}
 
 export interface SedEffects {
   files: string[];
-  runs: boolean;
+  commands: string[];
 }
 
 export function readSed(script: string): SedEffects {
-  const effects: SedEffects = { files: [], runs: false };
+  const effects: SedEffects = { files: [], commands: [] };
   let at = 0;
   while (at < script.length) {
     at = skipAddress(script, at);
@@ -14,8 +28,9 @@ export function readSed(script: string): SedEffects {
     if (command === "s" || command === "y") at = substitution(script, at, effects);
     else if (command === "w" || command === "W") at = file(script, at, effects);
     else if (command === "e") {
-      effects.runs = true;
-      at = endOfLine(script, at);
+      const end = endOfLine(script, at);
+      effects.commands.push(script.slice(at, end).trim());
+      at = end;
     } else if (command !== undefined && "aic".includes(command)) at = endOfText(script, at);
     else if (command !== undefined && "btT:q".includes(command)) at = endOfCommand(script, at);
     else if (command !== undefined && "rR#v".includes(command)) at = endOfLine(script, at);
@@ -50,7 +65,6 @@ function substitution(script: string, start: number, effects: SedEffects): numbe
   const middle = endOfPart(script, start + 1, delimiter);
   let at = endOfPart(script, middle + 1, delimiter) + 1;
   for (; at < script.length && /[\dgpiImMew]/.test(script[at] as string); at++) {
-    if (script[at] === "e") effects.runs = true;
     if (script[at] === "w") return file(script, at + 1, effects);
   }
   return at;

@@ -37,15 +37,22 @@ export function judgeWritten(call: Call): Denial | undefined {
 /** Content that flows through standard output into a file, and heredocs of cat. */
 export function judgeOutput(call: Call): Denial | undefined {
   const { name, stdin, stdout } = call;
-  if (name === "cat" && stdin.isHeredoc === true && stdout.kind !== "captured" && !isForState(call)) {
+  const isRead = stdin.isHeredoc === true && readsStdin(call.args);
+  if (name === "cat" && isRead && stdout.kind !== "captured" && !isForState(call)) {
     const target = stdout.kind === "file" ? shown(baseName(stdout.path)) : "a heredoc";
     return refusal(name, target);
   }
-  const verb = readGit(call)?.verb;
-  if ((verb === "apply" || verb === "am") && stdin.origin === "shell")
-    return refusal(`git ${verb}`, "the patched files");
+  const git = readGit(call);
+  const isPatch = git !== undefined && (git.verb === "apply" || git.verb === "am") && readsStdin(git.args);
+  if (isPatch && stdin.origin === "shell") return refusal(`git ${git.verb}`, "the patched files");
   if (stdout.kind !== "file" || !isContent(call, stdout.path)) return undefined;
   return refusal(name, shown(baseName(stdout.path)));
+}
+
+/** Without files, or with one that stands for it. */
+function readsStdin(args: readonly string[]): boolean {
+  const files = args.filter((arg) => !/^-./.test(arg));
+  return files.length === 0 || files.some((file) => file === "-" || file === "/dev/stdin");
 }
 
 function isForState({ stdout }: Call): boolean {

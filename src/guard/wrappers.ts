@@ -18,7 +18,7 @@ interface Prefix {
   verb?: readonly string[];
 }
 
-const package_ = { letters: "pcw", long: ["--package", "--workspace", "--cache"] };
+const packageRunner = { letters: "pcw", long: ["--package", "--workspace", "--cache"] };
 
 const prefixes: Record<string, Prefix> = {
   command: {},
@@ -67,12 +67,12 @@ const prefixes: Record<string, Prefix> = {
   busybox: {},
   toybox: {},
   shx: {},
-  npx: package_,
-  pnpx: package_,
-  bunx: package_,
-  npm: { ...package_, verb: ["exec", "x"] },
-  pnpm: { ...package_, verb: ["exec", "dlx"] },
-  yarn: { ...package_, verb: ["exec", "dlx"] },
+  npx: packageRunner,
+  pnpx: packageRunner,
+  bunx: packageRunner,
+  npm: { ...packageRunner, verb: ["exec", "x"] },
+  pnpm: { ...packageRunner, verb: ["exec", "dlx"] },
+  yarn: { ...packageRunner, verb: ["exec", "dlx"] },
   bun: { verb: ["x"] },
   bundle: { verb: ["exec"] },
   poetry: { verb: ["run"] },
@@ -233,7 +233,7 @@ const lines: Record<string, Reader> = {
   entr: ({ args }) => (args.some((arg) => /^-[a-z]*s/.test(arg)) ? each(args, "", []) : behindPrefix(args, {})),
   npx: (call) => {
     const code = optionCode(call, "cp", ["--call", "--package"]);
-    return code.length > 0 ? code : behindPrefix(call.args, package_);
+    return code.length > 0 ? code : behindPrefix(call.args, packageRunner);
   },
   make: ({ args, stdin }) => {
     const isOwn =

@@ -79,8 +79,9 @@ const writers: Record<string, (call: Call) => Written[]> = {
   gsutil: transferred,
   gcloud: transferred,
   patch: ({ args, stdin }) => {
-    const { operands } = new Options(args, "pdioYzBFDrgV", ["--strip", "--directory", "--input", "--output"]);
-    const isContent = stdin.origin === "shell";
+    const options = new Options(args, "pdioYzBFDrgV", ["--strip", "--directory", "--input", "--output"]);
+    const isContent = stdin.origin === "shell" && !options.has("i", "--input");
+    const { operands } = options;
     return isContent && operands.length === 0
       ? [content("the patched files")]
       : operands.slice(0, 1).map((path) => ({ path, isContent }));

@@ -6,6 +6,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { HISTORY_FILE } from "../store/history-file.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "../store/journal-file.ts";
+import { manifest } from "../store/workspace.ts";
 import { CHECKPOINT_FILE, type Checkpoint, DELEGATIONS, markOf, parseCheckpoint } from "./checkpoint.ts";
 import { type HookInput, textOf } from "./input.ts";
 import { proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
@@ -22,6 +23,7 @@ export function glimpse(event: string, input: HookInput, here: Surroundings): Re
   const state = join(base, "state");
   // Links are refused, by somebody who says so.
   if (statOf(base)?.isDirectory() !== true || statOf(state)?.isDirectory() !== true) return undefined;
+  if (event === "SessionStart" && manifest.some((path) => statOf(join(base, ...path)) === undefined)) return undefined;
   // Somebody has to clear up, or may be interested.
   if (statOf(join(state, DELEGATIONS, `${here.conversation}.jsonl`)) !== undefined) return undefined;
   const journal = statOf(join(state, JOURNAL_FILE));

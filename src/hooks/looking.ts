@@ -7,6 +7,7 @@ import { readFrom } from "../store/durable.ts";
 import { HISTORY_FILE } from "../store/history-file.ts";
 import { VIEW_FILE } from "../store/journal-file.ts";
 import { inState } from "../store/location.ts";
+import { manifest } from "../store/workspace.ts";
 import { type Checkpoint, journalMark, validCheckpoint } from "./checkpoint.ts";
 import { forgetDelegations, noteDelegation, runningDelegations } from "./delegations.ts";
 import { commandName } from "./glimpse.ts";
@@ -27,12 +28,12 @@ export interface Rest {
 export function beginConversation(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
   const project = openProject(here);
-  const look = () =>
-    inState(project.location, ["state"], (state) => ({
-      known: known(state, here, rest),
-      forgot: forgetDelegations(state, here),
-    }));
-  const found = look() ?? (rest.recording().makeWorkspace(project, here) ? look() : undefined);
+  const isWhole = manifest.every((path) => inState(project.location, path, () => true) === true);
+  if (!isWhole) rest.recording().makeWorkspace(project, here);
+  const found = inState(project.location, ["state"], (state) => {
+    forgetDelegations(state, here);
+    return { known: known(state, here, rest) };
+  });
   if (found === undefined) return proceed;
   return found.known === undefined ? readyReply(project.location.shown) : waitingReply(found.known.waiting);
 }

@@ -8,6 +8,7 @@ import {
   hook,
   hookInput,
   invoke,
+  move,
   phasesOf,
   removeTemplates,
   report,
@@ -15,7 +16,6 @@ import {
   sessionProject,
   startHook,
   statusesOf,
-  succeed,
   whileHolding,
 } from "../support/hooks.ts";
 import { journalOf } from "../support/processes.ts";
@@ -34,7 +34,6 @@ const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two, mode: "sequential" | "parallel" | null = "sequential") =>
   shelf.keep(sessionProject(phases, mode));
 const phaseOf = (project: Project, index = 0) => phasesOf(project)[index];
-const move = (project: Project, ...args: string[]) => succeed(project, ["session", "transition", ...args]);
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("delegating without a session", () => {
@@ -268,7 +267,7 @@ describe("delegating a phase", () => {
     ]);
     const first = delegated(project, "coder", "Phase: 1");
     handBack(project, "coder", first, report({ created: "src/a.ts", context: "`makeTask()` in src/a.ts" }));
-    move(project, "2", "skipped", "--user-decision");
+    move(project, "2", "skipped");
     const prompt = delegated(project, "tester", "Test it.");
     expect(prompt).toMatch(
       /## Phase 1: Phase 1 \(coder, completed\)[\s\S]*src\/a\.ts[\s\S]*`makeTask\(\)` in src\/a\.ts/,

@@ -12,6 +12,7 @@ import {
   hook,
   hookInput,
   invoke,
+  move,
   phasesOf,
   removeTemplates,
   report,
@@ -38,7 +39,6 @@ const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two, mode: "sequential" | "parallel" | null = "sequential") =>
   shelf.keep(sessionProject(phases, mode));
 const phaseOf = (project: Project, index = 0) => phasesOf(project)[index];
-const move = (project: Project, ...args: string[]) => succeed(project, ["session", "transition", ...args]);
 
 function expectDoctorContent(project: Project): void {
   const { findings } = JSON.parse(project.maestro(["doctor", "--json"]).stdout);
@@ -274,7 +274,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(handBack(project, "coder", prompt, report({ status: "failure" }))).toEqual({ continue: true });
     expect(project.read(journal)).toBe(after);
     const other = delegated(project, "tester", "Phase: 2");
-    move(project, "2", "skipped", "--user-decision");
+    move(project, "2", "skipped");
     expect(handBack(project, "tester", other, report())).toEqual({ continue: true });
     expect(phaseOf(project, 1)?.status).toBe("skipped");
   });

@@ -7,9 +7,11 @@ import {
   contextOf,
   delegated,
   faultsOf,
+  finish,
   handBack,
   hook,
   invoke,
+  move,
   type Reply,
   removeTemplates,
   report,
@@ -34,15 +36,13 @@ afterAll(removeTemplates);
 
 const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two) => shelf.keep(sessionProject(phases));
-const move = (project: Project, ...args: string[]) => succeed(project, ["session", "transition", ...args]);
 
 /** A session with nothing left to do, not archived yet. */
 function completedSession(): Project {
   const project = inSession([{ id: 1 }]);
   move(project, "1", "in_progress");
   move(project, "1", "completed");
-  const run = project.maestro(["session", "complete"], { env: { MAESTRO_AUTO_ARCHIVE: "false" } });
-  expect(run.stderr).toBe("");
+  finish(project);
   return project;
 }
 
@@ -56,6 +56,14 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
     expect(reply).toEqual({ continue: true, systemMessage: expect.stringContaining(".gemini is ready") });
     expect(start(project).reply).toEqual(reply);
+  });
+
+  it("completes a workspace that somebody has made a part of", () => {
+    const project = emptyProject();
+    mkdirSync(join(project.path, state), { recursive: true });
+    start(project);
+    expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
+    expect(project.list(".gemini/plans")).toEqual(["archive"]);
   });
 
   it("tells user and model of a session that is waiting: its status and its current phase", () => {
@@ -386,7 +394,7 @@ describe("PreCompress (W252-W254)", () => {
     move(project, "1", "in_progress");
     move(project, "1", "completed");
     move(project, "2", "in_progress");
-    move(project, "2", "failed", "--reason", "the build --> broke");
+    move(project, "2", "failed", "the build --> broke");
     const { systemMessage } = compress(project);
     for (const said of [systemMessage, project.read(checkpoint)]) {
       expect(said).toContain(id);
@@ -523,7 +531,7 @@ describe("a whole session with hooks (I123)", () => {
       hook(project, "PreCompress");
       handBack(project, agent, prompt, report());
     }
-    project.maestro(["session", "complete"], { env: { MAESTRO_AUTO_ARCHIVE: "false" } });
+    finish(project);
     hook(project, "SessionEnd");
     const events = project
       .read(`${state}/archive/${id}.jsonl`)

@@ -3,11 +3,12 @@
 import { spawn } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { eventFault } from "../../src/session/events.ts";
+import { eventFault, type PhaseStatus } from "../../src/session/events.ts";
 import type { SessionPhase } from "../../src/session/session.ts";
 import { glance } from "../../src/store/glance.ts";
 import { inState, locateState, type StateLocation } from "../../src/store/location.ts";
 import { claimLock } from "../../src/store/lock.ts";
+import { completeSession, movePhase } from "../../src/store/operations.ts";
 import { readJournal } from "../../src/store/read-journal.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
 import { type PhaseSpec, Project, planPath, planText, type Run, root } from "./project.ts";
@@ -237,6 +238,28 @@ export function faultsOf(project: Project): string[] {
   if (state !== "open") faults.push(`the session is ${state}`);
   const left = project.list(".gemini/state").filter((name) => name.startsWith("."));
   return [...faults, ...left];
+}
+
+/** Moves a phase as a person at the command line does, without the price of a process. `message`: why it failed. */
+export function move(project: Project, phase: string, to: PhaseStatus, message?: string): void {
+  const failure = message === undefined ? undefined : { type: "runtime" as const, message };
+  change(project, (store) =>
+    movePhase(store, { phase, to, userDecision: to === "skipped", failure, maxRetries: 2, now: new Date() }),
+  );
+}
+
+/** Nothing is left to do, and nobody has put the session away. */
+export function finish(project: Project): void {
+  change(project, (store) => completeSession(store, undefined, { archive: false }));
+}
+
+function change(project: Project, use: (store: SessionStore) => void): void {
+  const warn = (message: string): never => {
+    throw new Error(message);
+  };
+  const store = new SessionStore(locationOf(project), { now: () => new Date(), warn, fault: eventFault });
+  use(store);
+  store.close();
 }
 
 /** Runs `use` while this process holds a lock of the session: `.lock`, or `.engine` as an engine does. */
