@@ -1,17 +1,15 @@
 // maestro guard check: what the guard says to a command, or to many tool calls, one JSON object a line.
 
-import { readlinkSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { errno, MaestroError } from "../errors.ts";
+import { resolve } from "node:path";
+import { MaestroError } from "../errors.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import type { Ground } from "../guard/ground.ts";
 import { judgeCommand, judgeToolCall } from "../guard/judge.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { programRoot } from "../program-root.ts";
+import { realPath } from "../store/real-path.ts";
 import { settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
-
-const MAX_HOPS = 40;
 
 export interface GuardOptions {
   jsonl?: boolean;
@@ -110,32 +108,10 @@ function groundOf(io: Io): Ground {
     stateDir: resolve(io.cwd, values.MAESTRO_STATE_DIR),
     // Whoever works on the extension itself may build it.
     extensionRoot: isAround(installed, io.cwd) ? undefined : installed,
-    realpath: (path) => followed(path),
+    realpath: realPath,
   };
 }
 
 function isAround(directory: string, path: string): boolean {
   return path === directory || path.startsWith(`${directory}/`);
-}
-
-/** Follows the links of the part that exists, and a link that leads to nothing yet. */
-function followed(path: string, hops = 0): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errno(error) === undefined) throw error;
-  }
-  const target = hops < MAX_HOPS ? linkAt(path) : undefined;
-  if (target !== undefined) return followed(resolve(dirname(path), target), hops + 1);
-  const parent = dirname(path);
-  return parent === path ? path : join(followed(parent, hops), basename(path));
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    if (errno(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { rewrite, ruleOf } from "./trial.ts";
+import { rewrite, ruleOf } from "../../test/support/guard.ts";
 
 /** What developers type all day, and what only looks like a fault. */
 const commands = [
@@ -350,6 +350,9 @@ const commands = [
   "git describe --tags > VERSION",
   "git ls-files '*.env'",
   "git rm --cached .env",
+  "git rm -r --cached .",
+  "git rm -rf src/old",
+  "npm exec -- tsc --noEmit",
   "git add .env.example",
   "git check-ignore .env",
   'echo "127.0.0.1 x" | sudo tee -a /etc/hosts',
@@ -1016,6 +1019,18 @@ const commands = [
   "bash -c",
   "python -- -c 'print(1)'",
   "rm -rf ./foo 2>&1",
+  'while read f; do cat "$f"; done <<EOF\na\nb\nEOF',
+  'while read f; do git apply "$f"; done <<EOF\na.diff\nEOF',
+  'while read f; do patch -p1 -i "$f"; done <<< a.diff',
+  "while read -r f; do npm test -- \"$f\"; done <<'EOF'\na\nb\nEOF",
+  "gemini extensions list",
+  "gemini extensions update maestro",
+  "ls dist | xargs -I{} rm -rf dist/{}",
+  "ls -d dist/* | xargs rm -rf",
+  "less README.md",
+  "bat src/a.ts",
+  "$SHELL --version",
+  "split -l 10 f part_",
 ];
 
 test.each(commands)("allows %j (S240)", (command) => {

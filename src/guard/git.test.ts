@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rewrite, ruleOf } from "./trial.ts";
+import { rewrite, ruleOf } from "../../test/support/guard.ts";
 
 test.each(["git push --force origin main", "git push -f origin master", "git push origin +main", "git push --force"])(
   "%j is refused (Y287)",
@@ -103,6 +103,11 @@ const pushes = [
   "git push origin HEAD:refs/heads/main -f",
   "git push origin main:main -f",
   "git push -f origin main:refs/heads/main",
+  'git push origin "+refs/heads/main:refs/heads/main"',
+  "git push origin HEAD:main --force-with-lease=main",
+  "git push -f origin @",
+  "git push --prune --force origin 'refs/heads/*'",
+  "git -c push.default=current push -f",
 ];
 
 const resets = [

@@ -4,6 +4,7 @@ import { type Call, type Inner, quoted } from "./call.ts";
 import { judgeConfig } from "./git-config.ts";
 import { cutAtEquals, Options } from "./options.ts";
 import { locate } from "./paths.ts";
+import { judgeRemoval } from "./removal.ts";
 import { canBe, isKnown, knownPart, STAR, shown, UNKNOWN } from "./shape.ts";
 import { type Denial, deny } from "./verdict.ts";
 
@@ -55,11 +56,21 @@ export function judgeGit(call: Call): Denial | undefined {
       return judgePush(git.args, call.branch);
     case "reset":
       return judgeReset(git.args);
+    case "rm":
+      return judgeRm(git, call);
     case "config":
       return judgeConfig(git, call.ground, (words) => judgeGit({ ...call, name: "git", args: words }));
     default:
       return undefined;
   }
+}
+
+/** The same files as with `rm`; `--cached` leaves them where they are. */
+function judgeRm({ args, cwd }: GitCommand, call: Call): Denial | undefined {
+  const options = new Options(args);
+  if (options.has("--cached", "n", "--dry-run")) return undefined;
+  // git expands patterns itself.
+  return judgeRemoval({ ...call, name: "rm", args: args.map((arg) => arg.replaceAll("*", STAR)), cwd });
 }
 
 function judgeReset(args: readonly string[]): Denial | undefined {

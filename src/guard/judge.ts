@@ -58,9 +58,20 @@ function isSwarming(command: string): boolean {
   let variables = 0;
   let expansions = 0;
   let braces = 0;
+  let isQuoted = false;
+  // In a heredoc a quote is a letter like any other.
+  const hasQuotes = !command.includes("<<");
   for (let at = 0; at < command.length; at++) {
     const letter = command[at] as string;
     const next = command[at + 1];
+    if (letter === "\\" && hasQuotes) at++;
+    else if (letter === '"' && hasQuotes) isQuoted = !isQuoted;
+    else if (letter === "'" && hasQuotes && !isQuoted) {
+      // Nothing in a long text between single quotes is an operator.
+      const end = command.indexOf("'", at + 1);
+      at = end === -1 ? at : end;
+      continue;
+    }
     if (";|&<>\n".includes(letter)) operators++;
     if (letter === "<" && next === "<") heredocs++;
     if (letter === "$") variables++;

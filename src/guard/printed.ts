@@ -93,6 +93,7 @@ const printers: Record<string, (call: Call) => Feed> = {
     const root = normal(call.ground.projectRoot);
     return program(isInside(git.cwd, root) ? root : FILLED);
   },
+  printenv: ({ args, ground }) => (args[0] === "HOME" ? program(normal(ground.home || "/root")) : computed),
   seq: one,
   date: one,
   whoami: one,
@@ -191,8 +192,7 @@ function temporary({ args, cwd, ground }: Call): Feed {
 function listed({ args }: Call): Feed {
   const { operands } = new Options(args, "IwT", ["--ignore", "--hide"]);
   const isItself = args.some((arg) => /^-[a-zA-Z]*d/.test(arg));
-  if (operands.length === 0) return program(STAR);
-  return program(
-    operands.map((path) => (isItself || /[\uE002\uE003]/.test(path) ? path : `${path}/${STAR}`)).join("\n"),
-  );
+  // Of a directory the names in it are listed, of patterns the paths.
+  const names = operands.map((path) => (isItself || /[\uE002\uE003]/.test(path) ? path : STAR));
+  return program(names.length === 0 ? STAR : names.join("\n"));
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rewrite, ruleOf } from "./trial.ts";
+import { rewrite, ruleOf } from "../../test/support/guard.ts";
 
 test.each(["rm -rf /", "rm -rf /*", "rm -rf ~", 'rm -rf "$HOME"', "rm -r -f /", "sudo rm -rf /"])(
   "%j is refused (Y286)",
@@ -29,6 +29,9 @@ const commands = [
   "rm -rf /etc",
   "rm -rf /etc/nginx",
   "rm -rf .",
+  "git rm -rf .",
+  "git rm -r '*'",
+  "git -C . rm -rf .",
   "rm -rf ./",
   "rm -rf *",
   "rm -rf ./*",
@@ -370,6 +373,25 @@ const commands = [
   "parallel bash -c ::: 'rm -rf /'",
   "xargs --arg-file=/tmp/paths rm -rf",
   "find . -print0 | xargs -0 rm -rf",
+  "rm -rf ~/./*",
+  "rm -rf ${HOME}${X}",
+  'rm -rf /"$X"/*',
+  "cd; rm -rf .[^.]* *",
+  "pushd ~ > /dev/null; rm -rf *",
+  "find ~ -mindepth 1 -delete",
+  "find / -xdev -delete",
+  "find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +",
+  "find . ! -name . -prune -exec rm -rf {} +",
+  "ls -A | xargs -d '\\n' rm -rf",
+  "ls -1 | xargs -I% rm -rf %",
+  "ls ~ | xargs -I{} rm -rf ~/{}",
+  "rm -rf $(printenv HOME)",
+  "python -c \"import shutil; shutil.rmtree('.')\"",
+  'python -c "import shutil, os; shutil.rmtree(os.getcwd())"',
+  "node -e \"require('fs').rmSync(process.env.HOME,{recursive:true})\"",
+  "rsync -a --delete /tmp/empty/ ./",
+  "rm -rf ../$(basename $(pwd))",
+  'sudo -- sh -c "cd / && rm -rf *"',
 ];
 
 describe("destructive-rm", () => {

@@ -18,11 +18,19 @@ export function judgeCall(call: Call): Denial | undefined {
     judgeRemoval(call) ??
     judgeFind(call) ??
     judgeGit(call) ??
+    judgeGemini(call) ??
     judgeWritten(call) ??
     judgeOutput(call) ??
     judgeShell(call) ??
     judgeHidden(call)
   );
+}
+
+/** The guard is an extension: it must not be switched off from inside. */
+function judgeGemini({ name, args }: Call): Denial | undefined {
+  const isOff = /^extensions?$|^hooks?$/.test(args[0] ?? "") && /^(?:disable|uninstall|remove)$/.test(args[1] ?? "");
+  if (name !== "gemini" || !isOff) return undefined;
+  return deny("sensitive-file", `"gemini ${args[0]} ${args[1]}" would switch the guard off. Ask the user to do it.`);
 }
 
 /** Code that decodes what it runs cannot be judged. */

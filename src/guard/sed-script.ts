@@ -10,7 +10,7 @@ export function sedScripts(args: readonly string[]): { scripts: string[]; files:
   return {
     scripts: hasScript ? given : options.operands.slice(0, 1),
     files: hasScript ? options.operands : options.operands.slice(1),
-    isInPlace: args.some((arg) => /^-[nErsuz]*i/.test(arg)) || options.has("--in-place"),
+    isInPlace: args.some((arg) => /^-[nErsuzb]*i/.test(arg)) || options.has("--in-place"),
   };
 }
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rewrite, ruleOf } from "./trial.ts";
+import { rewrite, ruleOf } from "../../test/support/guard.ts";
 
 test.each([".env", "server.pem", "server.key", "aws.credentials"])("nothing is written to %s (Y290)", (name) => {
   expect(ruleOf(`cp draft ${name}`)).toBe("sensitive-file");
@@ -167,6 +167,15 @@ const commands = [
   'cp "$SRC" "$DST/.env"',
   'cp x "${APP_DIR}/.env.production"',
   "cp x $APP/server.key",
+  "install -m600 /dev/stdin .env <<< A=1",
+  "cp x .ENV",
+  "curl -o .git/hooks/pre-commit url",
+  "git config --file .git/config core.hooksPath x",
+  "git config core.hooksPath ''",
+  "gemini extensions disable maestro",
+  "gemini extensions uninstall maestro",
+  "jq . x > ~/.gemini/settings.json",
+  "rm -rf .gemini/state",
 ];
 
 describe("sensitive-file", () => {

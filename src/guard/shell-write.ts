@@ -15,11 +15,26 @@ import { isBase64, writtenBy } from "./written.ts";
 const sayers = new Set(["echo", "printf", "print", "cat", "yes", "dd"]);
 /** They pass text on, changed or not. */
 const filters = new Set(
-  "tac rev nl head tail cut paste join sort uniq tr sed awk grep egrep fgrep zgrep rg ag ack fold fmt expand unexpand column comm pr shuf base64 base32 basenc xxd iconv jq yq gron envsubst tee sponge ts".split(
+  "tac rev nl head tail cut paste join sort uniq tr sed awk grep egrep fgrep zgrep rg ag ack fold fmt expand unexpand column comm pr shuf base64 base32 basenc xxd iconv jq yq gron envsubst tee sponge ts more less bat batcat".split(
     " ",
   ),
 );
-const unpackers = new Set(["gunzip", "zcat", "gzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "uudecode"]);
+/** What they print is theirs, unless the command line fed them. */
+const unpackers = new Set([
+  "gunzip",
+  "zcat",
+  "gzip",
+  "bzip2",
+  "bunzip2",
+  "xz",
+  "unxz",
+  "zstd",
+  "unzstd",
+  "uudecode",
+  "m4",
+  "cpp",
+  "tclsh",
+]);
 
 /** Files that the arguments name: first whether they may be written at all, then whether it is content. */
 export function judgeWritten(call: Call): Denial | undefined {

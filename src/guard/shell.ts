@@ -153,6 +153,9 @@ export class Shell {
         return this.cwd;
       case "TMPDIR":
         return this.tmpdir;
+      case "SHELL":
+      case "BASH":
+        return "/bin/bash";
       case "IFS":
         return " \t\n";
       case "PATH":
@@ -164,7 +167,7 @@ export class Shell {
 }
 
 const setByTheShell = new Set(
-  "USER LOGNAME SHELL HOSTNAME UID EUID PPID RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME BASHPID BASH BASH_VERSION LINENO OSTYPE MACHTYPE HOSTTYPE TERM LANG".split(
+  "USER LOGNAME HOSTNAME UID EUID PPID RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME BASHPID BASH_VERSION LINENO OSTYPE MACHTYPE HOSTTYPE TERM LANG".split(
     " ",
   ),
 );

@@ -70,7 +70,6 @@ const prefixes: Record<string, Prefix> = {
   npx: packageRunner,
   pnpx: packageRunner,
   bunx: packageRunner,
-  npm: { ...packageRunner, verb: ["exec", "x"] },
   pnpm: { ...packageRunner, verb: ["exec", "dlx"] },
   yarn: { ...packageRunner, verb: ["exec", "dlx"] },
   bun: { verb: ["x"] },
@@ -231,6 +230,11 @@ const lines: Record<string, Reader> = {
   concurrently: ({ args }) => each(args, "ncp", ["--names", "--kill-others-on-fail"]),
   nodemon: (call) => optionCode(call, "xwie", ["--exec", "--watch", "--ext", "--ignore"]),
   entr: ({ args }) => (args.some((arg) => /^-[a-z]*s/.test(arg)) ? each(args, "", []) : behindPrefix(args, {})),
+  npm: (call) => {
+    const isExec = call.args[0] === "exec" || call.args[0] === "x";
+    const code = isExec ? optionCode(call, "cp", ["--call", "--package"]) : [];
+    return code.length > 0 ? code : behindPrefix(call.args, { ...packageRunner, verb: ["exec", "x"] });
+  },
   npx: (call) => {
     const code = optionCode(call, "cp", ["--call", "--package"]);
     return code.length > 0 ? code : behindPrefix(call.args, packageRunner);

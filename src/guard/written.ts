@@ -86,6 +86,7 @@ const writers: Record<string, (call: Call) => Written[]> = {
       ? [content("the patched files")]
       : operands.slice(0, 1).map((path) => ({ path, isContent }));
   },
+  split: ({ stdin }) => (stdin.origin === "shell" ? [content("the parts")] : []),
   uudecode: ({ args, stdin }) => {
     const paths = new Options(args, "o").all("o");
     return paths.length > 0 ? paths.map(content) : stdin.origin === "shell" ? [content("the decoded file")] : [];

@@ -2,6 +2,7 @@
 
 import { MaestroError } from "../errors.ts";
 import { noteHistory } from "../store/archive.ts";
+import { runningEngine } from "../store/engine-lock.ts";
 import { inState } from "../store/location.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
@@ -37,9 +38,10 @@ export function makeWorkspace({ location }: Project, here: Surroundings): boolea
   }
 }
 
-/** Puts the completed session away, if that is wanted; returns its id. */
+/** Puts the completed session away, if that is wanted and no engine is about to do it; returns its id. */
 export function archiveCompleted(project: Project, here: Surroundings): string | undefined {
-  return settingsOf(here).MAESTRO_AUTO_ARCHIVE ? storeOf(project, here).archive().session_id : undefined;
+  if (!settingsOf(here).MAESTRO_AUTO_ARCHIVE || runningEngine(project.location) !== undefined) return undefined;
+  return storeOf(project, here).archive().session_id;
 }
 
 /** A line about a session that stays, for the history. */

@@ -1,13 +1,13 @@
 // BeforeTool of run_shell_command, write_file and replace: the tier of a dispatched agent, then the guard.
 
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
 import { judgeFile } from "../guard/file.ts";
 import type { Ground } from "../guard/ground.ts";
 import { quickVerdict } from "../guard/quick.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
+import { realPath } from "../store/real-path.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { allow, deny, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -28,7 +28,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     tmpdir: here.env.TMPDIR ?? "/tmp",
     stateDir: resolve(here.projectRoot, stateDirectory(here)),
     extensionRoot: here.extensionRoot,
-    realpath,
+    realpath: realPath,
   };
   const verdict = tool === "run_shell_command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
   return verdict.verdict === "allow" ? allow : deny(`${verdict.reason} [${verdict.rule}]`);
@@ -49,23 +49,5 @@ function stateDirectory(here: Surroundings): string {
   } catch (error) {
     here.log(`settings: ${error instanceof Error ? error.message : error}`);
     return DEFAULT_STATE_DIR;
-  }
-}
-
-const MAX_LINKS = 40;
-
-/** Where a path leads that may not exist yet, also through a link that leads nowhere. Errors are not made: they cost more than the rest. */
-function realpath(path: string): string {
-  const rest: string[] = [];
-  let links = 0;
-  for (let at = path; ; ) {
-    const stat = lstatSync(at, { throwIfNoEntry: false });
-    if (stat?.isSymbolicLink() && links++ < MAX_LINKS) at = resolve(dirname(at), readlinkSync(at));
-    else if (stat !== undefined) return join(realpathSync.native(at), ...rest);
-    else if (dirname(at) === at) return path;
-    else {
-      rest.unshift(basename(at));
-      at = dirname(at);
-    }
   }
 }

@@ -22,6 +22,7 @@ import { type Conflict, findConflicts, watchedFiles } from "../session/position.
 import type { Evidence } from "../session/report-move.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
+import { runningEngine } from "./engine-lock.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import { contentOf } from "./plan-file.ts";
 import { hashFiles, hashPlan, hashText } from "./project-files.ts";
@@ -128,6 +129,12 @@ export function completeSession(
   summary: string | undefined,
   { archive, recorder = store }: { archive: boolean; recorder?: Recorder },
 ): Archived | null {
+  const owner = runningEngine(store.location);
+  if (owner !== undefined) {
+    throw new MaestroError("environment", `The session is being run by process ${owner.pid} since ${owner.since}`, {
+      hint: "It completes the session itself. Wait for it, or stop it first.",
+    });
+  }
   changeSession(recorder, (session) => decideCompletion(session, summary));
   return archive ? store.archive() : null;
 }

@@ -12,6 +12,7 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -103,8 +104,12 @@ export class GitProject {
 
 /** Every file below a directory: its permissions to run and its content as text of one character per byte; links as "-> target". */
 export function filesBelow(path: string, root = path): Record<string, string> {
-  if (!existsSync(path) && !lstatSync(path, { throwIfNoEntry: false })) return {};
-  const stat = lstatSync(path);
+  // Also for a path that leads through a file.
+  const stat =
+    existsSync(dirname(path)) && statSync(dirname(path)).isDirectory()
+      ? lstatSync(path, { throwIfNoEntry: false })
+      : undefined;
+  if (stat === undefined) return {};
   const name = relative(root, path);
   if (stat.isSymbolicLink()) return { [name]: `-> ${readlinkSync(path)}` };
   if (stat.isFile()) return { [name]: `${stat.mode & 0o100 ? "x" : "-"} ${readFileSync(path, "latin1")}` };

@@ -8,7 +8,6 @@ import { insideProject } from "../../session/evidence.ts";
 import { moveByReport } from "../../session/report-move.ts";
 import { findPhase, hasDependents, isClosed, type Session } from "../../session/session.ts";
 import { pathFault } from "../../store/contained.ts";
-import { runningEngine } from "../../store/engine-lock.ts";
 import {
   addError,
   addFiles,
@@ -177,12 +176,6 @@ function filesOf({ cwd }: Context, given: z.output<typeof files>) {
 
 function complete(context: Context, input: { summary?: string | undefined; expected_revision?: number | undefined }) {
   const { store, settings, location } = context;
-  const owner = runningEngine(location);
-  if (owner !== undefined) {
-    throw new MaestroError("environment", `The session is being run by process ${owner.pid} since ${owner.since}`, {
-      hint: "It completes the session itself. Wait for it, or end it: maestro_decide stop.",
-    });
-  }
   let revision = 0;
   const recorder = recorderOf(context, input.expected_revision);
   const archived = completeSession(store, input.summary, {

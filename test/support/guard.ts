@@ -1,9 +1,9 @@
-// For tests only: the ground they stand on, and rewrites of a command that keep its meaning.
+// The guard in tests: the ground they stand on, and rewrites of a command that keep its meaning.
 
 import fc from "fast-check";
-import { quoted } from "./call.ts";
-import type { Ground } from "./ground.ts";
-import { judgeCommand } from "./judge.ts";
+import { quoted } from "../../src/guard/call.ts";
+import type { Ground } from "../../src/guard/ground.ts";
+import { judgeCommand } from "../../src/guard/judge.ts";
 
 export const ground: Ground = {
   projectRoot: "/home/dev/project",
