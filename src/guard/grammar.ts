@@ -21,7 +21,7 @@ import { type Denial, deny, type Rule } from "./verdict.ts";
 import { fieldsOf, type Substitutions, textOf } from "./words.ts";
 
 const MAX_DEPTH = 64;
-const MAX_STEPS = 20_000;
+const MAX_STEPS = 10_000;
 const MAX_LETTERS = 2_000_000;
 const MAX_ROUNDS = 256;
 const MAX_OUTPUT = 65_536;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ground, ruleOf } from "../../test/support/guard.ts";
+import { ground, quickest, ruleOf } from "../../test/support/guard.ts";
 import type { Ground } from "./ground.ts";
 import { judgeCommand, judgeToolCall } from "./judge.ts";
 
@@ -195,13 +195,8 @@ describe("what cannot be judged is denied (P13, C39)", () => {
     ["code that runs itself", `x='${"a ".repeat(30_000)}';${'eval "$x";'.repeat(1000)}`],
     ["loops in loops", `${"for i in {1..50}; do ".repeat(20)}a${"; done".repeat(20)}; ${"echo $(ls) ".repeat(6000)}`],
   ])("%s: an answer in time (T3)", (_, command) => {
-    const times: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      const start = performance.now();
-      expect(judgeCommand(command, ground).verdict).toBe("deny");
-      times.push(performance.now() - start);
-    }
-    expect(Math.min(...times)).toBeLessThan(200);
+    const took = quickest(200, () => expect(judgeCommand(command, ground).verdict).toBe("deny"));
+    expect(took).toBeLessThan(200);
   });
 
   test.each(["f() { f; }; f", ":(){ :|:& };:", "alias a=a; a", "a() { b; }; b() { a; }; a", "trap 'trap x 0' 0"])(

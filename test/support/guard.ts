@@ -88,3 +88,14 @@ function applied(command: string, [isInFront, front, back]: readonly [boolean, n
   const list = fits ? inFront : around;
   return (list[(fits ? front : back) % list.length] as Rewrite)(command);
 }
+
+/** The best of a few rounds: the machine may have other work, the guard has no excuse. Stops as soon as it was quick enough. */
+export function quickest(withinMs: number, work: () => void): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 10 && best >= withinMs; round++) {
+    const start = performance.now();
+    work();
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
