@@ -38,6 +38,11 @@ export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export const TIMEOUT_CODE = 124;
 
 export class MaestroError extends Error {
+  /** By name: the parts of a hook are bundles of their own, each with its copy of this class. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "MaestroError";
+  }
+
   readonly code: ErrorCode;
   /** What the person can do about it; printed on a line of its own. */
   readonly hint: string | undefined;

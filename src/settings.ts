@@ -2,6 +2,7 @@
 // Precedence: exported variable, then the workspace's .env, then the extension's .env, then the default. Empty means unset.
 
 import { type DurationUnit, parseDuration } from "./duration.ts";
+import { MaestroError } from "./errors.ts";
 import {
   DEFAULT_STATE_DIR,
   type Environment,
@@ -82,6 +83,22 @@ export function resolveSettings(projectRoot: string, env: Environment): Resolved
     if (caution !== undefined) cautions.push(caution);
   }
   return { values: values as Settings, sources: sources as ResolvedSettings["sources"], cautions };
+}
+
+/** For somebody who must go on: what cannot be read has its default, and is complained about. */
+export function tolerantSettings(projectRoot: string, env: Environment, complain: (problem: string) => void): Settings {
+  const layers = layersOf(projectRoot, env);
+  const values: Record<string, unknown> = {};
+  for (const [name, definition] of Object.entries(definitions) as [SettingName, Definition<unknown>][]) {
+    try {
+      values[name] = resolve(name, definition, layers).value;
+    } catch (error) {
+      if (!(error instanceof MaestroError)) throw error;
+      values[name] = definition.default;
+      complain([error.message, error.hint].filter((part) => part !== undefined).join(" "));
+    }
+  }
+  return values as Settings;
 }
 
 function resolve<T>(

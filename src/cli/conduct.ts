@@ -1,6 +1,6 @@
 // Carries a session out: builds what the engine needs, lets it run in front of the user's eyes, and says what came of it.
 
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Engine, type EngineEnd } from "../engine/engine.ts";
@@ -18,6 +18,7 @@ import { requireSession } from "../session/decide.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { openBatch, policyPath } from "../store/batch.ts";
+import { delegationsElsewhere } from "../store/delegations.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
@@ -164,6 +165,12 @@ export function idleSession(store: SessionStore): Session | undefined {
     });
   }
   const { session } = state;
+  // Whoever speaks from inside that conversation knows what it does.
+  const [delegation] = delegationsElsewhere(store.location).filter(({ by }) => !isAncestor(by));
+  if (delegation !== undefined) {
+    const what = `Phase ${delegation.phase} is being worked on by ${delegation.agent} in a conversation (process ${delegation.by})`;
+    throw new MaestroError("environment", what, { hint: "Wait until it has come back, or end that conversation." });
+  }
   const owner = runningEngine(store.location);
   if (owner !== undefined) {
     const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
@@ -172,6 +179,16 @@ export function idleSession(store: SessionStore): Session | undefined {
     });
   }
   return session;
+}
+
+/** Whether this process was started by that one, or by somebody it started. Linux only: elsewhere nobody is. */
+function isAncestor(pid: number): boolean {
+  for (let at = process.ppid; at > 1; ) {
+    if (at === pid) return true;
+    const status = existsSync(`/proc/${at}/status`) ? readFileSync(`/proc/${at}/status`, "utf8") : "";
+    at = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
+  }
+  return false;
 }
 
 /** No orchestra inside an orchestra. */
@@ -185,6 +202,14 @@ export function refuseInsideAttempt(io: Io): void {
       hint: "Do the work of the phase yourself and hand it over.",
     },
   );
+}
+
+/** An agent at work on a phase decides nothing about its session. */
+export function refuseDecisionInsideAttempt(io: Io): void {
+  if (!io.env.MAESTRO_ATTEMPT && !io.env[RUN_MARKER]) return;
+  throw new MaestroError("environment", "This is an attempt of Maestro: it does not decide about its own session", {
+    hint: "Say in your report what should be decided.",
+  });
 }
 
 /** Where a program is on PATH; undefined when it is not. */

@@ -1,12 +1,13 @@
 // maestro agents install-policies: the tiers as policies of the user's own. Never touches a file that is not ours or was edited.
 
-import { mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type InstalledPolicy, type Standing, standingOf, userPolicies } from "../agents/policies.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { Directory } from "../store/contained.ts";
 import { readRegular, replaceDurably } from "../store/durable.ts";
+import { makeDirectories } from "../store/make-directories.ts";
 import { type Io, printJson } from "./io.ts";
 
 interface Options {
@@ -67,7 +68,7 @@ function act(directory: Directory, { name, text }: InstalledPolicy, deed: Deed):
 
 function openDirectory(path: string, isWanted: boolean): Directory | undefined {
   try {
-    if (isWanted) mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (isWanted) makeDirectories(path, 0o700);
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     return Directory.openRoot(path);
   } catch (error) {

@@ -7,6 +7,7 @@ import { errorTypes } from "../session/events.ts";
 import { definitions } from "../settings.ts";
 import { agentsCheck } from "./agents.ts";
 import { archive } from "./archive.ts";
+import { refuseDecisionInsideAttempt } from "./conduct.ts";
 import { abort, retry, skip, stop } from "./decisions.ts";
 import { dispatch } from "./dispatch.ts";
 import { doctor } from "./doctor.ts";
@@ -99,6 +100,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .action(async (options) => verdict(await stop(io, options)));
 
   verb(maestro, "retry <phase>", "decide that a failed phase is tried again")
+    .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .option("--timeout <time>", "give its attempts more time: 90s, 20m")
     .option("--reason <text>", "why")
     .addOption(json())
@@ -106,6 +108,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .action((phase, options) => verdict(retry(io, phase, options)));
 
   verb(maestro, "skip <phase>", "decide that a phase is not done at all")
+    .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .option("--reason <text>", "why")
     .addOption(json())
     .addHelpText("after", examples("maestro skip 3", 'maestro skip 3 --reason "done by hand"'))
@@ -118,6 +121,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .action(async (phase, options) => verdict(await verify(io, phase, options)));
 
   verb(maestro, "abort", "end the session for good")
+    .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .option("--reason <text>", "why")
     .addOption(json())
     .addHelpText("after", examples("maestro abort", 'maestro abort --reason "wrong approach"'))
@@ -152,6 +156,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .action((options) => verdict(status(io, options)));
 
   verb(maestro, "archive", "end the session and put it away with its plans")
+    .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .addOption(json())
     .addHelpText("after", examples("maestro archive", "maestro archive --json"))
     .action((options) => verdict(archive(io, options)));
@@ -184,6 +189,9 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     "after",
     examples("maestro session create plan.md"),
   );
+  session.hook("preAction", (_, action) => {
+    if (action.name() !== "note") refuseDecisionInsideAttempt(io);
+  });
   verb(session, "create <plan>", "start a session that follows a plan")
     .option("--task <text>", "what the user asked for")
     .option("--mode <mode>", "parallel or sequential")

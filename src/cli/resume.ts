@@ -65,7 +65,8 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     fixedPhases(io, session),
   );
   const hasOldPlan = conflicts.some((conflict) => conflict.kind === "plan_changed");
-  const isStuck = (hasOldPlan && !flags.acceptPlanChange) || (hasFailed(session) && !flags.yes && !io.interactive);
+  const isStuck =
+    (hasOldPlan && !flags.acceptPlanChange) || (hasFailed(session, flags) && !flags.yes && !io.interactive);
   // What somebody has to read before they decide is the answer; otherwise it is on the way to it.
   (isStuck ? io.out : io.err)(`${shown.join("\n")}\n\n`);
   if (hasOldPlan && !(await takeNewPlan(io, settings, store, flags))) return NEEDS_A_PERSON;
@@ -101,8 +102,9 @@ function openSession(store: SessionStore): Session {
   return session;
 }
 
-function hasFailed(session: Session): boolean {
-  return session.phases.some((phase) => phase.status === "failed");
+function hasFailed({ phases }: Session, flags: ResumeFlags): boolean {
+  const chosen = chosenPhases(phases, flags.phases);
+  return phases.some((phase) => phase.status === "failed" && chosen?.has(phase.id) !== false);
 }
 
 /** Phases of whose files some were written after their last error. */
@@ -162,7 +164,9 @@ async function decideFailed(
   flags: ResumeFlags,
 ): Promise<boolean> {
   const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
-  for (const { id } of requireSession(store.session).phases.filter((one) => one.status === "failed")) {
+  const { phases } = requireSession(store.session);
+  const chosen = chosenPhases(phases, flags.phases);
+  for (const { id } of phases.filter((one) => one.status === "failed" && chosen?.has(one.id) !== false)) {
     const decision = flags.yes ? "retry" : await askAbout(io, id);
     if (decision === "leave") return false;
     if (decision === "options") {

@@ -6,7 +6,7 @@ import { geminiRuntime } from "../runtimes/gemini.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../session/decide.ts";
 import type { ExecutionMode } from "../session/events.ts";
-import type { Session } from "../session/session.ts";
+import { isClosed, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { type ApprovedPlan, createSession } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
@@ -112,18 +112,35 @@ export async function carryOut(io: Io, { store, settings, runtime, program, flag
   }
 }
 
-/** --phases: ids that there are. */
+/** --phases: ids that there are, and that wait for nothing but each other. */
 export function chosenPhases(
-  phases: readonly { id: string }[],
+  phases: readonly { id: string; blocked_by: readonly string[]; status?: string }[],
   given: string | undefined,
 ): ReadonlySet<string> | undefined {
   if (given === undefined) return undefined;
   const ids = given.split(/[\s,]+/).filter((id) => id !== "");
   const unknown = ids.find((id) => !phases.some((phase) => phase.id === id));
-  if (ids.length > 0 && unknown === undefined) return new Set(ids);
+  if (ids.length > 0 && unknown === undefined) {
+    refuseWaiting(phases, ids);
+    return new Set(ids);
+  }
   const what =
     unknown === undefined ? "--phases names no phase" : `--phases names ${unknown}, which is no phase of the plan`;
   throw new MaestroError("usage", what, { hint: "Write ids with commas between them: --phases 1,2." });
+}
+
+function refuseWaiting(
+  phases: readonly { id: string; blocked_by: readonly string[]; status?: string }[],
+  ids: string[],
+) {
+  const isDone = (id: string) => phases.some((phase) => phase.id === id && isClosed({ status: phase.status ?? "" }));
+  for (const { id, blocked_by } of phases.filter((phase) => ids.includes(phase.id))) {
+    const blocker = blocked_by.find((other) => !ids.includes(other) && !isDone(other));
+    if (blocker === undefined) continue;
+    throw new MaestroError("usage", `--phases names ${id}, which waits for phase ${blocker}`, {
+      hint: `Name ${blocker} too, or run it first.`,
+    });
+  }
 }
 
 export function openLiveStore(io: Io, settings: ResolvedSettings): SessionStore {

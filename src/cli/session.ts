@@ -6,7 +6,7 @@ import { decideMode, decideNote } from "../session/decide.ts";
 import { errorTypes, executionModes, phaseStatuses, type SessionEvent } from "../session/events.ts";
 import { moveByReport } from "../session/report-move.ts";
 import { hasDependents, type Session } from "../session/session.ts";
-import { pathFault } from "../store/contained.ts";
+import { pathFault, withoutDetours } from "../store/contained.ts";
 import {
   addError,
   addFiles,
@@ -86,7 +86,7 @@ export interface FilesOptions extends Json {
 
 export function sessionFiles(io: Io, phase: string, options: FilesOptions): number {
   const [created = [], modified = [], deleted = []] = [options.created, options.modified, options.deleted].map(
-    (paths) => paths?.map(stripControls),
+    (paths) => paths?.map((path) => withoutDetours(stripControls(path))),
   );
   const count = created.length + modified.length + deleted.length;
   if (count === 0)

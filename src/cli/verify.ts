@@ -5,7 +5,7 @@ import { MaestroError, signalCodes } from "../errors.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { decideValidated } from "../session/decide-attempt.ts";
-import type { SessionPhase } from "../session/session.ts";
+import { hasReported, type SessionPhase } from "../session/session.ts";
 import { openBatch } from "../store/batch.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine } from "../store/engine-lock.ts";
@@ -41,7 +41,8 @@ export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<nu
 }
 
 /** Commands that pass prove nothing about work that nobody has reported. */
-function requireReported({ id, status, plan, handoff }: SessionPhase): void {
+function requireReported(phase: SessionPhase): void {
+  const { id, status, plan } = phase;
   if (status !== "in_progress") {
     throw new MaestroError(
       "illegal_transition",
@@ -56,7 +57,7 @@ function requireReported({ id, status, plan, handoff }: SessionPhase): void {
       hint: "It is completed by its agent's report.",
     });
   }
-  if (handoff?.status === "success" && handoff.missing.length === 0) return;
+  if (hasReported(phase)) return;
   throw new MaestroError("illegal_transition", `Phase ${id} has no report of success yet`, {
     hint: "Delegate it first: its report is recorded when its agent comes back.",
   });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { frozenPhase, moved, sessionAfter, startTime } from "../../test/support/session.ts";
+import { emptyContext } from "../handoff/downstream-context.ts";
 import type { AttemptOutcome, SessionEvent } from "../session/events.ts";
 import { apply } from "../session/fold.ts";
 import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
@@ -102,6 +103,29 @@ describe("a phase starts", () => {
     const running = { events: [begin("a"), begin("b")], live: ["a", "b"], now: { slots: 1 } };
     expect(planned("a b c", running)).toMatchObject({ actions: [], idle: false });
     expect(shown(planned("a b", { now: { slots: 0 } }))).toEqual(launches("a"));
+  });
+});
+
+describe("the phases that were asked for", () => {
+  const only = new Set(["a", "b"]);
+
+  it("start, and no others; when they are done, it is over and others are left", () => {
+    expect(shown(planned("a b c d<a", { limits: { only } }))).toEqual(launches("a", "b"));
+    const events = [...complete("a"), ...complete("b")];
+    expect(planned("a b c d<a", { events, limits: { only } })).toMatchObject({ idle: true, end: "chosen" });
+  });
+
+  it("start though another one has failed", () => {
+    expect(shown(planned("a b c", { events: fail("c"), limits: { only } }))).toEqual(launches("a", "b"));
+  });
+});
+
+describe("work of a native delegation", () => {
+  it("is validated and not done again", () => {
+    const handoff = { status: "success" as const, missing: [], summary: "", downstream_context: emptyContext() };
+    const events: SessionEvent[] = [begin("a"), { type: "phase.handed_off", phase: "a", agent: "coder", handoff }];
+    const session = sessionAfter([frozenPhase("a", { validation: ["true"] })], ...events);
+    expect(shown(schedule(session, unlimited, calm))).toEqual(["validate a"]);
   });
 });
 

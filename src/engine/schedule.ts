@@ -2,7 +2,14 @@
 // It is asked after every event, so it costs one pass over the phases. It starts nothing and moves no phase.
 
 import type { ExecutionMode } from "../session/events.ts";
-import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
+import {
+  awaitsValidation,
+  findPhase,
+  isClosed,
+  lastAttempt,
+  type Session,
+  type SessionPhase,
+} from "../session/session.ts";
 import { blockersOf, rankingOf, tailsOf } from "./priority.ts";
 
 export interface Limits {
@@ -50,7 +57,7 @@ export interface Schedule {
 }
 
 export function schedule(session: Session, limits: Limits, situation: Situation): Schedule {
-  const survey = surveyOf(session, situation.live);
+  const survey = surveyOf(session, situation.live, limits.only);
   if (isOver(session)) return conclude(session, survey, limits, situation, [], null);
   // What adoptions find decides what else can run. They take no time: look again at once.
   if (survey.adopt.length > 0) return conclude(session, survey, limits, situation, survey.adopt, situation.now);
@@ -69,12 +76,13 @@ interface Survey {
   validate: number[];
 }
 
-function surveyOf({ phases }: Session, live: Situation["live"]): Survey {
+/** A failure among phases that nobody asked for stops nothing. */
+function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["only"]): Survey {
   const survey: Survey = { closed: 0, failed: 0, adopt: [], validate: [] };
   for (let position = 0; position < phases.length; position += 1) {
     const phase = phases[position] as SessionPhase;
     if (isClosed(phase)) survey.closed += 1;
-    else if (phase.status === "failed") survey.failed += 1;
+    else if (phase.status === "failed") survey.failed += only?.has(phase.id) === false ? 0 : 1;
     else if (phase.status === "in_progress" && !live.has(phase.id)) {
       const need = needOf(phase);
       if (need === "adopt") survey.adopt.push({ kind: need, phase: phase.id });
@@ -86,6 +94,8 @@ function surveyOf({ phases }: Session, live: Situation["live"]): Survey {
 
 /** What a phase in progress needs that nobody is at work on. */
 function needOf(phase: SessionPhase): Action["kind"] {
+  // Also the work of a native delegation, which is no attempt of an engine.
+  if (awaitsValidation(phase)) return "validate";
   const attempt = lastAttempt(phase);
   if (attempt === undefined) return "launch";
   if (attempt.result === null) return "adopt";

@@ -12,7 +12,8 @@ export function placeThatStays(path: string, ground: Ground): string | undefined
   if (path === project) return "the working tree itself";
   if (isInside(project, path)) return path === "/" ? "the whole file system" : "a directory above the project";
   if (isInside(path, project)) return partOfProject(path.slice(project.length + 1), ground, path);
-  return temporary(path, ground) ?? (isTemporary(path, ground) ? undefined : elsewhere(path, ground, project));
+  const mayGo = isTemporary(path, ground) && !isOfOwnHome(path, ground);
+  return temporary(path, ground) ?? (mayGo ? undefined : elsewhere(path, ground, project));
 }
 
 /** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */
@@ -48,6 +49,11 @@ function temporary(path: string, ground: Ground): string | undefined {
 
 function isTemporary(path: string, ground: Ground): boolean {
   return roots(ground).some((root) => isInside(path, root));
+}
+
+/** Homes of tests and of CI lie among the temporary files, and are homes all the same. */
+function isOfOwnHome(path: string, { home }: Ground): boolean {
+  return home !== undefined && (isInside(path, normal(home)) || isInside(normal(home), path));
 }
 
 function elsewhere(path: string, ground: Ground, project: string): string | undefined {

@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rewrite, ruleOf } from "../../test/support/guard.ts";
+import { ground, rewrite, ruleOf } from "../../test/support/guard.ts";
+import { judgeCommand } from "./judge.ts";
 
 test.each(["rm -rf /", "rm -rf /*", "rm -rf ~", 'rm -rf "$HOME"', "rm -r -f /", "sudo rm -rf /"])(
   "%j is refused (Y286)",
@@ -408,3 +409,12 @@ describe("destructive-rm", () => {
     );
   });
 });
+
+test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf ~/*", "rm -rf ~/.ssh", 'rm -rf "$HOME/x/.."'])(
+  "a home among the temporary files is a home: %j",
+  (command) => {
+    const there = { ...ground, home: "/tmp/ci-home" };
+    expect(judgeCommand(command, there)).toMatchObject({ verdict: "deny", rule: "destructive-rm" });
+    expect(judgeCommand("rm -rf /tmp/other", there)).toEqual({ verdict: "allow" });
+  },
+);

@@ -28,9 +28,14 @@ export function judgeCall(call: Call): Denial | undefined {
 
 /** The guard is an extension: it must not be switched off from inside. */
 function judgeGemini({ name, args }: Call): Denial | undefined {
+  if (name !== "gemini") return undefined;
   const isOff = /^extensions?$|^hooks?$/.test(args[0] ?? "") && /^(?:disable|uninstall|remove)$/.test(args[1] ?? "");
-  if (name !== "gemini" || !isOff) return undefined;
-  return deny("sensitive-file", `"gemini ${args[0]} ${args[1]}" would switch the guard off. Ask the user to do it.`);
+  const isWithout = / (?:-e|--extensions)[ =]none(?: |$)/.test(` ${args.join(" ")}`);
+  if (!isOff && !isWithout) return undefined;
+  return deny(
+    "sensitive-file",
+    `"gemini ${args.slice(0, 2).join(" ")}" would switch the guard off. Ask the user to do it.`,
+  );
 }
 
 /** Code that decodes what it runs cannot be judged. */

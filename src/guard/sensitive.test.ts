@@ -173,6 +173,7 @@ const commands = [
   "git config --file .git/config core.hooksPath x",
   "git config core.hooksPath ''",
   "gemini extensions disable maestro",
+  "gemini -e none --yolo -p x",
   "gemini extensions uninstall maestro",
   "jq . x > ~/.gemini/settings.json",
   "rm -rf .gemini/state",

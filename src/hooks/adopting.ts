@@ -1,6 +1,7 @@
 // A session that is only a view, written by hand, by a script or by an earlier version: taken over into a journal, as any command would.
 // The only part of the hooks that reads YAML.
 
+import { MaestroError } from "../errors.ts";
 import { projectStore } from "../store/project-store.ts";
 import { type Project, settingsOf } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -10,5 +11,5 @@ export function adoptView({ location }: Project, here: Surroundings): void {
   const store = projectStore(location, { now: here.clock, warn: here.log, maxRetries });
   const read = store.read();
   store.close();
-  if (read.state === "broken") here.log(read.reason);
+  if (read.state === "broken") throw new MaestroError("parse_failed", read.reason);
 }

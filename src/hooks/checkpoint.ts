@@ -8,8 +8,6 @@ import { JOURNAL_FILE } from "../store/journal-file.ts";
 import { parseInput, textOf } from "./input.ts";
 
 export const CHECKPOINT_FILE = "compress-checkpoint.md";
-/** Beside it: which delegations are running. */
-export const DELEGATIONS = "delegations";
 const MAX_BYTES = 64 * 1024;
 
 export interface Checkpoint {

@@ -13,10 +13,10 @@ import { judgeDelegation } from "../session/decide-delegation.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings.ts";
+import { delegationsElsewhere, noteDelegation, runningDelegations } from "../store/delegations.ts";
 import { randomHex } from "../store/durable.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { hashFiles } from "../store/project-files.ts";
-import { noteDelegation, runningDelegations } from "./delegations.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
 import { makeWorkspace, storeOf } from "./recording.ts";
@@ -106,17 +106,21 @@ function begin(request: Request): Begun {
  */
 const SAME_TURN_MS = 10_000;
 
+/** In this answer of the model, or in another conversation. */
+function runningPhases({ location }: Project, here: Surroundings): Set<string> {
+  const since = new Date(here.clock().getTime() - SAME_TURN_MS).toISOString();
+  const own = runningDelegations(location, here).ours.filter(({ at }) => at >= since);
+  return new Set([...own, ...delegationsElsewhere(location, here)].flatMap(({ phase }) => phase ?? []));
+}
+
 function chooseWork(session: Session | undefined, { agent, text, settings, project, here }: Request): Begun {
   const preset = settings.MAESTRO_EXECUTION_MODE;
-  const since = new Date(here.clock().getTime() - SAME_TURN_MS).toISOString();
-  const running = runningDelegations(project.location, here).ours.flatMap(({ phase, at }) =>
-    at < since ? [] : (phase ?? []),
-  );
+  const running = runningPhases(project, here);
   const verdict = judgeDelegation(session, {
     agent,
     phase: readHeader(text)?.phase ?? namedPhase(text),
     mode: session?.execution_mode ?? (preset === "ask" ? null : preset),
-    running: new Set(running),
+    running,
     maxRetries: settings.MAESTRO_MAX_RETRIES,
   });
   if (verdict.kind === "refused") return verdict;
@@ -124,7 +128,7 @@ function chooseWork(session: Session | undefined, { agent, text, settings, proje
   const engine = runningEngine(project.location);
   if (engine === undefined) return { work: { session, phase: verdict.phase } };
   return {
-    reason: `Maestro: a run is carrying out this session (process ${engine.pid}). Wait for its end: maestro_progress {"action":"summary"} shows where it is, and "${commandLine(here)} stop" ends it.`,
+    reason: `Maestro: a run is carrying out this session (process ${engine.pid}). Wait for its end: maestro_progress {"action":"summary"} shows where it is, and ${commandLine(here)} stop ends it.`,
   };
 }
 

@@ -5,7 +5,7 @@ import { checkHandoff } from "../handoff/handoff.ts";
 import { readHeader } from "../prompt/delegation.ts";
 import { lacks, missingParts } from "../session/judge-handoff.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
-import { noteDelegation, runningDelegations } from "./delegations.ts";
+import { noteDelegation, runningDelegations } from "../store/delegations.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { openProject, sessionOf } from "./project.ts";
 import { allow, deny, proceed, type Reply } from "./reply.ts";
@@ -50,7 +50,9 @@ function needsContext(session: Session | undefined, phase: string | undefined): 
 
 function missingIn(report: string, dependents: boolean): string | undefined {
   const missing = missingParts(checkHandoff(report, { format: "text", dependents }), dependents);
-  return missing.length === 0 ? undefined : lacks(missing);
+  const isFenced = /^[ \t]*(?:```|~~~)[\s\S]*Task Report/m.test(report);
+  const fence = isFenced ? ". What stands in a code fence does not count" : "";
+  return missing.length === 0 ? undefined : `${lacks(missing)}${fence}`;
 }
 
 function sessionIfAny(here: Surroundings): Session | undefined {

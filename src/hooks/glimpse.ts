@@ -5,9 +5,9 @@ import { lstatSync, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { HISTORY_FILE } from "../store/history-file.ts";
-import { JOURNAL_FILE, VIEW_FILE } from "../store/journal-file.ts";
+import { DELEGATIONS, JOURNAL_FILE, VIEW_FILE } from "../store/journal-file.ts";
 import { manifest } from "../store/workspace.ts";
-import { CHECKPOINT_FILE, type Checkpoint, DELEGATIONS, markOf, parseCheckpoint } from "./checkpoint.ts";
+import { CHECKPOINT_FILE, type Checkpoint, markOf, parseCheckpoint } from "./checkpoint.ts";
 import { type HookInput, textOf } from "./input.ts";
 import { proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -18,6 +18,7 @@ const MAX_BYTES = 64 * 1024;
 export function glimpse(event: string, input: HookInput, here: Surroundings): Reply | undefined {
   if (here.attempt !== null) return proceed;
   const directory = resolveStateDirectory(here.projectRoot, here.env);
+  if (directory.startsWith("~")) return undefined;
   if (!isAbsolute(directory) && (/[\\/]/.test(directory) || directory === "..")) return undefined;
   const base = resolve(here.projectRoot, directory);
   const state = join(base, "state");
@@ -25,7 +26,9 @@ export function glimpse(event: string, input: HookInput, here: Surroundings): Re
   if (statOf(base)?.isDirectory() !== true || statOf(state)?.isDirectory() !== true) return undefined;
   if (event === "SessionStart" && manifest.some((path) => statOf(join(base, ...path)) === undefined)) return undefined;
   // Somebody has to clear up, or may be interested.
-  if (statOf(join(state, DELEGATIONS, `${here.conversation}.jsonl`)) !== undefined) return undefined;
+  const mayRun =
+    event !== "PreCompress" && statOf(join(state, DELEGATIONS, `${here.conversation}.jsonl`)) !== undefined;
+  if (mayRun) return undefined;
   const journal = statOf(join(state, JOURNAL_FILE));
   if (journal === undefined) {
     // A view alone is to be taken over.

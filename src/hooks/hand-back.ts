@@ -5,18 +5,19 @@ import { join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
-import { readHeader } from "../prompt/delegation.ts";
+import { type DelegationHeader, namedPhase, readHeader } from "../prompt/delegation.ts";
 import { makeRedactor } from "../redact.ts";
 import { requireSession } from "../session/decide.ts";
 import { decideDelegationEnd } from "../session/decide-attempt.ts";
+import { isExecuting } from "../session/decide-delegation.ts";
 import { reportedWork } from "../session/evidence.ts";
 import { judgeHandoff, missingParts, type Verdict } from "../session/judge-handoff.ts";
 import { positionOf } from "../session/position.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
 import { readEnvFile } from "../setting-layers.ts";
+import { noteDelegation } from "../store/delegations.ts";
 import { hashFiles } from "../store/project-files.ts";
-import { nextLines } from "../views/brief.ts";
-import { noteDelegation } from "./delegations.ts";
+import { nextLines, short } from "../views/brief.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
 import { storeOf } from "./recording.ts";
@@ -31,9 +32,10 @@ export function takeBack(input: HookInput, here: Surroundings): Reply {
   if (hasWorkspace(project)) {
     noteDelegation(project.location, here, { did: "end", agent, phase: header?.phase ?? null, ours: true });
   }
-  if (header?.phase === undefined) return proceed;
   const session = sessionOf(project);
-  if (session === undefined || session.session_id !== header.session) return proceed;
+  const lost = whyLost(session, textOf(call.prompt), header);
+  if (lost !== undefined) return withContext("AfterTool", lost);
+  if (session === undefined || header?.phase === undefined || session.session_id !== header.session) return proceed;
   if (findPhase(session, header.phase)?.status !== "in_progress") return proceed;
   const recorded = tryRecord(project, here, header.phase, resultText(input.tool_response));
   const said =
@@ -41,6 +43,23 @@ export function takeBack(input: HookInput, here: Surroundings): Reply {
       ? unrecorded(header.phase, recorded.reason)
       : outcome(recorded.after, header.phase, recorded.verdict, here);
   return withContext("AfterTool", said);
+}
+
+/** Work of a phase that cannot be recorded as such: its words must not be lost without one. */
+function whyLost(
+  session: Session | undefined,
+  prompt: string,
+  header: DelegationHeader | undefined,
+): string | undefined {
+  const named = header?.phase ?? namedPhase(prompt);
+  const phase = session === undefined || named === undefined ? undefined : findPhase(session, named);
+  if (phase === undefined || !isExecuting(session)) return undefined;
+  if (header?.phase === undefined) {
+    return unrecorded(phase.id, "its delegation could not be recorded when it began");
+  }
+  if (session.session_id !== header.session) return undefined;
+  if (phase.status === "in_progress") return undefined;
+  return `Maestro has not recorded this report: phase ${phase.id} is ${phase.status.replace("_", " ")} already. Tell the user; maestro_progress {"action":"report"} notes it.`;
 }
 
 /** The work is done: whoever asked for it must hear when the session does not know. */
@@ -113,8 +132,12 @@ function outcome(session: Session, id: string, verdict: Verdict, here: Surroundi
   const phase = findPhase(session, id);
   const next = nextLines(session, positionOf(session)).join(" ");
   if (verdict.kind !== "success") {
-    const retries = `${phase?.retry_count ?? 0} of ${settingsOf(here).MAESTRO_MAX_RETRIES} retries used`;
-    return `Maestro recorded phase ${id} as failed (${retries}): ${verdict.message.split("\n")[0]?.slice(0, 300)} Delegate it again with what to do differently, or ask the user. ${next}`;
+    const [used, all] = [phase?.retry_count ?? 0, settingsOf(here).MAESTRO_MAX_RETRIES];
+    const then =
+      used < all
+        ? "Delegate it again with what to do differently."
+        : "Its retries are used up: show the user what happened and ask; maestro_decide records retry, skip or abort.";
+    return `Maestro recorded phase ${id} as failed (${used} of ${all} retries used): ${short(verdict.message, 300)}. ${then} ${next}`;
   }
   if (phase?.status === "completed") return `Maestro recorded phase ${id} as completed. ${next}`;
   return `Maestro recorded the report of phase ${id}. The plan has validation commands for it; run them now: ${commandLine(here)} verify ${id}`;

@@ -2,14 +2,15 @@
 
 import { closeSync, constants, fstatSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
+import { MaestroError } from "../errors.ts";
 import type { Directory } from "../store/contained.ts";
+import { forgetDelegations, noteDelegation, runningDelegations } from "../store/delegations.ts";
 import { readFrom } from "../store/durable.ts";
 import { HISTORY_FILE } from "../store/history-file.ts";
 import { VIEW_FILE } from "../store/journal-file.ts";
 import { inState } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 import { type Checkpoint, journalMark, validCheckpoint } from "./checkpoint.ts";
-import { forgetDelegations, noteDelegation, runningDelegations } from "./delegations.ts";
 import { commandName } from "./glimpse.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { hasWorkspace, openProject, type Project } from "./project.ts";
@@ -35,7 +36,8 @@ export function beginConversation(here: Surroundings, rest: Rest): Reply {
     return { known: known(state, here, rest) };
   });
   if (found === undefined) return proceed;
-  return found.known === undefined ? readyReply(project.location.shown) : waitingReply(found.known.waiting);
+  if (found.known === undefined) return readyReply(project.location.shown);
+  return waitingReply("problem" in found.known ? found.known.problem : found.known.waiting);
 }
 
 /** SessionEnd: the archive for a session that is done, a line in the history for one that is not. */
@@ -45,9 +47,8 @@ export function endConversation(here: Surroundings, rest: Rest): Reply {
   const found = inState(project.location, ["state"], (state) => {
     forgetDelegations(state, here);
     const checkpoint = known(state, here, rest);
-    return checkpoint === undefined
-      ? undefined
-      : { ...checkpoint, noted: endsWith(state, HISTORY_FILE, checkpoint.facts) };
+    if (checkpoint === undefined || "problem" in checkpoint) return undefined;
+    return { ...checkpoint, noted: endsWith(state, HISTORY_FILE, checkpoint.facts) };
   });
   if (found === undefined) return proceed;
   const archived = found.status === "completed" ? rest.recording().archiveCompleted(project, here) : undefined;
@@ -68,10 +69,12 @@ export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Rep
     return known(state, here, rest);
   });
   const command = commandName.exec(textOf(input.prompt))?.[1];
-  if (command === undefined) return turnReply(found?.brief ?? "");
-  const wantsAll = found !== undefined && (command === "status" || command === "resume");
-  const lines = wantsAll ? rest.status().wholeStatus(project, here) : [found?.brief ?? noSession(project)];
-  return turnReply([...lines, `Maestro's command line: ${commandLine(here)}`].join("\n"));
+  const told = found === undefined ? undefined : "problem" in found ? found.problem : found.brief;
+  if (command === undefined) return turnReply(told ?? "");
+  const { wholeStatus, settingsLines } = rest.status();
+  const wantsAll = found !== undefined && !("problem" in found) && (command === "status" || command === "resume");
+  const lines = wantsAll ? wholeStatus(project, here) : [told ?? noSession(project)];
+  return turnReply([...lines, ...settingsLines(here), `Maestro's command line: ${commandLine(here)}`].join("\n"));
 }
 
 /** And what could be executed. */
@@ -112,10 +115,19 @@ export function isAwaited(here: Surroundings): boolean {
   return others === 0 && denied < ours.length;
 }
 
-function known(state: Directory, here: Surroundings, rest: Rest): Checkpoint | undefined {
-  const journal = knownJournal(state, here, rest);
-  if (journal === undefined) return undefined;
-  return validCheckpoint(state, journal) ?? rest.session().makeCheckpoint(state, journal, here);
+/** A session that is there and cannot be read is no absent one. */
+function known(state: Directory, here: Surroundings, rest: Rest): Checkpoint | { problem: string } | undefined {
+  try {
+    const journal = knownJournal(state, here, rest);
+    if (journal === undefined) return undefined;
+    return validCheckpoint(state, journal) ?? rest.session().makeCheckpoint(state, journal, here);
+  } catch (error) {
+    if (!(error instanceof MaestroError) || error.code !== "parse_failed") throw error;
+    here.log(error.message);
+    return {
+      problem: `Maestro: the session cannot be read: ${error.message}. To see more: ${commandLine(here)} doctor`,
+    };
+  }
 }
 
 function knownJournal(state: Directory, here: Surroundings, { adopting }: Rest): string | undefined {

@@ -51,7 +51,7 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
       return concernsUs(input, here) ? delegation().delegate(input, here) : looking().beginOther(input, here);
     case "complete_task":
       // Where a glimpse sees all there is, no delegation is running.
-      if (glimpse("PreCompress", input, here) !== undefined) return allow;
+      if (glimpse("AfterTool", input, here) !== undefined) return allow;
       return looking().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
     default:
       return allow;

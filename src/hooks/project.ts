@@ -6,7 +6,7 @@ import { parse as parsePath } from "node:path";
 import { errno } from "../errors.ts";
 import type { Session } from "../session/session.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
-import { resolveSettings, type Settings } from "../settings.ts";
+import { type Settings, tolerantSettings } from "../settings.ts";
 import { glance } from "../store/glance.ts";
 import { inState, locateState, type StateLocation } from "../store/location.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -19,8 +19,9 @@ export function openProject(here: Surroundings): Project {
   return { location: locateState(here.projectRoot, resolveStateDirectory(here.projectRoot, here.env)) };
 }
 
-export function settingsOf({ projectRoot, env }: Surroundings): Settings {
-  return resolveSettings(projectRoot, env).values;
+/** A bad value of one setting does not switch the others off. */
+export function settingsOf({ projectRoot, env, log }: Surroundings): Settings {
+  return tolerantSettings(projectRoot, env, log);
 }
 
 /** What needs mending in it is left to a command, which can say so. */

@@ -1,6 +1,7 @@
-// The whole status, for the commands that ask for it: where tools are not to be had, it reaches the model only this way.
+// What our commands are told besides the brief: the whole status, which reaches a model without tools only this way, and the settings.
 
 import { positionOf } from "../session/position.ts";
+import { definitions, tolerantSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { plainPaint } from "../views/paint.ts";
 import { statusLines } from "../views/status.ts";
@@ -15,4 +16,17 @@ export function wholeStatus(project: Project, here: Surroundings): string[] {
   const isDriven = runningEngine(project.location) !== undefined;
   const lines = statusLines(session, positionOf(session), null, here.clock(), plainPaint, isDriven);
   return [`Maestro status:\n${lines.join("\n")}`.slice(0, MAX_CHARS)];
+}
+
+const told = ["MAESTRO_STATE_DIR", "MAESTRO_EXECUTION_MODE", "MAESTRO_MAX_RETRIES", "MAESTRO_DISABLED_AGENTS"] as const;
+
+/** What a TechLead has to know of the settings: what differs from the defaults, and what is wrong. */
+export function settingsLines({ projectRoot, env }: Surroundings): string[] {
+  const problems: string[] = [];
+  const settings = tolerantSettings(projectRoot, env, (problem) => void problems.push(problem));
+  const set = told.filter((name) => settings[name] !== definitions[name].default);
+  return [
+    ...(set.length === 0 ? [] : [`Settings: ${set.map((name) => `${name}=${settings[name]}`).join(", ")}`]),
+    ...problems.map((problem) => `Settings problem: ${problem}`),
+  ];
 }

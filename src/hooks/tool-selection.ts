@@ -1,6 +1,8 @@
 // BeforeToolSelection: a delegated agent is offered the tools of its tier only. Gemini CLI passes this on to the model and does not enforce
 // it: the policies do that.
 
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { agentTiers, tierTools } from "../agents/tiers.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
@@ -17,11 +19,13 @@ const header = /^Agent:[ \t]*([\w-]{1,64})[ \t]*$/m;
 export function selectTools(input: HookInput, here: Surroundings): Reply {
   // A dispatched agent ends with words, and this would force it to call a tool for ever.
   if (here.attempt !== null) return proceed;
-  const agent = delegatedAgent(recordOf(input.llm_request).messages);
-  const tier = agent === undefined ? undefined : agentTiers.get(normalizeAgentName(agent));
+  const agent = normalizeAgentName(delegatedAgent(recordOf(input.llm_request).messages) ?? "");
+  const tier = agentTiers.get(agent);
   if (tier === undefined || tier === "full") return proceed;
-  // The provider takes a list of names with this mode only.
-  const toolConfig = { mode: "ANY", allowedFunctionNames: [...tierTools[tier], ALWAYS] };
+  // The provider takes a list of names with this mode only, and no name that was not declared to it.
+  const declared = declaredTools(agent, here);
+  const offered = tierTools[tier].filter((tool) => declared === undefined || declared.includes(tool));
+  const toolConfig = { mode: "ANY", allowedFunctionNames: [...offered, ALWAYS] };
   return { ...proceed, hookSpecificOutput: { hookEventName: "BeforeToolSelection", toolConfig } };
 }
 
@@ -48,4 +52,11 @@ function contentOf(message: unknown): string {
   const { content } = recordOf(message);
   if (!Array.isArray(content)) return textOf(content);
   return content.map((part) => textOf(recordOf(part).text) || textOf(part)).join("\n");
+}
+
+/** The list in the agent's own file; undefined when it has none. Our files are plain: no YAML is needed to read them. */
+function declaredTools(agent: string, { extensionRoot }: Surroundings): string[] | undefined {
+  const file = join(extensionRoot, "agents", `${agent}.md`);
+  const list = existsSync(file) ? /^tools:\n((?:[ \t]+- .+\n)+)/m.exec(readFileSync(file, "utf8"))?.[1] : undefined;
+  return list?.match(/[\w*]+/g) ?? undefined;
 }

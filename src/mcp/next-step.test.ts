@@ -33,7 +33,7 @@ describe("what comes next", () => {
       "when a phase has failed",
       [move(1, "1", "pending", "in_progress"), move(2, "1", "in_progress", "failed")],
       null,
-      "Phase 1 (coder) has failed: ask the user, then maestro_decide retry, skip or abort.",
+      "Phase 1 (coder) has failed: delegate again with what to change while retries are left; then ask the user, and maestro_decide retry, skip or abort.",
     ],
     [
       "when all is done",

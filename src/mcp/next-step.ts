@@ -1,7 +1,7 @@
 // Session -> what comes next, in the words of the tools: what a TechLead that has just been told nothing else has to do. Pure.
 
 import type { Position } from "../session/position.ts";
-import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
+import { awaitsValidation, findPhase, type Session, type SessionPhase } from "../session/session.ts";
 
 const MAX_NAMED = 8;
 
@@ -15,18 +15,20 @@ export function nextStep(session: Session, position: Position, engine: { pid: nu
   }
   const isDriven = engine !== null;
   const begun = session.phases.filter((phase) => phase.status === "in_progress");
-  const stopped = begun.filter((phase) => !isDriven && phase.attempts.length > 0);
-  const running = begun.filter((phase) => !stopped.includes(phase));
+  const reported = begun.filter((phase) => !isDriven && awaitsValidation(phase));
+  const stopped = begun.filter((phase) => !isDriven && phase.attempts.length > 0 && !reported.includes(phase));
+  const running = begun.filter((phase) => !stopped.includes(phase) && !reported.includes(phase));
   const sentences = [
     ...(isDriven ? [`An engine (process ${engine.pid}) carries the plan out.`] : []),
     ...(session.execution_mode === null ? [modeQuestion] : []),
     ...tell(running, "is", "are", "in progress."),
+    ...tell(reported, "has", "have", 'reported and must be verified: "maestro verify <id>".'),
     ...tell(stopped, "was", "were", 'interrupted: "maestro resume" goes on.'),
     ...tell(
       phasesOf(session, unresolved),
       "has",
       "have",
-      "failed: ask the user, then maestro_decide retry, skip or abort.",
+      "failed: delegate again with what to change while retries are left; then ask the user, and maestro_decide retry, skip or abort.",
     ),
     ...tell(phasesOf(session, ready), "is", "are", "ready to start."),
   ];

@@ -14,6 +14,8 @@ import { type Offered, toolTable } from "./tool-table.ts";
 
 /** How late the view may be: a burst of calls draws it once. */
 const VIEW_DELAY_MS = 250;
+/** How long the last view is waited for. Nobody is left to see it, and the next process draws it. */
+const CLOSE_WAIT_MS = 200;
 
 export interface Machine {
   cwd: () => string;
@@ -68,7 +70,7 @@ export class Toolbox {
 
   /** Draws what is not drawn yet. */
   close(): void {
-    this.#store?.close();
+    this.#store?.close(CLOSE_WAIT_MS);
     this.#store = undefined;
   }
 

@@ -6,8 +6,8 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transpor
 import { type Line, LineReader } from "./lines.ts";
 
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** How long calls that run when the input ends have to finish: the whole process is to be gone within a second. */
-const LINGER_MS = 800;
+/** How long calls that run when the input ends have to finish: the whole process is to be gone within a second, the last view included. */
+const LINGER_MS = 700;
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { DEFAULT_PHASE_MINUTES, graphOf } from "./graph.ts";
+import { batchesOf, DEFAULT_PHASE_MINUTES, graphOf } from "./graph.ts";
 import type { Estimate, PlanPhase } from "./plan.ts";
-import { profileOf } from "./profile.ts";
+import { type PlannedBatch, profileOf } from "./profile.ts";
 
 function phase(id: string, blocked_by: string[], parallel = true, estimate?: Estimate): PlanPhase {
   const lists = {
@@ -32,6 +32,47 @@ test("counts phases, batches and what can run side by side (200)", () => {
 
 test("a single phase, and phases that run alone, are not parallelizable", () => {
   expect(profile(phase("a", []), phase("b", [], false))).toMatchObject({ parallelizable_phases: 0, batch_count: 1 });
+});
+
+test.each<[string, PlanPhase[], PlannedBatch[]]>([
+  ["a single phase is sequential", [phase("a", [])], [{ phases: ["a"], mode: "sequential" }]],
+  ["two phases are parallel", [phase("a", []), phase("b", [])], [{ phases: ["a", "b"], mode: "parallel" }]],
+  [
+    "phases that all run alone are sequential",
+    [phase("a", [], false), phase("b", [], false)],
+    [{ phases: ["a", "b"], mode: "sequential" }],
+  ],
+  [
+    "a phase beside one that runs alone is sequential",
+    [phase("a", [], false), phase("b", [])],
+    [{ phases: ["a", "b"], mode: "sequential" }],
+  ],
+  [
+    "two phases beside one that runs alone are parallel",
+    [phase("a", [], false), phase("b", []), phase("c", [])],
+    [{ phases: ["a", "b", "c"], mode: "parallel" }],
+  ],
+  [
+    "each depth is judged by itself",
+    [phase("d", ["b", "c"]), phase("b", ["a"]), phase("a", []), phase("c", ["a"])],
+    [
+      { phases: ["a"], mode: "sequential" },
+      { phases: ["b", "c"], mode: "parallel" },
+      { phases: ["d"], mode: "sequential" },
+    ],
+  ],
+])("in a batch, %s (O197)", (_case, phases, batches) => {
+  expect(profile(...phases).batches).toEqual(batches);
+});
+
+test("the batches are those of the graph, and the parallel ones hold what is parallelizable (O197)", () => {
+  const phases = [phase("a", []), phase("b", []), phase("c", ["a"]), phase("d", ["c"]), phase("e", ["c"])];
+  const { batches, batch_count, parallelizable_phases } = profile(...phases);
+  expect(batches.map((batch) => batch.phases)).toEqual(batchesOf(phases, graphOf(phases)));
+  expect(batches).toHaveLength(batch_count);
+  expect(batches.flatMap((batch) => (batch.mode === "parallel" ? batch.phases : []))).toHaveLength(
+    parallelizable_phases,
+  );
 });
 
 test("estimates wall time for parallel and sequential execution (200)", () => {

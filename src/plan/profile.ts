@@ -1,12 +1,21 @@
 // The execution profile of a plan: what may run side by side, and what that is worth in time and tokens.
-import { type Graph, longestPath, minutesOf } from "./graph.ts";
+import { batchesOf, type Graph, longestPath, minutesOf } from "./graph.ts";
 import type { PlanPhase } from "./plan.ts";
+
+export interface PlannedBatch {
+  /** Ids, in plan order. */
+  phases: string[];
+  /** `sequential`: no two of them may run side by side, whatever mode the user chose. */
+  mode: "parallel" | "sequential";
+}
 
 export interface ExecutionProfile {
   total_phases: number;
   /** Phases of a batch with at least two that may run side by side. */
   parallelizable_phases: number;
   batch_count: number;
+  /** By dependency depth, as the graph's `parallel_batches`. */
+  batches: PlannedBatch[];
   /** `parallel` supposes a free slot for every ready phase. */
   estimated_minutes: { parallel: number; sequential: number };
   /** How many phases carry an estimate of their own; the others count DEFAULT_PHASE_MINUTES. */
@@ -43,11 +52,17 @@ export function profileOf(phases: readonly PlanPhase[], graph: Graph): Execution
   const together = longestPath(graph, (at) => (phases[at]?.parallel ? minutesOf(phases[at]) : 0)).length;
   return {
     total_phases: phases.length,
-    parallelizable_phases: sideBySide.reduce((sum, count) => sum + (count > 1 ? count : 0), 0),
+    parallelizable_phases: sideBySide.reduce((sum, count) => sum + (modeOf(count) === "parallel" ? count : 0), 0),
     batch_count: sideBySide.length,
+    batches: batchesOf(phases, graph).map((ids, depth) => ({ phases: ids, mode: modeOf(sideBySide[depth] ?? 0) })),
     estimated_minutes: { parallel: together + minutes.alone, sequential: minutes.sequential },
     estimate_basis: timed,
     estimated_tokens: counted > 0 ? tokens : null,
     note,
   };
+}
+
+/** Of a batch with so many phases that may run side by side. */
+function modeOf(count: number): PlannedBatch["mode"] {
+  return count > 1 ? "parallel" : "sequential";
 }

@@ -70,7 +70,14 @@ describe("a valid plan", () => {
       critical_path: ["1", "3"],
       parallel_batches: [["1"], ["2", "3"]],
     });
-    expect(report.profile).toMatchObject({ total_phases: 3, parallelizable_phases: 2 });
+    expect(report.profile).toMatchObject({
+      total_phases: 3,
+      parallelizable_phases: 2,
+      batches: [
+        { phases: ["1"], mode: "sequential" },
+        { phases: ["2", "3"], mode: "parallel" },
+      ],
+    });
   });
 
   test.each([

@@ -67,7 +67,7 @@ describe("the phase that a delegation is about", () => {
   it("is the only one that is ready for the agent, when none is named", () => {
     expect(judge(fresh, { agent: "architect" })).toEqual(chosen("4"));
     expect(judge(following(started("1"), completed("1")))).toEqual(chosen("3"));
-    expect(judge(fresh, { running: new Set(["1"]) })).toEqual(chosen("3"));
+    expect(judge(fresh, { mode: "parallel", running: new Set(["1"]) })).toEqual(chosen("3"));
   });
 
   it("may be one that failed and has retries left, or one that was interrupted", () => {
@@ -97,15 +97,32 @@ describe("the phase that a delegation is about", () => {
     ],
     [
       "its report waits for its verification",
-      following(started("1"), { type: "phase.handed_off", phase: "1", agent: "coder", handoff }),
+      sessionAfter([{ ...frozenPhase("1"), validation: ["npm test"] }, ...plan.slice(1)], started("1"), {
+        type: "phase.handed_off",
+        phase: "1",
+        agent: "coder",
+        handoff,
+      }),
       { phase: "1" },
       /the report of phase 1 is in: run "maestro verify 1" first/,
+    ],
+    [
+      "another one is at work and the mode is sequential",
+      fresh,
+      { phase: "1", running: new Set(["4"]) },
+      /phase 4 is being worked on, and this session runs one phase at a time/,
+    ],
+    [
+      "it runs alone and another one is at work",
+      sessionAfter([frozenPhase("1", { parallel: false }), frozenPhase("2"), frozenPhase("3")]),
+      { phase: "1", mode: "parallel", running: new Set(["2"]) },
+      /phase 2 is being worked on, and one of the two runs alone/,
     ],
     ["no mode is chosen", fresh, { phase: "1", mode: null }, /no execution mode has been chosen.*"set_mode"/],
   ])("is refused when %s, with what can be delegated", (_, session, request, reason) => {
     const verdict = judge(session, request);
     expect(verdict).toEqual(refused(reason));
-    expect(verdict).toEqual(refused(/Phases that can be delegated: /));
+    expect(verdict).toEqual(refused(/Phases that can be delegated: |Nothing is ready to start\./));
   });
 
   it("is named with its title, its agent and its state in every refusal", () => {

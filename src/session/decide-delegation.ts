@@ -2,7 +2,7 @@
 
 import { agentTiers } from "../agents/tiers.ts";
 import type { ExecutionMode } from "./events.ts";
-import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
+import { awaitsValidation, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove } from "./transitions.ts";
 
 export interface DelegationRequest {
@@ -36,21 +36,23 @@ export function judgeDelegation(session: Session | undefined, request: Delegatio
   if (request.mode === null) {
     return refused(
       session,
+      request,
       'no execution mode has been chosen. Ask the user whether to run in parallel or sequentially, record the answer with maestro_session_write {"action":"set_mode"}, then delegate again',
     );
   }
   const named = request.phase === undefined ? theOne(session, request) : findPhase(session, request.phase);
-  if (named === undefined) return refused(session, `the plan has no phase "${request.phase}"`);
-  if (typeof named === "string") return refused(session, named);
+  if (named === undefined) return refused(session, request, `the plan has no phase "${request.phase}"`);
+  if (typeof named === "string") return refused(session, request, named);
   const against = whyNot(session, named, request);
-  return against === undefined ? { kind: "phase", phase: named } : refused(session, against);
+  return against === undefined ? { kind: "phase", phase: named } : refused(session, request, against);
 }
 
 /** Work outside the plan must not touch what the plan owns. */
-function outside(session: Session, { agent }: DelegationRequest): DelegationVerdict {
+function outside(session: Session, request: DelegationRequest): DelegationVerdict {
+  const { agent } = request;
   const tier = agentTiers.get(agent);
   if (tier === "read-only" || tier === "read-shell") return { kind: "outside" };
-  return refused(session, `${agent} writes files, so its work needs a phase of the plan`);
+  return refused(session, request, `${agent} writes files, so its work needs a phase of the plan`);
 }
 
 function theOne(session: Session, request: DelegationRequest): SessionPhase | string {
@@ -65,10 +67,17 @@ function whyNot(session: Session, phase: SessionPhase, request: DelegationReques
   const { agent, running, maxRetries } = request;
   if (!phase.agents.includes(agent)) return `phase ${phase.id} belongs to ${phase.agents.join(", ")}, not to ${agent}`;
   if (running.has(phase.id)) return `phase ${phase.id} is being worked on by another delegation`;
+  const [other] = running;
+  const isAlone = (id: string) => findPhase(session, id)?.parallel === false;
+  if (other !== undefined && request.mode === "sequential") {
+    return `phase ${other} is being worked on, and this session runs one phase at a time`;
+  }
+  if (other !== undefined && (!phase.parallel || [...running].some(isAlone))) {
+    return `phase ${other} is being worked on, and one of the two runs alone`;
+  }
   // Begun, and nobody works on it: interrupted, or reported and not yet verified.
-  if (phase.status === "in_progress" && phase.handoff?.status !== "success") return undefined;
-  if (phase.status === "in_progress")
-    return `the report of phase ${phase.id} is in: run "maestro verify ${phase.id}" first`;
+  if (awaitsValidation(phase)) return `the report of phase ${phase.id} is in: run "maestro verify ${phase.id}" first`;
+  if (phase.status === "in_progress") return undefined;
   const move = judgeMove(session, phase, { to: "in_progress", userDecision: false, maxRetries });
   if (move.legal) return undefined;
   const isSpent = phase.status === "failed" && phase.retry_count >= maxRetries;
@@ -77,14 +86,14 @@ function whyNot(session: Session, phase: SessionPhase, request: DelegationReques
     : lowerFirst(move.reason);
 }
 
-function refused(session: Session, why: string): DelegationVerdict {
-  return { kind: "refused", reason: `Maestro: ${why}. ${startable(session)}` };
+function refused(session: Session, request: DelegationRequest, why: string): DelegationVerdict {
+  return { kind: "refused", reason: `Maestro: ${why}. ${startable(session, request)}` };
 }
 
-function startable(session: Session): string {
-  const open = (phase: SessionPhase) =>
-    phase.status === "in_progress" || phase.status === "failed" || isReady(session, phase);
-  const able = session.phases.filter(open);
+function startable(session: Session, request: DelegationRequest): string {
+  const isAble = (phase: SessionPhase) =>
+    whyNot(session, phase, { ...request, agent: phase.agents[0] ?? "" }) === undefined;
+  const able = session.phases.filter(isAble);
   if (able.length === 0) return "Nothing is ready to start.";
   const listed = able.slice(0, MAX_LISTED).map(({ id, name, agents, status }) => {
     const state = status === "pending" ? "" : `, ${status.replace("_", " ")}`;
@@ -92,12 +101,6 @@ function startable(session: Session): string {
   });
   const more = able.length > listed.length ? `, and ${able.length - listed.length} more` : "";
   return `Phases that can be delegated: ${listed.join("; ")}${more}.`;
-}
-
-function isReady(session: Session, phase: SessionPhase): boolean {
-  return (
-    phase.status === "pending" && phase.blocked_by.every((id) => isClosed(findPhase(session, id) ?? { status: "" }))
-  );
 }
 
 function lowerFirst(text: string): string {

@@ -10,7 +10,7 @@ import type {
   PhaseStatus,
   SessionEvent,
 } from "./events.ts";
-import { findPhase, type Session, type SessionPhase } from "./session.ts";
+import { findPhase, isValidated, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove, judgeStatus, type Verdict } from "./transitions.ts";
 
 export function requireSession(session: Session | undefined): Session {
@@ -50,6 +50,7 @@ export interface MoveRequest {
 export function decideMove(session: Session, request: MoveRequest, hashes: () => FileHashes): SessionEvent[] {
   const phase = requirePhase(session, request.phase);
   enforce(judgeMove(session, phase, request));
+  if (request.to === "completed" && !request.userDecision && !isValidated(phase)) throw unvalidated(phase);
   const moved: EventOf<"phase.moved"> = { type: "phase.moved", phase: phase.id, from: phase.status, to: request.to };
   if (request.userDecision) moved.user_decision = true;
   if (request.reason !== undefined) moved.reason = request.reason;
@@ -61,6 +62,14 @@ export function decideMove(session: Session, request: MoveRequest, hashes: () =>
     ...decideError(session, phase.id, { agent: "", timestamp, ...request.failure, resolution: "pending" }),
     moved,
   ];
+}
+
+/** An agent's word is no evidence, and neither is anybody else's. */
+function unvalidated({ id, validation }: SessionPhase): MaestroError {
+  const what = validation === undefined ? "have not been run" : "have not passed";
+  return new MaestroError("illegal_transition", `Cannot complete phase ${id}: its validation commands ${what}`, {
+    hint: `Run "maestro verify ${id}", or pass the user's decision to accept it as it is.`,
+  });
 }
 
 export interface FileLists {
@@ -105,8 +114,10 @@ export function decideNote(session: Session, text: string, phase?: string, agent
 }
 
 export function decideCompletion(session: Session, summary: string | undefined): SessionEvent[] {
-  if (session.status === "completed") return [];
-  enforce(judgeStatus(session, "completed"));
+  const said = summary !== undefined && summary !== session.summary;
+  if (session.status === "completed" && !said) return [];
+  // Completed by an engine, and summed up by whoever reviewed it.
+  if (session.status !== "completed") enforce(judgeStatus(session, "completed"));
   return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
 }
 

@@ -92,3 +92,22 @@ export function isClosed(phase: { status: string }): boolean {
 export function hasDependents(session: Session, id: string): boolean {
   return session.phases.some((phase) => phase.blocked_by.includes(id));
 }
+
+/** The plan's commands for it have passed, or there are none. */
+export function isValidated(phase: SessionPhase): boolean {
+  return (phase.plan?.validation ?? []).length === 0 || phase.validation?.result === "pass";
+}
+
+/** Its agent has reported success, and the plan's commands have not been run on its work yet. */
+export function awaitsValidation(phase: SessionPhase): boolean {
+  return phase.status === "in_progress" && hasReported(phase) && !isValidated(phase);
+}
+
+export function hasReported({ handoff }: SessionPhase): boolean {
+  return handoff?.status === "success" && handoff.missing.length === 0;
+}
+
+/** Completed, with a report of success and commands that passed. */
+export function isVerified(phase: SessionPhase): boolean {
+  return phase.status === "completed" && phase.handoff?.status === "success" && isValidated(phase);
+}

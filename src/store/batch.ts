@@ -1,12 +1,13 @@
 // A batch on disk: parallel/<batch-id>/prompts and results. Output of agents goes straight into these files and never
 // through the engine's memory; what they say is theirs, so they are readable by their owner only.
 
-import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, rmSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { Directory, ioError, withDirectory } from "./contained.ts";
 import { newTemporaryName, readFrom, replaceDurably, shownPath, writeAll } from "./durable.ts";
 import { type StateLocation, walk } from "./location.ts";
+import { makeDirectories } from "./make-directories.ts";
 
 export const MAX_STDOUT_BYTES = 50 * 1024 * 1024;
 export const MAX_STDERR_BYTES = 10 * 1024 * 1024;
@@ -160,7 +161,7 @@ export function openBatch(location: StateLocation, id: string): Batch {
 /** A directory that somebody else has filled with prompts; `results` is made. */
 export function openDispatch(path: string, shown: string): Batch {
   try {
-    mkdirSync(join(path, "results"), { recursive: true, mode: 0o700 });
+    makeDirectories(join(path, "results"), 0o700);
     return new Batch(path, shown);
   } catch (error) {
     throw ioError("open", shown, error);

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { maestroPath } from "../../test/support/project.ts";
 import { MaestroError } from "../errors.ts";
-import { pathFault, resolveInside } from "./contained.ts";
+import { pathFault, resolveInside, withoutDetours } from "./contained.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
 let outside: string;
@@ -67,6 +67,22 @@ describe("the words of a path", () => {
     ["a\\..\\b", "traversal"],
   ])("%j is %s (A13, B23, C31)", (path, fault) => {
     expect(pathFault(path)).toBe(fault);
+  });
+
+  it.each([
+    ["src/c.ts", "src/c.ts"],
+    ["./src/../src/c.ts", "src/c.ts"],
+    ["/p//a/./b", "/p/a/b"],
+    ["src/", "src/"],
+    ["a/../../x", "../x"],
+    ["/p/../x", "/x"],
+    ["a\\..\\b", "a\\..\\b"],
+    ["", ""],
+    [".", "."],
+    ["a/..", "a/.."],
+    ["a/../", "a/../"],
+  ])("%j without detours is %j", (path, plain) => {
+    expect(withoutDetours(path)).toBe(plain);
   });
 });
 

@@ -19,7 +19,7 @@ import {
   type Stats,
   unlinkSync,
 } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join, posix, relative, sep } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { crashPoint } from "./fault.ts";
 
@@ -33,6 +33,12 @@ export function pathFault(path: string): "empty" | "absolute" | "traversal" | "n
   if (path.includes("\0")) return "nul";
   if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:[\\/]/.test(path)) return "absolute";
   return path.split(/[\\/]/).includes("..") ? "traversal" : undefined;
+}
+
+/** A file's path without detours (`./src/../src/a.ts`), by its letters alone. What names no file is left to `pathFault`, as it is. */
+export function withoutDetours(path: string): string {
+  const plain = posix.normalize(path);
+  return plain === "." || plain === "./" ? path : plain;
 }
 
 /** An open directory. Names given to its methods are single components. */

@@ -1,4 +1,6 @@
-// The names of the journal and of the view in state/.
+// Names in state/.
 
 export const JOURNAL_FILE = "progress.jsonl";
 export const VIEW_FILE = "active-session.md";
+/** A directory: which native delegations are running. */
+export const DELEGATIONS = "delegations";

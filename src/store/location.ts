@@ -18,6 +18,11 @@ export interface StateLocation {
 
 /** A relative state directory lives in the project; an absolute one may be anywhere. */
 export function locateState(projectRoot: string, stateDir: string): StateLocation {
+  if (stateDir.startsWith("~")) {
+    throw new MaestroError("config", `MAESTRO_STATE_DIR must not begin with ~ (got: ${stateDir})`, {
+      hint: "Nobody replaces it by the home directory: write the path in full.",
+    });
+  }
   if (isAbsolute(stateDir)) {
     const root = realIfThere(stateDir);
     return { projectRoot, root, components: [], shown: root };

@@ -25,7 +25,7 @@ import { type Archived, archivedNames, finishRevision } from "./archive.ts";
 import { runningEngine } from "./engine-lock.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import { contentOf } from "./plan-file.ts";
-import { hashFiles, hashPlan, hashText } from "./project-files.ts";
+import { hashFiles, hashPlan, hashText, UNKNOWN } from "./project-files.ts";
 import type { SessionStore, Update } from "./session-store.ts";
 
 /** What an operation needs of the store; a front door may put a condition of its own before every change. */
@@ -212,7 +212,18 @@ function refuseRevision(session: Session, { plan, bytes }: ApprovedPlan): void {
 export function conflictsOf(location: StateLocation, session: Session): Conflict[] {
   const { projectRoot } = location;
   const planHash = session.implementation_plan === null ? null : hashPlan(projectRoot, session.implementation_plan);
-  return findConflicts(session, hashFiles(projectRoot, watchedFiles(session)), planHash);
+  const now = hashFiles(projectRoot, watchedFiles(session));
+  return findConflicts(session, now, planHash).filter((conflict) => {
+    const after = conflict.kind === "plan_changed" ? planHash : now[conflict.file];
+    return after !== UNKNOWN && recordedHash(session, conflict) !== UNKNOWN;
+  });
+}
+
+/** What the conflict says is no longer so. */
+function recordedHash(session: Session, conflict: Conflict): string | null | undefined {
+  if (conflict.kind === "plan_changed") return session.plan_hash;
+  if (conflict.kind === "modified_externally") return session.file_hashes.get(conflict.file)?.hash;
+  return requirePhase(session, conflict.phase).hashes_at_start?.[conflict.file];
 }
 
 function freeze({ plan, bytes, path }: ApprovedPlan): FrozenPlan {

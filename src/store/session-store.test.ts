@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import { type EventOf, eventFault } from "../session/events.ts";
-import { locateState } from "./location.ts";
+import { inState, locateState } from "./location.ts";
+import { claimLock, LOCK_FILE } from "./lock.ts";
 import { SessionStore, type StoreOptions } from "./session-store.ts";
 import { reviewView } from "./view-review.ts";
 
@@ -83,6 +84,62 @@ describe("a long-lived process", () => {
     two.flush();
     expect(view()).toContain("from one");
     expect(one.read()).toMatchObject({ state: "open", session: { seq: 3 } });
+  });
+});
+
+describe("while somebody else holds the lock", () => {
+  /** The lock as another living process would hold it. */
+  const whileHeld = async (use: () => void | Promise<void>) => {
+    const location = locateState(project, ".gemini");
+    const claim = inState(location, ["state"], (state) => claimLock(state, LOCK_FILE));
+    if (claim === undefined || !("release" in claim)) throw new Error("the lock is taken");
+    try {
+      await use();
+    } finally {
+      inState(location, ["state"], claim.release);
+    }
+  };
+  const elapsed = (work: () => void) => {
+    const started = performance.now();
+    work();
+    return performance.now() - started;
+  };
+
+  it("close waits as long as it is told, and says that the view is not drawn", async () => {
+    const store = open();
+    create(store);
+    await whileHeld(() => {
+      const ms = elapsed(() => store.close(100));
+      expect(ms).toBeGreaterThanOrEqual(100);
+      expect(ms).toBeLessThan(1000);
+      expect(warnings).toEqual([expect.stringMatching(/^The change is recorded, but active-session\.md could not be/)]);
+    });
+    expect(open().read()).toMatchObject({ state: "open", session: { seq: 1 } });
+    expect(view()).toContain("seq=1 ");
+  });
+
+  it("a change waits as long as the options say", async () => {
+    const store = open({ lockWaitMs: 50 });
+    create(store);
+    await whileHeld(() => {
+      expect(elapsed(() => expect(() => note(store, "x")).toThrow(/State is locked by process/))).toBeLessThan(1000);
+    });
+  });
+
+  it("a view that is due holds up nobody, and is drawn soon after the lock is free", async () => {
+    const store = open({ viewDelayMs: 20 });
+    create(store);
+    await whileHeld(async () => {
+      const ticks: number[] = [];
+      const ticking = setInterval(() => ticks.push(performance.now()), 5);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      clearInterval(ticking);
+      const gaps = ticks.slice(1).map((tick, at) => tick - (ticks[at] ?? 0));
+      expect(Math.max(...gaps)).toBeLessThan(200);
+      expect(existsSync(viewPath())).toBe(false);
+    });
+    await expect.poll(() => existsSync(viewPath()) && view().includes("seq=1 "), { timeout: 5000 }).toBe(true);
+    expect(warnings).toEqual([]);
   });
 });
 

@@ -158,11 +158,11 @@ export class SessionStore {
   }
 
   /** Runs `work` under the session lock; undefined when there is no state directory. */
-  locked<T>(work: (directory: Directory) => T): T | undefined {
+  locked<T>(work: (directory: Directory) => T, waitMs?: number): T | undefined {
+    const keeper = this.#keeper;
     // Who changes often cannot stand still for long: it has agents to look after.
-    const { lockWaitMs } = this.#options;
-    const patience = lockWaitMs === undefined ? {} : { waitMs: lockWaitMs };
-    const options = this.#keeper === undefined ? patience : { keeper: this.#keeper, waitMs: KEEPER_WAIT_MS };
+    const patience = waitMs ?? (keeper === undefined ? this.#options.lockWaitMs : KEEPER_WAIT_MS);
+    const options = patience === undefined ? { keeper } : { keeper, waitMs: patience };
     return inState(this.location, ["state"], (directory) =>
       withLock(directory, LOCK_FILE, () => work(directory), options),
     );
@@ -226,30 +226,41 @@ export class SessionStore {
   }
 
   /** Draws the view now if it lacks something that was recorded here. */
-  flush(): void {
+  flush(waitMs?: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (!this.#undrawn || this.#journal.session === undefined) return;
     this.locked((directory) => {
       this.requireHealthy(directory);
       this.#draw(directory);
-    });
+    }, waitMs);
   }
 
-  close(): void {
-    this.#drawLate();
+  /** `waitMs`: how long somebody else's change may hold up the last drawing; as for any change if absent. */
+  close(waitMs?: number): void {
+    this.#drawLate(() => this.flush(waitMs));
     const keeper = this.#keeper;
     this.#keeper = undefined;
     if (keeper !== undefined) inState(this.location, ["state"], (state) => dropClaim(state, LOCK_FILE, keeper));
   }
 
   /** The journal is the truth: a view that cannot be drawn is a warning, and the next process draws it. */
-  #drawLate(): void {
+  #drawLate(draw: () => void): void {
     try {
-      this.flush();
+      draw();
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
       this.#options.warn(`The change is recorded, but ${VIEW_FILE} could not be drawn: ${error.message}`);
+    }
+  }
+
+  /** A process that others wait for does not stand still for a view: while the lock is held, it tries again later. */
+  #drawInPassing(): void {
+    try {
+      this.flush(0);
+    } catch (error) {
+      if (!(error instanceof MaestroError) || error.code !== "locked") throw error;
+      this.#scheduleView();
     }
   }
 
@@ -261,7 +272,7 @@ export class SessionStore {
   #scheduleView(): void {
     const { viewDelayMs } = this.#options;
     if (viewDelayMs === undefined || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#drawLate(), viewDelayMs);
+    this.#timer = setTimeout(() => this.#drawLate(() => this.#drawInPassing()), viewDelayMs);
     this.#timer.unref();
   }
 

@@ -1,11 +1,12 @@
 // The directory tree that everything else needs. Adding a directory is one line in `manifest`.
 
-import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { type Directory, pathFault, withDirectory } from "./contained.ts";
 import { newTemporaryName } from "./durable.ts";
 import { locateState, type StateLocation, walk } from "./location.ts";
+import { makeDirectories } from "./make-directories.ts";
 
 export const manifest: readonly (readonly string[])[] = [
   ["state"],
@@ -40,7 +41,7 @@ export function ensureWorkspace(location: StateLocation, given = location.shown)
 
 function makeRoot(root: string): void {
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makeDirectories(root, 0o700);
   } catch (error) {
     throw failedToCreate(root, error);
   }

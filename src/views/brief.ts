@@ -1,7 +1,7 @@
 // Session -> a few lines for a model: where it stands and what comes next. Paid for in every turn, so it is short. Pure.
 
 import type { Position } from "../session/position.ts";
-import type { Session, SessionPhase } from "../session/session.ts";
+import { awaitsValidation, type Session, type SessionPhase } from "../session/session.ts";
 
 const MAX_LISTED = 6;
 export const MAX_TITLE = 48;
@@ -30,8 +30,9 @@ export function nextLines(session: Session, { ready, counts }: Position): string
   return [
     ...named(
       "In progress",
-      session.phases.filter((phase) => phase.status === "in_progress"),
+      session.phases.filter((phase) => phase.status === "in_progress" && !awaitsValidation(phase)),
     ),
+    ...named("Reported, to be verified (maestro verify <id>)", session.phases.filter(awaitsValidation)),
     ...named("Failed", failed),
     ...named(
       "Ready",

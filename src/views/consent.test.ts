@@ -6,6 +6,7 @@ describe("informed consent", () => {
     total_phases: 3,
     parallelizable_phases: 2,
     batch_count: 2,
+    batches: [],
     estimated_minutes: { parallel: 45, sequential: 75 },
     estimate_basis: 2,
     estimated_tokens: null,

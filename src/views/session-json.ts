@@ -1,6 +1,6 @@
 // Session -> what `status --json` and the MCP tools answer with: plain data, no internals.
 
-import type { Session, SessionPhase } from "../session/session.ts";
+import { isVerified, type Session, type SessionPhase } from "../session/session.ts";
 
 export function sessionJson(session: Session) {
   const { file_hashes: _, index: __, running: ___, archiving: ____, revised: _____, phases, ...rest } = session;
@@ -11,7 +11,7 @@ export function sessionJson(session: Session) {
 function phaseJson(phase: SessionPhase) {
   const { plan: _, hashes_at_start: __, handoff, ...rest } = phase;
   // A completion that nobody's report stands behind is said to be so.
-  const verified = phase.status === "completed" ? handoff?.status === "success" : undefined;
+  const verified = phase.status === "completed" ? isVerified(phase) : undefined;
   return {
     ...rest,
     ...(handoff === undefined ? {} : { handoff: { status: handoff.status, missing: handoff.missing } }),

@@ -1,7 +1,14 @@
 // Session -> the status for people: one line a phase, what comes next, what stands in the way. Pure.
 
 import type { Conflict, Position } from "../session/position.ts";
-import { findPhase, isClosed, type Session, type SessionPhase } from "../session/session.ts";
+import {
+  awaitsValidation,
+  findPhase,
+  isClosed,
+  isVerified,
+  type Session,
+  type SessionPhase,
+} from "../session/session.ts";
 import { cell, cellRight, cut, widest } from "./cell.ts";
 import { conflictLines } from "./conflict-lines.ts";
 import { ago, clockTime, duration } from "./duration.ts";
@@ -75,10 +82,11 @@ function detail(session: Session, phase: SessionPhase, isDriven: boolean): strin
         : `waits for ${waiting.slice(0, 6).join(", ")}${waiting.length > 6 ? ", ..." : ""}`;
     }
     case "completed":
-      return `completed${took(phase)}${retries}${phase.handoff === undefined ? ", unverified" : ""}`;
+      return `completed${took(phase)}${retries}${isVerified(phase) ? "" : ", unverified"}`;
     case "failed":
       return `failed: ${cut(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60)}${retries}`;
     case "in_progress":
+      if (!isDriven && awaitsValidation(phase)) return `reported, to be verified${retries}`;
       return `${isInterrupted(phase, isDriven) ? "interrupted" : "in progress"}${retries}`;
     default:
       return `${phase.status}${retries}`;
@@ -101,12 +109,14 @@ function nextLines(session: Session, position: Position, now: Date, isDriven: bo
     return ['All phases are done: "maestro archive" puts the session away'];
   }
   const some = (ids: readonly string[]) => `phase ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`;
-  const begun = session.phases.filter((phase) => phase.status === "in_progress");
+  const reported = session.phases.filter((phase) => !isDriven && awaitsValidation(phase)).map((phase) => phase.id);
+  const begun = session.phases.filter((phase) => phase.status === "in_progress" && !reported.includes(phase.id));
   const stopped = begun.filter((phase) => isInterrupted(phase, isDriven)).map((phase) => phase.id);
   const running = begun.filter((phase) => !isInterrupted(phase, isDriven)).map((phase) => phase.id);
   const isWaiting = isDriven && session.quota !== null && Date.parse(session.quota.until) > now.getTime();
   const lines = [
     ...(running.length === 0 ? [] : [`Running: ${some(running)}`]),
+    ...(reported.length === 0 ? [] : [`Reported: ${some(reported)}; "maestro verify" runs their validation commands`]),
     ...(stopped.length === 0 ? [] : [`Stopped: ${some(stopped)}; "maestro resume" starts them again`]),
     ...(!isWaiting || session.quota === null
       ? []

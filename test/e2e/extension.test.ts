@@ -158,7 +158,7 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
       once(() => tool("session_write", { action: "set_mode", execution_mode: "parallel" })),
       once(() =>
         call("run_shell_command", {
-          command: `${commands} resume --mode parallel --yes --detach --keep-open --phases 1,2 --stagger 0s --model gemini-2.5-flash`,
+          command: `${commands} resume --mode parallel --detach --keep-open --phases 1,2 --stagger 0s --model gemini-2.5-flash`,
         }),
       ),
       (request: ModelRequest) => {

@@ -254,10 +254,8 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
 
   it.each<[string, (prompt: string) => string]>([
     ["of another session", (prompt) => prompt.replace(`Session: ${id}`, "Session: 2020-01-01-old")],
-    ["of an unknown phase", (prompt) => prompt.replace("Phase: 1", "Phase: 17")],
-    ["of a phase that is not in progress", (prompt) => prompt.replace("Phase: 1", "Phase: 2")],
+    ["of an unknown phase", (prompt) => prompt.replaceAll("Phase: 1", "Phase: 17")],
     ["without a header", () => "Do it."],
-    ["with a header that is not at its beginning", (prompt) => `x\n${prompt}`],
   ])("records nothing of a prompt %s", (_, change) => {
     const project = inSession();
     const prompt = change(delegated(project, "coder", "Phase: 1"));
@@ -266,16 +264,32 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(project.read(journal)).toBe(before);
   });
 
+  it.each<[string, (prompt: string) => string, RegExp]>([
+    [
+      "of a phase that is not in progress",
+      (prompt) => prompt.replace("Phase: 1", "Phase: 2"),
+      /phase 2 is pending already/,
+    ],
+    ["whose phase could not be begun", (prompt) => `x\n${prompt}`, /could not record the report of phase 1/],
+  ])("says that it records nothing of a prompt %s", (_, change, said) => {
+    const project = inSession();
+    const prompt = change(delegated(project, "coder", "Phase: 1"));
+    const before = project.read(journal);
+    expect(contextOf(handBack(project, "coder", prompt, report()))).toMatch(said);
+    expect(project.read(journal)).toBe(before);
+  });
+
   it("records one result once, and none of a phase that a person has closed meanwhile", () => {
     const project = inSession();
     const prompt = delegated(project, "coder", "Phase: 1");
     handBack(project, "coder", prompt, report());
     const after = project.read(journal);
-    expect(handBack(project, "coder", prompt, report({ status: "failure" }))).toEqual({ continue: true });
+    const again = handBack(project, "coder", prompt, report({ status: "failure" }));
+    expect(contextOf(again)).toContain("has not recorded this report: phase 1 is completed already");
     expect(project.read(journal)).toBe(after);
     const other = delegated(project, "tester", "Phase: 2");
     move(project, "2", "skipped");
-    expect(handBack(project, "tester", other, report())).toEqual({ continue: true });
+    handBack(project, "tester", other, report());
     expect(phaseOf(project, 1)?.status).toBe("skipped");
   });
 

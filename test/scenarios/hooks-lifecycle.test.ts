@@ -506,8 +506,9 @@ describe("a session that is only a view: written by hand, by a script, by an ear
     const project = emptyProject();
     project.write(view, "---\nsession_id: [\n---\n");
     for (let turn = 0; turn < 3; turn++) {
-      expect(hook(project, "BeforeAgent", { prompt: "Go on." }).reply).toEqual({ continue: true });
-      expect(hook(project, "SessionStart").reply.continue).toBe(true);
+      for (const event of ["BeforeAgent", "SessionStart"] as const) {
+        expect(contextOf(hook(project, event, { prompt: "Go on." }).reply)).toContain("the session cannot be read");
+      }
     }
     expect(project.read(view)).toBe("---\nsession_id: [\n---\n");
     expect(project.list(state).length).toBeLessThan(4);

@@ -50,7 +50,7 @@ describe("a run in another process", () => {
           });
           const { metadata } = await client.ok("maestro_session_read");
           expect(metadata).toMatchObject({ engine: { pid }, running: [{ id: "1", agent: "coder" }], failed: ["2"] });
-          expect(metadata.next).toContain("Phase 2 (tester) has failed: ask the user");
+          expect(metadata.next).toContain("Phase 2 (tester) has failed: delegate again");
           const busy = await client.refused("maestro_session_write", { action: "complete" });
           expect(busy.message).toContain(`being run by process ${pid}`);
           const asked = await client.refused("maestro_decide", { action: "retry", phase_id: 2 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { LOCK_FILE } from "../../src/store/lock.ts";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
+import { whileHolding } from "../support/hooks.ts";
 import { McpClient, withServer } from "../support/mcp.ts";
 import { createSession, type Project, planPath, planText, status, withProject } from "../support/project.ts";
 
@@ -77,6 +79,28 @@ describe("on the wire (F23)", () => {
       expect(project.read(view)).toContain("maestro:view seq=11 ");
       expect(project.list(".gemini/state")).toEqual(["active-session.md", "archive", "progress.jsonl"]);
     }));
+
+  it.each([
+    ["at once", 0],
+    ["when it has been trying to draw the view for a while", 600],
+  ])("is gone within a second though somebody holds the lock: %s", (_, pauseMs) =>
+    withProject(async (project) => {
+      createSession(project);
+      const client = new McpClient(project);
+      await client.initialize();
+      await client.ok("maestro_session_write", addFiles("a"));
+      await whileHolding(project, LOCK_FILE, async () => {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        const { code, ms } = await client.end();
+        expect([code, client.stderr]).toEqual([0, ""]);
+        expect(ms).toBeLessThan(1000);
+        expect(project.read(view)).toContain("maestro:view seq=1 ");
+      });
+      // What was recorded is drawn by whoever comes next.
+      expect(status(project).phases[0].files_created).toEqual(["a"]);
+      expect(project.read(view)).toContain("maestro:view seq=2 ");
+    }),
+  );
 
   it("ends when its input does, when it is told to, and quietly when nobody reads its answers", () =>
     withProject(async (project) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withServer } from "../support/mcp.ts";
-import { type Project, planPath, planText, withProject } from "../support/project.ts";
+import { createSession, type Project, planPath, planText, withProject } from "../support/project.ts";
 
 const plans = ".gemini/plans";
 const name = "2026-02-14-task-api-impl-plan.md";
@@ -371,6 +371,19 @@ describe("maestro_session_write", () => {
       );
     }));
 
+  it("completes no phase whose validation commands have not passed, unless the user accepts it (K143)", () =>
+    withProject(async (project) => {
+      createSession(project, [{ id: 1, validation: ["false"] }]);
+      await withServer(project, async (client) => {
+        const move = (phase_status: string, over = {}) =>
+          client.call("maestro_session_write", { action: "update_phase", phase_id: 1, phase_status, ...over });
+        await move("in_progress");
+        const refused = await move("completed");
+        expect(refused.body.message).toBe("Cannot complete phase 1: its validation commands have not been run");
+        expect((await move("completed", { user_decision: true })).body).toMatchObject({ verified: false });
+      });
+    }));
+
   it("skips, and tries again beyond the limit, only when the user said so (K145, K146, K150)", () =>
     inSession(
       async (client) => {
@@ -398,7 +411,8 @@ describe("maestro_session_write", () => {
 
   it("records files and errors, of the project only, without secrets (K154, K157, K158)", () =>
     inSession(async (client, project) => {
-      const files = { created: ["src/a.ts", `${project.path}/src/b.ts`], deleted: ["old.ts"] };
+      const created = ["./src/../src/a.ts", `${project.path}/lib/../src//b.ts`];
+      const files = { created, deleted: ["old.ts"] };
       expect(await client.ok("maestro_session_write", { action: "add_files", phase_id: 1, files })).toEqual({
         phase_id: "1",
         files: 3,
@@ -434,6 +448,9 @@ describe("maestro_session_write", () => {
       });
       for (const [bad, code] of [
         [{ created: ["../x"] }, "path"],
+        [{ created: ["src/../../x"] }, "path"],
+        [{ created: [`${project.path}/src/../../x`] }, "path"],
+        [{ created: ["src/.."] }, "path"],
         [{ modified: ["/etc/passwd"] }, "path"],
         [{}, "usage"],
         [{ created: "src/a.ts" }, "usage"],

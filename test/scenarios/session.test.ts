@@ -229,7 +229,7 @@ describe("errors and files", () => {
       "More time",
     ]);
     project.maestro(["session", "files", "1", "--created", "a.ts", "b.ts", "--deleted", "c.ts"]);
-    project.maestro(["session", "files", "1", "--created", "d.ts", "a.ts"]);
+    project.maestro(["session", "files", "1", "--created", "d.ts", "./src/../a.ts"]);
     expect(status(project).phases[0]).toMatchObject({
       files_created: ["a.ts", "b.ts", "d.ts"],
       files_deleted: ["c.ts"],
@@ -252,6 +252,8 @@ describe("errors and files", () => {
     [["session", "error", "1", "x", "--type", "bad-luck"], "Allowed choices are validation, timeout"],
     [["session", "error", "7", "x"], 'has no phase "7"'],
     [["session", "files", "1"], "No files given"],
+    [["session", "files", "1", "--created", "a/../../x"], "Not a path inside the project (got: ../x)"],
+    [["session", "files", "1", "--created", "a/.."], "Not a path inside the project (got: a/..)"],
     [["session", "files", "1", "--created", "../x"], "Not a path inside the project (got: ../x)"],
   ])("%j is refused", (args, message) => {
     const run = project.maestro(args);

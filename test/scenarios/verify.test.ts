@@ -129,7 +129,9 @@ describe("maestro verify refuses, and changes nothing,", () => {
     refuses(project, 1, /Phase 1 is pending: there is nothing to verify\n.*Delegate it first/);
     refuses(project, 1, /no phase "9"\n.*Its phases are 1, 2/, {}, "9");
     succeed(project, ["session", "transition", "1", "in_progress"]);
-    succeed(project, ["session", "transition", "1", "completed"]);
+    const early = project.maestro(["session", "transition", "1", "completed"]);
+    expect(early.stderr).toMatch(/its validation commands have not been run\n.*maestro verify 1/);
+    succeed(project, ["session", "transition", "1", "completed", "--user-decision"]);
     refuses(project, 1, /Phase 1 is completed: there is nothing to verify/);
   });
 

@@ -1,8 +1,10 @@
 // maestro_session_read: where the session stands, and its lists. Creates nothing.
 
+import { join } from "node:path";
 import { errno } from "../../errors.ts";
+import { programRoot } from "../../program-root.ts";
 import { positionOf } from "../../session/position.ts";
-import type { Session, SessionPhase } from "../../session/session.ts";
+import { isVerified, type Session, type SessionPhase } from "../../session/session.ts";
 import { brokenHint } from "../../store/damage.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import { readSession } from "../../store/read-session.ts";
@@ -93,6 +95,7 @@ function metadataOf({ location }: Context, session: Session) {
     implementation_plan: session.implementation_plan,
     design_document: session.design_document,
     tokens: { input, output, cached },
+    command_line: `node ${JSON.stringify(join(programRoot, "dist", "maestro.js"))}`,
   };
 }
 
@@ -120,7 +123,7 @@ function phaseOf(phase: SessionPhase) {
     name,
     agent: agents[0] ?? null,
     status,
-    ...(status === "completed" ? { verified: phase.handoff?.status === "success" } : {}),
+    ...(status === "completed" ? { verified: isVerified(phase) } : {}),
     ...(parallel ? {} : { parallel }),
     blocked_by,
     started,

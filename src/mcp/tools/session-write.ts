@@ -6,8 +6,8 @@ import { decideMode } from "../../session/decide.ts";
 import { errorTypes, executionModes, phaseStatuses } from "../../session/events.ts";
 import { insideProject } from "../../session/evidence.ts";
 import { moveByReport } from "../../session/report-move.ts";
-import { findPhase, hasDependents, isClosed, type Session } from "../../session/session.ts";
-import { pathFault } from "../../store/contained.ts";
+import { findPhase, hasDependents, isClosed, isVerified, type Session } from "../../session/session.ts";
+import { pathFault, withoutDetours } from "../../store/contained.ts";
 import {
   addError,
   addFiles,
@@ -148,8 +148,8 @@ function consequences(session: Session | undefined, id: string): object {
   const unblocked = session.phases.filter(
     (other) => other.status === "pending" && other.blocked_by.includes(id) && other.blocked_by.every(isDone),
   );
-  const verified = phase.handoff?.status === "success";
-  const doubt = "No report of success is recorded for this phase: its completion is marked unverified.";
+  const verified = isVerified(phase);
+  const doubt = "No report of success, or no validation that passed, is recorded: the completion is marked unverified.";
   return {
     ...(phase.status === "completed" ? { verified, ...(verified ? {} : { note: doubt }) } : {}),
     unblocked: unblocked.slice(0, MAX_IDS).map((other) => other.id),
@@ -158,7 +158,7 @@ function consequences(session: Session | undefined, id: string): object {
 
 function filesOf({ cwd }: Context, given: z.output<typeof files>) {
   const [created = [], modified = [], deleted = []] = [given.created, given.modified, given.deleted].map((list) =>
-    list?.map((path) => insideProject(cwd, path)),
+    list?.map((path) => insideProject(cwd, withoutDetours(path))),
   );
   const all = [...created, ...modified, ...deleted];
   if (all.length === 0) {

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inState, locateState } from "../store/location.ts";
-import { forgetDelegations, noteDelegation, runningDelegations } from "./delegations.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { type Conversation, forgetDelegations, noteDelegation, runningDelegations } from "./delegations.ts";
+import { inState, locateState } from "./location.ts";
 
 let project: string;
 beforeEach(() => {
@@ -15,7 +14,7 @@ afterEach(() => rmSync(project, { recursive: true, force: true }));
 
 const location = () => locateState(project, ".gemini");
 const at = "2026-02-14T22:58:00.000Z";
-const inConversation = (conversation: string) => ({ conversation, clock: () => new Date(at) }) as Surroundings;
+const inConversation = (conversation: string) => ({ conversation, clock: () => new Date(at) }) as Conversation;
 const here = inConversation("one");
 const start = (phase: string | null, agent = "coder", ours = true) =>
   noteDelegation(location(), here, { did: "start", agent, phase, ours });
@@ -36,8 +35,8 @@ describe("the delegations of a conversation", () => {
     start(null, "code-reviewer");
     end("1");
     expect(running().ours).toEqual([
-      { agent: "coder", phase: "2", at },
-      { agent: "code-reviewer", phase: null, at },
+      { agent: "coder", phase: "2", at, by: process.ppid },
+      { agent: "code-reviewer", phase: null, at, by: process.ppid },
     ]);
     end("2", "tester");
     expect(running().ours).toHaveLength(2);
@@ -47,7 +46,7 @@ describe("the delegations of a conversation", () => {
     start(null);
     start(null);
     end(null);
-    expect(running().ours).toEqual([{ agent: "coder", phase: null, at }]);
+    expect(running().ours).toEqual([{ agent: "coder", phase: null, at, by: process.ppid }]);
   });
 
   it("count those of others, which never become less than none", () => {

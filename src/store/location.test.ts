@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import type { MaestroError } from "../errors.ts";
+import { locateState } from "./location.ts";
+
+describe("the state directory of the settings", () => {
+  it.each([
+    [".gemini", [".gemini"]],
+    ["a/./b/", ["a", "b"]],
+    ["a~/~b", ["a~", "~b"]],
+  ])("%s lies in the project", (directory, components) => {
+    expect(locateState("/project", directory)).toMatchObject({ root: "/project", components });
+  });
+
+  it.each([
+    ["~", /must not begin with ~ \(got: ~\)/],
+    ["~/.x", /must not begin with ~ \(got: ~\/\.x\)/],
+    ["~me/x", /must not begin with ~/],
+    ["../x", /must not leave the project/],
+  ])("%s is a setting that cannot be used", (directory, message) => {
+    const locate = () => locateState("/project", directory);
+    expect(locate).toThrow(message);
+    expect(locate).toThrow(expect.objectContaining({ code: "config" }) as MaestroError);
+  });
+});

@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { manifest } from "../../src/store/workspace.ts";
+import { hookInput, hookPath, startHook } from "../support/hooks.ts";
+import { maestroPath, Project, planText, type Run } from "../support/project.ts";
+
+let project: Project;
+beforeEach(() => {
+  project = new Project();
+});
+afterEach(() => project.remove());
+
+/** Ended from outside (124) if it does not end by itself: a loop inside a system call hears no test runner. */
+function within10s(args: string[], env: Record<string, string>, input = ""): Run {
+  return project.run("timeout", ["-s", "KILL", "10", process.execPath, ...args], { env, input });
+}
+
+describe.runIf(existsSync("/proc/self"))("a state directory where the system makes none (A15)", () => {
+  const env = { MAESTRO_STATE_DIR: "/proc/maestro/state" };
+
+  it("is an error with its reason, at once", () => {
+    const { code, stderr } = within10s([maestroPath, "workspace"], env);
+    expect(code).toBe(1);
+    expect(stderr).toContain("ERROR: Failed to create directory: /proc/maestro/state\n  Reason: ");
+    expect(stderr).toContain("(ENOENT)");
+  });
+
+  it("holds up no conversation", () => {
+    const run = within10s([hookPath, "SessionStart"], env, hookInput(project, "SessionStart"));
+    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining("Failed to create directory: /proc/maestro")]);
+    expect(JSON.parse(run.stdout)).toEqual({ continue: true });
+  });
+
+  it("holds up no installation of policies", () => {
+    const run = within10s([maestroPath, "agents", "install-policies"], { HOME: "/proc/maestro" });
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Cannot use the policy directory /proc/")]);
+  });
+});
+
+describe("a state directory that begins with ~", () => {
+  it.each([
+    ["~/.x", "workspace"],
+    ["~", "workspace"],
+    ["~somebody/x", "workspace"],
+    ["~/.x", "session create plan.md"],
+    ["~/.x", "status"],
+  ])("%s from .env is refused by maestro %s, and nothing is made", (directory, command) => {
+    project.write(".env", `MAESTRO_STATE_DIR=${directory}\n`);
+    project.write("plan.md", planText([{ id: 1 }]));
+    const { code, stderr } = project.maestro(command.split(" "));
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`ERROR: MAESTRO_STATE_DIR must not begin with ~ (got: ${directory})`);
+    expect(stderr).toContain("write the path in full");
+    expect(project.list()).toEqual([".env", "plan.md"]);
+  });
+
+  it("is not used by a hook either, even if somebody has made it", async () => {
+    for (const path of manifest) mkdirSync(join(project.path, "~", ...path), { recursive: true });
+    const env = { MAESTRO_STATE_DIR: "~" };
+    const { reply, stderr } = await startHook(project, "SessionStart", {
+      input: hookInput(project, "SessionStart"),
+      env,
+    });
+    expect([reply, stderr]).toEqual([{ continue: true }, expect.stringContaining("must not begin with ~ (got: ~)")]);
+  });
+});
+
+it("an absolute state directory is made with all that is missing above it, for its owner alone", () => {
+  const directory = join(project.path, "a/b/../c/state");
+  expect(project.maestro(["workspace"], { env: { MAESTRO_STATE_DIR: directory } }).code).toBe(0);
+  expect(project.exists("a/c/state/plans/archive")).toBe(true);
+  expect(statSync(join(project.path, "a/c")).mode & 0o777).toBe(0o700);
+});
+
+it("a file where the state directory should be is named with the reason (A15)", () => {
+  project.write("taken", "");
+  const directory = join(project.path, "taken");
+  const { code, stderr } = project.maestro(["workspace"], { env: { MAESTRO_STATE_DIR: directory } });
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`ERROR: Failed to create directory: ${directory}\n`)]);
+  expect(stderr).toContain("(EEXIST)");
+});
