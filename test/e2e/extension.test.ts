@@ -115,6 +115,22 @@ describe(
       expect(asked()).toMatch(/Maestro status:[\s\S]*Phase 1 +coder +ready[\s\S]*Phase 3 +tester +waits for 1, 2/);
     });
 
+    it("runs every command headless in default mode, where the model has neither tools nor skills (O211)", async () => {
+      const commands = "orchestrate execute resume archive review debug security-audit perf-check".split(" ");
+      const fresh = model.requests.length;
+      for (const some of [commands.slice(0, 3), commands.slice(3, 6), commands.slice(6)]) {
+        const prompts = some.map((command) => headless(`/maestro:${command} the parser`, "default"));
+        const runs = await Promise.all(prompts.map((args) => startGemini(project, model.url, args).ended));
+        expect(runs.map(({ code }) => code)).toEqual(some.map(() => 0));
+      }
+      const told = model.requests.slice(fresh).map(({ texts }) => texts.join("\n"));
+      for (const command of commands) {
+        const asked = told.find((text) => text.includes(`[maestro:${command}]`)) ?? "";
+        expect(asked, command).toContain("Maestro's command line: node ");
+        expect(asked, command).toContain("Maestro: no active session");
+      }
+    });
+
     it("offers skills, commands and all tools in yolo mode", async () => {
       await startGemini(project, model.url, headless("/maestro:status")).ended;
       const request = model.requests.at(-1);
