@@ -82,7 +82,9 @@ for (const [phases, limit] of [
   for (let round = 0; round < ROUNDS; round++) {
     bare.push(run(["-e", "0"], project, ""));
     calls.forEach(([event, , input], index) => {
-      const document = JSON.stringify({ session_id: "bench", cwd: project, hook_event_name: event, ...input });
+      // Delegations of one conversation are looked for by every hook of it: they have another.
+      const session_id = "tool_name" in input && input.tool_name === "invoke_agent" ? "delegating" : "bench";
+      const document = JSON.stringify({ session_id, cwd: project, hook_event_name: event, ...input });
       times[index]?.push(run([hook, event], project, document));
     });
   }

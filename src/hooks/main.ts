@@ -2,7 +2,6 @@
 // standard error. Started for every tool call and every request to the model: each part is compiled only when its event comes.
 
 import { writeSync } from "node:fs";
-import { join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
 import { now } from "./clock.ts";
@@ -79,7 +78,7 @@ function answer(event: string, deadline: number): Reply {
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {
     cwd: process.cwd(),
-    extensionRoot: join(__dirname, ".."),
+    extensionRoot: `${__dirname}/..`,
     clock: () => new Date(),
     deadline,
     log: (line) => log(event, line),

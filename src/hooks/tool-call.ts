@@ -26,7 +26,10 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
-    stateDir: resolve(here.projectRoot, stateDirectory(here)),
+    // Looked up when something is to be written: most commands write nothing.
+    get stateDir() {
+      return resolve(here.projectRoot, stateDirectory(here));
+    },
     extensionRoot: here.extensionRoot,
     realpath: realPath,
   };
