@@ -2,7 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Conversation, forgetDelegations, noteDelegation, runningDelegations } from "./delegations.ts";
+import {
+  type Conversation,
+  delegationsElsewhere,
+  forgetDelegations,
+  noteDelegation,
+  runningDelegations,
+} from "./delegations.ts";
 import { inState, locateState } from "./location.ts";
 
 let project: string;
@@ -86,5 +92,16 @@ describe("the delegations of a conversation", () => {
     writeFileSync(join(project, ".gemini/state/delegations/one.jsonl"), 'null\n7\n[]\n"x"\n{"did":\n\n', { flag: "a" });
     start("2");
     expect(running().ours.map(({ phase }) => phase)).toEqual(["1", "2"]);
+  });
+
+  it("are seen from another one while its process lives, and not for ever", () => {
+    start("1");
+    const later = (minutes: number) => ({
+      conversation: "two",
+      clock: () => new Date(Date.parse(at) + minutes * 60_000),
+    });
+    expect(delegationsElsewhere(location(), later(5)).map(({ phase }) => phase)).toEqual(["1"]);
+    expect(delegationsElsewhere(location(), later(180))).toEqual([]);
+    expect(delegationsElsewhere(location(), here)).toEqual([]);
   });
 });

@@ -9,6 +9,8 @@ import { DELEGATIONS } from "./journal-file.ts";
 import { inState, type StateLocation, walk } from "./location.ts";
 
 const MAX_BYTES = 1024 * 1024;
+/** No agent works that long; the number of a conversation that died may be another process's by then. */
+const LONGEST_MS = 2 * 3_600_000;
 
 type Line =
   | { did: "start" | "end"; agent: string; phase: string | null; ours: boolean; at?: string; by?: number }
@@ -54,7 +56,9 @@ export function delegationsElsewhere(location: StateLocation, here?: Conversatio
       .filter((name) => name.endsWith(".jsonl") && name !== own)
       .flatMap((name) => foldLines(readRegular(directory, name, MAX_BYTES)).ours),
   );
-  return (found ?? []).filter(({ phase, by }) => phase !== null && isAlive(by));
+  const now = here?.clock() ?? new Date();
+  const since = new Date(now.getTime() - LONGEST_MS).toISOString();
+  return (found ?? []).filter(({ phase, by, at }) => phase !== null && at > since && isAlive(by));
 }
 
 function foldLines(bytes: Buffer | undefined): RunningDelegations {
