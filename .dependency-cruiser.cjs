@@ -10,13 +10,26 @@ const allowed = {
   store: ["session", "plan", "agents", "handoff", "views"],
   views: ["session", "plan", "agents", "handoff"],
   git: ["store"],
-  engine: ["store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
+  engine: ["git", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
   warden: ["engine"],
   player: ["runtimes", "plan"],
   guard: [],
   hooks: ["store", "session", "guard", "handoff", "prompt", "agents", "views"],
   mcp: ["engine", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
-  cli: ["engine", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views", "extension", "guard"],
+  cli: [
+    "engine",
+    "git",
+    "store",
+    "runtimes",
+    "prompt",
+    "session",
+    "plan",
+    "agents",
+    "handoff",
+    "views",
+    "extension",
+    "guard",
+  ],
 };
 
 const leaves =

@@ -12,6 +12,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Layer = [SettingSource, Environment];
 
 export const STATE_DIR = "MAESTRO_STATE_DIR";
+/** Given by the engine to an attempt that works in a worktree. */
+export const ATTEMPT_STATE_DIR = "MAESTRO_ATTEMPT_STATE_DIR";
 export const DEFAULT_STATE_DIR = ".gemini";
 export const ONE_LINE = "text without line breaks";
 
@@ -38,8 +40,10 @@ export function refuse(name: string, expected: string, value: string, source: Se
 }
 
 export function layersOf(projectRoot: string, env: Environment): Layer[] {
+  // In a worktree the state is the project's, whatever the extension's own settings say of it.
+  const attempt = given(env, ATTEMPT_STATE_DIR);
   return [
-    ["environment", env],
+    ["environment", attempt === undefined ? env : { ...env, [STATE_DIR]: attempt }],
     ["workspace .env", readEnvFile(join(projectRoot, ".env"))],
     ["extension .env", readEnvFile(join(extensionHome(env), ".env"))],
   ];

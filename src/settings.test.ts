@@ -33,13 +33,18 @@ describe("defaults (E47-E58)", () => {
     ["MAESTRO_MAX_RETRIES", 2],
     ["MAESTRO_AUTO_ARCHIVE", true],
     ["MAESTRO_DISABLED_AGENTS", ""],
+    ["MAESTRO_ISOLATION", "auto"],
+    ["MAESTRO_OWNERSHIP", "auto"],
+    ["MAESTRO_SANDBOX", false],
+    ["MAESTRO_WORKTREE_SETUP", ""],
+    ["MAESTRO_KEEP_REFS", 10],
   ] as [SettingName, unknown][])("%s is %j", (name, value) => {
     expect(resolve().values[name]).toBe(value);
     expect(resolve().sources[name]).toBe("default");
   });
 
   it("is a complete list: every definition has its case above", () => {
-    expect(Object.keys(definitions)).toHaveLength(14);
+    expect(Object.keys(definitions)).toHaveLength(19);
   });
 });
 
@@ -106,6 +111,9 @@ describe("bad values (E61, C2)", () => {
     ["MAESTRO_AGENT_TIMEOUT", "10 minutes", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 10 minutes)"],
     ["MAESTRO_QUOTA_DELAY", "soon", "MAESTRO_QUOTA_DELAY must be a positive number, or a time such as 90s (got: soon)"],
     ["MAESTRO_EXECUTION_MODE", "fast", "MAESTRO_EXECUTION_MODE must be one of parallel, sequential, ask (got: fast)"],
+    ["MAESTRO_ISOLATION", "yes", "MAESTRO_ISOLATION must be one of auto, worktree, none (got: yes)"],
+    ["MAESTRO_OWNERSHIP", "none", "MAESTRO_OWNERSHIP must be one of auto, strict, warn (got: none)"],
+    ["MAESTRO_KEEP_REFS", "-1", "MAESTRO_KEEP_REFS must be a non-negative integer (got: -1)"],
     ["MAESTRO_AUTO_ARCHIVE", "maybe", "MAESTRO_AUTO_ARCHIVE must be true or false (got: maybe)"],
   ])("%s=%s is refused", (name, value, message) => {
     expect(() => resolve({ [name]: value })).toThrow(expect.objectContaining({ code: "config", message }));

@@ -57,6 +57,19 @@ export const definitions = {
   MAESTRO_WRITER_MODEL: string("", "Model for technical-writer only; wins over MAESTRO_DEFAULT_MODEL"),
   MAESTRO_GEMINI_EXTRA_ARGS: string("", "Arguments appended to every gemini command line"),
   MAESTRO_PRICES: string("", "JSON file with prices in dollars per million tokens, by model, over the built-in ones"),
+  MAESTRO_ISOLATION: oneOf(
+    ["auto", "worktree", "none"],
+    "auto",
+    "A git worktree for each attempt, or one tree for all; `auto` uses worktrees where attempts run side by side",
+  ),
+  MAESTRO_OWNERSHIP: oneOf(
+    ["auto", "strict", "warn"],
+    "auto",
+    "Changes outside a phase's files are refused or told; `auto` is strict in parallel mode and warns otherwise",
+  ),
+  MAESTRO_SANDBOX: boolean(false, "Let agents write to their worktree only; needs Linux with bubblewrap"),
+  MAESTRO_WORKTREE_SETUP: string("", "Command that makes a new worktree ready, before its agent starts"),
+  MAESTRO_KEEP_REFS: integer(10, 0, "Sessions whose work is kept in refs/maestro after they ended"),
   MAESTRO_DISABLED_AGENTS: string("", "Comma-separated agents that must not be used"),
 };
 

@@ -6,7 +6,7 @@ import { program, verbNames } from "../src/cli/program.ts";
 import { MAX_RUN_TOKENS } from "../src/extension/budget.ts";
 import { lintExtension } from "../src/extension/lint.ts";
 import { describeProblem } from "../src/extension/problem.ts";
-import { maestroTools } from "../src/extension/vocabulary.ts";
+import { attemptTools, maestroTools } from "../src/extension/vocabulary.ts";
 import { toolTable } from "../src/mcp/tool-table.ts";
 import { definitions } from "../src/settings.ts";
 import { root } from "./support/project.ts";
@@ -40,7 +40,10 @@ describe("the extension", () => {
 
   it("is checked with the verbs of the program and the tools of its server", () => {
     expect(verbs).toEqual(expect.arrayContaining(["run", "session create", "agents install-policies"]));
-    expect([...maestroTools].sort()).toEqual(toolTable.map(({ tool }) => tool.name).sort());
+    const offered = (isForAttempts: boolean) =>
+      toolTable.filter(({ offeredTo }) => (offeredTo === "attempts") === isForAttempts).map(({ tool }) => tool.name);
+    expect([...maestroTools].sort()).toEqual(offered(false).sort());
+    expect([...attemptTools].sort()).toEqual(offered(true).sort());
   });
 });
 

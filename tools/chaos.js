@@ -8,7 +8,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const rounds = process.argv[2] ?? "500";
 const { status } = spawnSync(
   join(root, "node_modules", ".bin", "vitest"),
-  ["run", "test/scenarios/engine-crash.test.ts", "test/scenarios/crash.test.ts", "test/scenarios/concurrency.test.ts"],
+  [
+    "run",
+    ...["engine-crash", "isolation-crash", "crash", "concurrency"].map((name) => `test/scenarios/${name}.test.ts`),
+  ],
   { cwd: root, stdio: "inherit", env: { ...process.env, MAESTRO_CHAOS_ROUNDS: rounds } },
 );
 process.exitCode = status ?? 1;

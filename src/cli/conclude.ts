@@ -13,6 +13,7 @@ import { reportLines } from "../views/report.ts";
 import type { Io } from "./io.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
+import { tidyRepository } from "./tidy.ts";
 
 const exitCodes = { completed: 0, chosen: 0, aborted: 1, failed: 4, quota: 5 } as const;
 
@@ -97,5 +98,6 @@ async function putAway(io: Io, { store, settings, json, yes }: Concluding): Prom
   }
   const { session } = store.archive();
   if (!json) io.out(`\nArchived: ${session}\n`);
+  await tidyRepository(io, settings);
   return session;
 }

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from "node:
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Engine, type EngineEnd } from "../engine/engine.ts";
+import type { Isolation } from "../engine/isolation.ts";
 import { Lifeline } from "../engine/lifeline.ts";
 import { Supervisor } from "../engine/supervisor.ts";
 import { RUN_MARKER } from "../engine/tree.ts";
@@ -42,6 +43,7 @@ export interface Conducting {
   /** The phases that may start; absent: all of them. */
   only?: ReadonlySet<string> | undefined;
   display: Display;
+  isolation: Isolation;
   /** The project that agents work in; the current directory but for a rehearsal. */
   projectRoot: string;
   /** Called when the engine has the session for itself. */
@@ -112,6 +114,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     runtime,
     program,
     projectRoot: conducting.projectRoot,
+    isolation: conducting.isolation,
     agents: new Map(roster.agents.map((agent) => [agent.name, agent])),
     protocols: readProtocols(),
     modelFor: (agent) => modelFor(agent, settings.values, model),
@@ -123,6 +126,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
       timeoutMs: limits.timeoutMs,
       validationTimeoutMs: limits.validationTimeoutMs,
       maxRetries: settings.values.MAESTRO_MAX_RETRIES,
+      graceMs: limits.graceMs,
     },
     warn: (message) => io.err(`WARNING: ${message}\n`),
     now: io.now,

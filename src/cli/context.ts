@@ -77,15 +77,27 @@ export interface CheckedPlan extends ApprovedPlan {
   report: ValidationReport;
 }
 
+export interface Approval {
+  /** Phases that run at the same time may own the same file; what they share is told. */
+  allowOverlap?: boolean | undefined;
+}
+
 /** The plan, or a refusal that names the first fault. */
-export async function approvePlan(io: Io, settings: ResolvedSettings, path: string): Promise<CheckedPlan> {
+export async function approvePlan(
+  io: Io,
+  settings: ResolvedSettings,
+  path: string,
+  { allowOverlap }: Approval = {},
+): Promise<CheckedPlan> {
   const { report, bytes } = await validateFile(io, settings, path);
-  if (report.plan === undefined) {
+  const plan = report.plan ?? (allowOverlap ? report.mergeable : undefined);
+  if (plan === undefined) {
     const [first] = report.errors;
     const more = report.errors.length > 1 ? ` (and ${report.errors.length - 1} more)` : "";
     throw new MaestroError("invalid_plan", `The plan is not valid: ${first?.code}: ${first?.message}${more}`, {
       hint: `Run "maestro validate ${path}" to see all of it.`,
     });
   }
-  return { plan: report.plan, bytes, path: recordedPlan(io.cwd, path), report };
+  for (const { message } of report.errors) io.err(`WARNING: ${message}\n`);
+  return { plan, bytes, path: recordedPlan(io.cwd, path), report };
 }

@@ -16,15 +16,10 @@ import { readJournal } from "../store/read-journal.ts";
 import type { JournalRecord } from "../store/record.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
+import { checkRepository } from "./doctor-repository.ts";
+import type { Finding } from "./finding.ts";
 import { type Io, printJson } from "./io.ts";
 import { paint } from "./paint.ts";
-
-interface Finding {
-  check: string;
-  level: "ok" | "warn" | "fail";
-  message: string;
-  hint?: string;
-}
 
 /** `verbs`: every verb of the program, with its words; the extension's texts may name no other. */
 export async function doctor(
@@ -37,8 +32,11 @@ export async function doctor(
   const lint = isExtension(directory) ? await lintExtension(directory, verbs) : undefined;
   findings.push(...checkExtension(directory, lint, findings));
   const settings = checkSettings(io, findings);
-  if (settings !== undefined)
-    findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, options.fix ?? false));
+  if (settings !== undefined) {
+    const fix = options.fix ?? false;
+    findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
+    findings.push(...(await checkRepository(io, settings, fix)));
+  }
   const healthy = findings.every((finding) => finding.level !== "fail");
   const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
   if (options.json) printJson(io, { healthy, settings: settingsJson(settings), extension, findings });

@@ -15,10 +15,12 @@ interface Intended {
   flags: EngineFlags;
   engine: EngineSettings;
   runtime: Runtime;
+  /** How attempts would be kept apart, in words. */
+  isolation: string;
 }
 
 export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: CheckedPlan, intended: Intended): number {
-  const { flags, engine, runtime } = intended;
+  const { flags, engine, runtime, isolation } = intended;
   const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
   const extraArgs = extraArguments(settings);
   const { values } = settings;
@@ -33,8 +35,10 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
   const program = findProgram(io, runtime.program) ?? null;
   if (flags.json) {
-    const limits = { ...engine, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
-    printJson(io, { mode, program, limits, profile: report.profile, commands });
+    const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
+    const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
+    const apart = { isolation, ownership, sandbox, setup };
+    printJson(io, { mode, program, ...apart, limits, profile: report.profile, commands });
     return 0;
   }
   const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "all that are ready at a time";
@@ -42,6 +46,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   io.out(
     `Mode ${mode}, ${slots}, ${duration(engine.timeoutMs)} per attempt, ${duration(engine.staggerMs)} between launches\n`,
   );
+  io.out(`Isolation: ${isolation}\n`);
   io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);
   for (const { phase, command } of commands) io.out(`  ${phase}  ${command}\n`);
   io.out("\nNothing was started.\n");

@@ -23,8 +23,8 @@ export async function askAboutFailed(
     const session = requireSession(store.session);
     // Somebody else may have decided meanwhile.
     if (requirePhase(session, id).status !== "failed") continue;
-    const { block, choices } = escalationOf(session, requirePhase(session, id), maxRetries);
-    io.err(`\n${block.join("\n")}\n`);
+    const { block, choices, hints } = escalationOf(session, requirePhase(session, id), maxRetries);
+    io.err(`\n${[...block, ...hints.map((hint) => `  ${hint}`)].join("\n")}\n`);
     const choice = await ask(io, choices);
     if (choice === null || choice.kind === "narrow") return false;
     if (choice.kind === "abort") {

@@ -34,6 +34,7 @@ async function check(command: string | undefined, options: GuardOptions = {}, st
     interactive,
     ask: async () => null,
     screen: () => undefined,
+    terminal: false,
     color: false,
   };
   const code = await guardCheck(io, command, options);

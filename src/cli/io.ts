@@ -23,10 +23,14 @@ export interface Io {
   ask(question: string): Promise<string | null>;
   /** The size of the terminal that progress goes to; undefined when it is none. */
   screen(): { columns: number; rows: number } | undefined;
+  /** The answer goes to a terminal, on which control characters would act. */
+  terminal: boolean;
   /** Colours are wanted: a terminal, and NO_COLOR is not set. */
   color: boolean;
 }
 
+/** Names of files may hold control characters that JSON lets through and some terminals act on. */
 export function printJson(io: Io, value: unknown): void {
-  io.out(`${JSON.stringify(value, null, 2)}\n`);
+  const escaped = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`;
+  io.out(`${JSON.stringify(value, null, 2).replace(/[\u007f-\u009f]/g, escaped)}\n`);
 }

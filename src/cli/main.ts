@@ -45,6 +45,7 @@ function machine(): Io {
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     ask,
     screen,
+    terminal: process.stdout.isTTY === true,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb",
   };
 }

@@ -6,11 +6,14 @@ import { handoffFormats } from "../handoff/handoff.ts";
 import { errorTypes } from "../session/events.ts";
 import { definitions } from "../settings.ts";
 import { agentsCheck } from "./agents.ts";
+import { apply } from "./apply.ts";
 import { archive } from "./archive.ts";
 import { refuseDecisionInsideAttempt } from "./conduct.ts";
 import { abort, retry, skip, stop } from "./decisions.ts";
+import { diff } from "./diff.ts";
 import { dispatch } from "./dispatch.ts";
 import { doctor } from "./doctor.ts";
+import { collect, engineOptions } from "./engine-options.ts";
 import { guardCheck } from "./guard.ts";
 import { handoffCheck } from "./handoff.ts";
 import { installPolicies } from "./install-policies.ts";
@@ -19,6 +22,7 @@ import { logs } from "./logs.ts";
 import { rehearse } from "./rehearse.ts";
 import { report } from "./report.ts";
 import { resume } from "./resume.ts";
+import { revert } from "./revert.ts";
 import { run } from "./run.ts";
 import {
   sessionComplete,
@@ -135,6 +139,24 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addHelpText("after", examples("maestro logs 3", "maestro logs 3 -f", "maestro logs 3 --attempt 1"))
     .action(async (phase, options) => verdict(await logs(io, phase, options)));
 
+  whichWork(verb(maestro, "diff <phase>", "show what an attempt changed, as a unified diff"))
+    .option("--stat", "one line a file, with line counts")
+    .addOption(json())
+    .addHelpText("after", examples("maestro diff 3", "maestro diff 3 --stat", "maestro diff 3 --attempt 1 | git apply"))
+    .action(async (phase, options) => verdict(await diff(io, phase, options)));
+
+  whichWork(verb(maestro, "apply <phase>", "merge what an attempt changed into the project as it is now"))
+    .hook("preAction", () => refuseDecisionInsideAttempt(io))
+    .addOption(json())
+    .addHelpText("after", examples("maestro apply 3", "maestro apply 3 --attempt 1 --session 2026-02-14-task-api"))
+    .action(async (phase, options) => verdict(await apply(io, phase, options)));
+
+  whichWork(verb(maestro, "revert <phase>", "take what a phase changed out of the project; what came later stays"))
+    .hook("preAction", () => refuseDecisionInsideAttempt(io))
+    .addOption(json())
+    .addHelpText("after", examples("maestro revert 3", "maestro revert 3 --session 2026-02-14-task-api"))
+    .action(async (phase, options) => verdict(await revert(io, phase, options)));
+
   verb(maestro, "report [session]", "what a session did, took and cost (default: the active or the last one)")
     .addOption(json())
     .addHelpText("after", examples("maestro report", "maestro report 2026-02-14-task-api --json"))
@@ -159,11 +181,11 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .addOption(json())
     .addHelpText("after", examples("maestro archive", "maestro archive --json"))
-    .action((options) => verdict(archive(io, options)));
+    .action(async (options) => verdict(await archive(io, options)));
 
   verb(maestro, "doctor", "check this machine, the extension, the settings and the session")
     .addOption(json())
-    .option("--fix", "set a broken session file aside and go on from what is left")
+    .option("--fix", "set a broken session file aside, go on from what is left, and clear away what runs left behind")
     .addHelpText("after", examples("maestro doctor", "maestro doctor --fix"))
     .action(async (options) => verdict(await doctor(io, options, verbNames(maestro))));
 
@@ -249,7 +271,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .option("--summary <text>", "one paragraph about what was done")
     .addOption(json())
     .addHelpText("after", examples('maestro session complete --summary "All of it works."'))
-    .action((options) => verdict(sessionComplete(io, options)));
+    .action(async (options) => verdict(await sessionComplete(io, options)));
 
   const agents = verb(maestro, "agents", "the roster of agents").addHelpText("after", examples("maestro agents check"));
   verb(agents, "check", "check that every agent has only the tools of its tier")
@@ -336,29 +358,11 @@ function verb(parent: Command, usage: string, description: string): Command {
   return command(parent.command(usage)).description(description);
 }
 
-/** An option that may be given more than once. */
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
-}
-
-function engineOptions(made: Command): Command {
+/** Whose work a verb is about. */
+function whichWork(made: Command): Command {
   return made
-    .addOption(new Option("--mode <mode>", "how phases are carried out").choices(["parallel", "sequential", "ask"]))
-    .option("--max-concurrent <n>", "agents at the same time; 0: all that are ready")
-    .option("--timeout <time>", "limit of an attempt: 90s, 10m (a bare number: minutes)")
-    .option("--stagger <time>", "time between two launches: 5s (a bare number: seconds)")
-    .option("--model <model>", "model for all agents")
-    .option("--runtime <name>", "what plays the agents", "gemini")
-    .option("--keep-going", "after a failure, go on with phases that do not depend on it")
-    .option("--grace <time>", "how long a stopped agent has to end", "5s")
-    .option("--validation-timeout <time>", "limit of a validation command", "10m")
-    .option("--quota-wait <time>", "how long to wait for the provider without any progress", "60m")
-    .option("--pass-env <names>", "variables that agents get besides the allowed ones (A,B)", collect)
-    .option("--phases <ids>", "only these phases: 1,2")
-    .option("--keep-open", "do not archive the completed session")
-    .option("-y, --yes", "consent, archive and take the proposed next step without asking")
-    .option("--json", "print events as they happen, one JSON object a line")
-    .addOption(new Option("--ready-fd <fd>").hideHelp());
+    .option("--attempt <n>", "which attempt (default: the last that did something)")
+    .option("--session <id>", "a session that was archived");
 }
 
 function mainHelp(): string {

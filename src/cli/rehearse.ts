@@ -22,6 +22,7 @@ import { conduct, refuseInsideAttempt } from "./conduct.ts";
 import { approvePlan, type CheckedPlan, rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { type Io, printJson } from "./io.ts";
+import { noIsolation } from "./isolation.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
 
@@ -82,6 +83,7 @@ async function play(
     engine: limits,
     keepGoing: false,
     display: flags.json ? "none" : "auto",
+    isolation: noIsolation(stage),
     projectRoot: stage,
     // The user's own commands could do anything: they are played too.
     validator: () => ({ program: process.execPath, args: [player, "validation", script] }),

@@ -21,6 +21,7 @@ import { detach } from "./detach.ts";
 import { engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import type { Io } from "./io.ts";
+import { chooseIsolation } from "./isolation.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
 import {
@@ -42,7 +43,7 @@ export interface ResumeFlags extends RunFlags {
 export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   refuseInsideAttempt(io);
   const settings = settingsOf(io);
-  engineSettings(settings, flags);
+  const engine = engineSettings(settings, flags);
   extraArguments(settings);
   pricesOf(io, settings);
   const runtime = runtimeNamed(flags.runtime);
@@ -83,8 +84,11 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   }
   if (!(await haveMode(io, settings, store, flags))) return NEEDS_A_PERSON;
   store.close();
+  const { location } = store;
+  const mode = requireSession(store.session).execution_mode ?? "sequential";
+  const isolation = await chooseIsolation(io, { engine, mode, location, allowOverlap: flags.allowOverlap });
   if (flags.detach) return detach(io, ["resume"], flags);
-  return carryOut(io, { store, settings, runtime, program, flags });
+  return carryOut(io, { store, settings, runtime, program, isolation, flags });
 }
 
 function openSession(store: SessionStore): Session {
@@ -139,7 +143,7 @@ async function takeNewPlan(
     io.out("Put the old plan back, or pass --accept-plan-change to go on with the new one.\n");
     return false;
   }
-  const revised = revisePlan(store, await approvePlan(io, settings, path));
+  const revised = revisePlan(store, await approvePlan(io, settings, path, flags));
   io.err(`The session now follows ${revised}\n`);
   return true;
 }

@@ -1,6 +1,7 @@
 // maestro run: a plan becomes a session, and the session is carried out.
 
 import type { EngineEnd } from "../engine/engine.ts";
+import type { Isolation } from "../engine/isolation.ts";
 import { MaestroError } from "../errors.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -20,7 +21,9 @@ import { dryRun } from "./dry-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import type { Io } from "./io.ts";
+import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { pricesOf } from "./prices.ts";
+import { tidyRepository } from "./tidy.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -41,11 +44,14 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   extraArguments(settings);
   pricesOf(io, settings);
   const runtime = runtimeNamed(flags.runtime);
-  const approved = await approvePlan(io, settings, planPath);
+  const approved = await approvePlan(io, settings, planPath, flags);
   chosenPhases(approved.plan.phases, flags.phases);
-  if (flags.dryRun) return dryRun(io, settings, approved, { flags, engine, runtime });
+  if (flags.dryRun) {
+    const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel");
+    return dryRun(io, settings, approved, { flags, engine, runtime, isolation });
+  }
   const store = openLiveStore(io, settings);
-  await clearTheWay(io, store, flags);
+  await clearTheWay(io, settings, store, flags);
   const program = findProgram(io, runtime.program);
   if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
   const mode = await chooseMode(io, settings, approved.plan.phases, flags);
@@ -53,9 +59,11 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
     io.err("Nothing was started.\n");
     return NEEDS_A_PERSON;
   }
+  const { location } = store;
+  const isolation = await chooseIsolation(io, { engine, mode, location, allowOverlap: flags.allowOverlap });
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   create(io, store, approved, mode, flags.task);
-  return carryOut(io, { store, settings, runtime, program, flags });
+  return carryOut(io, { store, settings, runtime, program, isolation, flags });
 }
 
 export interface CarryOut {
@@ -63,11 +71,13 @@ export interface CarryOut {
   settings: ResolvedSettings;
   runtime: Runtime;
   program: string;
+  isolation: Isolation;
   flags: RunFlags;
 }
 
 /** From a session whose mode is chosen to the last word about it. At a terminal, what has failed is asked about, and then on. */
-export async function carryOut(io: Io, { store, settings, runtime, program, flags }: CarryOut): Promise<number> {
+export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
+  const { store, settings, runtime, program, isolation, flags } = carrying;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;
   const { execution_mode } = requireSession(store.session);
@@ -84,6 +94,7 @@ export async function carryOut(io: Io, { store, settings, runtime, program, flag
       keepGoing: flags.keepGoing === true,
       only: chosenPhases(requireSession(store.session).phases, flags.phases),
       display: flags.json ? "json" : "auto",
+      isolation,
       projectRoot: io.cwd,
       begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
     });
@@ -155,7 +166,7 @@ export function runtimeNamed(name = "gemini"): Runtime {
 }
 
 /** One session at a time: an unfinished one is named, a finished one is put away when that is wanted. */
-async function clearTheWay(io: Io, store: SessionStore, flags: RunFlags): Promise<void> {
+async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionStore, flags: RunFlags): Promise<void> {
   const session = idleSession(store);
   if (session === undefined) return;
   if (session.aborted) {
@@ -176,6 +187,7 @@ async function clearTheWay(io: Io, store: SessionStore, flags: RunFlags): Promis
     });
   }
   store.archive();
+  await tidyRepository(io, settings);
 }
 
 function create(

@@ -21,6 +21,7 @@ import { stripControls } from "../text.ts";
 import { approvePlan, redactorOf, settingsOf, withStore } from "./context.ts";
 import { readInput } from "./input.ts";
 import { type Io, printJson } from "./io.ts";
+import { tidyRepository } from "./tidy.ts";
 
 interface Json {
   json?: boolean;
@@ -144,7 +145,7 @@ export async function sessionRevise(io: Io, planPath: string, options: Json): Pr
 }
 
 /** Completes the session; archives it too unless MAESTRO_AUTO_ARCHIVE is off. */
-export function sessionComplete(io: Io, options: Json & { summary?: string }): number {
+export async function sessionComplete(io: Io, options: Json & { summary?: string }): Promise<number> {
   const settings = settingsOf(io);
   const archived = withStore(io, settings, (store) =>
     completeSession(store, clean(options.summary), { archive: settings.values.MAESTRO_AUTO_ARCHIVE }),
@@ -154,6 +155,7 @@ export function sessionComplete(io: Io, options: Json & { summary?: string }): n
       ? archiveQuestion
       : `Session ${archived.session_id} is completed and archived in ${archived.session}`;
   answer(io, options, { status: "completed", archived }, line);
+  if (archived !== null) await tidyRepository(io, settings);
   return 0;
 }
 

@@ -8,7 +8,7 @@ import { type Io, printJson } from "./io.ts";
 export async function validate(io: Io, path: string, options: { json?: boolean }): Promise<number> {
   const { report } = await validateFile(io, settingsOf(io), path);
   if (options.json) {
-    const { plan: _, ...published } = report;
+    const { plan: _, mergeable: __, ...published } = report;
     printJson(io, published);
   } else {
     io.out(`${people(path, report).join("\n")}\n`);

@@ -5,7 +5,7 @@ import { MaestroError, signalCodes } from "../errors.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { decideValidated } from "../session/decide-attempt.ts";
-import { hasReported, type SessionPhase } from "../session/session.ts";
+import { awaitsIntegration, hasReported, type SessionPhase } from "../session/session.ts";
 import { openBatch } from "../store/batch.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine } from "../store/engine-lock.ts";
@@ -57,6 +57,11 @@ function requireReported(phase: SessionPhase): void {
       hint: "It is completed by its agent's report.",
     });
   }
+  if (awaitsIntegration(phase)) {
+    throw new MaestroError("illegal_transition", `The work of phase ${id} is not in the project yet`, {
+      hint: 'Go on with "maestro resume": it is validated on its way into the project.',
+    });
+  }
   if (hasReported(phase)) return;
   throw new MaestroError("illegal_transition", `Phase ${id} has no report of success yet`, {
     hint: "Delegate it first: its report is recorded when its agent comes back.",
@@ -83,13 +88,13 @@ async function runCommands(
         store,
         batch,
         supervisor,
-        projectRoot: io.cwd,
         environment: (own) => ({ ...allowed, ...own }),
         validator: inShell,
         redact: redactorOf(io),
         limits,
       },
       id,
+      { cwd: io.cwd, tree: null, env: {}, wrap: (command) => command },
     );
     const leave = io.onSignal((caught) => {
       signal = caught;
@@ -115,7 +120,7 @@ function record(io: Io, store: SessionStore, id: string, result: Proved, maxRetr
     events: decideValidated(
       requireSession(current),
       id,
-      { result: result.kind, detail: result.detail, failure },
+      { result: result.kind, detail: result.detail, evidence: result.evidence, failure },
       { maxRetries, now: io.now(), hashes: (paths) => hashFiles(projectRoot, paths) },
     ),
     result: undefined,

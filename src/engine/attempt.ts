@@ -14,6 +14,8 @@ import { randomHex } from "../store/durable.ts";
 import { hashFiles } from "../store/project-files.ts";
 import type { Update } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";
+import type { Ground } from "./isolation.ts";
+import { inWorktree, rootOf, sandboxed, worktreeName } from "./place.ts";
 import type { Exit } from "./supervisor.ts";
 import { RUN_MARKER } from "./tree.ts";
 import type { Workshop } from "./workshop.ts";
@@ -32,6 +34,8 @@ export interface PreparedAttempt {
   model: string | null;
   prompt: string;
   timeoutMs: number;
+  /** Its worktree, which is yet to be made; null: it works in the project. */
+  worktree: string | null;
 }
 
 export interface StartedAttempt {
@@ -60,8 +64,10 @@ export function prepareAttempt(workshop: Workshop, id: string, update: Update): 
     const session = requireSession(current);
     const phase = requirePhase(session, id);
     const agent = agentOf(workshop, phase);
+    const next = nextAttempt(phase);
+    const worktree = worktreeName(workshop, session, phase);
     const built = buildPrompt({
-      projectRoot: workshop.projectRoot,
+      projectRoot: rootOf(workshop, worktree),
       agent,
       protocols: workshop.protocols,
       session,
@@ -80,17 +86,21 @@ export function prepareAttempt(workshop: Workshop, id: string, update: Update): 
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
     };
-    const next = nextAttempt(phase);
     // What an earlier session of this name left must be gone before the attempt counts as begun: it is no result of it.
     workshop.batch.clear(next.name);
     const { name: agentName, tier } = agent;
-    const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, ...next };
+    const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
     return { events: decideStart(session, id, start, rulesOf(workshop)), result };
   });
 }
 
-/** Writes the prompt and starts the process. */
-export function startAttempt(workshop: Workshop, prepared: PreparedAttempt, watcher: Watcher): StartedAttempt {
+/** Writes the prompt and starts the process where it has been placed. */
+export function startAttempt(
+  workshop: Workshop,
+  prepared: PreparedAttempt,
+  { root, worktree }: Ground,
+  watcher: Watcher,
+): StartedAttempt {
   const { store, batch, supervisor, runtime } = workshop;
   const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
   batch.writePrompt(name, prepared.prompt);
@@ -103,11 +113,12 @@ export function startAttempt(workshop: Workshop, prepared: PreparedAttempt, watc
     [RUN_MARKER]: marker,
   };
   const policyFile = policyOf(workshop, tier);
+  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: workshop.extraArgs });
+  const command = { program: workshop.program, args };
   const { exit, stop } = supervisor.launch({
-    program: workshop.program,
-    args: runtime.argv({ agent, tier, model, policyFile, extraArgs: workshop.extraArgs }),
-    cwd: workshop.projectRoot,
-    env: workshop.environment({ ...runtime.environment, ...own }),
+    ...(worktree === null ? command : sandboxed(workshop, command, worktree)),
+    cwd: root,
+    env: workshop.environment({ ...runtime.environment, ...(worktree === null ? {} : inWorktree(workshop)), ...own }),
     marker,
     stdin: batch.promptPath(name),
     stdout: batch.resultPath(name, "json"),

@@ -5,22 +5,25 @@ import { MaestroError, type signalCodes } from "../errors.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideCompletion, requirePhase, requireSession } from "../session/decide.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
-import type { Session } from "../session/session.ts";
+import { awaitsIntegration, type Session, type SessionPhase } from "../session/session.ts";
 import { judgeStatus } from "../session/transitions.ts";
 import type { Update } from "../store/session-store.ts";
-import { type PreparedAttempt, prepareAttempt, startAttempt } from "./attempt.ts";
-import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
-import { adoptAttempt, type Consequence, finishAttempt, recordEnd, recordValidation } from "./finish.ts";
+import { type PreparedAttempt, prepareAttempt } from "./attempt.ts";
+import { adoptAttempt, clearAway, runAttempt } from "./attempt-run.ts";
+import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./finish.ts";
+import { startIntegration } from "./integrate.ts";
+import type { Ground } from "./isolation.ts";
+import { clearLeftovers } from "./leftovers.ts";
+import { type Due, Outbox } from "./outbox.ts";
+import { Predictor } from "./predict.ts";
+import { startProjectValidation } from "./project-validation.ts";
+import { QuotaWatch } from "./quota-watch.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
 import { endAll } from "./tree.ts";
-import { startValidation } from "./validation.ts";
 import type { Workshop } from "./workshop.ts";
 
 /** How often the engine looks what others have recorded. */
 const POLL_MS = 250;
-const SAME_REFUSAL_MS = 1000;
-/** Clocks jump: nobody waits a year for a quota. */
-const LONGEST_WAIT_MS = 300_000;
 
 export interface EngineLimits extends Limits {
   quotaBaseMs: number;
@@ -43,11 +46,8 @@ export type EngineEnd =
 
 interface Live {
   stop: (why: Killed) => void;
-}
-
-interface Ended {
-  phase: string;
-  record: (update: Update) => void;
+  /** Where an attempt works, once it does. */
+  ground?: () => Ground | null;
 }
 
 interface Sign {
@@ -59,7 +59,6 @@ interface Sign {
 interface Turn {
   plan: Schedule;
   starting: PreparedAttempt[];
-  validating: string[];
 }
 
 export class Engine {
@@ -67,13 +66,14 @@ export class Engine {
   readonly #limits: EngineLimits;
   readonly #live = new Map<string, Live>();
   readonly #tasks = new Set<Promise<void>>();
-  /** What has ended and is not recorded yet. */
-  readonly #ended: Ended[] = [];
+  /** What is not recorded yet. */
+  readonly #outbox = new Outbox(() => this.#wake());
+  /** Worktrees that are being removed. */
+  readonly #clearing = new Set<Promise<void>>();
   /** The last words of what runs, by phase. */
   readonly activity = new Map<string, string>();
-  #backoff: Backoff;
-  /** When the attempt of a phase was last refused by the provider. */
-  readonly #refused = new Map<string, number>();
+  readonly #quota: QuotaWatch;
+  readonly #predictor: Predictor;
   /** Refusals that running attempts have told of, not recorded yet. */
   readonly #signs: Sign[] = [];
   #lastLaunch: number | null = null;
@@ -85,12 +85,17 @@ export class Engine {
   constructor(workshop: Workshop, limits: EngineLimits) {
     this.#workshop = workshop;
     this.#limits = limits;
-    this.#backoff = startBackoff(limits.slots);
+    this.#quota = new QuotaWatch(limits, workshop.now);
+    this.#predictor = new Predictor(workshop, {
+      running: () => [...this.#live].map(([phase, { ground }]) => ({ phase, ground: ground?.() ?? null })),
+      warn: (events) => this.#outbox.tell(events),
+      fail: (error) => this.#fail(error),
+    });
   }
 
   /** How many attempts may run at the same time, now. */
   get slots(): number {
-    return this.#limits.mode === "sequential" ? 1 : this.#backoff.slots;
+    return this.#limits.mode === "sequential" ? 1 : this.#quota.slots;
   }
 
   /** Drives the session until nothing can go on. */
@@ -98,16 +103,24 @@ export class Engine {
     const { supervisor } = this.#workshop;
     try {
       await this.#clearEarlierRuns();
+      await clearLeftovers(this.#workshop);
       this.#setStatus("in_progress");
-      this.#rememberQuota();
+      this.#quota.remember(requireSession(this.#workshop.store.session).quota);
+      this.#predictor.start();
       for (;;) {
         const end = await this.#loop();
+        // What has ended has left nothing behind.
+        await Promise.all(this.#clearing);
         if (this.#close(end)) return end;
       }
     } catch (error) {
       supervisor.stopAll("stopped");
+      this.#outbox.breakUp(error);
       await Promise.all(this.#tasks);
       throw error;
+    } finally {
+      await this.#predictor.stop();
+      await Promise.all(this.#clearing);
     }
   }
 
@@ -124,6 +137,8 @@ export class Engine {
   stop(signal: StopSignal): void {
     this.#workshop.supervisor.stopAll("stopped", this.#signal !== null);
     this.#signal ??= signal;
+    // Also what has no process at this moment.
+    for (const live of this.#live.values()) live.stop("stopped");
     this.#wake();
   }
 
@@ -132,9 +147,13 @@ export class Engine {
     for (;;) {
       this.#look();
       this.#stopClosed(requireSession(this.#workshop.store.session));
-      const { plan, starting, validating } = this.#record();
+      const { plan, starting } = this.#record();
       for (const attempt of starting) this.#launch(attempt);
-      for (const phase of validating) this.#validate(phase);
+      for (const { kind, phase } of plan.actions) {
+        if (kind === "adopt") this.#adopt(phase);
+        if (kind === "validate") this.#validate(phase);
+        if (kind === "integrate") this.#integrate(phase);
+      }
       if (this.#failure !== undefined) throw this.#failure;
       const session = requireSession(this.#workshop.store.session);
       const end = this.#live.size > 0 ? null : this.#end(session, plan);
@@ -145,40 +164,39 @@ export class Engine {
 
   #record(): Turn {
     const { store, warn } = this.#workshop;
-    const ended = this.#ended.splice(0);
+    const due = this.#outbox.take();
     const signs = this.#signs.splice(0);
-    const live = ended.map(({ phase }) => [phase, this.#live.get(phase)] as const);
-    for (const { phase } of ended) this.#live.delete(phase);
+    const live = due.flatMap(({ phase }) => (phase === null ? [] : [[phase, this.#live.get(phase)] as const]));
+    for (const [phase] of live) this.#live.delete(phase);
     try {
       // Nothing to write down is found out without the lock.
       const ahead = this.#schedule(requireSession(store.session));
-      const isQuiet = ended.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind === "validate");
-      if (isQuiet) return { plan: ahead, starting: [], validating: ahead.actions.map(({ phase }) => phase) };
-      return store.updateAll((update) => this.#turn(update, ended, signs));
+      const isQuiet = due.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind !== "launch");
+      if (isQuiet) return { plan: ahead, starting: [] };
+      const turn = store.updateAll((update) => this.#turn(update, due, signs));
+      for (const { recorded } of due) recorded?.();
+      return turn;
     } catch (error) {
       if (!(error instanceof MaestroError) || error.code !== "locked") throw error;
       // Somebody who has the lock sleeps. Agents go on meanwhile, and what has ended is recorded when it is free.
       warn(error.message);
-      this.#ended.unshift(...ended);
+      this.#outbox.putBack(due);
       this.#signs.unshift(...signs);
       for (const [phase, one] of live) if (one !== undefined) this.#live.set(phase, one);
-      return { plan: { actions: [], wakeAt: null, idle: false, end: null }, starting: [], validating: [] };
+      return { plan: { actions: [], wakeAt: null, idle: false, end: null }, starting: [] };
     }
   }
 
-  #turn(update: Update, ended: readonly Ended[], signs: readonly Sign[]): Turn {
+  #turn(update: Update, due: readonly Due[], signs: readonly Sign[]): Turn {
     const workshop = this.#workshop;
     const starting: PreparedAttempt[] = [];
-    const validating: string[] = [];
-    for (const { record } of ended) record(update);
+    for (const { record } of due) record(update);
     for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
     const plan = this.#schedule(requireSession(workshop.store.session));
     for (const { kind, phase } of plan.actions) {
       if (kind === "launch") starting.push(prepareAttempt(workshop, phase, update));
-      else if (kind === "validate") validating.push(phase);
-      else this.#follow(recordEnd(workshop, adoptAttempt(workshop, phase), update), phase, update);
     }
-    return { plan, starting, validating };
+    return { plan, starting };
   }
 
   #schedule(session: Session): Schedule {
@@ -186,9 +204,9 @@ export class Engine {
       live: new Set(this.#live.keys()),
       now: performance.now(),
       lastLaunch: this.#lastLaunch,
-      notBefore: this.#backoff.until,
+      notBefore: this.#quota.until,
       slots: this.slots,
-      draining: this.#signal !== null || this.#isOutOfQuota(),
+      draining: this.#signal !== null || this.#quota.isExhausted,
     });
     return this.#signal === null ? plan : { ...plan, actions: [] };
   }
@@ -196,38 +214,55 @@ export class Engine {
   #end(session: Session, plan: Schedule): EngineEnd | null {
     if (session.aborted) return { kind: "aborted" };
     if (this.#signal !== null) return { kind: "interrupted", signal: this.#signal };
-    if (this.#isOutOfQuota()) return { kind: "quota" };
+    if (this.#quota.isExhausted) return { kind: "quota" };
     if (!plan.idle) return null;
     if (plan.end === "completed" || plan.end === "chosen") return { kind: plan.end };
     const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
     return { kind: "failed", phases: failed };
   }
 
-  #isOutOfQuota(): boolean {
-    return isExhausted(this.#backoff, performance.now(), this.#limits.quotaWaitMs);
-  }
-
   #launch(prepared: PreparedAttempt): void {
     const workshop = this.#workshop;
     const { phase } = prepared;
-    const attempt = startAttempt(workshop, prepared, {
-      activity: (id, line) => void this.activity.set(id, line),
-      quota: (id, retryAfterMs) => {
+    const watcher = {
+      activity: (id: string, line: string) => void this.activity.set(id, line),
+      quota: (id: string, retryAfterMs: number | null) => {
         this.#signs.push({ phase: id, retryAfterMs });
         this.#wake();
       },
-    });
+    };
+    const attempt = runAttempt(workshop, prepared, watcher, (events) => this.#outbox.write(events));
     if (workshop.runtime.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
-    this.#refused.delete(phase);
-    this.#await(phase, attempt.exit, (exit) => {
-      const finished = finishAttempt(workshop, attempt, exit);
-      return (update) => this.#follow(recordEnd(workshop, finished, update), phase, update);
+    this.#quota.forget(phase);
+    this.#await(phase, attempt.done, (finished) => (update) => this.#finish(finished, update));
+  }
+
+  /** An earlier engine died over its attempt. */
+  #adopt(phase: string): void {
+    this.#live.set(phase, { stop: () => undefined });
+    this.#await(phase, adoptAttempt(this.#workshop, phase), (finished) => (update) => this.#finish(finished, update));
+  }
+
+  #finish(finished: Finished, update: Update): void {
+    const { phase } = finished;
+    this.#follow(recordEnd(this.#workshop, finished, update), phase, update);
+    // Who has to be proved needs it.
+    if (!awaitsIntegration(this.#phase(phase))) this.#clear(phase);
+  }
+
+  #integrate(phase: string): void {
+    const integration = startIntegration(this.#workshop, phase);
+    this.activity.set(phase, "integrating");
+    this.#live.set(phase, integration);
+    this.#await(phase, integration.done, (result) => (update) => {
+      recordIntegration(this.#workshop, phase, result, update);
+      if (result.kind !== "stopped") this.#clear(phase);
     });
   }
 
   #validate(phase: string): void {
-    const validation = startValidation(this.#workshop, phase);
+    const validation = startProjectValidation(this.#workshop, phase);
     this.activity.set(phase, "validating");
     this.#live.set(phase, validation);
     this.#await(
@@ -237,10 +272,26 @@ export class Engine {
     );
   }
 
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+
+  #clear(phase: string): void {
+    const task = clearAway(this.#workshop, phase)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => void this.#clearing.delete(task));
+    this.#clearing.add(task);
+  }
+
+  #phase(id: string): SessionPhase {
+    return requirePhase(requireSession(this.#workshop.store.session), id);
+  }
+
   /** Until the end of `work` is recorded the phase counts as live. What goes wrong in it ends the run. */
   #await<T>(phase: string, work: Promise<T>, ending: (result: T) => (update: Update) => void): void {
     const task = work
-      .then((result) => void this.#ended.push({ phase, record: ending(result) }))
+      .then((result) => this.#outbox.add({ phase, record: ending(result) }))
       .catch((error: unknown) => {
         this.#failure ??= error;
         this.#live.delete(phase);
@@ -257,33 +308,13 @@ export class Engine {
   #follow(consequence: Consequence, phase: string, update: Update): void {
     // The one that was refused has ended, and is not among those that run any more.
     if (consequence.kind === "quota") this.#slowDown(phase, consequence.retryAfterMs, this.#live.size + 1, update);
-    if (consequence.kind === "success") {
-      this.#backoff = onSuccess(this.#backoff, performance.now(), this.#limits.slots);
-    }
+    if (consequence.kind === "success") this.#quota.success();
   }
 
   /** The session as a whole waits: one phase's refusal is everybody's. */
   #slowDown(phase: string, retryAfterMs: number | null, running: number, update: Update): void {
-    const now = performance.now();
-    // An attempt tells of one refusal more than once: while it runs, and by its end.
-    const told = this.#refused.get(phase) ?? Number.NEGATIVE_INFINITY;
-    this.#refused.set(phase, now);
-    const isLonger = now + (retryAfterMs ?? 0) > this.#backoff.until + SAME_REFUSAL_MS;
-    if (now - told < SAME_REFUSAL_MS && !isLonger) return;
-    const before = this.#backoff;
-    const { quotaBaseMs: baseMs } = this.#limits;
-    this.#backoff = onQuota(before, { now, retryAfterMs, baseMs, random: Math.random, running });
-    const { until, slots } = this.#backoff;
-    if (until === before.until) return;
-    const wait_ms = Math.max(0, Math.round(until - now));
-    const ends = new Date(this.#workshop.now().getTime() + wait_ms).toISOString();
-    const event: SessionEvent = {
-      type: "quota.hit",
-      phase,
-      wait_ms,
-      until: ends,
-      slots: Number.isFinite(slots) ? slots : null,
-    };
+    const event = this.#quota.refused(phase, retryAfterMs, running);
+    if (event === null) return;
     update(() => ({ events: [event], result: undefined }));
     this.#wake();
   }
@@ -312,13 +343,6 @@ export class Engine {
         resolve();
       };
     });
-  }
-
-  /** A wait that an earlier engine began is not cut short by a new one. */
-  #rememberQuota(): void {
-    const { quota } = requireSession(this.#workshop.store.session);
-    const left = quota === null ? 0 : Date.parse(quota.until) - this.#workshop.now().getTime();
-    if (left > 0) this.#backoff = { ...this.#backoff, until: performance.now() + Math.min(left, LONGEST_WAIT_MS) };
   }
 
   /** Whatever an earlier engine left running must be gone before anything of it is looked at. */

@@ -2,19 +2,30 @@
 
 import { constants } from "node:os";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { claimDifferences, claimWarning } from "../session/claims.ts";
+import { type FileLists, requirePhase, requireSession } from "../session/decide.ts";
 import {
   type AttemptEnd,
   claimedTwice,
   decideEnd,
+  decideFailure,
+  decideIntegrated,
   decideValidated,
   type FileConflict,
+  filesOf,
+  type Rules,
+  type Validated,
+  type Warned,
 } from "../session/decide-attempt.ts";
-import { reportedWork } from "../session/evidence.ts";
+import type { SessionEvent } from "../session/events.ts";
+import { type ReportedWork, reportedWork } from "../session/evidence.ts";
 import type { Shortfall, Verdict } from "../session/judge-handoff.ts";
-import { hasDependents, lastAttempt, type Session } from "../session/session.ts";
+import { type Attempt, hasDependents, type Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
+import type { Work } from "./examine.ts";
+import type { Integration, Proof } from "./integrate.ts";
+import { judgeWork, scopeRules } from "./judge-work.ts";
 import type { Exit } from "./supervisor.ts";
 import type { ValidationResult } from "./validation.ts";
 import { judgeAttempt, nextStep } from "./verdict.ts";
@@ -29,20 +40,29 @@ export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit:
   if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
   const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : unstarted(exit);
   const code = exit.killed === "timeout" ? TIMEOUT_CODE : exit.code;
-  return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged };
+  const { projectRoot: root } = workshop;
+  return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged, root, work: null };
 }
 
-/** An attempt whose engine died: what reached its files counts as if that engine had seen it. */
-export function adoptAttempt(workshop: Workshop, phase: string): Finished {
-  const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
-  if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
+/** An attempt whose engine died, from its files as they are now. */
+export function adoptResult(workshop: Workshop, phase: string, attempt: Attempt): Finished {
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
   const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
   const durationMs = Math.max(0, workshop.now().getTime() - Date.parse(attempt.started));
-  return { phase, attempt: attempt.attempt, code, durationMs, judged, adopted: true };
+  const { projectRoot: root } = workshop;
+  return { phase, attempt: attempt.attempt, code, durationMs, judged, root, work: null, adopted: true };
+}
+
+/** An attempt that did not come to have a process. */
+export function neverStarted(
+  { phase, attempt }: { phase: string; attempt: number },
+  { kind, message }: { kind: "failure" | "interrupted"; message: string },
+): Finished {
+  const outcome = { kind, reason: "not_started", errorType: "runtime", message, text: "", usage: null } as const;
+  return { phase, attempt, code: null, durationMs: 0, judged: { outcome, handoff: null }, root: "", work: null };
 }
 
 export interface Finished {
@@ -51,6 +71,12 @@ export interface Finished {
   code: number | null;
   durationMs: number;
   judged: Judged;
+  /** The project as its agent knew it. */
+  root: string;
+  /** What it did, as its files tell; null when nobody looked. */
+  work: Work | null;
+  /** Why its files could not be looked at. */
+  blind?: string;
   adopted?: true;
 }
 
@@ -74,12 +100,15 @@ export function recordEnd(workshop: Workshop, finished: Finished, update: Update
 }
 
 function recordWhole(workshop: Workshop, finished: Finished, update: Update): Consequence {
-  const { phase } = finished;
+  const { phase, work } = finished;
   const { outcome, handoff } = finished.judged;
   return update((current) => {
     const session = requireSession(current);
-    const evidence = handoff?.check.has_task_report ? reportedWork(workshop, handoff) : null;
-    const verdict = verdictOf(session, phase, finished.judged, evidence);
+    const { redact } = workshop;
+    const reported = handoff?.check.has_task_report
+      ? reportedWork({ projectRoot: finished.root, redact }, handoff)
+      : null;
+    const { verdict, warnings } = verdictOf(workshop, session, finished, reported);
     const end: AttemptEnd = {
       finished: {
         attempt: finished.attempt,
@@ -91,7 +120,10 @@ function recordWhole(workshop: Workshop, finished: Finished, update: Update): Co
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
         ...(verdict.kind === "success" ? {} : said(workshop, verdict)),
       },
-      evidence,
+      evidence: reported === null ? null : { ...reported, files: filesToRecord(reported, work) },
+      changes: work?.changes ?? null,
+      warnings,
+      isApart: work?.where === "worktree",
       failure: failureOf(workshop, session, phase, verdict),
     };
     const events = decideEnd(session, phase, end, rulesOf(workshop));
@@ -103,12 +135,65 @@ function recordWhole(workshop: Workshop, finished: Finished, update: Update): Co
   });
 }
 
-function verdictOf(session: Session, phase: string, judged: Judged, evidence: AttemptEnd["evidence"]): Verdict {
-  const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, phase) });
-  if (verdict.kind !== "success" || evidence === null) return verdict;
-  const { created, modified, deleted } = evidence.files;
+/** The tree's word counts, not the agent's, wherever the tree can tell; what is apart is recorded once it is in the project. */
+function filesToRecord(reported: ReportedWork, work: Work | null): FileLists {
+  if (work === null || work.where === "shared") return reported.files;
+  return work.where === "project" ? filesOf(work.changes) : nothing;
+}
+
+const nothing: FileLists = { created: [], modified: [], deleted: [] };
+
+interface Judgement {
+  verdict: Verdict;
+  warnings: Warned[];
+}
+
+function verdictOf(
+  workshop: Workshop,
+  session: Session,
+  { phase: id, judged, work, blind, root }: Finished,
+  reported: ReportedWork | null,
+): Judgement {
+  const phase = requirePhase(session, id);
+  const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, id) });
+  const claims = reported === null || work === null ? [] : claimWarnings(reported.files, work, root);
+  const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(workshop, phase));
+  const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings];
+  if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...leftBehind(work, scope.verdict)] };
+  const stands = blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
+  return { verdict: stands ?? verdict, warnings };
+}
+
+/** What an attempt that failed for another reason left in the project and had no right to. */
+function leftBehind(work: Work | null, verdict: Shortfall | null): Warned[] {
+  if (work?.where !== "project" || verdict === null) return [];
+  return [{ code: "outside_scope", message: verdict.message.replaceAll("\n", " ") }];
+}
+
+function claimWarnings(claims: FileLists, { where, files, fresh }: Work, root: string): Warned[] {
+  const differences = claimDifferences(claims, files, [root]);
+  // What changed and was not claimed may be somebody else's, or an earlier attempt's.
+  const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
+  const message = claimWarning({ ...differences, unclaimed });
+  return message === null ? [] : [{ code: "claims_differ", message }];
+}
+
+function unreadable(why: string): Shortfall {
+  const message = `What the agent did cannot be read: ${why}`;
+  return { kind: "failure", reason: "unreadable_work", errorType: "runtime", message };
+}
+
+/** Where agents share the files, two that claim one have a conflict; elsewhere the merge tells. */
+function conflictOf(
+  session: Session,
+  phase: string,
+  work: Work | null,
+  reported: ReportedWork | null,
+): Shortfall | null {
+  if (reported === null || work?.where === "worktree") return null;
+  const { created, modified, deleted } = reported.files;
   const conflicts = claimedTwice(session, phase, [...created, ...modified, ...deleted]);
-  if (conflicts.length === 0) return verdict;
+  if (conflicts.length === 0) return null;
   return { kind: "failure", reason: "file_conflict", errorType: "file_conflict", message: conflictMessage(conflicts) };
 }
 
@@ -160,9 +245,53 @@ export function recordValidation(workshop: Workshop, phase: string, result: Vali
     const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
     const failure =
       result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: step === "retry" };
-    const validated = { result: result.kind, detail: result.detail, failure };
+    const validated = { result: result.kind, detail: result.detail, evidence: result.evidence, failure };
     return { events: decideValidated(session, phase, validated, rulesOf(workshop)), result: undefined };
   });
+}
+
+/** What came of bringing an attempt's work into the project. */
+export function recordIntegration(workshop: Workshop, phase: string, result: Integration, update: Update): void {
+  if (result.kind === "stopped") return;
+  update((current) => {
+    const session = requireSession(current);
+    const rules = rulesOf(workshop);
+    if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
+    const shortfall = shortOf(result);
+    const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    // Another attempt would not mend a machine.
+    const retry = step === "retry" && result.kind !== "broken";
+    const failure = { type: shortfall.errorType, message: shortfall.message, retry };
+    const events =
+      result.kind === "invalid"
+        ? decideValidated(session, phase, { ...provedBy(result.validation), failure }, rules)
+        : decideFailure(session, phase, failure, rules);
+    return { events, result: undefined };
+  });
+}
+
+function integrated(session: Session, id: string, done: Integration & { kind: "done" }, rules: Rules): SessionEvent[] {
+  const { attempt, from, to, validation, warnings } = done;
+  const { changes } = requirePhase(session, id).attempts.find((one) => one.attempt === attempt) ?? {};
+  const files = changes === undefined || !done.isTakenOver ? nothing : filesOf(changes);
+  const validated = validation === null ? null : provedBy(validation);
+  return decideIntegrated(session, id, { attempt, from, to, files, validated, warnings }, rules);
+}
+
+function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
+  if (result.kind === "conflict") {
+    const { message } = result;
+    return { kind: "failure", reason: "file_conflict", errorType: "file_conflict", message };
+  }
+  if (result.kind === "broken") {
+    return { kind: "failure", reason: "not_integrated", errorType: "runtime", message: result.message };
+  }
+  const message = result.kind === "refused" ? result.message : `Validation failed\n${result.validation.detail}`;
+  return { kind: "failure", reason: "validation_failed", errorType: "validation", message };
+}
+
+function provedBy({ kind, detail, evidence }: Proof): Omit<Validated, "failure"> {
+  return { result: kind, detail, evidence };
 }
 
 /** The signal that an exit code stands for, as a shell has it. */

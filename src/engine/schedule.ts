@@ -3,6 +3,7 @@
 
 import type { ExecutionMode } from "../session/events.ts";
 import {
+  awaitsIntegration,
   awaitsValidation,
   findPhase,
   isClosed,
@@ -42,6 +43,8 @@ export type Action =
   | { kind: "launch"; phase: string }
   /** The agent is done and succeeded; the validation is not. */
   | { kind: "validate"; phase: string }
+  /** The agent is done and succeeded in a worktree: its work is merged, validated and brought into the project. */
+  | { kind: "integrate"; phase: string }
   /** An earlier engine died over its attempt: see whether a result reached the files, and record how the attempt ended. */
   | { kind: "adopt"; phase: string };
 
@@ -62,7 +65,7 @@ export function schedule(session: Session, limits: Limits, situation: Situation)
   // What adoptions find decides what else can run. They take no time: look again at once.
   if (survey.adopt.length > 0) return conclude(session, survey, limits, situation, survey.adopt, situation.now);
   const room = roomOf(session, limits, situation);
-  const actions = validations(session, limits.mode, survey.validate, room);
+  const actions = proofs(session, limits.mode, survey.prove, room);
   const stopped = situation.draining || (survey.failed > 0 && !limits.keepGoing);
   const wakeAt = stopped ? null : launch(session, limits, situation, room, actions);
   return conclude(session, survey, limits, situation, actions, wakeAt);
@@ -72,13 +75,13 @@ interface Survey {
   closed: number;
   failed: number;
   adopt: Action[];
-  /** Positions, in plan order. */
-  validate: number[];
+  /** Positions of phases to be validated or integrated, in plan order. */
+  prove: number[];
 }
 
 /** A failure among phases that nobody asked for stops nothing. */
 function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["only"]): Survey {
-  const survey: Survey = { closed: 0, failed: 0, adopt: [], validate: [] };
+  const survey: Survey = { closed: 0, failed: 0, adopt: [], prove: [] };
   for (let position = 0; position < phases.length; position += 1) {
     const phase = phases[position] as SessionPhase;
     if (isClosed(phase)) survey.closed += 1;
@@ -86,7 +89,7 @@ function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["on
     else if (phase.status === "in_progress" && !live.has(phase.id)) {
       const need = needOf(phase);
       if (need === "adopt") survey.adopt.push({ kind: need, phase: phase.id });
-      if (need === "validate") survey.validate.push(position);
+      if (need === "validate" || need === "integrate") survey.prove.push(position);
     }
   }
   return survey;
@@ -94,6 +97,7 @@ function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["on
 
 /** What a phase in progress needs that nobody is at work on. */
 function needOf(phase: SessionPhase): Action["kind"] {
+  if (awaitsIntegration(phase)) return "integrate";
   // Also the work of a native delegation, which is no attempt of an engine.
   if (awaitsValidation(phase)) return "validate";
   const attempt = lastAttempt(phase);
@@ -139,7 +143,7 @@ function take(room: Room, phase: SessionPhase): void {
 }
 
 /** Before any launch: they finish what is begun, and let others start. */
-function validations(session: Session, mode: ExecutionMode, positions: number[], room: Room): Action[] {
+function proofs(session: Session, mode: ExecutionMode, positions: number[], room: Room): Action[] {
   if (mode === "parallel" && positions.length > 1) {
     const tails = tailsOf(session.phases);
     positions.sort((a, b) => (tails[b] ?? 0) - (tails[a] ?? 0));
@@ -149,7 +153,7 @@ function validations(session: Session, mode: ExecutionMode, positions: number[],
     const phase = session.phases[position] as SessionPhase;
     if (!fits(room, phase)) continue;
     take(room, phase);
-    actions.push({ kind: "validate", phase: phase.id });
+    actions.push({ kind: needOf(phase), phase: phase.id });
   }
   return actions;
 }

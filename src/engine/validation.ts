@@ -3,11 +3,15 @@
 import { devNull } from "node:os";
 import type { Killed } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
+import type { Evidence } from "../session/events.ts";
 import { stripControls } from "../text.ts";
+import type { Command } from "./isolation.ts";
 import { RUN_MARKER } from "./tree.ts";
 import type { Workshop } from "./workshop.ts";
 
 const MAX_TAIL_CHARS = 4000;
+/** Of a command that passed: enough to see that it did something. */
+const MAX_PASSED_CHARS = 1000;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 export interface ValidationRun {
@@ -16,22 +20,31 @@ export interface ValidationRun {
   stop: (why: Killed) => void;
 }
 
-export type ValidationResult = { kind: "pass" | "fail"; detail: string } | { kind: "stopped" };
+export type ValidationResult = { kind: "pass" | "fail"; detail: string; evidence: Evidence } | { kind: "stopped" };
+
+/** Where the commands run, and which tree that is; null: nobody knows. */
+export interface Subject {
+  cwd: string;
+  tree: string | null;
+  /** Variables that the commands need there. */
+  env: Record<string, string>;
+  wrap: (command: Command) => Command;
+}
 
 /** What a validation needs of the workshop. */
 export type Bench = Pick<
   Workshop,
-  "run" | "store" | "batch" | "supervisor" | "projectRoot" | "environment" | "validator" | "redact"
+  "run" | "store" | "batch" | "supervisor" | "environment" | "validator" | "redact"
 > & { limits: Pick<Workshop["limits"], "validationTimeoutMs"> };
 
-export function startValidation(workshop: Bench, id: string): ValidationRun {
+export function startValidation(workshop: Bench, id: string, subject: Subject): ValidationRun {
   let stopped = false;
   let stopCommand: (why: Killed) => void = () => undefined;
   const stop = (why: Killed) => {
     stopped = true;
     stopCommand(why);
   };
-  const done = runCommands(workshop, id, (run) => {
+  const done = runCommands(workshop, id, subject, (run) => {
     stopCommand = run;
     return stopped;
   });
@@ -42,12 +55,14 @@ export function startValidation(workshop: Bench, id: string): ValidationRun {
 async function runCommands(
   workshop: Bench,
   id: string,
+  subject: Subject,
   starting: (stop: (why: Killed) => void) => boolean,
 ): Promise<ValidationResult> {
   const { batch, supervisor, limits } = workshop;
   const phase = requirePhase(requireSession(workshop.store.session), id);
   const { name = `p${id}`, attempt = 1 } = phase.attempts.at(-1) ?? {};
   const commands = phase.plan?.validation ?? [];
+  const evidence: Evidence = { tree: subject.tree, commands: [] };
   for (const [position, command] of commands.entries()) {
     batch.startValidationLog(name);
     const log = batch.resultPath(name, "validation.log");
@@ -61,9 +76,9 @@ async function runCommands(
       [RUN_MARKER]: marker,
     };
     const { exit, stop } = supervisor.launch({
-      ...workshop.validator(command),
-      cwd: workshop.projectRoot,
-      env: workshop.environment(own),
+      ...subject.wrap(workshop.validator(command)),
+      cwd: subject.cwd,
+      env: workshop.environment({ ...own, ...subject.env }),
       marker,
       stdin: devNull,
       stdout: log,
@@ -74,17 +89,21 @@ async function runCommands(
     });
     const isPointless = starting(stop);
     if (isPointless) stop("stopped");
-    const { code, killed, failure } = await exit;
+    const { code, killed, failure, durationMs } = await exit;
     if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
     if (killed === "stopped") return { kind: "stopped" };
-    if (code === 0 && killed === null) continue;
+    const hasPassed = code === 0 && killed === null;
     // Secrets are looked for in more than is kept: half of one would not be recognised.
     const printed = workshop.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
+    const output = printed.slice(-(hasPassed ? MAX_PASSED_CHARS : MAX_TAIL_CHARS)).trim();
+    const shown = workshop.redact(command);
+    evidence.commands.push({ command: shown, exit_code: code, duration_ms: durationMs, output });
+    if (hasPassed) continue;
     const how = ending(code, killed, failure, limits.validationTimeoutMs);
-    const detail = `$ ${workshop.redact(command)}\n${how}\n${printed.slice(-MAX_TAIL_CHARS).trim()}`.trim();
-    return { kind: "fail", detail };
+    return { kind: "fail", detail: `$ ${shown}\n${how}\n${output}`.trim(), evidence };
   }
-  return { kind: "pass", detail: workshop.redact(commands.map((command) => `$ ${command}: passed`).join("\n")) };
+  const detail = workshop.redact(commands.map((command) => `$ ${command}: passed`).join("\n"));
+  return { kind: "pass", detail, evidence };
 }
 
 function ending(code: number | null, killed: Killed, failure: string | undefined, limitMs: number): string {

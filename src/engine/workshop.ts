@@ -4,6 +4,7 @@ import type { Agent } from "../agents/roster.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Batch } from "../store/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 export interface Workshop {
@@ -17,6 +18,8 @@ export interface Workshop {
   /** The runtime's program, found on PATH. */
   program: string;
   projectRoot: string;
+  /** How attempts are kept apart, and what becomes of their work. */
+  isolation: Isolation;
   agents: ReadonlyMap<string, Agent>;
   protocols: { base: string; safety: string };
   modelFor: (agent: Agent) => string | null;
@@ -37,4 +40,5 @@ export interface WorkLimits {
   timeoutMs: number;
   validationTimeoutMs: number;
   maxRetries: number;
+  graceMs: number;
 }

@@ -4,7 +4,7 @@ import { canonicalTool, isKnownTool } from "../agents/tools.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { definitions } from "../settings.ts";
 
-/** The tools of our MCP server; a test holds this to the server's own table. */
+/** What our MCP server offers to the TechLead; a test holds this and the next one to the server's own table. */
 export const maestroTools: readonly string[] = [
   "maestro_session_read",
   "maestro_session_write",
@@ -14,6 +14,10 @@ export const maestroTools: readonly string[] = [
   "maestro_context_chain",
   "maestro_decide",
 ];
+
+/** What it offers to dispatched specialists alone. */
+export const attemptTools: readonly string[] = ["maestro_request_scope"];
+const everyMaestroTool = [...maestroTools, ...attemptTools];
 
 /** What the CLI puts before the names of our server's tools. */
 const prefix = "mcp_maestro_";
@@ -37,6 +41,6 @@ export const variableNames: readonly string[] = [...settingNames, EXTENSION_PATH
 
 /** A tool that a model can call by exactly this name in Gemini CLI 0.61, with or without the prefix of our server; the prefix itself. */
 export function isTool(name: string): boolean {
-  if (name.startsWith(prefix)) return [...maestroTools, "", "*"].includes(name.slice(prefix.length));
-  return maestroTools.includes(name) || (isKnownTool(name) && canonicalTool(name) === name);
+  if (name.startsWith(prefix)) return [...everyMaestroTool, "", "*"].includes(name.slice(prefix.length));
+  return everyMaestroTool.includes(name) || (isKnownTool(name) && canonicalTool(name) === name);
 }

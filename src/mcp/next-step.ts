@@ -1,7 +1,7 @@
 // Session -> what comes next, in the words of the tools: what a TechLead that has just been told nothing else has to do. Pure.
 
 import type { Position } from "../session/position.ts";
-import { awaitsValidation, findPhase, type Session, type SessionPhase } from "../session/session.ts";
+import { awaitsIntegration, awaitsValidation, findPhase, type Session, type SessionPhase } from "../session/session.ts";
 
 const MAX_NAMED = 8;
 
@@ -15,7 +15,7 @@ export function nextStep(session: Session, position: Position, engine: { pid: nu
   }
   const isDriven = engine !== null;
   const begun = session.phases.filter((phase) => phase.status === "in_progress");
-  const reported = begun.filter((phase) => !isDriven && awaitsValidation(phase));
+  const reported = begun.filter((phase) => !isDriven && awaitsValidation(phase) && !awaitsIntegration(phase));
   const stopped = begun.filter((phase) => !isDriven && phase.attempts.length > 0 && !reported.includes(phase));
   const running = begun.filter((phase) => !stopped.includes(phase) && !reported.includes(phase));
   const sentences = [

@@ -32,10 +32,26 @@ describe("docs/mcp.md", () => {
 });
 
 describe("the tools", () => {
-  it("cost little in every conversation: names, sentences and fields in under 1,500 tokens", async () => {
+  it.each([
+    ["the TechLead", {}, 1500],
+    ["a dispatched specialist", { MAESTRO_AGENT: "coder" }, 700],
+  ])("cost %s little in every conversation: names, sentences and fields", async (_, env, most) => {
     const { Toolbox } = await import("./toolbox.ts");
-    const machine = { cwd: () => "/", env: {}, now: () => new Date(0), complain: () => undefined };
-    const listed = new Toolbox(machine).list().map(({ annotations: _, ...told }) => told);
-    expect(JSON.stringify(listed).length / 4).toBeLessThan(1500);
+    const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };
+    const listed = new Toolbox(machine).list().map(({ annotations: _hints, ...told }) => told);
+    expect(JSON.stringify(listed).length / 4).toBeLessThan(most);
+  });
+
+  it("are offered to whom they are for", async () => {
+    const { Toolbox } = await import("./toolbox.ts");
+    const namesFor = (env: Record<string, string>) => {
+      const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };
+      return new Toolbox(machine).list().map(({ name }) => name);
+    };
+    const [techLead, specialist] = [namesFor({}), namesFor({ MAESTRO_AGENT: "coder" })];
+    expect(techLead).not.toContain("maestro_request_scope");
+    expect(specialist).toContain("maestro_request_scope");
+    expect(specialist).not.toContain("maestro_decide");
+    expect(new Set([...techLead, ...specialist])).toEqual(new Set(toolTable.map(({ tool }) => tool.name)));
   });
 });

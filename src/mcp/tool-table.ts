@@ -5,6 +5,7 @@ import { contextChainTool } from "./tools/context-chain.ts";
 import { decide } from "./tools/decide.ts";
 import { dispatchStatus } from "./tools/dispatch-status.ts";
 import { progress } from "./tools/progress.ts";
+import { requestScope } from "./tools/request-scope.ts";
 import { sessionRead } from "./tools/session-read.ts";
 import { sessionWrite } from "./tools/session-write.ts";
 import { validatePlanTool } from "./tools/validate-plan.ts";
@@ -12,16 +13,17 @@ import { validatePlanTool } from "./tools/validate-plan.ts";
 export interface Offered {
   tool: Tool;
   readOnly: boolean;
-  /** A dispatched specialist may use it. */
-  forAttempts: boolean;
+  /** The TechLead of a conversation, dispatched specialists, or both. */
+  offeredTo: "techlead" | "attempts" | "all";
 }
 
 export const toolTable: readonly Offered[] = [
-  { tool: sessionRead, readOnly: true, forAttempts: true },
-  { tool: sessionWrite, readOnly: false, forAttempts: false },
-  { tool: progress, readOnly: false, forAttempts: true },
-  { tool: validatePlanTool, readOnly: true, forAttempts: false },
-  { tool: dispatchStatus, readOnly: true, forAttempts: false },
-  { tool: contextChainTool, readOnly: true, forAttempts: true },
-  { tool: decide, readOnly: false, forAttempts: false },
+  { tool: sessionRead, readOnly: true, offeredTo: "all" },
+  { tool: sessionWrite, readOnly: false, offeredTo: "techlead" },
+  { tool: progress, readOnly: false, offeredTo: "all" },
+  { tool: validatePlanTool, readOnly: true, offeredTo: "techlead" },
+  { tool: dispatchStatus, readOnly: true, offeredTo: "techlead" },
+  { tool: contextChainTool, readOnly: true, offeredTo: "all" },
+  { tool: decide, readOnly: false, offeredTo: "techlead" },
+  { tool: requestScope, readOnly: false, offeredTo: "attempts" },
 ];

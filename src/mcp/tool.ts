@@ -17,7 +17,15 @@ export interface Context {
   /** Takes secrets out of what is written down or shown. */
   redact: (text: string) => string;
   /** The dispatched attempt that this server belongs to; null: it serves the TechLead. */
-  attempt: { agent: string; phase: string | undefined } | null;
+  attempt: AttemptIdentity | null;
+}
+
+/** As the engine told it; a batch that no session knows has agents without phases. */
+export interface AttemptIdentity {
+  agent: string;
+  phase: string | undefined;
+  session: string | undefined;
+  number: string | undefined;
 }
 
 export type Shape = Readonly<Record<string, z.ZodType>>;

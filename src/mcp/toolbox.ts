@@ -75,7 +75,8 @@ export class Toolbox {
   }
 
   #offered(): readonly Offered[] {
-    return this.#attempt === null ? toolTable : toolTable.filter(({ forAttempts }) => forAttempts);
+    const who = this.#attempt === null ? "techlead" : "attempts";
+    return toolTable.filter(({ offeredTo }) => offeredTo === "all" || offeredTo === who);
   }
 
   #unknownTool(name: string): Failure {
@@ -116,8 +117,13 @@ export class Toolbox {
 }
 
 function attemptOf(env: Machine["env"]): Context["attempt"] {
-  const agent = env.MAESTRO_AGENT?.trim() ?? "";
-  return agent === "" ? null : { agent, phase: env.MAESTRO_PHASE?.trim() || undefined };
+  const [agent, phase, session, number] = [
+    env.MAESTRO_AGENT,
+    env.MAESTRO_PHASE,
+    env.MAESTRO_SESSION,
+    env.MAESTRO_ATTEMPT,
+  ].map((value) => value?.trim() || undefined);
+  return agent === undefined ? null : { agent, phase, session, number };
 }
 
 function isSame(one: StateLocation, other: StateLocation): boolean {

@@ -3,7 +3,7 @@ import { normalizeAgentName } from "../agents/names.ts";
 import { nearest } from "../agents/nearest.ts";
 import type { Tier } from "../agents/tiers.ts";
 import { addError, addWarning, quoted } from "./issue.ts";
-import type { Findings, PlanPhase } from "./plan.ts";
+import { type Findings, fileFields, type PlanPhase } from "./plan.ts";
 import type { DraftPhase } from "./read-phase.ts";
 
 export interface AgentContext {
@@ -11,6 +11,8 @@ export interface AgentContext {
   agents: readonly { name: string; tier: Tier }[];
   disabled: readonly string[];
 }
+
+const FILE_FIELDS = `${fileFields.slice(0, -1).join(", ")} or ${fileFields.at(-1)}`;
 
 /** An agent's name is also part of file names. */
 const nameForm = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -20,7 +22,9 @@ export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext
   const tiers = new Map(context.agents.map(({ name, tier }) => [normalizeAgentName(name), tier]));
   const disabled = new Set(context.disabled.map(normalizeAgentName));
   const enabled = [...tiers.keys()].filter((name) => !disabled.has(name));
-  for (const { phase, agents } of drafts) {
+  const writers = enabled.filter((name) => canWrite(tiers.get(name)));
+  for (const draft of drafts) {
+    const { phase, agents } = draft;
     for (const given of agents) {
       const name = normalizeAgentName(given);
       if (given === phase.agent) phase.agent = name;
@@ -37,21 +41,23 @@ export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext
         addWarning(findings, "agent_name_normalized", phase.id, message, name);
       }
     }
-    checkCapability(phase, tiers, enabled, findings);
+    const tier = tiers.get(phase.agent);
+    if (tier === undefined) continue;
+    if (canWrite(tier)) checkDeclaration(draft, findings);
+    else checkCapability(phase, tier, writers, findings);
   }
 }
 
-function checkCapability(
-  phase: PlanPhase,
-  tiers: ReadonlyMap<string, Tier>,
-  enabled: readonly string[],
-  findings: Findings,
-): void {
-  const tier = tiers.get(phase.agent);
-  if (tier === undefined || canWrite(tier)) return;
-  const owns = [...phase.files_created, ...phase.files_modified, ...phase.files_deleted];
+/** A phase that owns nothing may change nothing, if that is enforced. */
+function checkDeclaration({ phase, declaresFiles }: DraftPhase, findings: Findings): void {
+  if (declaresFiles) return;
+  const what = `Phase ${phase.id} declares no files: with ownership strict nothing it changes is accepted`;
+  addWarning(findings, "no_files_declared", phase.id, `${what}; name them in ${FILE_FIELDS}`);
+}
+
+function checkCapability(phase: PlanPhase, tier: Tier, writers: readonly string[], findings: Findings): void {
+  const owns = fileFields.flatMap((field) => phase[field]);
   if (owns.length === 0) return;
-  const writers = enabled.filter((name) => canWrite(tiers.get(name)));
   const writer = writers.includes("coder") ? "coder" : writers[0];
   const what = `the agent "${phase.agent}" is ${tier} and cannot write ${quoted(owns[0] ?? "")}`;
   const advice = `give the phase to ${choice(writers)}, or let it own no files`;

@@ -3,10 +3,9 @@ import type { Graph } from "./graph.ts";
 import { addError, quoted, shown } from "./issue.ts";
 import { readOwnedPath, reservedDirectories } from "./owned-path.ts";
 import { MAX_OVERLAPS, type Overlap, type Owner, overlapsOf } from "./ownership.ts";
-import type { Findings } from "./plan.ts";
+import { type Findings, fileFields } from "./plan.ts";
 import type { DraftPhase } from "./read-phase.ts";
 
-const fileFields = ["files_created", "files_modified", "files_deleted"] as const;
 /** Over the whole plan, brace sets expanded. */
 const MAX_PATTERNS = 200_000;
 const MAX_SHOWN_PATHS = 3;

@@ -14,6 +14,7 @@ function check(source: string | Uint8Array): ValidationReport {
 function expectSound(report: ValidationReport): void {
   expect(report.valid).toBe(report.errors.length === 0);
   expect(report.plan !== undefined).toBe(report.valid);
+  expect(report.plan === undefined || report.mergeable === undefined).toBe(true);
   for (const { message } of [...report.errors, ...report.warnings]) expect(message).not.toMatch(/[\u0000-\u001f]/);
 }
 
@@ -91,9 +92,9 @@ test("prototype keys are unknown fields and nothing else", () => {
 title: t
 __proto__: { polluted: 1 }
 phases:
-  - { id: constructor, title: t, agent: coder, description: d, validation_criteria: [c], __proto__: { polluted: 1 } }
-  - { id: toString, title: t, agent: coder, description: d, validation_criteria: [c], blocked_by: [constructor] }
-  - { id: valueOf, title: t, agent: coder, description: d, validation_criteria: [c], blocked_by: [hasOwnProperty] }
+  - { id: constructor, title: t, agent: coder, description: d, validation_criteria: [c], files_created: [constructor], __proto__: { polluted: 1 } }
+  - { id: toString, title: t, agent: coder, description: d, validation_criteria: [c], files_created: [toString], blocked_by: [constructor] }
+  - { id: valueOf, title: t, agent: coder, description: d, validation_criteria: [c], files_created: [valueOf], blocked_by: [hasOwnProperty] }
 ---
 `;
   const report = check(text);

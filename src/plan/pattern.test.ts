@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, test } from "vitest";
-import { expandBraces, MAX_ALTERNATIVES, overlap, patternOf, segmentsOf } from "./pattern.ts";
+import { covers, expandBraces, MAX_ALTERNATIVES, overlap, patternOf, segmentsOf } from "./pattern.ts";
 
 function patternFor(path: string) {
   return patternOf(segmentsOf(path) ?? [], path.endsWith("/"));
@@ -71,6 +71,90 @@ test("overlaps where some path matches both globs or one lies below the other, a
 });
 
 test.each([
+  ["src/a.ts", "src/a.ts", true],
+  ["src/a.ts", "src/b.ts", false],
+  ["src", "src/a/b.ts", true],
+  ["src", "srcs/a.ts", false],
+  // What lies above is not covered.
+  ["src/x", "src", false],
+  ["src/x/y.ts", "src/x", false],
+  ["src/", "src/a/b.ts", true],
+  ["src/", "src/.hidden", true],
+  ["src/", "src", false],
+  ["src/**", "src", false],
+  ["src/**", "src/a/b/c.ts", true],
+  ["src/**/x.ts", "src/x.ts", true],
+  ["src/**/x.ts", "src/a/b/x.ts", true],
+  ["src/**/x.ts", "src/a/b/y.ts", false],
+  ["src/**/a/**", "src/a", false],
+  ["src/**/a/**", "src/a/b", true],
+  ["src/**/a/**", "src/x/a/a", true],
+  ["**/**", "a", true],
+  ["**", "a", true],
+  ["**", ".env", true],
+  [".", "a/b", true],
+  ["src/*.ts", "src/a.ts", true],
+  ["src/*.ts", "src/a/b.ts", false],
+  ["src/*", "src/a/b.ts", false],
+  ["src/*", "src/.env", true],
+  ["src/a*b*c.ts", "src/aXbYbZc.ts", true],
+  ["src/a*b*c.ts", "src/aXcYb.ts", false],
+  ["src/?.ts", "src/a.ts", true],
+  ["src/?.ts", "src/ab.ts", false],
+  ["src/?.ts", "src/.ts", false],
+  ["src/?.ts", "src/😀.ts", true],
+  ["src/😀*.ts", "src/😀a.ts", true],
+  ["src/[!a].ts", "src/😀.ts", true],
+  ["src/[ab].ts", "src/b.ts", true],
+  ["src/[ab].ts", "src/c.ts", false],
+  ["src/[ab]", "src/b/c.ts", false],
+  // Names that look like patterns.
+  ["app/[id]/page.tsx", "app/[id]/page.tsx", true],
+  ["app/[id]", "app/[id]/page.tsx", true],
+  ["app/[id]/", "app/[id]/page.tsx", true],
+  ["app/[...slug]/page.tsx", "app/[...slug]/page.tsx", true],
+  ["app/[[...slug]]/page.tsx", "app/[[...slug]]/page.tsx", true],
+  ["app/[slug]/page.tsx", "app/[id]/page.tsx", false],
+  ["app/*/page.tsx", "app/[id]/page.tsx", true],
+  ["app/(group)/page.tsx", "app/(group)/page.tsx", true],
+  ["app/(group)/page.tsx", "app/group/page.tsx", false],
+  ["app/@(modal)/page.tsx", "app/@(modal)/page.tsx", true],
+  ["a{b}.ts", "a{b}.ts", true],
+  ["src/[.ts", "src/[.ts", true],
+  // A wildcard in the name of a file is a character like any other.
+  ["src/ab.ts", "src/*.ts", false],
+  ["src/a?.ts", "src/*", false],
+  ["src/a*.ts", "src/*.ts", false],
+  ["src/[ab].ts", "src/?.ts", false],
+  ["src/a/b.ts", "src/**", false],
+  ["src/*.ts", "src/*.ts", true],
+])("%s covers the file %s: %s", (pattern, file, expected) => {
+  expect(covers(patternFor(pattern), file.split("/"))).toBe(expected);
+});
+
+test("covers what picomatch matches, and what lies below a path", () => {
+  fc.assert(
+    fc.property(globs, fc.constantFrom(...universe), (glob, file) => {
+      const isBelow = file.startsWith(`${glob}/`);
+      // For picomatch "a/**" includes "a"; for us it is what lies below.
+      fc.pre(!(glob.endsWith("/**") && picomatch.isMatch(file, glob.replace(/(?:\/\*\*)+$/, ""))));
+      expect(covers(patternFor(glob), file.split("/"))).toBe(isBelow || picomatch.isMatch(file, glob));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("what a pattern covers overlaps with it", () => {
+  fc.assert(
+    fc.property(globs, fc.constantFrom(...universe), (glob, file) => {
+      fc.pre(covers(patternFor(glob), file.split("/")));
+      expect(overlap(patternFor(glob), patternFor(file))).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
   ["a/{b,c}.ts", ["a/b.ts", "a/c.ts"]],
   ["{a,b}/{c,d}", ["a/c", "a/d", "b/c", "b/d"]],
   ["{a,{b,c}}", ["a", "b", "c"]],
@@ -90,5 +174,12 @@ test("refuses to expand too many alternatives", () => {
 test("no pattern takes long to compare", () => {
   const start = performance.now();
   expect(overlap(patternFor(`${"*a".repeat(500)}b`), patternFor("a".repeat(1_000)))).toBe(false);
+  expect(covers(patternFor(`${"*a".repeat(500)}b`), ["a".repeat(1_000)])).toBe(false);
+  expect(
+    covers(
+      patternFor(`${"**/a/".repeat(100)}b`),
+      Array.from({ length: 500 }, () => "a"),
+    ),
+  ).toBe(false);
   expect(performance.now() - start).toBeLessThan(2_000);
 });

@@ -62,6 +62,74 @@ export function overlap(a: Pattern, b: Pattern): boolean {
   return isAbove(a, b) || isAbove(b, a) || meet(a.symbols, b.symbols, "**", segmentsMeet);
 }
 
+/**
+ * Whether the pattern names a real file (its path by segments), is a directory above it, or matches it. No character of the file is a
+ * wildcard; a name that is spelt like the pattern is meant by it, such as "[id].tsx". An extended glob is taken for "*".
+ */
+export function covers(pattern: Pattern, file: readonly string[]): boolean {
+  const { segments, isPath } = pattern;
+  if (isPath && segments.length < file.length) return segments.every((segment, at) => segment === file[at]);
+  const last = segments.length - 1;
+  // What ends in "**" is about what lies below: it is for the file's directory to match.
+  const isBelow = segments[last] === "**";
+  // Most files differ in their last name.
+  if (last >= 0 && !isBelow && !names(pattern, last, file.at(-1) ?? "")) return false;
+  const length = isBelow ? file.length - 1 : file.length;
+  return matches(segments, length, "**", (at, from) => (names(pattern, at, file[from] ?? "") ? 1 : 0));
+}
+
+function names({ segments, symbols }: Pattern, at: number, name: string): boolean {
+  if (segments[at] === name) return true;
+  const wanted = symbols[at] ?? "";
+  if (typeof wanted === "string" || !endsAlike(wanted.at(-1) ?? "", name)) return false;
+  return matches(wanted, name.length, "*", (index, from) => taken(wanted[index] ?? "", name, from));
+}
+
+function endsAlike(symbol: string, name: string): boolean {
+  return symbol === "*" || isChoice(symbol) || symbol === name[name.length - 1];
+}
+
+/** It stands for one of several characters. */
+function isChoice(symbol: string): boolean {
+  return symbol === "?" || symbol.length > 2;
+}
+
+/** How much of the name the symbol stands for at this place; 0: it does not. */
+function taken(symbol: string, name: string, from: number): number {
+  if (!isChoice(symbol)) return name[from] === symbol ? 1 : 0;
+  const char = String.fromCodePoint(name.codePointAt(from) ?? 0);
+  return symbol === "?" || classHas(symbol, char) ? char.length : 0;
+}
+
+/** Whether a pattern matches all of something, where `star` stands for any length and `take` says what any other item of it takes. */
+function matches(
+  pattern: readonly string[],
+  length: number,
+  star: string,
+  take: (at: number, from: number) => number,
+): boolean {
+  let [at, from, lastStar, behindStar] = [0, 0, -1, 0];
+  while (from < length) {
+    const took = at < pattern.length && pattern[at] !== star ? take(at, from) : 0;
+    if (took > 0) {
+      at += 1;
+      from += took;
+    } else if (pattern[at] === star) {
+      lastStar = at;
+      behindStar = from;
+      at += 1;
+    } else {
+      if (lastStar === -1) return false;
+      // It stands for one more.
+      behindStar += 1;
+      at = lastStar + 1;
+      from = behindStar;
+    }
+  }
+  while (pattern[at] === star) at += 1;
+  return at === pattern.length;
+}
+
 function isAbove(a: Pattern, b: Pattern): boolean {
   return a.isPath && a.segments.every((segment, at) => segment === b.segments[at]);
 }

@@ -18,6 +18,9 @@ export interface PlanPhase {
   estimate?: Estimate | undefined;
 }
 
+/** Where a phase says what it owns. */
+export const fileFields = ["files_created", "files_modified", "files_deleted"] as const;
+
 export interface Estimate {
   input_tokens?: number | undefined;
   output_tokens?: number | undefined;
@@ -56,7 +59,8 @@ export type WarningIssueCode =
   | "agent_name_normalized"
   | "total_phases_mismatch"
   | "duplicate_dependency"
-  | "unknown_field";
+  | "unknown_field"
+  | "no_files_declared";
 
 /** `phase` is the id, or "#3" for the third phase when it has no usable one. */
 export interface Issue<Code = ErrorIssueCode | WarningIssueCode> {

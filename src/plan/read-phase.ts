@@ -18,7 +18,7 @@ import {
 } from "./fields.ts";
 import { addError, oneLine, quoted } from "./issue.ts";
 import type { Pattern } from "./pattern.ts";
-import type { Estimate, Findings, PlanPhase } from "./plan.ts";
+import { type Estimate, type Findings, fileFields, type PlanPhase } from "./plan.ts";
 
 export interface DraftPhase {
   /** The phase as far as it could be read; `id` is "#3" when the third phase has no usable one. */
@@ -26,6 +26,8 @@ export interface DraftPhase {
   hasId: boolean;
   /** The agents as they are written; the first one owns the phase. */
   agents: string[];
+  /** Whether it says what it owns, be it right or wrong. */
+  declaresFiles: boolean;
   /** What it owns, once the paths have been checked. */
   patterns: Pattern[];
 }
@@ -81,7 +83,8 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
     ...(estimate === undefined ? {} : { estimate }),
   };
   warnUnknown(place);
-  return { phase, hasId: knownId !== null, agents, patterns: [] };
+  const declaresFiles = fileFields.some((field) => !isEmpty(raw[field]));
+  return { phase, hasId: knownId !== null, agents, declaresFiles, patterns: [] };
 }
 
 function reportId(place: Place): void {

@@ -13,8 +13,13 @@ const context: PlanContext = {
 
 type Fields = Record<string, unknown>;
 
+let made = 0;
+
+/** A phase with nothing wrong, and a file of its own. */
 function phase(id: unknown, fields: Fields = {}): Fields {
-  return { id, title: "T", agent: "coder", description: "D", validation_criteria: ["ok"], ...fields };
+  made += 1;
+  const files_created = [`own/${made}.ts`];
+  return { id, title: "T", agent: "coder", description: "D", validation_criteria: ["ok"], files_created, ...fields };
 }
 
 function planText(phases: unknown, fields: Fields = {}): string {
@@ -258,7 +263,7 @@ describe("agents", () => {
     ["architect", "read-only"],
     ["debugger", "read-shell"],
   ])("%s cannot own files (215)", (agent, tier) => {
-    const report = check([phase(1, { agent, files_modified: ["src/a.ts"] }), phase(2, { agent })]);
+    const report = check([phase(1, { agent, files_modified: ["src/a.ts"] }), phase(2, { agent, files_created: [] })]);
     expect(codes(report)).toEqual(["agent_capability 1"]);
     expect(report.errors[0]).toMatchObject({ suggestion: "coder", message: expect.stringContaining(tier) });
   });
@@ -343,6 +348,60 @@ describe("file ownership (X275)", () => {
       { stateDir: "st" },
     );
     expect(codes(report)).toEqual(["path_escape 1", "path_escape 1", "path_reserved 1", "path_reserved 1"]);
+  });
+});
+
+describe("a phase that declares no files", () => {
+  const none = { files_created: [], files_modified: [], files_deleted: [] };
+
+  test.each<[string, Fields, string[]]>([
+    ["is warned of when its agent writes", {}, ["no_files_declared 1"]],
+    ["is warned of when its agent may do everything", { agent: "devops-engineer" }, ["no_files_declared 1"]],
+    ["is warned of when the fields are not there", { files_created: undefined }, ["no_files_declared 1"]],
+    ["is warned of when the fields are blank", { files_created: null, files_deleted: "" }, ["no_files_declared 1"]],
+    ["is as it should be when its agent only reads", { agent: "architect" }, []],
+    ["is as it should be when its agent reads and runs commands", { agent: "debugger" }, []],
+    ["is left to the error when there is no such agent", { agent: "nobody" }, ["unknown_agent 1"]],
+    ["is another one when it modifies", { files_modified: ["src/"] }, []],
+    ["is another one when it deletes", { files_deleted: ["src/**"] }, []],
+    ["is left to the error when what it declares cannot be read", { files_created: [5] }, ["invalid_field_type 1"]],
+    ["is left to the error when what it declares is not allowed", { files_created: ["../x"] }, ["path_escape 1"]],
+  ])("%s", (_name, fields, expected) => {
+    expect(codes(check([phase(1, { ...none, ...fields })]))).toEqual(expected);
+  });
+
+  test("is told what that means and what to do, and stays valid", () => {
+    const report = check([phase(1), phase(3, none)]);
+    expect(report.valid).toBe(true);
+    expect(report.warnings).toEqual([
+      {
+        code: "no_files_declared",
+        phase: "3",
+        message:
+          "Phase 3 declares no files: with ownership strict nothing it changes is accepted; name them in files_created, files_modified or files_deleted",
+      },
+    ]);
+  });
+});
+
+describe("a plan whose phases overlap", () => {
+  const shared = { files_created: ["a.ts"] };
+
+  test("is not valid, but comes with what a merge could go on with", () => {
+    const report = check([phase(1, shared), phase(2, shared), phase(3, { blocked_by: [1, 2] })]);
+    expect(codes(report)).toEqual(["file_overlap 1"]);
+    expect(report).toMatchObject({ valid: false, mergeable: { title: "Plan", phases: { length: 3 } } });
+    expect(report.plan).toBeUndefined();
+    expect(report.profile).toMatchObject({ total_phases: 3 });
+  });
+
+  test.each<[string, Fields[]]>([
+    ["something else is wrong", [phase(1, shared), phase(2, { ...shared, agent: "nobody" })]],
+    ["phases wait for each other", [phase(1, shared), phase(2, shared), phase(3, { blocked_by: [3] })]],
+    ["only something else is wrong", [phase(1, { agent: "nobody" })]],
+    ["nothing is wrong", [phase(1)]],
+  ])("has nothing of the kind when %s", (_name, phases) => {
+    expect(check(phases).mergeable).toBeUndefined();
   });
 });
 

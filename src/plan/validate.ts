@@ -30,6 +30,8 @@ export interface ValidationReport extends Findings {
   profile: ExecutionProfile | null;
   /** Present when valid. */
   plan?: Plan;
+  /** Present when overlaps are all that is wrong: a merge of what the phases did can answer them. */
+  mergeable?: Plan;
 }
 
 export function validatePlan(source: string | Uint8Array, context: PlanContext): ValidationReport {
@@ -51,8 +53,13 @@ export function validatePlan(source: string | Uint8Array, context: PlanContext):
     ...findings,
     dependency_graph: dependencyGraph(phases, graph),
     profile: isOrdered ? profileOf(phases, graph) : null,
-    ...(valid && draft !== undefined ? { plan: planOf(draft) } : {}),
+    ...(draft === undefined ? {} : planIn(draft, findings)),
   };
+}
+
+function planIn(draft: Draft, { errors }: Findings): Pick<ValidationReport, "plan" | "mergeable"> {
+  if (errors.length === 0) return { plan: planOf(draft) };
+  return errors.every(({ code }) => code === "file_overlap") ? { mergeable: planOf(draft) } : {};
 }
 
 /** The phases that can be told apart by their ids, which is what a graph can be made of. */

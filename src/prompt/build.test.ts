@@ -186,6 +186,29 @@ describe("what a phase may change", () => {
     expect(text).not.toContain("You may");
   });
 
+  it("can be asked for by an agent that writes, and by no other", () => {
+    const ask = /If the objective needs more, ask for it with `maestro_request_scope` first; .*name in your report\.\n/;
+    const textFor = (over: object) => promptFor(sessionAfter([frozenPhase("1", over)]), "1");
+    expect(textFor({ files_modified: ["a.ts"] })).toMatch(ask);
+    expect(textFor({})).toMatch(ask);
+    expect(textFor({ agent: "architect" })).not.toContain("maestro_request_scope");
+    expect(textFor({ agent: "debugger" })).not.toContain("maestro_request_scope");
+  });
+
+  it("is also what its agent has asked for and was granted", () => {
+    const grant: SessionEvent = {
+      type: "phase.scope_requested",
+      phase: "1",
+      agent: "coder",
+      paths: ["src/b.ts", "docs/"],
+      reason: "needed",
+      granted: true,
+      owner: null,
+    };
+    const text = promptFor(sessionAfter([frozenPhase("1", { files_modified: ["a.ts"] })], grant), "1");
+    expect(text).toContain("- a.ts\n\nYou may change, granted on request:\n- src/b.ts\n- docs/\n\nNothing else may be");
+  });
+
   it("leaves out the lists that are empty", () => {
     const text = promptFor(sessionAfter([frozenPhase("1", { files_modified: ["a.ts"] })]), "1");
     expect(text).toContain("## Files\n\nYou may modify:\n- a.ts\n\nNothing else may be");

@@ -11,6 +11,7 @@ const at = (minute: number) => `2026-02-14T23:${String(minute).padStart(2, "0")}
 function attempt(number: number, result: Partial<AttemptResult> | null): Attempt {
   return {
     attempt: number,
+    seq: number,
     agent: "coder",
     run: "r",
     runtime: "gemini",
@@ -193,5 +194,70 @@ describe("guidance (172)", () => {
 
   it("is given even if nobody recorded what failed", () => {
     expect(textFor({ retry_count: 1 })).toContain("Fix exactly what failed");
+  });
+});
+
+describe("an attempt that changed what its phase does not own", () => {
+  const message = "Changed outside of its files:\n- src/theirs.ts\n- package.json";
+  const placed = (worktree: string | null) => ({ ...attempt(1, {}), placed: { worktree, base: null } });
+  const textAfter = (worktree: string | null, over: Partial<SessionPhase> = {}) =>
+    textFor({ retry_count: 1, attempts: [placed(worktree)], errors: [error(12, "validation", message)], ...over });
+
+  it("is told which files those are, once and between the tags, and what to do about them", () => {
+    const text = textAfter("w1");
+    expect(text).toContain(
+      'Out of scope are the files listed below after "Changed outside of its files:". Nothing that was done to them was taken over. Leave them alone, or ask for them with `maestro_request_scope` before you change them.',
+    );
+    expect(text).toContain(`<data-${tag}>\nvalidation: ${message}\n${close}`);
+    expect(text.split("src/theirs.ts")).toHaveLength(2);
+    expect(text).not.toContain("Run the failed command first");
+    expect(text).toContain("Earlier work may be in the tree");
+  });
+
+  it("is not told that nothing was taken over when it worked in the project itself", () => {
+    expect(textAfter(null)).toContain('"Changed outside of its files:". Leave them alone');
+  });
+
+  it("is not what the next one is told of when something else failed since", () => {
+    const errors = [error(12, "validation", message), error(13, "validation", "Validation failed\n$ npm test")];
+    expect(textAfter("w1", { errors })).not.toContain("Out of scope are");
+    expect(textAfter("w1", { errors })).toContain("Run the failed command first");
+  });
+});
+
+describe("an attempt whose work could not be merged", () => {
+  const [base, commit] = ["a".repeat(40), "b".repeat(40)];
+  const changes = { base, commit, files: [], total: 1, added: 1, removed: 0, outside: [] };
+  const worked = (number: number, over: Partial<Attempt> = {}): Attempt => ({
+    ...attempt(number, { outcome: "success", exit_code: 0 }),
+    placed: { worktree: "w", base },
+    changes,
+    ...over,
+  });
+  const conflict = error(12, "file_conflict", "src/a.ts (modified externally since phase start)");
+  const textAfter = (...attempts: Attempt[]) => textFor({ retry_count: 1, attempts, errors: [conflict] });
+
+  it("is followed by one that starts from the project as it is, and knows where that work is", () => {
+    const text = textAfter(worked(1));
+    expect(text).toContain("The project has changed since the last attempt began");
+    expect(text).toContain("This attempt starts from the project as it is now.");
+    expect(text).toContain(`\`git diff ${base} ${commit}\``);
+    expect(text).toContain("read every file again before you edit it");
+    expect(text).not.toContain("Earlier work may be in the tree");
+  });
+
+  it("is found behind attempts that left nothing", () => {
+    expect(textAfter(worked(1), attempt(2, { outcome: "quota" }))).toContain(`git diff ${base} ${commit}`);
+  });
+
+  it.each<[string, Attempt[]]>([
+    ["it worked in the project itself", [worked(1, { placed: { worktree: null, base } })]],
+    ["there is no commit of it", [worked(1, { changes: { ...changes, base: null, commit: null } })]],
+    ["another one has worked since", [worked(1), worked(2)]],
+    ["nothing is known of what it did", [attempt(1, {})]],
+  ])("is earlier work like any other when %s", (_, attempts) => {
+    const text = textAfter(...attempts);
+    expect(text).toContain("Earlier work may be in the tree");
+    expect(text).not.toContain("git diff");
   });
 });

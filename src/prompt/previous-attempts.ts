@@ -1,6 +1,7 @@
 // What earlier attempts at a phase came to, and what the next one should do differently: more with every retry.
 
 import type { ErrorRecord } from "../session/events.ts";
+import { OUTSIDE_SCOPE } from "../session/scope.ts";
 import type { Attempt, SessionPhase } from "../session/session.ts";
 import { encloseAll, type Limits, oneLine } from "./data.ts";
 
@@ -24,7 +25,7 @@ export function previousAttempts(phase: SessionPhase, maxRetries: number, tag: s
   return [
     "# Previous attempts",
     whatThisIs(retry, maxRetries),
-    "Earlier work may be in the tree, whole or in part. Look before you change anything, keep what is right, finish what is half done. A file that is already created or deleted there is no failed Scope Verification.",
+    earlierWork(phase),
     guidance(phase, retry, maxRetries),
     ...pasts.flatMap(({ title }, index) => [`## ${title}`, blocks[index] ?? ""]),
   ]
@@ -41,6 +42,26 @@ function whatThisIs(retry: number, maxRetries: number): string {
   if (retry === 0) return "An earlier attempt ended before its work was done. Go on from where it stopped.";
   if (retry > maxRetries) return `This is retry ${retry}. The automatic ones are used up; a person asked for this one.`;
   return `This is retry ${retry} of ${maxRetries}.`;
+}
+
+/** Where the work of the attempts before is. */
+function earlierWork(phase: SessionPhase): string {
+  const conflicting = conflictingWork(phase);
+  if (conflicting === undefined) {
+    return "Earlier work may be in the tree, whole or in part. Look before you change anything, keep what is right, finish what is half done. A file that is already created or deleted there is no failed Scope Verification.";
+  }
+  const { base, commit } = conflicting;
+  return `The project has changed since the last attempt began, and its work could not be merged into it. This attempt starts from the project as it is now. What is not in the tree of that work, \`git diff ${base} ${commit}\` shows, if your tools allow it: take over what still fits, and undo nothing that others did.`;
+}
+
+/** The work of the last attempt that left any, when it could not be brought into the project. */
+function conflictingWork({ errors, attempts }: SessionPhase): { base: string; commit: string } | undefined {
+  const last = attempts.findLast(({ changes }) => changes !== undefined);
+  const error = errors.at(-1);
+  const isApart = typeof last?.placed?.worktree === "string";
+  if (!isApart || error?.type !== "file_conflict" || error.timestamp < last.started) return undefined;
+  const { base, commit } = last.changes ?? {};
+  return base && commit ? { base, commit } : undefined;
 }
 
 const adviceByRetry = [
@@ -62,10 +83,26 @@ const lastAdvice = "If this one fails, a person decides: an honest `partial` or 
 
 function guidance(phase: SessionPhase, retry: number, maxRetries: number): string {
   if (retry === 0) return "";
-  const type = phase.errors.at(-1)?.type ?? phase.attempts.at(-1)?.result?.error_type;
-  const advice = [adviceByRetry[Math.min(retry, adviceByRetry.length) - 1], type && adviceByError[type]];
+  const advice = [adviceByRetry[Math.min(retry, adviceByRetry.length) - 1], adviceOnError(phase)];
   if (retry >= maxRetries) advice.push(lastAdvice);
   return advice.filter((text) => text !== undefined).join(" ");
+}
+
+function adviceOnError({ errors, attempts }: SessionPhase): string | undefined {
+  const error = errors.at(-1);
+  if (error?.type === "validation" && error.message.startsWith(OUTSIDE_SCOPE)) return scopeAdvice(attempts.at(-1));
+  const type = error?.type ?? attempts.at(-1)?.result?.error_type;
+  return type && adviceByError[type];
+}
+
+/** The files are named once, where the error is told. */
+function scopeAdvice(last: Attempt | undefined): string {
+  const isApart = typeof last?.placed?.worktree === "string";
+  return [
+    `Out of scope are the files listed below after "${OUTSIDE_SCOPE}".`,
+    ...(isApart ? ["Nothing that was done to them was taken over."] : []),
+    "Leave them alone, or ask for them with `maestro_request_scope` before you change them.",
+  ].join(" ");
 }
 
 function pastsOf(phase: SessionPhase): Past[] {

@@ -1,5 +1,6 @@
 // What one phase is about, in the words of the plan: objective, files, validation, and who builds on it.
 
+import { agentTiers } from "../agents/tiers.ts";
 import { isClosed, type Session, type SessionPhase } from "../session/session.ts";
 import { stripControls } from "../text.ts";
 import { bullet, clip, oneLine } from "./data.ts";
@@ -35,7 +36,8 @@ function overallTask({ task }: Session): string {
     : `## The user's overall task\n\n${text}\n\nYour part of it is the objective above, and no more.`;
 }
 
-function files({ plan }: SessionPhase): string {
+function files(phase: SessionPhase): string {
+  const { plan, granted } = phase;
   if (plan === undefined) {
     return "The plan of this session is not on record, so no file is declared. Change only what the objective cannot do without, and list every change in your report.";
   }
@@ -43,13 +45,19 @@ function files({ plan }: SessionPhase): string {
     fileList("create", plan.files_created),
     fileList("modify", plan.files_modified),
     fileList("delete", plan.files_deleted),
+    fileList("change, granted on request", granted),
   ];
-  if (lists.every((list) => list === "")) {
-    return "The plan gives this phase no files: create, modify and delete none. Your result is your report.";
-  }
-  const rest =
-    "Nothing else may be created, modified or deleted: other phases own it, and may be working on it now. If the objective needs more, leave it and name it in your report.";
-  return [...lists, rest].filter((text) => text !== "").join("\n\n");
+  const rest = lists.every((list) => list === "")
+    ? "The plan gives this phase no files: create, modify and delete none. Your result is your report."
+    : "Nothing else may be created, modified or deleted: other phases own it, and may be working on it now.";
+  return [...lists, `${rest}${wayOut(phase)}`].filter((text) => text !== "").join("\n\n");
+}
+
+/** What an agent that writes can do when the objective needs more. */
+function wayOut({ agents }: SessionPhase): string {
+  const tier = agentTiers.get(agents[0] ?? "");
+  if (tier === "read-only" || tier === "read-shell") return "";
+  return " If the objective needs more, ask for it with `maestro_request_scope` first; what you are not granted, leave and name in your report.";
 }
 
 function fileList(what: string, paths: readonly string[]): string {

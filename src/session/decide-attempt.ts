@@ -1,10 +1,10 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
-import { decideMove, requirePhase } from "./decide.ts";
-import type { ErrorRecord, EventOf, FileHashes, SessionEvent } from "./events.ts";
+import { decideMove, type FileLists, requirePhase } from "./decide.ts";
+import type { ErrorRecord, EventOf, Evidence, FileHashes, SessionEvent, WarningCode } from "./events.ts";
 import type { ReportedWork } from "./evidence.ts";
 import type { Shortfall } from "./judge-handoff.ts";
-import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
+import { type Changes, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
 export interface Rules {
   maxRetries: number;
@@ -48,28 +48,85 @@ export interface AttemptEnd {
   finished: Omit<EventOf<"attempt.finished">, "type" | "phase">;
   /** What the agent handed over, as far as it could be read. */
   evidence: ReportedWork | null;
+  /** What the tree tells; null when nobody looked. */
+  changes: Changes | null;
+  warnings: readonly Warned[];
+  /** Its work is not in the project yet. */
+  isApart: boolean;
   /** Absent when it succeeded, was interrupted or has to wait. */
   failure?: Failure | undefined;
+}
+
+export interface Warned {
+  code: WarningCode;
+  message: string;
 }
 
 /** The end of an attempt. A phase that a person has closed meanwhile keeps its status. */
 export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
-  const events: SessionEvent[] = [{ type: "attempt.finished", phase: id, ...end.finished }];
+  const { attempt } = end.finished;
+  const events: SessionEvent[] = [
+    ...(end.changes === null ? [] : [{ type: "attempt.changed" as const, phase: id, attempt, ...end.changes }]),
+    ...end.warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
+    { type: "attempt.finished", phase: id, ...end.finished },
+  ];
   if (phase.status !== "in_progress") return events;
   if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules));
   if (end.failure !== undefined) return [...events, ...fail(phase, end.failure, rules)];
-  const isDone = end.finished.outcome === "success" && (phase.plan?.validation ?? []).length === 0;
+  const isDone = end.finished.outcome === "success" && !end.isApart && (phase.plan?.validation ?? []).length === 0;
   return isDone ? [...events, completed(phase)] : events;
 }
 
 function workEvents(phase: SessionPhase, { handoff, files }: ReportedWork, { hashes }: Rules): SessionEvent[] {
-  const events: SessionEvent[] = [
-    { type: "phase.handed_off", phase: phase.id, agent: phase.agents[0] ?? "unknown", handoff },
-  ];
+  const agent = phase.agents[0] ?? "unknown";
+  return [{ type: "phase.handed_off", phase: phase.id, agent, handoff }, ...filesAdded(phase, files, hashes)];
+}
+
+function filesAdded(phase: SessionPhase, files: FileLists, hashes: Rules["hashes"]): SessionEvent[] {
   const all = [...files.created, ...files.modified, ...files.deleted];
-  if (all.length > 0) events.push({ type: "phase.files_added", phase: phase.id, ...files, hashes: hashes(all) });
-  return events;
+  return all.length === 0 ? [] : [{ type: "phase.files_added", phase: phase.id, ...files, hashes: hashes(all) }];
+}
+
+/** Changes in the form in which a phase's files are listed. */
+export function filesOf({ files }: Changes): FileLists {
+  const lists: FileLists = { created: [], modified: [], deleted: [] };
+  for (const { kind, path, from } of files) {
+    if (kind !== "renamed") lists[kind].push(path);
+    else {
+      lists.created.push(path);
+      lists.deleted.push(from ?? path);
+    }
+  }
+  return lists;
+}
+
+/** The work of an attempt is in the project. A phase that a person has closed meanwhile keeps its status. */
+export interface Integrated {
+  attempt: number;
+  from: string;
+  to: string;
+  files: FileLists;
+  validated: Omit<Validated, "failure"> | null;
+  warnings: readonly Warned[];
+}
+
+export function decideIntegrated(session: Session, id: string, done: Integrated, rules: Rules): SessionEvent[] {
+  const phase = requirePhase(session, id);
+  const { attempt, from, to, files, validated, warnings } = done;
+  return [
+    ...warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
+    ...(validated === null ? [] : [{ type: "phase.validated" as const, phase: id, ...validated }]),
+    { type: "phase.integrated", phase: id, attempt, from, to },
+    ...filesAdded(phase, files, rules.hashes),
+    ...(phase.status === "in_progress" ? [completed(phase)] : []),
+  ];
+}
+
+/** What went wrong between an attempt's success and the project. */
+export function decideFailure(session: Session, id: string, failure: Failure, rules: Rules): SessionEvent[] {
+  const phase = requirePhase(session, id);
+  return phase.status === "in_progress" ? fail(phase, failure, rules) : [];
 }
 
 export interface DelegationEnd {
@@ -103,13 +160,14 @@ export function decideDelegationEnd(session: Session, id: string, end: Delegatio
 export interface Validated {
   result: "pass" | "fail";
   detail: string;
+  evidence: Evidence;
   failure?: Failure | undefined;
 }
 
 export function decideValidated(session: Session, id: string, validated: Validated, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
-  const { result, detail, failure } = validated;
-  const events: SessionEvent[] = [{ type: "phase.validated", phase: id, result, detail }];
+  const { result, detail, evidence, failure } = validated;
+  const events: SessionEvent[] = [{ type: "phase.validated", phase: id, result, detail, evidence }];
   if (phase.status !== "in_progress") return events;
   return [...events, ...(failure === undefined ? [completed(phase)] : fail(phase, failure, rules))];
 }

@@ -2,7 +2,14 @@
 
 import { agentTiers } from "../agents/tiers.ts";
 import type { ExecutionMode } from "./events.ts";
-import { awaitsValidation, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
+import {
+  awaitsIntegration,
+  awaitsValidation,
+  findPhase,
+  isClosed,
+  type Session,
+  type SessionPhase,
+} from "./session.ts";
 import { judgeMove } from "./transitions.ts";
 
 export interface DelegationRequest {
@@ -76,6 +83,8 @@ function whyNot(session: Session, phase: SessionPhase, request: DelegationReques
     return `phase ${other} is being worked on, and one of the two runs alone`;
   }
   // Begun, and nobody works on it: interrupted, or reported and not yet verified.
+  if (awaitsIntegration(phase))
+    return `the work of phase ${phase.id} is not in the project yet: run "maestro resume" first`;
   if (awaitsValidation(phase)) return `the report of phase ${phase.id} is in: run "maestro verify ${phase.id}" first`;
   if (phase.status === "in_progress") return undefined;
   const move = judgeMove(session, phase, { to: "in_progress", userDecision: false, maxRetries });

@@ -10,7 +10,7 @@ import type {
   PhaseStatus,
   SessionEvent,
 } from "./events.ts";
-import { findPhase, isValidated, type Session, type SessionPhase } from "./session.ts";
+import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove, judgeStatus, type Verdict } from "./transitions.ts";
 
 export function requireSession(session: Session | undefined): Session {
@@ -50,7 +50,7 @@ export interface MoveRequest {
 export function decideMove(session: Session, request: MoveRequest, hashes: () => FileHashes): SessionEvent[] {
   const phase = requirePhase(session, request.phase);
   enforce(judgeMove(session, phase, request));
-  if (request.to === "completed" && !request.userDecision && !isValidated(phase)) throw unvalidated(phase);
+  if (request.to === "completed" && !request.userDecision) requireProof(phase);
   const moved: EventOf<"phase.moved"> = { type: "phase.moved", phase: phase.id, from: phase.status, to: request.to };
   if (request.userDecision) moved.user_decision = true;
   if (request.reason !== undefined) moved.reason = request.reason;
@@ -65,9 +65,16 @@ export function decideMove(session: Session, request: MoveRequest, hashes: () =>
 }
 
 /** An agent's word is no evidence, and neither is anybody else's. */
-function unvalidated({ id, validation }: SessionPhase): MaestroError {
+function requireProof(phase: SessionPhase): void {
+  const { id, validation } = phase;
+  if (awaitsIntegration(phase)) {
+    throw new MaestroError("illegal_transition", `Cannot complete phase ${id}: its work is not in the project yet`, {
+      hint: 'Go on with "maestro resume".',
+    });
+  }
+  if (isValidated(phase)) return;
   const what = validation === undefined ? "have not been run" : "have not passed";
-  return new MaestroError("illegal_transition", `Cannot complete phase ${id}: its validation commands ${what}`, {
+  throw new MaestroError("illegal_transition", `Cannot complete phase ${id}: its validation commands ${what}`, {
     hint: `Run "maestro verify ${id}", or pass the user's decision to accept it as it is.`,
   });
 }

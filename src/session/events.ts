@@ -8,6 +8,24 @@ export const sessionStatuses = ["in_progress", "completed", "failed", "interrupt
 export const executionModes = ["parallel", "sequential"] as const;
 /** What an attempt came to. `interrupted`: stopped from outside, by a person or a crash; `quota`: the provider refused for now. */
 export const attemptOutcomes = ["success", "failure", "timeout", "quota", "interrupted"] as const;
+/** What is told without anything being stopped for it. */
+export const warningCodes = [
+  /** The report names other files than those that changed. */
+  "claims_differ",
+  /** Files changed that the phase does not own. */
+  "outside_scope",
+  /** Two attempts that run have changed the same lines. */
+  "conflict_predicted",
+  /** Changes of an agent that may not write. */
+  "not_applied",
+  /** Files that no snapshot can hold, or that could not be looked at. */
+  "left_out",
+  /** What an attempt changed could not be told from what others did. */
+  "unjudged",
+] as const;
+const changeKinds = ["created", "modified", "deleted", "renamed"] as const;
+/** More files of one attempt than these are counted, not listed. */
+export const MAX_LISTED_CHANGES = 2000;
 export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 
 const text = z.string().max(1_000_000);
@@ -107,6 +125,27 @@ export const sessionRecord = z.strictObject({
   phases: z.array(phaseRecord),
 });
 
+/** Of a commit or a tree. */
+const objectId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
+
+/** One file, as the tree tells it. Lines are null where there are none to count. */
+const fileChange = z.strictObject({
+  path,
+  kind: z.enum(changeKinds),
+  /** Where it was, when it was renamed. */
+  from: path.optional(),
+  added: count.nullable(),
+  removed: count.nullable(),
+});
+
+/** What a validation command did, on which tree (null: on the project as it was). */
+const evidence = z.strictObject({
+  tree: objectId.nullable(),
+  commands: z.array(
+    z.strictObject({ command: text, exit_code: z.number().int().nullable(), duration_ms: count, output: text }),
+  ),
+});
+
 const fileMove = z.strictObject({ from: path, to: path });
 
 const plan = z.strictObject({
@@ -166,7 +205,32 @@ const bodies = {
   "phase.handed_off": z.strictObject({ phase: id, agent, handoff }),
   /** A delegated agent was sent back once and still reported without these parts: its phase is not completed. */
   "handoff.malformed": z.strictObject({ phase: id, agent, missing: z.array(z.string().max(200)).max(100) }),
-  "phase.validated": z.strictObject({ phase: id, result: z.enum(["pass", "fail", "skipped"]), detail: text }),
+  "phase.validated": z.strictObject({
+    phase: id,
+    result: z.enum(["pass", "fail", "skipped"]),
+    detail: text,
+    evidence: evidence.optional(),
+  }),
+  "phase.warned": z.strictObject({ phase: id, code: z.enum(warningCodes), message: text }),
+  /** An agent asked for more than its phase owns. `owner`: the unfinished phase that stood against it. */
+  "phase.scope_requested": z.strictObject({
+    phase: id,
+    agent,
+    paths,
+    reason: text,
+    granted: z.boolean(),
+    owner: id.nullable(),
+  }),
+  /** The work of an attempt is in the project, which was the tree `from` and is the tree `to`. */
+  "phase.integrated": z.strictObject({
+    phase: id,
+    attempt: count.min(1),
+    from: objectId,
+    to: objectId,
+    user_decision: z.boolean().optional(),
+  }),
+  /** A person took the work of an attempt out of the project again. */
+  "phase.reverted": z.strictObject({ phase: id, attempt: count.min(1), from: objectId, to: objectId }),
   "phase.error_added": z.strictObject({ phase: id, error: errorRecord }),
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
   "attempt.started": z.strictObject({
@@ -181,6 +245,27 @@ const bodies = {
     name: z.string().min(1).max(255),
     prompt_bytes: count,
     timeout_ms: count,
+  }),
+  /** Where it works, durable before its process exists: a worktree of its own, or (null) the project. `base`: what it began with. */
+  "attempt.placed": z.strictObject({
+    phase: id,
+    attempt: count.min(1),
+    worktree: z.string().min(1).max(128).nullable(),
+    base: objectId.nullable(),
+  }),
+  /** What it did, read from the tree. `commit` holds it, with `base` as its parent; null outside git. */
+  "attempt.changed": z.strictObject({
+    phase: id,
+    attempt: count.min(1),
+    base: objectId.nullable(),
+    commit: objectId.nullable(),
+    files: z.array(fileChange).max(MAX_LISTED_CHANGES),
+    total: count,
+    /** Lines of all of them. */
+    added: count,
+    removed: count,
+    /** Those that the phase does not own. */
+    outside: paths,
   }),
   "attempt.finished": z.strictObject({
     phase: id,
@@ -235,6 +320,9 @@ export type PhaseRecord = z.infer<typeof phaseRecord>;
 export type SessionRecord = z.infer<typeof sessionRecord>;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 export type Usage = z.infer<typeof usage>;
+export type FileChange = z.infer<typeof fileChange>;
+export type Evidence = z.infer<typeof evidence>;
+export type WarningCode = (typeof warningCodes)[number];
 export type HandoffRecord = z.infer<typeof handoff>;
 
 /** Why an event is not one of ours, in one line; undefined when it is. Used before writing and by `maestro doctor`. */

@@ -4,7 +4,7 @@
 import { MaestroError } from "../errors.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
 import type { EventOf, EventType, FrozenPlan, SessionEvent } from "./events.ts";
-import { type AttemptResult, findPhase, type Session, type SessionPhase } from "./session.ts";
+import { type Attempt, type AttemptResult, findPhase, type Session, type SessionPhase } from "./session.ts";
 
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
 
@@ -74,21 +74,40 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "handoff.malformed": (session, event) => void phaseOf(session, event),
   "phase.validated": (session, event) => {
     const phase = phaseOf(session, event);
-    phase.validation = { result: event.result, detail: event.detail };
+    const { result, detail, evidence } = event;
+    phase.validation = evidence === undefined ? { result, detail } : { result, detail, evidence };
     const attempt = phase.attempts.at(-1);
-    if (attempt !== undefined) attempt.validated = { at: event.ts, result: event.result };
+    if (attempt !== undefined) attempt.validated = { at: event.ts, result };
+  },
+  "phase.warned": (session, event) => {
+    phaseOf(session, event).warnings.push({ ts: event.ts, code: event.code, message: event.message });
+  },
+  "phase.scope_requested": (session, event) => {
+    if (event.granted) append(phaseOf(session, event).granted, event.paths);
+  },
+  "phase.integrated": (session, event) => {
+    attemptOf(session, event).integrated = { from: event.from, to: event.to, seq: event.seq };
+  },
+  "phase.reverted": (session, event) => {
+    delete attemptOf(session, event).integrated;
   },
   "phase.error_added": (session, event) => {
     phaseOf(session, event).errors.push(event.error);
   },
   "attempt.started": (session, event) => {
-    const { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, ts: started } = event;
-    const made = { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, started };
+    const { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, ts: started, seq } = event;
+    const made = { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, started, seq };
     phaseOf(session, event).attempts.push({ ...made, finished: null, result: null });
   },
+  "attempt.placed": (session, event) => {
+    attemptOf(session, event).placed = { worktree: event.worktree, base: event.base };
+  },
+  "attempt.changed": (session, event) => {
+    const { base, commit, files, total, added, removed, outside } = event;
+    attemptOf(session, event).changes = { base, commit, files, total, added, removed, outside };
+  },
   "attempt.finished": (session, event) => {
-    const attempt = phaseOf(session, event).attempts.findLast((one) => one.attempt === event.attempt);
-    if (attempt === undefined) throw unusable(event, `names unknown attempt ${event.attempt} of phase ${event.phase}`);
+    const attempt = attemptOf(session, event);
     attempt.finished = event.ts;
     attempt.result = resultOf(event);
     for (const usage of event.usage ?? []) addTokens(session, attempt.agent, usage);
@@ -123,6 +142,12 @@ function phaseOf(session: Session, event: { seq: number; type: string; phase: st
   const phase = findPhase(session, event.phase);
   if (phase === undefined) throw unusable(event, `names unknown phase ${event.phase}`);
   return phase;
+}
+
+function attemptOf(session: Session, event: { seq: number; type: string; phase: string; attempt: number }): Attempt {
+  const attempt = phaseOf(session, event).attempts.findLast((one) => one.attempt === event.attempt);
+  if (attempt === undefined) throw unusable(event, `names unknown attempt ${event.attempt} of phase ${event.phase}`);
+  return attempt;
 }
 
 function unusable(event: { seq: number; type: string }, why: string): MaestroError {
@@ -224,7 +249,7 @@ function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"ses
 function imported(event: Timed<"session.imported">): Session {
   // A copy: what happens later must not change the event.
   const session = structuredClone(event.session);
-  const phases = session.phases.map((phase) => ({ ...phase, attempts: [] }));
+  const phases = session.phases.map((phase) => ({ ...phase, attempts: [], granted: [], warnings: [] }));
   return { ...session, ...begin(phases, event.seq), title: event.title, task: null, plan_hash: null };
 }
 
@@ -264,6 +289,8 @@ function pendingPhase(plan: FrozenPlan["phases"][number]): SessionPhase {
     errors: [],
     retry_count: 0,
     attempts: [],
+    granted: [],
+    warnings: [],
     plan,
   };
 }

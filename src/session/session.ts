@@ -2,6 +2,7 @@
 
 import type {
   EventOf,
+  Evidence,
   ExecutionMode,
   FileHashes,
   FileMove,
@@ -9,6 +10,7 @@ import type {
   HandoffRecord,
   PhaseRecord,
   SessionRecord,
+  WarningCode,
 } from "./events.ts";
 
 /** One process (or native delegation) that worked on a phase. */
@@ -19,7 +21,17 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   result: AttemptResult | null;
   /** What the engine's own check of its work came to, and when. */
   validated?: { at: string; result: "pass" | "fail" | "skipped" };
+  /** Sequence number of its start. */
+  seq: number;
+  /** Where it works and what it began with; absent before that is known. */
+  placed?: { worktree: string | null; base: string | null };
+  /** What it did, as the tree tells it. */
+  changes?: Changes;
+  /** Its work is in the project; `seq`: since when. */
+  integrated?: { from: string; to: string; seq: number };
 }
+
+export type Changes = Omit<EventOf<"attempt.changed">, "type" | "phase" | "attempt">;
 
 export type AttemptResult = Omit<EventOf<"attempt.finished">, "type" | "phase" | "attempt">;
 
@@ -33,9 +45,18 @@ export interface SessionPhase extends PhaseRecord {
   /** The phase as the plan froze it; absent in a session imported from a view. */
   plan?: FrozenPlan["phases"][number];
   handoff?: HandoffRecord;
-  validation?: { result: "pass" | "fail" | "skipped"; detail: string };
+  validation?: { result: "pass" | "fail" | "skipped"; detail: string; evidence?: Evidence };
+  /** Paths that its agent asked for and was granted. */
+  granted: string[];
+  warnings: Warning[];
   /** Files the phase owns and their content when it started. */
   hashes_at_start?: FileHashes;
+}
+
+export interface Warning {
+  ts: string;
+  code: WarningCode;
+  message: string;
 }
 
 export interface Note {
@@ -101,6 +122,15 @@ export function isValidated(phase: SessionPhase): boolean {
 /** Its agent has reported success, and the plan's commands have not been run on its work yet. */
 export function awaitsValidation(phase: SessionPhase): boolean {
   return phase.status === "in_progress" && hasReported(phase) && !isValidated(phase);
+}
+
+/** Its agent has succeeded in a worktree, and its work is not in the project yet. */
+export function awaitsIntegration(phase: SessionPhase): boolean {
+  const attempt = lastAttempt(phase);
+  // An attempt from before the phase was last started is one whose work was refused.
+  const isCurrent = phase.attempts.length > (phase.attempts_at_start ?? 0);
+  const isApart = attempt?.placed != null && attempt.placed.worktree !== null;
+  return phase.status === "in_progress" && isCurrent && isApart && attempt.result?.outcome === "success";
 }
 
 export function hasReported({ handoff }: SessionPhase): boolean {

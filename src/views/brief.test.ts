@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { fails, move, phase, runs, sessionOf, type Timed } from "../../test/support/sample-session.ts";
+import {
+  begin,
+  end,
+  fails,
+  move,
+  phase,
+  place,
+  reported,
+  runs,
+  sessionOf,
+  type Timed,
+} from "../../test/support/sample-session.ts";
 import type { FrozenPlan } from "../session/events.ts";
 import { positionOf } from "../session/position.ts";
 import { briefLines, nextLines, short } from "./brief.ts";
@@ -36,6 +47,13 @@ describe("a session in a few lines", () => {
     ]);
     const both = brief(three, [...timed, ...fails(9, "2", "validation", "newer")]);
     expect(both.at(-1)).toBe("Last error, phase 2: newer");
+  });
+
+  it("asks to verify what is reported, unless it is validated on its way into the project", () => {
+    const plan = [phase("1", { validation: ["npm test"] })];
+    const done = [move(1, "1", "pending", "in_progress"), begin(1, "1"), end(9, "1", 8), reported(9, "1")];
+    expect(brief(plan, done)[1]).toBe("Reported, to be verified (maestro verify <id>): 1 Phase 1 (coder).");
+    expect(brief(plan, [...done, place(1, "1")])[1]).toBe("In progress: 1 Phase 1 (coder).");
   });
 
   it("says that all is done, and nothing more once the session is completed or aborted", () => {

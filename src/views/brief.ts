@@ -1,7 +1,7 @@
 // Session -> a few lines for a model: where it stands and what comes next. Paid for in every turn, so it is short. Pure.
 
 import type { Position } from "../session/position.ts";
-import { awaitsValidation, type Session, type SessionPhase } from "../session/session.ts";
+import { awaitsIntegration, awaitsValidation, type Session, type SessionPhase } from "../session/session.ts";
 
 const MAX_LISTED = 6;
 export const MAX_TITLE = 48;
@@ -30,9 +30,9 @@ export function nextLines(session: Session, { ready, counts }: Position): string
   return [
     ...named(
       "In progress",
-      session.phases.filter((phase) => phase.status === "in_progress" && !awaitsValidation(phase)),
+      session.phases.filter((phase) => phase.status === "in_progress" && !isToBeVerified(phase)),
     ),
-    ...named("Reported, to be verified (maestro verify <id>)", session.phases.filter(awaitsValidation)),
+    ...named("Reported, to be verified (maestro verify <id>)", session.phases.filter(isToBeVerified)),
     ...named("Failed", failed),
     ...named(
       "Ready",
@@ -40,6 +40,11 @@ export function nextLines(session: Session, { ready, counts }: Position): string
     ),
     ...lastError(failed),
   ];
+}
+
+/** What lies apart is validated on its way into the project. */
+function isToBeVerified(phase: SessionPhase): boolean {
+  return awaitsValidation(phase) && !awaitsIntegration(phase);
 }
 
 function listed(phases: readonly SessionPhase[]): string {

@@ -1,5 +1,6 @@
 // Text cut and padded to columns of a terminal, and the sharing of a line among columns.
 
+import { visible } from "./visible.ts";
 import { beginning, displayWidth } from "./width.ts";
 
 /** Exactly `width` columns: padded on the right, or cut with an ellipsis. */
@@ -25,8 +26,9 @@ export function clip(line: string, width: number): string {
   return width < 1 ? "" : `${beginning(line, width - 1).trimEnd()}…`;
 }
 
+/** Also of names of files, which may hold anything: no control character gets through. */
 export function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ");
+  return visible(text.replace(/\s+/g, " "));
 }
 
 /** The widest of `texts`, but no wider than `limit`. */

@@ -1,9 +1,13 @@
 // The three blocks of seed document S2 that put a decision to a person, to the letter: labels, order, blank lines, options.
 // Which of them a session calls for is in escalation.ts.
 
+import { oneLine } from "./cell.ts";
+import { visible } from "./visible.ts";
+
 /** More of a message than fits on a few screens hides the options below it. */
 const MAX_HEAD = 20;
 const MAX_TAIL = 40;
+const MAX_CONFLICTS = 60;
 
 export interface Timeout {
   agent: string;
@@ -57,10 +61,13 @@ export function fileConflictBlock({ phase, agent, files }: FileConflicts): strin
     `Agent: ${agent}`,
     "",
     "Conflicting Files:",
-    ...files.map(
-      ({ path, by }) =>
-        `- ${path} (modified ${by === "external" ? "externally since phase start" : `by ${listed(by)}`})`,
-    ),
+    ...files
+      .slice(0, MAX_CONFLICTS)
+      .map(
+        ({ path, by }) =>
+          `- ${oneLine(path)} (modified ${by === "external" ? "externally since phase start" : `by ${listed(by)}`})`,
+      ),
+    ...(files.length > MAX_CONFLICTS ? [`[${files.length - MAX_CONFLICTS} files left out]`] : []),
     "",
     "Orchestration has been paused to prevent data loss.",
     "",
@@ -102,7 +109,7 @@ export function failureBlock(failure: PhaseFailure): string[] {
     "",
     "Context:",
     ...quoted(context),
-    ...(files.length === 0 ? [] : [`Files: ${files.join(", ")}`]),
+    ...(files.length === 0 ? [] : [`Files: ${files.map(oneLine).join(", ")}`]),
     "",
     "Previous Retry Attempts:",
     ...(previousAttempts.length === 0 ? ["(none)"] : previousAttempts),
@@ -125,7 +132,7 @@ function limit(milliseconds: number): string {
 }
 
 function quoted(text: string): string[] {
-  const lines = text.trim().split("\n");
+  const lines = visible(text).trim().split("\n");
   const left = lines.length - MAX_HEAD - MAX_TAIL;
   if (left <= 0) return lines;
   return [...lines.slice(0, MAX_HEAD), `[${left} lines left out]`, ...lines.slice(-MAX_TAIL)];

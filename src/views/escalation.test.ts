@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { begin, end, fails, move, phase, sessionOf, type Timed } from "../../test/support/sample-session.ts";
+import {
+  begin,
+  change,
+  end,
+  fails,
+  integrate,
+  move,
+  phase,
+  place,
+  sessionOf,
+  type Timed,
+} from "../../test/support/sample-session.ts";
 import { findPhase, type SessionPhase } from "../session/session.ts";
 import { escalationBlock } from "./escalation.ts";
 import { failureBlock, fileConflictBlock, timeoutBlock } from "./escalation-blocks.ts";
@@ -112,6 +123,23 @@ What would you like to do?`,
     );
   });
 
+  it("let no control character of a file's name through", () => {
+    const path = "src/\u001b[2Ja\n.ts";
+    const conflict = fileConflictBlock({ phase: "Routes", agent: "coder", files: [{ path, by: "external" }] });
+    expect(conflict).toContain("- src/␛[2Ja .ts (modified externally since phase start)");
+    const about = { phase: "Routes", agent: "coder", attempt: 0, maxRetries: 2, errorType: "runtime", context: "c" };
+    const failure = failureBlock({ ...about, message: `no ${path}`, files: [path], previousAttempts: [] });
+    expect(failure).toContain("no src/␛[2Ja");
+    expect(failure).toContain("Files: src/␛[2Ja .ts");
+  });
+
+  it("keep the options in sight below many conflicts", () => {
+    const files = Array.from({ length: 500 }, (_, at) => ({ path: `src/${at}.ts`, by: "external" as const }));
+    const lines = fileConflictBlock({ phase: "Routes", agent: "coder", files });
+    expect(lines.length).toBeLessThan(100);
+    expect(lines).toContain("[440 files left out]");
+  });
+
   it("keep the options in sight below a long message", () => {
     const message = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
     const lines = failureBlock({
@@ -201,6 +229,82 @@ describe("the escalation of a session", () => {
     expect(lines).toContain("- lib/a.ts (modified externally since phase start)");
     expect(lines).toContain("- package.json (modified externally since phase start)");
     expect(lines.filter((line) => line.includes("externally"))).toHaveLength(2);
+  });
+
+  describe("after a merge that failed", () => {
+    const message = [
+      "- src/a.ts (modified by coder and tester)",
+      "docs/my file (1).md (modified by architect, coder and tester)",
+      "- src/b.ts (modified externally since phase start)",
+    ].join("\n");
+    const shown = of(place(1, "3"), change(8, "3", ["src/a.ts"]), ...fails(9, "3", "file_conflict", message));
+
+    it("has exactly the files that the engine tells, in its words (175, 176)", () => {
+      const from = shown.indexOf("Conflicting Files:");
+      expect(shown.slice(from + 1, shown.indexOf("", from))).toEqual([
+        "- src/a.ts (modified by coder and tester)",
+        "- docs/my file (1).md (modified by architect, coder and tester)",
+        "- src/b.ts (modified externally since phase start)",
+      ]);
+    });
+
+    it("ends with the commands that answer, and those for the work that is kept", () => {
+      expect(shown.slice(-7)).toEqual([
+        "  To answer:",
+        "    1. maestro retry 3",
+        "    2. maestro skip 3",
+        "    3. maestro abort",
+        "  After 1, 2: maestro resume",
+        "  maestro diff 3 shows what the attempt did",
+        "  maestro apply 3 brings it in once the files are resolved",
+      ]);
+    });
+
+    it.each<[string, Timed[]]>([
+      ["is in the project", [change(8, "3", ["src/a.ts"]), integrate(8, "3")]],
+      ["is in no commit", [change(8, "3", ["src/a.ts"], { commit: null })]],
+      ["is nothing", [change(8, "3", [])]],
+      ["is not known", []],
+    ])("names no command for work that %s", (_, work) => {
+      const lines = of(...work, ...fails(9, "3", "file_conflict", message));
+      expect(lines.at(-1)).toBe("  After 1, 2: maestro resume");
+    });
+
+    it("takes prose for prose", () => {
+      const prose =
+        "src/routes.ts was (modified strangely)\n(modified by coder)\nsrc/routes.ts (modified by coder) twice";
+      expect(of(...fails(9, "3", "file_conflict", prose)).filter((line) => line.includes("(modified"))).toEqual([
+        "- src/routes.ts (modified externally since phase start)",
+      ]);
+    });
+  });
+
+  it("says after changes outside the phase how they can be seen and allowed", () => {
+    const message = "Changed outside of its files:\n- src/x.ts\n- src/\u001b[2Jy.ts";
+    const lines = of(
+      change(8, "3", ["src/x.ts"], { outside: ["src/x.ts"] }),
+      ...fails(9, "3", "validation", message),
+      move(9, "3", "failed", "in_progress"),
+      begin(10, "3", 2),
+      change(18, "3", ["src/x.ts"], { attempt: 2, outside: ["src/x.ts"] }),
+      ...fails(19, "3", "validation", message),
+    );
+    expect(lines[0]).toBe("Phase Execution Failed: Routes");
+    expect(lines).toContain("- src/␛[2Jy.ts");
+    expect(lines).toContain(
+      "Retry 1: the agent was told of the validation error before it: Changed outside of its files: src/x.ts, src/␛[2Jy.ts",
+    );
+    expect(lines.slice(-4)).toEqual([
+      "  After 1, 2, 4: maestro resume",
+      "  maestro diff 3 shows what the attempt did",
+      "  To let it change those files: maestro session revise <plan in which phase 3 owns them>, then maestro retry 3",
+      "  To be warned of them only: maestro retry 3, then maestro resume --ownership warn",
+    ]);
+  });
+
+  it("says of any failure that the work can be seen, when it is kept", () => {
+    const lines = of(change(8, "3", ["src/a.ts"]), ...fails(9, "3", "validation", "1 test failed"));
+    expect(lines.at(-1)).toBe("  maestro diff 3 shows what the attempt did");
   });
 
   it("shows the whole message when a conflict names no file", () => {

@@ -1,14 +1,19 @@
 // Which decision a failed phase asks of a person, with the commands that carry it out.
 
 import type { ErrorRecord } from "../session/events.ts";
+import { OUTSIDE_SCOPE } from "../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { cut, oneLine } from "./cell.ts";
 import { type ConflictingFile, failureBlock, fileConflictBlock, timeoutBlock } from "./escalation-blocks.ts";
+import { headline } from "./headline.ts";
+import { keptWork } from "./work.ts";
 
 const MAX_REASON = 100;
 const MAX_FILES = 20;
 /** Where in a message a path is looked for. */
 const MAX_SEARCHED = 20_000;
+/** How the engine tells of a file that two have changed, in the words of the block: "<path> (modified by a and b)". */
+const MODIFIED = " (modified ";
 
 /** What a person can answer; `narrow` is work on the plan first. */
 export type Choice = { kind: "retry" | "adjust"; timeoutMs?: number } | { kind: "skip" | "abort" | "narrow" };
@@ -17,12 +22,14 @@ export interface Escalation {
   block: string[];
   /** In the order of the block's options. */
   choices: Choice[];
+  /** What else helps to decide: commands that show or bring in what was done, one line each. */
+  hints: string[];
 }
 
 /** The block of S2 that fits the phase's last error, and below it the commands that answer. */
 export function escalationBlock(session: Session, phase: SessionPhase, maxRetries: number): string[] {
-  const { block, choices } = escalationOf(session, phase, maxRetries);
-  return [...block, ...answers(phase, choices)];
+  const { block, choices, hints } = escalationOf(session, phase, maxRetries);
+  return [...block, ...answers(phase, choices), ...hints.map((hint) => `  ${hint}`)];
 }
 
 export function escalationOf(session: Session, phase: SessionPhase, maxRetries: number): Escalation {
@@ -41,12 +48,13 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
         phase.handoff?.summary.trim() || `(none was recorded; maestro logs ${phase.id} shows what the agent printed)`,
       objective: objectiveOf(phase),
     });
-    return { block, choices: [longer(phase), { kind: "narrow" }, { kind: "skip" }, { kind: "abort" }] };
+    const choices: Choice[] = [longer(phase), { kind: "narrow" }, { kind: "skip" }, { kind: "abort" }];
+    return { block, choices, hints: diffHint(phase) };
   }
   const files = type === "file_conflict" ? conflictingFiles(session, phase, message) : [];
   if (files.length > 0) {
     const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }];
-    return { block: fileConflictBlock({ ...about, files }), choices };
+    return { block: fileConflictBlock({ ...about, files }), choices, hints: conflictHints(phase) };
   }
   const block = failureBlock({
     ...about,
@@ -60,7 +68,26 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
     previousAttempts: retriesOf(phase),
   });
   const adjust: Choice = { ...longer(phase), kind: "adjust" };
-  return { block, choices: [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, adjust] };
+  const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, adjust];
+  const isBeyond = type === "validation" && message.startsWith(OUTSIDE_SCOPE);
+  return { block, choices, hints: isBeyond ? scopeHints(phase) : diffHint(phase) };
+}
+
+function diffHint(phase: SessionPhase): string[] {
+  return keptWork(phase) === undefined ? [] : [`maestro diff ${phase.id} shows what the attempt did`];
+}
+
+function conflictHints(phase: SessionPhase): string[] {
+  const shown = diffHint(phase);
+  return shown.length === 0 ? [] : [...shown, `maestro apply ${phase.id} brings it in once the files are resolved`];
+}
+
+function scopeHints(phase: SessionPhase): string[] {
+  return [
+    ...diffHint(phase),
+    `To let it change those files: maestro session revise <plan in which phase ${phase.id} owns them>, then maestro retry ${phase.id}`,
+    `To be warned of them only: maestro retry ${phase.id}, then maestro resume --ownership warn`,
+  ];
 }
 
 /** One line an option; the numbers are those of the block above. */
@@ -114,11 +141,13 @@ function retriesOf({ errors, retry_count: retries }: SessionPhase): string[] {
 }
 
 function reasonOf({ type, message }: ErrorRecord): string {
-  return cut(`${type.replace("_", " ")} error before it: ${message.trim().split("\n")[0] ?? ""}`, MAX_REASON);
+  return cut(`${type.replace("_", " ")} error before it: ${headline(message)}`, MAX_REASON);
 }
 
-/** Files that another phase wrote while this one ran; failing that, those the message names. */
+/** Those that the message tells in so many words; failing that, files that another phase wrote while this one ran, or that it names. */
 function conflictingFiles(session: Session, phase: SessionPhase, message: string): ConflictingFile[] {
+  const told = message.split("\n").flatMap(toldFile);
+  if (told.length > 0) return told;
   const files = filesOf(phase);
   const since = lastAttempt(phase)?.started ?? phase.started ?? "";
   const others = session.phases.filter(
@@ -134,6 +163,15 @@ function conflictingFiles(session: Session, phase: SessionPhase, message: string
   const named = files.filter((path) => message.includes(path));
   const paths = named.length > 0 ? named : pathsIn(message);
   return [...new Set(paths)].map((path) => ({ path, by: "external" as const }));
+}
+
+function toldFile(line: string): ConflictingFile[] {
+  const at = line.lastIndexOf(MODIFIED);
+  const path = line.slice(0, Math.max(0, at)).trim().replace(/^- /, "");
+  const how = line.slice(at + MODIFIED.length).trimEnd();
+  if (path === "" || !how.endsWith(")")) return [];
+  if (how === "externally since phase start)") return [{ path, by: "external" }];
+  return how.startsWith("by ") ? [{ path, by: how.slice(3, -1).split(/, | and /) }] : [];
 }
 
 /** Words with a slash or an ending, as paths have them. */

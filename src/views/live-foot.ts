@@ -1,10 +1,11 @@
 // What stands below the live table: slots, what stands in the way, progress and forecast.
 
-import type { Session } from "../session/session.ts";
+import { findPhase, lastAttempt, type Session, type Warning } from "../session/session.ts";
 import { compact, plural } from "./amount.ts";
-import { clip } from "./cell.ts";
+import { clip, cut } from "./cell.ts";
 import { clockTime, roughly, stopwatch } from "./duration.ts";
 import { type Forecast, forecast } from "./forecast.ts";
+import { headline } from "./headline.ts";
 import { type Live, standingOf } from "./live-row.ts";
 import type { Paint } from "./paint.ts";
 import { displayWidth } from "./width.ts";
@@ -17,6 +18,7 @@ export function footLines(session: Session, live: Live, paint: Paint, width: num
   const ahead = forecast(session, live.now, live.slots);
   return [
     clip(factsOf(session, live, ahead).join(" · "), width),
+    ...warningLine(session, paint, width),
     ...decisionLine(session, paint, width),
     ...quotaLine(session, live, paint, width),
     progressBar(session, live, ahead, paint, width),
@@ -28,12 +30,28 @@ function factsOf(session: Session, live: Live, { criticalPathLeftMs }: Forecast)
     ["running", "checking"].includes(standingOf(session, phase, live).word),
   ).length;
   const { total_input, total_output } = session.token_usage;
+  const warnings = session.phases.reduce((sum, phase) => sum + phase.warnings.length, 0);
   const isOver = session.status !== "in_progress" || criticalPathLeftMs < 1000;
   return [
     live.slots === null ? `${used} running` : `${used} of ${plural(live.slots, "slot")} in use`,
     ...(isOver ? [] : [`critical path ${roughly(criticalPathLeftMs)} left`]),
     ...(total_input + total_output === 0 ? [] : [`${compact(total_input + total_output)} tokens`]),
+    ...(warnings === 0 ? [] : [plural(warnings, "warning")]),
   ];
+}
+
+/** The last one about what is being worked on; the others are in the report. */
+function warningLine(session: Session, paint: Paint, width: number): string[] {
+  let latest: { phase: string; warning: Warning } | undefined;
+  for (const id of session.running) {
+    const phase = findPhase(session, id);
+    const warning = phase?.warnings.at(-1);
+    if (phase === undefined || warning === undefined) continue;
+    const since = lastAttempt(phase)?.started ?? phase.started ?? "";
+    if (warning.ts >= since && warning.ts >= (latest?.warning.ts ?? "")) latest = { phase: id, warning };
+  }
+  if (latest === undefined) return [];
+  return [paint.yellow(cut(`WARNING, phase ${latest.phase}: ${headline(latest.warning.message)}`, width))];
 }
 
 function decisionLine(session: Session, paint: Paint, width: number): string[] {

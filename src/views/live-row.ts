@@ -3,6 +3,7 @@
 import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { compact } from "./amount.ts";
 import { stopwatch } from "./duration.ts";
+import { headline } from "./headline.ts";
 import type { Paint } from "./paint.ts";
 import { phaseTokens } from "./spending.ts";
 import { symbols } from "./symbols.ts";
@@ -110,7 +111,7 @@ export function activityOf(session: Session, phase: SessionPhase, live: Live): s
       return phase.parallel ? "" : "runs alone";
     case "failed":
     case "retrying":
-      return phase.errors.at(-1)?.message.trim().split("\n")[0] ?? "";
+      return headline(phase.errors.at(-1)?.message ?? "");
     case "done":
       return phase.retry_count === 0
         ? ""

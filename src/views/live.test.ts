@@ -13,6 +13,7 @@ import {
   sessionOf,
   type Timed,
   used,
+  warn,
 } from "../../test/support/sample-session.ts";
 import type { Session } from "../session/session.ts";
 import { type Live, liveFrame } from "./live.ts";
@@ -110,6 +111,32 @@ describe("the live table", () => {
     expect(lines).toContain(" Needs a decision: phase 2 (retry, skip or abort)");
   });
 
+  it("counts warnings, and has the last one about what runs in words", () => {
+    const old = warn(100, "1", "claims_differ", "The report names src/a.ts, which did not change");
+    const first = warn(130, "2", "conflict_predicted", "Phase 3 changes the same lines of src/b.ts");
+    const last = warn(140, "3", "left_out", "A socket is not taken along:\n- run/\u001b[31m.sock");
+    expect(frame([...running, old])).toContain(
+      " 2 of 2 slots in use · critical path 4 min left · 21.0k tokens · 1 warning",
+    );
+    expect(frame([...running, old]).join()).not.toContain("WARNING");
+    expect(frame([...running, old, first])).toContain(" WARNING, phase 2: Phase 3 changes the same lines of src/b.ts");
+    const lines = frame([...running, old, first, last]);
+    expect(lines).toContain(" WARNING, phase 3: A socket is not taken along: run/␛[31m.sock");
+    expect(lines.join()).not.toContain("phase 2:");
+    expect(lines.join()).toContain("3 warnings");
+  });
+
+  it("forgets the warnings of an attempt when the next one runs", () => {
+    const again = [
+      warn(130, "2", "outside_scope", "src/x.ts changed"),
+      end(140, "2", 20, { outcome: "failure" }),
+      ...fails(140, "2", "runtime", "no"),
+      move(140, "2", "failed", "in_progress"),
+    ];
+    expect(frame([...running, ...again]).join()).toContain("WARNING, phase 2");
+    expect(frame([...running, ...again, begin(141, "2", 2)]).join()).not.toContain("WARNING");
+  });
+
   it("ends with what became of the session", () => {
     const all = [...runs(0, 9, "1"), ...runs(9, 19, "2"), ...runs(9, 19, "3"), ...runs(19, 29, "4")];
     expect(frame([...all, [30, { type: "session.status_set", status: "completed" }]]).at(-1)).toMatch(
@@ -145,7 +172,7 @@ describe("the live table", () => {
       fc.string({ unit: "grapheme", maxLength: 60 }),
       fc.constant("長い題名の設計 🚀 with a tail\nand a second line"),
     );
-    const shape = fc.array(fc.record({ title, kind: fc.nat(4) }), { minLength: 1, maxLength: 40 });
+    const shape = fc.array(fc.record({ title, kind: fc.nat(5) }), { minLength: 1, maxLength: 40 });
     const size = fc.record({ columns: fc.integer({ min: 1, max: 220 }), rows: fc.integer({ min: 1, max: 60 }) });
     fc.assert(
       fc.property(shape, size, title, (phases, { columns, rows }, words) => {
@@ -170,6 +197,7 @@ function eventsOfKind(kind: number, id: string): Timed[] {
   if (kind === 0) return [];
   if (kind === 1) return begun;
   if (kind === 2) return runs(1, 9, id, [used(10, 10)]);
+  if (kind === 5) return [...begun, warn(2, id, "left_out", "設計 🚀 ".repeat(40))];
   if (kind === 3) return [...begun, end(9, id, 8, { outcome: "failure" }), ...fails(9, id, "runtime", "no\nno")];
   return [
     ...begun,

@@ -2,14 +2,19 @@ import { describe, expect, it } from "vitest";
 import {
   at,
   begin,
+  change,
+  check,
   end,
   eventsOf,
   fails,
+  integrate,
   move,
   phase,
+  place,
   runs,
   type Timed,
   used,
+  warn,
 } from "../../test/support/sample-session.ts";
 import { apply } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
@@ -127,12 +132,118 @@ describe("progress in plain lines", () => {
     ]);
   });
 
+  it("tells what an attempt changed, and that it came into the project", () => {
+    const files = ["src/a.ts", "src/b.ts", { path: "logo.png", added: null, removed: null }];
+    const lines = log(
+      move(1, "3", "pending", "in_progress"),
+      begin(1, "3"),
+      place(1, "3"),
+      change(19, "3", files),
+      end(19, "3", 18),
+      integrate(20, "3"),
+      move(20, "3", "in_progress", "completed"),
+    );
+    expect(lines.slice(1)).toEqual([
+      `${clock(19)}  phase 3 coder  changed 3 files (+20 -2)`,
+      `${clock(19)}  phase 3 coder  agent done after 18 s, integrating`,
+      `${clock(20)}  phase 3 coder  integrated 3 files`,
+      `${clock(20)}  phase 3 coder  completed in 18 s`,
+    ]);
+  });
+
+  it("says that it validates, whether the phase is integrated then or not", () => {
+    const begun = [move(1, "4", "pending", "in_progress"), begin(1, "4")];
+    const done = [end(19, "4", 18), check(20, "4", "e".repeat(40), ["npm test", 0])];
+    const line = `${clock(19)}  phase 4 tester  agent done after 18 s, validating`;
+    expect(log(...begun, ...done)).toContain(line);
+    expect(log(...begun, place(1, "4"), change(19, "4", ["a.ts"]), ...done, integrate(21, "4"))).toContain(line);
+  });
+
+  it.each<[string, Timed[]]>([
+    ["in the project itself", [place(1, "3", 1, null), change(19, "3", ["a.ts"])]],
+    ["in a worktree, without a change", [place(1, "3"), change(19, "3", [])]],
+    [
+      "by an agent that may not write",
+      [place(1, "3"), change(19, "3", ["a.ts"]), warn(19, "3", "not_applied", "Its agent only reads")],
+    ],
+  ])("says nothing of integrating what was done %s", (_, work) => {
+    const lines = log(move(1, "3", "pending", "in_progress"), begin(1, "3"), ...work, end(19, "3", 18));
+    expect(lines.join()).not.toContain("integrating");
+  });
+
+  it("does not say of nothing that it was integrated", () => {
+    const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3"), place(1, "3")];
+    const tree = "d".repeat(40);
+    const empty: Timed = [20, { type: "phase.integrated", phase: "3", attempt: 1, from: tree, to: tree }];
+    const refused = warn(19, "3", "not_applied", "Its agent only reads");
+    expect(log(...begun, change(19, "3", []), empty).join()).not.toContain("integrated");
+    expect(log(...begun, change(19, "3", ["a.ts"]), refused, empty).join()).not.toContain("integrated");
+    // It was there already: a killed engine had brought it in.
+    expect(log(...begun, change(19, "3", ["a.ts"]), empty).at(-1)).toContain("integrated 1 file");
+  });
+
+  it("names files that changed outside the phase, a few of them", () => {
+    const outside = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"];
+    const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3")];
+    expect(log(...begun, change(9, "3", ["a.ts", "b.ts"], { outside: ["a.ts", "b.ts"] })).at(-1)).toBe(
+      `${clock(9)}  phase 3 coder  changed 2 files (+20 -2); 2 outside its files: a.ts, b.ts`,
+    );
+    expect(log(...begun, change(9, "3", outside, { outside })).at(-1)).toMatch(
+      /5 outside its files: a\.ts, b\.ts, c\.ts and 2 more$/,
+    );
+  });
+
+  it("says a failure by the files that it lists", () => {
+    const message = "Changed outside of its files:\n- src/a.ts\n- src/b.ts";
+    const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3"), end(9, "3", 8, { outcome: "failure" })];
+    expect(log(...begun, ...fails(9, "3", "validation", message)).at(-1)).toBe(
+      `${clock(9)}  phase 3 coder  failed: Changed outside of its files: src/a.ts, src/b.ts (attempt 1, 8 s)`,
+    );
+  });
+
+  it("tells of warnings, of requests for more files, and of what a person decides about the changes", () => {
+    const asks = (second: number, over: { granted: boolean; owner: string | null; paths?: string[] }): Timed => [
+      second,
+      { type: "phase.scope_requested", phase: "3", agent: "coder", paths: ["src/x.ts"], reason: "the type", ...over },
+    ];
+    const revert = { phase: "3", attempt: 1, from: "e".repeat(40), to: "d".repeat(40) };
+    const lines = log(
+      move(1, "3", "pending", "in_progress"),
+      begin(1, "3"),
+      asks(2, { granted: true, owner: null }),
+      asks(3, { granted: false, owner: "4" }),
+      asks(4, { granted: false, owner: null, paths: ["../y.ts", "/z.ts"] }),
+      warn(5, "3", "claims_differ", "The report names src/a.ts, which did not change\nand more"),
+      change(6, "3", ["src/b.ts"]),
+      integrate(7, "3", 1, { user_decision: true }),
+      [8, { type: "phase.reverted", ...revert }],
+    );
+    expect(lines.slice(1)).toEqual([
+      `${clock(2)}  phase 3 coder  was granted src/x.ts: the type`,
+      `${clock(3)}  phase 3 coder  asked for src/x.ts, which phase 4 owns: the type`,
+      `${clock(4)}  phase 3 coder  asked for ../y.ts, /z.ts and was refused: the type`,
+      `${clock(5)}  phase 3 coder  WARNING: The report names src/a.ts, which did not change`,
+      `${clock(6)}  phase 3 coder  changed 1 file (+10 -1)`,
+      `${clock(7)}  phase 3 coder  integrated 1 file by decision`,
+      `${clock(8)}  phase 3 coder  its changes were taken back by decision`,
+    ]);
+  });
+
+  it("lets no control character of a file's name through", () => {
+    const outside = ["src/\u001b[2Ja\u009b31m.ts"];
+    const [line] = log(begin(1, "3"), change(9, "3", outside, { outside })).slice(1);
+    expect(line).toContain("1 outside its files: src/␛[2Ja�31m.ts");
+  });
+
   it("has no line for bookkeeping", () => {
     expect(
       log(
+        begin(1, "3"),
+        place(1, "3"),
+        change(2, "3", []),
         [1, { type: "tokens.used", agent: "coder", input: 1, output: 1, cached: 0 }],
         [2, { type: "phase.files_added", phase: "3", created: ["a"], modified: [], deleted: [], hashes: {} }],
-      ),
+      ).slice(1),
     ).toEqual([]);
   });
 

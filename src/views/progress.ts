@@ -1,14 +1,17 @@
 // One plain line an event, for logs and for output that is no terminal. What another line says better has none.
 
 import type { TimedEvent } from "../session/fold.ts";
-import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
+import { type Attempt, findPhase, type Session, type SessionPhase } from "../session/session.ts";
 import { grouped, plural } from "./amount.ts";
 import { cut } from "./cell.ts";
 import { clockTime, duration } from "./duration.ts";
+import { headline } from "./headline.ts";
 import { phaseTokens } from "./spending.ts";
 import { workedMs } from "./times.ts";
+import { amountOf, isTakenOver, someOf } from "./work.ts";
 
 const MAX_TEXT = 160;
+const MAX_PATHS = 3;
 
 /** `session`: after the event. What happened later may be in it already: events are written in batches. */
 export function progressLine(event: TimedEvent, session: Session): string | null {
@@ -41,8 +44,18 @@ function sentence(event: TimedEvent, session: Session): string | null {
       return moveSentence(event, session);
     case "phase.validated":
       return validationSentence(event);
+    case "phase.warned":
+      return `WARNING: ${brief(event.message)}`;
+    case "phase.scope_requested":
+      return scopeSentence(event);
+    case "phase.integrated":
+      return integrationSentence(event, session);
+    case "phase.reverted":
+      return "its changes were taken back by decision";
     case "attempt.started":
       return `started (attempt ${event.attempt})`;
+    case "attempt.changed":
+      return changeSentence(event);
     case "attempt.finished":
       return endSentence(event, session);
     case "quota.hit":
@@ -57,6 +70,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "phase.handed_off":
     case "handoff.malformed":
     case "phase.error_added":
+    case "attempt.placed":
     case "tokens.used":
       return null;
   }
@@ -93,8 +107,44 @@ function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: 
   if (event.adopted && event.outcome !== "interrupted")
     return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
   if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
-  const validates = (findPhase(session, event.phase)?.plan?.validation.length ?? 0) > 0;
-  return event.outcome === "success" && validates ? `agent done after ${took}, validating` : null;
+  if (event.outcome !== "success") return null;
+  const next = whatFollows(findPhase(session, event.phase), attemptOf(session, event));
+  return next === null ? null : `agent done after ${took}, ${next}`;
+}
+
+/** Null: nothing that takes its time. */
+function whatFollows(phase: SessionPhase | undefined, attempt: Attempt | undefined): string | null {
+  if ((phase?.plan?.validation.length ?? 0) > 0) return "validating";
+  if (phase === undefined || attempt === undefined || (attempt.placed?.worktree ?? null) === null) return null;
+  return attempt.changes?.total !== 0 && isTakenOver(phase, attempt) ? "integrating" : null;
+}
+
+function changeSentence(event: TimedEvent & { type: "attempt.changed" }): string | null {
+  const { total, outside } = event;
+  if (total === 0) return null;
+  const beyond = outside.length === 0 ? "" : `; ${outside.length} outside its files: ${paths(outside)}`;
+  return `changed ${amountOf(event)}${beyond}`;
+}
+
+function scopeSentence(event: TimedEvent & { type: "phase.scope_requested" }): string {
+  const why = colon(event.reason);
+  if (event.granted) return `was granted ${paths(event.paths)}${why}`;
+  const refused = event.owner === null ? " and was refused" : `, which phase ${event.owner} owns`;
+  return `asked for ${paths(event.paths)}${refused}${why}`;
+}
+
+/** Null: there was nothing to bring in, or a warning says why nothing was. */
+function integrationSentence(event: TimedEvent & { type: "phase.integrated" }, session: Session): string | null {
+  const attempt = attemptOf(session, event);
+  const phase = findPhase(session, event.phase);
+  const files = attempt?.changes?.total;
+  if (files === 0 || phase === undefined || attempt === undefined) return null;
+  if (event.from === event.to && !isTakenOver(phase, attempt)) return null;
+  return `integrated${files === undefined ? "" : ` ${plural(files, "file")}`}${event.user_decision ? " by decision" : ""}`;
+}
+
+function attemptOf(session: Session, { phase, attempt }: { phase: string; attempt: number }): Attempt | undefined {
+  return findPhase(session, phase)?.attempts.findLast((one) => one.attempt === attempt);
 }
 
 function facts(session: Session, phase: SessionPhase | undefined, now: Date): string {
@@ -130,5 +180,9 @@ function colon(text: string | undefined): string {
 }
 
 function brief(text: string): string {
-  return cut(text.trim().split("\n")[0] ?? "", MAX_TEXT);
+  return cut(headline(text), MAX_TEXT);
+}
+
+function paths(all: readonly string[]): string {
+  return cut(someOf(all, MAX_PATHS), MAX_TEXT);
 }

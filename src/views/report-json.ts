@@ -4,6 +4,10 @@ import { isClosed, type Session, type SessionPhase } from "../session/session.ts
 import type { Prices } from "./prices.ts";
 import { phaseTokens, spendingOf } from "./spending.ts";
 import { spansOf, wallTime, workedMs } from "./times.ts";
+import { isInProject, sessionAmount, workOf } from "./work.ts";
+
+/** Of what a command printed, at most; the end of it. */
+const MAX_OUTPUT_CHARS = 4000;
 
 export interface ReportInput {
   prices: Prices;
@@ -33,6 +37,8 @@ export function reportJson(session: Session, { prices, now, missingFiles }: Repo
     /** Of all phases, as if they had run one after another. */
     work_ms: phases.reduce((sum, phase) => sum + (phase.worked_ms ?? 0), 0),
     phases,
+    /** By all phases, as far as it is in the project. */
+    changes: sessionAmount(session),
     tokens: spendingOf(session, prices),
     missing_files: [...missingFiles],
     unresolved_errors: session.phases
@@ -59,5 +65,31 @@ function reported(session: Session, phase: SessionPhase, now: Date) {
     worked_ms: workedMs(session, phase, now),
     tokens: phaseTokens(phase),
     attempts: spans,
+    changes: changesOf(phase),
+    granted: phase.granted,
+    warnings: phase.warnings,
+    evidence: evidenceOf(phase),
+  };
+}
+
+/** Null: nothing changed, or nothing is known. */
+function changesOf(phase: SessionPhase) {
+  const work = workOf(phase);
+  if (work === undefined) return null;
+  return {
+    attempt: work.attempt,
+    integrated: work.integrated !== undefined,
+    in_project: isInProject(phase, work),
+    ...work.changes,
+  };
+}
+
+function evidenceOf({ validation }: SessionPhase) {
+  if (validation?.evidence === undefined) return null;
+  const { tree, commands } = validation.evidence;
+  return {
+    result: validation.result,
+    tree,
+    commands: commands.map((command) => ({ ...command, output: command.output.slice(-MAX_OUTPUT_CHARS) })),
   };
 }

@@ -2,16 +2,21 @@ import { describe, expect, it } from "vitest";
 import {
   at,
   begin,
+  change,
+  check,
   colored,
   end,
   fails,
+  integrate,
   move,
   phase,
+  place,
   plain,
   runs,
   sessionOf,
   type Timed,
   used,
+  warn,
 } from "../../test/support/sample-session.ts";
 import type { Session } from "../session/session.ts";
 import type { Prices } from "./prices.ts";
@@ -152,6 +157,194 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
       wall_ms: null,
       started: null,
     });
+  });
+});
+
+describe("the work of a session", () => {
+  const granted: Timed = [
+    70,
+    {
+      type: "phase.scope_requested",
+      phase: "3",
+      agent: "tester",
+      paths: ["a.ts", "b.ts"],
+      reason: "it is tested",
+      granted: true,
+      owner: null,
+    },
+  ];
+  const worked: Timed[] = [
+    ...done,
+    place(1, "1"),
+    change(60, "1", [
+      { path: "src/schema.ts", kind: "created", added: 120, removed: 0 },
+      { path: "src/new.ts", kind: "renamed", from: "src/old.ts", added: 0, removed: 4 },
+      { path: "logo.png", added: null, removed: null },
+    ]),
+    integrate(60, "1"),
+    check(60, "1", "0123456789abcdef".repeat(3).slice(0, 40), ["npm run build", 0, "built\n"], ["npm test", 0, "ok\n"]),
+    place(120, "2", 2),
+    change(180, "2", ["src/routes.ts", "src/beyond.ts"], { attempt: 2, outside: ["src/beyond.ts"] }),
+    check(180, "2", null, ["npm test", 1, "1 passed\n\tat \u001b[31mred\n"], ["npm run lint", null]),
+    warn(170, "2", "outside_scope", "src/beyond.ts changed,\nwhich the phase does not own"),
+    warn(60, "1", "claims_differ", "The report names src/b.ts, which did not change"),
+    granted,
+  ];
+  const section = (title: string, timed = worked, over: Partial<typeof look> = {}) => {
+    const lines = shown(sessionOf(plan, timed), over).split("\n");
+    const from = lines.findIndex((line) => line.startsWith(title));
+    return from === -1 ? [] : lines.slice(from, [...lines, ""].indexOf("", from));
+  };
+
+  it("is told by phase, with every file and its lines; the sum is what is in the project", () => {
+    expect(section("Changes")).toEqual([
+      "Changes: 3 files (+120 -4)",
+      "- phase 1: 3 files (+120 -4)",
+      "    created   src/schema.ts             +120  -0",
+      "    renamed   src/old.ts -> src/new.ts    +0  -4",
+      "    modified  logo.png",
+      "- phase 2: 2 files (+20 -2), attempt 2, 1 outside its files, not in the project",
+      "    modified  src/routes.ts  +10  -1",
+      "    modified  src/beyond.ts  +10  -1",
+    ]);
+    const marked = { ...plain, yellow: (line: string) => `!${line}` };
+    expect(section("Changes", worked, { paint: marked }).filter((line) => line.startsWith("!"))).toEqual([
+      "!    modified  src/beyond.ts  +10  -1",
+    ]);
+    const renamed = { path: "new.ts", from: "old.ts", kind: "renamed" as const };
+    for (const outside of ["new.ts", "old.ts"]) {
+      const beyond = [...runs(0, 60, "1"), change(60, "1", [renamed], { outside: [outside] })];
+      expect(section("Changes", beyond, { paint: marked })).toContain("!    renamed  old.ts -> new.ts  +10  -1");
+    }
+    const kept = [...runs(0, 60, "1"), place(1, "1"), change(60, "1", ["a.ts"])];
+    expect(section("Changes", kept)[0]).toBe("Changes: nothing is in the project");
+  });
+
+  it("is proved by commands, exit codes and the tree they ran on, and a failure by the end of what it printed", () => {
+    expect(section("Evidence")).toEqual([
+      "Evidence:",
+      "- phase 1: passed on tree 0123456789ab",
+      "    npm run build: exit code 0, 3 s",
+      "    npm test: exit code 0, 3 s",
+      "- phase 2: failed on the project as it was",
+      "    npm test: exit code 1, 3 s",
+      "      1 passed",
+      "        at ␛[31mred",
+      "    npm run lint: no exit code, 3 s",
+    ]);
+  });
+
+  it("comes with what was granted and warned of", () => {
+    expect(section("Granted")).toEqual(["Granted beyond their files:", "- phase 3: a.ts, b.ts"]);
+    expect(section("Warnings")).toEqual([
+      "Warnings:",
+      "- phase 1, claims differ: The report names src/b.ts, which did not change",
+      "- phase 2, outside scope: src/beyond.ts changed, which the phase does not own",
+    ]);
+    const again = ["short", "x".repeat(99), "short"].map((message) => warn(60, "1", "left_out", message));
+    expect(section("Warnings", [...done, ...again, ...again])).toEqual([
+      "Warnings:",
+      "- phase 1, left out: short (4 times)",
+      `- phase 1, left out: ${"x".repeat(48)}… (2 times)`,
+    ]);
+  });
+
+  it.each(["Changes", "Evidence", "Granted", "Warnings"])("has no section %s when there is nothing to say", (title) => {
+    expect(section(title, done)).toEqual([]);
+  });
+
+  it("lists a part of very much, of every phase, and counts the rest", () => {
+    const many = Array.from({ length: 60 }, (_, index) => phase(String(index)));
+    const files = Array.from({ length: 300 }, (_, index) => `src/${index}.ts`);
+    const commands = Array.from(
+      { length: 30 },
+      (_, at) => [`step ${at}`, at === 29 ? 1 : 0, "x\n".repeat(100)] as const,
+    );
+    const timed = many.flatMap(({ id }, at) => [
+      ...runs(0, 9, id),
+      change(9, id, at < 2 ? files : files.slice(0, 2), { total: at === 0 ? 5000 : 2 }),
+      check(9, id, null, ...commands),
+      ...[1, 2].map((number) => warn(9, id, "left_out", `Number ${number}`)),
+    ]);
+    const text = shown(sessionOf(many, timed));
+    const lines = text.split("\n");
+    const of = (word: string) => lines.filter((line) => line.startsWith(word));
+    expect(of("    modified")).toHaveLength(50);
+    expect(lines).toContain("    ... and 4999 more (--json has them all)");
+    expect(of("    step")).toHaveLength(50);
+    expect(of("    step").every((line) => line === "    step 29: exit code 1, 3 s")).toBe(true);
+    expect(of("      x")).toHaveLength(100);
+    expect(of("- phase 0,")).toHaveLength(2);
+    expect(of("  ... and 10 more phases (--json has them all)")).toHaveLength(2);
+    expect(of("  ... and 70 more (--json has them all)")).toHaveLength(1);
+  });
+
+  it.each([60, 80, 120, 200])("stays within %i columns, colours, wide and hostile names included", (width) => {
+    const name = `src/${"設計と実装".repeat(30)}/\u001b[2J\u009b🚀.ts`;
+    const commands = [[`npm test ${name}`, 1, `${name}\n${"x".repeat(999)}`]] as const;
+    const timed: Timed[] = [
+      ...runs(0, 9, "1"),
+      place(1, "1"),
+      change(9, "1", [{ path: name, kind: "renamed", from: name, added: 123456789, removed: 7 }, "a.ts"], {
+        outside: [name],
+      }),
+      check(9, "1", "e".repeat(40), ...commands),
+      warn(9, "1", "outside_scope", name),
+      [
+        9,
+        {
+          type: "phase.scope_requested",
+          phase: "1",
+          agent: "coder",
+          paths: [name],
+          reason: "",
+          granted: true,
+          owner: null,
+        },
+      ],
+    ];
+    const lines = reportLines(sessionOf(plan, timed), { ...look, paint: colored, width });
+    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(Math.max(width, 79));
+    const uncolored = lines.join("\n").replace(/\u001b\[\d+m/g, "");
+    expect(uncolored).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  it("is whole as data: hashes, files, and the end of what every command printed", () => {
+    const long = `${"x".repeat(5000)}end`;
+    const report = reportJson(sessionOf(plan, [...worked, check(200, "3", null, ["npm test", 0, long])]), look);
+    expect(report.changes).toEqual({ files: 3, added: 120, removed: 4 });
+    expect(report.phases[0]).toMatchObject({
+      changes: {
+        attempt: 1,
+        integrated: true,
+        in_project: true,
+        base: "b".repeat(40),
+        commit: "c".repeat(40),
+        total: 3,
+        files: [
+          { path: "src/schema.ts", kind: "created", added: 120, removed: 0 },
+          { from: "src/old.ts" },
+          { added: null },
+        ],
+      },
+      warnings: [{ code: "claims_differ", ts: at(60).toISOString() }],
+      evidence: {
+        result: "pass",
+        tree: expect.stringMatching(/^[0-9a-f]{40}$/),
+        commands: [{ output: "built\n" }, {}],
+      },
+    });
+    expect(report.phases[1]?.changes).toMatchObject({
+      attempt: 2,
+      integrated: false,
+      in_project: false,
+      outside: ["src/beyond.ts"],
+    });
+    expect(report.phases[2]).toMatchObject({ changes: null, granted: ["a.ts", "b.ts"], warnings: [] });
+    const output = report.phases[2]?.evidence?.commands[0]?.output;
+    expect(output).toHaveLength(4000);
+    expect(output).toMatch(/xend$/);
+    expect(reportJson(sessionOf(plan, done), look).phases[0]).toMatchObject({ changes: null, evidence: null });
   });
 });
 

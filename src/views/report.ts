@@ -7,6 +7,7 @@ import { duration, stopwatch } from "./duration.ts";
 import { ganttLines } from "./gantt.ts";
 import type { Paint } from "./paint.ts";
 import { type Report, type ReportedPhase, type ReportInput, reportJson } from "./report-json.ts";
+import { changeLines, evidenceLines, grantedLines, warningLines } from "./report-work.ts";
 import type { Spending, Variance } from "./spending.ts";
 import { symbols } from "./symbols.ts";
 
@@ -25,9 +26,13 @@ export function reportLines(session: Session, look: ReportLook): string[] {
     headLines(report, paint, width),
     phaseTable(report, paint, width),
     ganttLines(report, paint, width),
+    changeLines(report, paint, width),
+    evidenceLines(report, paint, width),
     tokenLines(report.tokens),
     agentLines(report.tokens),
     varianceLines(report),
+    grantedLines(report, width),
+    warningLines(report, paint, width),
     missingLines(report),
     errorLines(report, paint, width),
   ];
@@ -147,7 +152,10 @@ function partial({ phases }: Variance, total: number): string {
 
 function missingLines({ missing_files: missing }: Report): string[] {
   if (missing.length === 0) return [];
-  return ["Declared, but never appeared:", ...listed(missing.map(({ phase, file }) => `- phase ${phase}: ${file}`))];
+  return [
+    "Declared, but never appeared:",
+    ...listed(missing.map(({ phase, file }) => `- phase ${phase}: ${oneLine(file)}`)),
+  ];
 }
 
 function errorLines({ unresolved_errors: errors }: Report, paint: Paint, width: number): string[] {

@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import {
   at,
   begin,
+  change,
   end,
   fails,
   move,
   phase,
+  place,
   plain,
   runs,
   sessionOf,
@@ -96,6 +98,41 @@ describe("the resume of a session", () => {
     const lines = shown(sessionOf(plan, interrupted));
     expect(lines).toContain("- phase 3 Search (coder): attempt 1, stopped after 45 s");
     expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not seen");
+  });
+
+  it("says which changes of an interrupted attempt are kept, and how they can be seen", () => {
+    const kept = change(65, "3", ["src/a.ts", "src/b.ts"]);
+    const lines = shown(sessionOf(plan, [...interrupted, kept, change(65, "4", ["c.ts"], { commit: null })]));
+    expect(lines).toContain(
+      "- phase 3 Search (coder): attempt 1, stopped after 45 s; its changes are kept, 2 files (+20 -2): maestro diff 3 shows them",
+    );
+    expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not seen");
+  });
+
+  it("says whose work is done and waits at the door", () => {
+    const done = [move(20, "3", "pending", "in_progress"), begin(20, "3"), place(20, "3"), end(65, "3", 45)];
+    const text = shown(sessionOf(plan, [...done, change(65, "3", ["src/a.ts"])])).join("\n");
+    expect(text).toContain(
+      "Done, to be brought into the project:\n" +
+        "- phase 3 Search (coder): attempt 1; its changes are kept, 1 file (+10 -1): maestro diff 3 shows them",
+    );
+    expect(text).not.toContain("Interrupted");
+    expect(shown(sessionOf(plan, interrupted)).join()).not.toContain("Done, to be");
+  });
+
+  it("says the same of an attempt that failed", () => {
+    const lines = shown(sessionOf(plan, [...failed, change(30, "2", ["src/a.ts"])]));
+    expect(lines).toContain("   Its changes are kept, 1 file (+10 -1): maestro diff 2 shows them");
+  });
+
+  it("lets no control character of a file's name through", () => {
+    const name = "src/\u001b]0;x\u0007.ts";
+    const begun = [move(20, "2", "pending", "in_progress"), begin(20, "2")];
+    const session = sessionOf(plan, [...begun, ...fails(30, "2", "validation", `Changed:\n- ${name}`)]);
+    const conflicts: Conflict[] = [{ kind: "modified_externally", phase: "1", file: name }];
+    const lines = shown(session, { conflicts });
+    expect(lines).toContain("          - src/␛]0;x␇.ts");
+    expect(lines.at(-1)).toBe("Phase 1 recorded a file that has changed since: src/␛]0;x␇.ts");
   });
 
   it("reports conflicts before anything goes on (169)", () => {

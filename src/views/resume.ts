@@ -2,12 +2,21 @@
 // The block of unresolved errors is that of seed document S2, to the letter.
 
 import type { Conflict, Position } from "../session/position.ts";
-import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
+import {
+  awaitsIntegration,
+  findPhase,
+  isClosed,
+  lastAttempt,
+  type Session,
+  type SessionPhase,
+} from "../session/session.ts";
 import { plural } from "./amount.ts";
 import { cut, oneLine } from "./cell.ts";
 import { conflictLines } from "./conflict-lines.ts";
 import { ago, duration } from "./duration.ts";
 import type { Paint } from "./paint.ts";
+import { visible } from "./visible.ts";
+import { amountOf, keptWork } from "./work.ts";
 
 const MAX_MESSAGE_LINES = 6;
 const MAX_LISTED = 20;
@@ -26,6 +35,7 @@ export function resumeLines(
     "",
     ...summaryLines(session, position, now),
     ...interruptedLines(session, now, paint),
+    ...waitingLines(session),
     ...errorLines(session, looksFixed, paint),
     "",
     ...conflictLines(session, conflicts, paint),
@@ -76,14 +86,38 @@ function interruptedLines(session: Session, now: Date, paint: Paint): string[] {
   ];
 }
 
+/** Their agents are done; the way into the project was cut off. */
+function waitingLines(session: Session): string[] {
+  const phases = session.phases.filter(awaitsIntegration);
+  if (phases.length === 0) return [];
+  const lines = phases
+    .slice(0, MAX_LISTED)
+    .map((phase) => `- ${phaseName(phase)}: attempt ${lastAttempt(phase)?.attempt}${also(phase)}`);
+  const more = phases.length - lines.length;
+  return ["", "Done, to be brought into the project:", ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])];
+}
+
 function interruption(phase: SessionPhase, now: Date): string {
   const attempt = lastAttempt(phase);
   if (attempt === undefined)
     return phase.started === null ? "no attempt on record" : `begun ${ago(phase.started, now)}, no attempt on record`;
   const retry = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
   const count = `attempt ${attempt.attempt}${retry}`;
-  if (attempt.result === null) return `${count}, started ${ago(attempt.started, now)}, its end was not seen`;
-  return `${count}, stopped after ${duration(attempt.result.duration_ms)}`;
+  if (attempt.result === null)
+    return `${count}, started ${ago(attempt.started, now)}, its end was not seen${also(phase)}`;
+  return `${count}, stopped after ${duration(attempt.result.duration_ms)}${also(phase)}`;
+}
+
+function also(phase: SessionPhase): string {
+  return keptChanges(phase)
+    .map((kept) => `; its ${kept}`)
+    .join("");
+}
+
+function keptChanges(phase: SessionPhase): string[] {
+  const work = keptWork(phase);
+  if (work === undefined) return [];
+  return [`changes are kept, ${amountOf(work.changes)}: maestro diff ${phase.id} shows them`];
 }
 
 function errorLines(session: Session, looksFixed: ReadonlySet<string>, paint: Paint): string[] {
@@ -103,7 +137,7 @@ function errorEntry(phase: SessionPhase, number: number, looksFixed: boolean, pa
   const errors = phase.errors.filter((error) => !error.resolved);
   const error = errors.at(-1);
   if (error === undefined) return [];
-  const [first = "", ...others] = error.message.trim().split("\n");
+  const [first = "", ...others] = visible(error.message).trim().split("\n");
   const shown = others.slice(0, MAX_MESSAGE_LINES - 1).map((line) => `          ${line}`);
   const left = others.length - shown.length;
   const verdict = looksFixed
@@ -130,6 +164,7 @@ function errorEntry(phase: SessionPhase, number: number, looksFixed: boolean, pa
             .join("; ")}`,
         ]),
     `   Yes: maestro retry ${phase.id}   Skip: maestro skip ${phase.id}   End it all: maestro abort`,
+    ...keptChanges(phase).map((kept) => `   Its ${kept}`),
   ];
 }
 

@@ -2,8 +2,20 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import {
+  begin,
+  change,
+  check,
+  integrate,
+  phase,
+  place,
+  sessionOf,
+  type Timed,
+  warn,
+} from "../../test/support/sample-session.ts";
 import { frozenPhase, frozenPlan, moved, sessionAfter } from "../../test/support/session.ts";
 import { splitFrontMatter } from "../front-matter.ts";
+import { emptyContext } from "../handoff/downstream-context.ts";
 import { apply } from "../session/fold.ts";
 import { findPhase, type SessionPhase } from "../session/session.ts";
 import { readView } from "./read-view.ts";
@@ -110,6 +122,15 @@ describe("active-session.md", () => {
     expect(text).toContain("Unverified: no hand-off was recorded");
   });
 
+  it("cuts a long report, never in the middle of a character", () => {
+    const handoff = { status: "success" as const, missing: [], downstream_context: emptyContext() };
+    const summary = `a${"🚀".repeat(3000)}`;
+    const event = { type: "phase.handed_off" as const, phase: "1", agent: "coder", handoff: { ...handoff, summary } };
+    const text = renderSession(sessionAfter([frozenPhase("1")], event));
+    expect(text).toContain("🚀\ufffd\n[cut]");
+    expect(Buffer.from(text).toString()).toBe(text);
+  });
+
   it("reads back as it was written, whatever the texts are", () => {
     const anyText = fc.string({ unit: "grapheme" });
     fc.assert(
@@ -141,6 +162,139 @@ describe("active-session.md", () => {
           expect(read.record.phases[1]?.blocked_by).toEqual(["1"]);
         },
       ),
+    );
+  });
+});
+
+describe("the work of a phase in active-session.md", () => {
+  const tree = "e".repeat(40);
+  const granted: Timed = [
+    3,
+    {
+      type: "phase.scope_requested",
+      phase: "1",
+      agent: "coder",
+      paths: ["x.ts"],
+      reason: "",
+      granted: true,
+      owner: null,
+    },
+  ];
+  const bodyAfter = (...timed: Timed[]) => {
+    const text = renderSession(sessionOf([phase("1"), phase("2")], timed));
+    return text.slice(text.indexOf("## Phase 1"), text.indexOf("\n## Phase 2"));
+  };
+  const sectionOf = (title: string, ...timed: Timed[]) => {
+    const [, section = ""] = bodyAfter(begin(1, "1"), place(1, "1"), ...timed).split(`### ${title}\n`);
+    return section.split("\n\n### ")[0]?.trimEnd().split("\n");
+  };
+
+  it("has what changed by the tree, with line counts, below what was reported", () => {
+    const files = [
+      { path: "src/a.ts", kind: "created" as const, added: 120, removed: 0 },
+      { path: "src/new.ts", kind: "renamed" as const, from: "src/old.ts", added: 0, removed: 4 },
+      { path: "logo.png", added: null, removed: null },
+    ];
+    expect(
+      sectionOf("Files Changed", granted, change(9, "1", files, { outside: ["logo.png"] }), integrate(9, "1")),
+    ).toEqual([
+      "- Created: [none yet]",
+      "- Modified: [none yet]",
+      "- Deleted: [none yet]",
+      "- Tree, attempt 1: 3 files (+120 -4), integrated",
+      "  - created src/a.ts (+120 -0)",
+      "  - renamed src/old.ts -> src/new.ts (+0 -4)",
+      "  - modified logo.png",
+      "- Outside its files: logo.png",
+      "- Granted beyond its files: x.ts",
+    ]);
+    expect(sectionOf("Files Changed", change(9, "1", ["a"]))).toContain(
+      "- Tree, attempt 1: 1 file (+10 -1), not in the project",
+    );
+    expect(sectionOf("Files Changed", place(2, "1", 1, null), change(9, "1", ["a"]))).toContain(
+      "- Tree, attempt 1: 1 file (+10 -1)",
+    );
+  });
+
+  it("has the evidence: the tree, commands, exit codes, and little of what they printed", () => {
+    const output = Array.from({ length: 90 }, (_, line) => `line ${line}`).join("\n");
+    const lines = sectionOf(
+      "Validation Result",
+      check(9, "1", tree, ["npm run build", 0, output], ["npm test", 1, output]),
+    );
+    expect(lines?.slice(0, 9)).toEqual([
+      "Fail",
+      `- Tree: ${tree}`,
+      "- $ npm run build: exit code 0, 3 s",
+      "",
+      "      line 87",
+      "      line 88",
+      "      line 89",
+      "",
+      "- $ npm test: exit code 1, 3 s",
+    ]);
+    expect(lines?.filter((line) => line.startsWith("      line"))).toHaveLength(18);
+    expect(bodyAfter(begin(1, "1"), check(9, "1", tree, ["npm test", 0, "ok"])).endsWith("\n\n      ok\n")).toBe(true);
+    expect(sectionOf("Validation Result", check(9, "1", null, ["npm test", null]))).toEqual([
+      "Fail",
+      "- Tree: none, the project as it was",
+      "- $ npm test: no exit code, 3 s",
+    ]);
+  });
+
+  it("has warnings in a section of their own, only when there are any", () => {
+    expect(sectionOf("Warnings", warn(9, "1", "claims_differ", "The report names\nsrc/b.ts"))).toEqual([
+      "- 2026-02-14T22:58:09.000Z claims_differ: The report names src/b.ts",
+    ]);
+    expect(bodyAfter()).not.toContain("Warnings");
+  });
+
+  it("is short, however much there is", () => {
+    const files = Array.from({ length: 2000 }, (_, at) => `src/${at}.ts`);
+    const many = Array.from({ length: 200 }, (_, at) => warn(9, "1", "left_out", `${at} ${"x".repeat(5000)}`));
+    const commands = Array.from({ length: 100 }, () => ["true", 0, "y".repeat(100_000)] as const);
+    const body = bodyAfter(
+      begin(1, "1"),
+      change(9, "1", files, { total: 9000, outside: files }),
+      check(9, "1", tree, ...commands),
+      ...many,
+    );
+    expect(body.length).toBeLessThan(30_000);
+    expect(body).toContain("  - ... and 8980 more");
+    expect(body).toContain("- 180 earlier");
+    expect(body).toContain("- ... and 80 more");
+  });
+
+  it("reads back as it was written and is no edit, whatever the names of files are", () => {
+    const hostile = [...'\u001b[2J\u007f\u0085\u009b\r\n\t\u2028\u0000-#`"\\🚀', "\ud83d", "---\n", "```"];
+    const unit = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: "binary", minLength: 1, maxLength: 1 }));
+    const anyText = fc.string({ unit, minLength: 1 });
+    fc.assert(
+      fc.property(anyText, anyText, (name, output) => {
+        const hashes = {};
+        const session = sessionOf(
+          [phase("1")],
+          [
+            begin(1, "1"),
+            change(9, "1", [{ path: name, kind: "renamed", from: output }], { outside: [name] }),
+            check(9, "1", tree, [name, 1, `${output}\n${name}`]),
+            warn(9, "1", "claims_differ", `${name}\n${output}`),
+            [9, { type: "phase.files_added", phase: "1", created: [name], modified: [output], deleted: [], hashes }],
+          ],
+        );
+        const text = Buffer.from(renderSession(session)).toString();
+        const read = readView(text);
+        if (!read.ok) throw new Error(read.reason);
+        const [written] = session.phases;
+        const { files_created, files_modified } = read.record.phases[0] ?? {};
+        expect({ files_created, files_modified }).toEqual({
+          files_created: written?.files_created,
+          files_modified: written?.files_modified,
+        });
+        expect(read.unknownKeys).toEqual([]);
+        expect(read.body.trim()).toBe(text.slice(text.indexOf("\n---\n") + 5).trim());
+        expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+      }),
     );
   });
 });

@@ -3,6 +3,8 @@
 
 import type { DownstreamContext, ErrorRecord } from "../session/events.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
+import { changeItems, evidenceItems, warningSection } from "./session-view-work.ts";
+import { visible } from "./visible.ts";
 
 const MAX_OUTPUT_CHARS = 4000;
 
@@ -17,9 +19,19 @@ const statusTitles: Record<SessionPhase["status"], string> = {
 
 /** The whole document, without the marker that the store adds. */
 export function renderSession(session: Session): string {
-  const lines: string[] = ["---"];
-  frontMatter(session, lines);
-  lines.push("---", "", `# ${oneLine(session.title)} Orchestration Log`);
+  const fields: string[] = ["---"];
+  frontMatter(session, fields);
+  // Each part at once: there are a hundred thousand names at times.
+  return `${escaped(fields.join("\n"))}\n---\n${visible(body(session))}`;
+}
+
+/** Control characters that JSON lets through: whoever reads the file back takes bare ones out. */
+function escaped(fields: string): string {
+  return fields.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+}
+
+function body(session: Session): string {
+  const lines = ["", `# ${oneLine(session.title)} Orchestration Log`];
   for (const phase of session.phases) phaseBody(phase, lines);
   if (session.notes.length > 0) {
     lines.push("", "## Notes", "");
@@ -110,9 +122,12 @@ function phaseBody(phase: SessionPhase, lines: string[]): void {
     `- Created: ${fileList(phase.files_created)}`,
     `- Modified: ${fileList(phase.files_modified)}`,
     `- Deleted: ${fileList(phase.files_deleted)}`,
+    ...changeItems(phase, oneLine),
     "",
     "### Validation Result",
     validationResult(phase),
+    ...evidenceItems(phase, oneLine),
+    ...warningSection(phase, oneLine),
   );
 }
 

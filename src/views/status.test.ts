@@ -1,5 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { at, phase, plain, sessionOf } from "../../test/support/sample-session.ts";
+import {
+  at,
+  begin,
+  end,
+  fails,
+  move,
+  phase,
+  place,
+  plain,
+  reported,
+  runs,
+  sessionOf,
+  warn,
+} from "../../test/support/sample-session.ts";
 import { positionOf } from "../session/position.ts";
 import { statusLines } from "./status.ts";
 import { displayWidth } from "./width.ts";
@@ -16,5 +29,39 @@ describe("the status of a session", () => {
       .filter((line) => line.includes("coder"))
       .map((line) => displayWidth(line.slice(0, line.indexOf("coder"))));
     expect(columns).toEqual(names.map(() => columns[0]));
+  });
+
+  it("sends nobody to verify what is not in the project yet", () => {
+    const session = sessionOf(
+      [phase("1", { validation: ["npm test"] })],
+      [move(1, "1", "pending", "in_progress"), begin(1, "1"), place(1, "1"), end(9, "1", 8), reported(9, "1")],
+    );
+    const shown = (isDriven: boolean) =>
+      statusLines(session, positionOf(session), null, at(9), plain, isDriven).join("\n");
+    expect(shown(false)).toContain("agent done, to be integrated");
+    expect(shown(false)).toContain('Done:    phase 1; "maestro resume" brings their work into the project');
+    expect(shown(false)).not.toMatch(/verif|Stopped|Running/);
+    expect(shown(true)).toContain("Running: phase 1");
+  });
+
+  it("counts the warnings of each phase, and has the last one of a phase in progress in words", () => {
+    const timed = [
+      ...runs(1, 5, "1"),
+      warn(5, "1", "claims_differ", "The report names src/a.ts, which did not change"),
+      move(2, "2", "pending", "in_progress"),
+      begin(2, "2"),
+      warn(3, "2", "left_out", "A socket is not taken along"),
+      warn(4, "2", "conflict_predicted", "Phase 3 changes the same lines of:\n- src/\u001b[2Jb.ts\n- src/c.ts"),
+      move(2, "3", "pending", "in_progress"),
+      ...fails(4, "3", "validation", "Changed outside of its files:\n- src/d.ts"),
+    ];
+    const session = sessionOf([phase("1"), phase("2"), phase("3"), phase("4")], timed);
+    const lines = statusLines(session, positionOf(session), null, at(9), plain, true).slice(3, 7);
+    expect(lines.map((line) => line.slice(line.indexOf("coder") + 7))).toEqual([
+      "completed in 4 s, unverified, 1 warning",
+      "in progress, 2 warnings: Phase 3 changes the same lines of: src/␛[2Jb.ts, src/c.ts",
+      "failed: Changed outside of its files: src/d.ts",
+      "ready",
+    ]);
   });
 });

@@ -2,6 +2,7 @@
 
 import type { Conflict, Position } from "../session/position.ts";
 import {
+  awaitsIntegration,
   awaitsValidation,
   findPhase,
   isClosed,
@@ -9,14 +10,17 @@ import {
   type Session,
   type SessionPhase,
 } from "../session/session.ts";
+import { plural } from "./amount.ts";
 import { cell, cellRight, cut, widest } from "./cell.ts";
 import { conflictLines } from "./conflict-lines.ts";
 import { ago, clockTime, duration } from "./duration.ts";
+import { headline } from "./headline.ts";
 import type { Paint } from "./paint.ts";
 import { symbols } from "./symbols.ts";
 
 const MAX_PHASES_SHOWN = 60;
 const MAX_COLUMN = 64;
+const MAX_MESSAGE = 60;
 
 export function statusLines(
   session: Session,
@@ -57,7 +61,7 @@ function phaseLines(session: Session, isDriven: boolean, paint: Paint): string[]
   const lines = shown.map((phase) => {
     const [symbol, color] = symbols[phase.status];
     const cells = [cellRight(phase.id, idWidth), cell(phase.name, nameWidth), cell(agentOf(phase), agentWidth)];
-    return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase, isDriven)}`.trimEnd();
+    return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase, isDriven)}${warned(phase)}`.trimEnd();
   });
   const hidden = session.phases.length - shown.length;
   return hidden === 0 ? lines : [...lines, `  ... and ${hidden} more (--json has them all)`];
@@ -84,13 +88,22 @@ function detail(session: Session, phase: SessionPhase, isDriven: boolean): strin
     case "completed":
       return `completed${took(phase)}${retries}${isVerified(phase) ? "" : ", unverified"}`;
     case "failed":
-      return `failed: ${cut(phase.errors.at(-1)?.message.split("\n")[0] ?? "no error recorded", 60)}${retries}`;
+      return `failed: ${cut(headline(phase.errors.at(-1)?.message ?? "no error recorded"), MAX_MESSAGE)}${retries}`;
     case "in_progress":
+      if (!isDriven && awaitsIntegration(phase)) return `agent done, to be integrated${retries}`;
       if (!isDriven && awaitsValidation(phase)) return `reported, to be verified${retries}`;
       return `${isInterrupted(phase, isDriven) ? "interrupted" : "in progress"}${retries}`;
     default:
       return `${phase.status}${retries}`;
   }
+}
+
+/** The last one in words while something can be done about it. */
+function warned({ warnings, status }: SessionPhase): string {
+  const last = warnings.at(-1);
+  if (last === undefined) return "";
+  const words = status === "in_progress" ? `: ${cut(headline(last.message), MAX_MESSAGE)}` : "";
+  return `, ${plural(warnings.length, "warning")}${words}`;
 }
 
 function tokenLines(session: Session): string[] {
@@ -109,14 +122,20 @@ function nextLines(session: Session, position: Position, now: Date, isDriven: bo
     return ['All phases are done: "maestro archive" puts the session away'];
   }
   const some = (ids: readonly string[]) => `phase ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`;
-  const reported = session.phases.filter((phase) => !isDriven && awaitsValidation(phase)).map((phase) => phase.id);
-  const begun = session.phases.filter((phase) => phase.status === "in_progress" && !reported.includes(phase.id));
+  const idle = session.phases.filter((phase) => !isDriven && phase.status === "in_progress");
+  const apart = idle.filter(awaitsIntegration).map((phase) => phase.id);
+  const reported = idle
+    .filter((phase) => awaitsValidation(phase) && !awaitsIntegration(phase))
+    .map((phase) => phase.id);
+  const said = new Set([...apart, ...reported]);
+  const begun = session.phases.filter((phase) => phase.status === "in_progress" && !said.has(phase.id));
   const stopped = begun.filter((phase) => isInterrupted(phase, isDriven)).map((phase) => phase.id);
   const running = begun.filter((phase) => !isInterrupted(phase, isDriven)).map((phase) => phase.id);
   const isWaiting = isDriven && session.quota !== null && Date.parse(session.quota.until) > now.getTime();
   const lines = [
     ...(running.length === 0 ? [] : [`Running: ${some(running)}`]),
     ...(reported.length === 0 ? [] : [`Reported: ${some(reported)}; "maestro verify" runs their validation commands`]),
+    ...(apart.length === 0 ? [] : [`Done:    ${some(apart)}; "maestro resume" brings their work into the project`]),
     ...(stopped.length === 0 ? [] : [`Stopped: ${some(stopped)}; "maestro resume" starts them again`]),
     ...(!isWaiting || session.quota === null
       ? []

@@ -57,6 +57,11 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     expect(await engine.denial("write_file", { file_path, content: '{"file_path":".env"}' })).toBeUndefined();
   });
 
+  it("lets a dispatched agent ask for more files, whatever its tier denies", async () => {
+    const call = { paths: ["src/a.ts"], reason: "needed" };
+    expect(await engine.denial("mcp_maestro_maestro_request_scope", call)).toBeUndefined();
+  });
+
   it.each([...agentTiers])("denies %s exactly what a %s agent must not have (Y291, C35)", async (agent, tier) => {
     const calls = {
       write_file: { file_path: "a.ts", content: "x" },

@@ -6,7 +6,7 @@ const plans = ".gemini/plans";
 const name = "2026-02-14-task-api-impl-plan.md";
 const two = planText([
   { id: 1, files_created: ["src/a.ts"] },
-  { id: 2, agent: "tester", blocked_by: [1] },
+  { id: 2, agent: "tester", files_created: ["test/a.test.ts"], blocked_by: [1] },
 ]);
 
 const report = (over: { status?: string; created?: string; context?: string } = {}) =>
@@ -200,7 +200,12 @@ describe("the server", () => {
         async (client) => {
           const { tools } = (await client.request("tools/list")).result;
           const names = tools.map((tool: { name: string }) => tool.name);
-          expect(names).toEqual(["maestro_session_read", "maestro_progress", "maestro_context_chain"]);
+          expect(names).toEqual([
+            "maestro_session_read",
+            "maestro_progress",
+            "maestro_context_chain",
+            "maestro_request_scope",
+          ]);
           const denied = await client.refused("maestro_session_write", { action: "complete" });
           expect(denied).toEqual({
             error: "unknown_tool",
@@ -218,6 +223,8 @@ describe("the server", () => {
           const { notes } = await client.ok("maestro_progress", { action: "summary" });
           expect(notes[0]).toMatchObject({ phase_id: "1", agent: "coder", text: "half" });
           expect((await client.ok("maestro_session_read")).metadata.status).toBe("in_progress");
+          const more = await client.refused("maestro_request_scope", { paths: ["b.ts"], reason: "needed" });
+          expect(more).toMatchObject({ error: "conflict", message: expect.stringContaining("belongs to session x") });
         },
         env,
       );
@@ -560,9 +567,9 @@ describe("maestro_validate_plan", () => {
           project.write(
             "plan.md",
             planText([
-              { id: 1, estimate },
-              { id: 2, estimate },
-              { id: 3, blocked_by: [1, 2], estimate },
+              { id: 1, files_created: ["a.ts"], estimate },
+              { id: 2, files_created: ["b.ts"], estimate },
+              { id: 3, files_created: ["c.ts"], blocked_by: [1, 2], estimate },
             ]),
           );
           const good = await client.ok("maestro_validate_plan", { plan_path: "./plan.md" });

@@ -1,12 +1,15 @@
 // Builds, once per run, the small programs that the tests start as processes of their own.
 
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export default async function setup(): Promise<void> {
-  await build({
+  const { outputFiles } = await build({
+    write: false,
     absWorkingDir: root,
     entryPoints: ["test/support/programs/*.ts"],
     outdir: "node_modules/.cache/maestro-test",
@@ -21,4 +24,11 @@ export default async function setup(): Promise<void> {
     define: { MAESTRO_VERSION: '"test"' },
     logLevel: "error",
   });
+  // By a new name first: another run of the tests may be about to start one of them.
+  for (const { path, contents } of outputFiles) {
+    const draft = `${path}.${process.pid}`;
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(draft, contents);
+    renameSync(draft, path);
+  }
 }

@@ -1,12 +1,15 @@
 // Sessions whose events happen at given seconds, for the tests of the views.
 
+import { emptyContext } from "../../src/handoff/downstream-context.ts";
 import type {
   AttemptOutcome,
   ErrorRecord,
   EventOf,
+  FileChange,
   FrozenPlan,
   SessionEvent,
   Usage,
+  WarningCode,
 } from "../../src/session/events.ts";
 import { apply, type TimedEvent } from "../../src/session/fold.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -109,6 +112,53 @@ export function runs(from: number, to: number, id: string, usage: Usage[] | null
     end(to, id, to - from, { usage }),
     move(to, id, "in_progress", "completed"),
   ];
+}
+
+/** Its agent reports success. */
+export function reported(second: number, id: string): Timed {
+  const handoff = { status: "success" as const, missing: [], summary: "Done.", downstream_context: emptyContext() };
+  return [second, { type: "phase.handed_off", phase: id, agent: "coder", handoff }];
+}
+
+/** In the project when `worktree` is null. */
+export function place(second: number, id: string, attempt = 1, worktree: string | null = "w1"): Timed {
+  return [second, { type: "attempt.placed", phase: id, attempt, worktree, base: "b".repeat(40) }];
+}
+
+/** Ten lines more in each file, one less, if nothing else is said. */
+export function change(
+  second: number,
+  id: string,
+  files: readonly (string | (Partial<FileChange> & { path: string }))[],
+  over: Partial<EventOf<"attempt.changed">> = {},
+): Timed {
+  const all = files.map((file) => {
+    const fields = typeof file === "string" ? { path: file } : file;
+    return { kind: "modified" as const, added: 10, removed: 1, ...fields };
+  });
+  const sum = (counts: (number | null)[]) => counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+  const lines = { added: sum(all.map((one) => one.added)), removed: sum(all.map((one) => one.removed)) };
+  const held = { base: "b".repeat(40), commit: "c".repeat(40), outside: [] };
+  const event = { attempt: 1, files: all, total: all.length, ...lines, ...held, ...over };
+  return [second, { type: "attempt.changed", phase: id, ...event }];
+}
+
+export function integrate(second: number, id: string, attempt = 1, over: { user_decision?: boolean } = {}): Timed {
+  const trees = { from: "d".repeat(40), to: "e".repeat(40) };
+  return [second, { type: "phase.integrated", phase: id, attempt, ...trees, ...over }];
+}
+
+export function warn(second: number, id: string, code: WarningCode, message: string): Timed {
+  return [second, { type: "phase.warned", phase: id, code, message }];
+}
+
+type CheckedCommand = readonly [command: string, exitCode: number | null, output?: string];
+
+/** Each command takes three seconds. */
+export function check(second: number, id: string, tree: string | null, ...commands: CheckedCommand[]): Timed {
+  const ran = commands.map(([command, exit_code, output = ""]) => ({ command, exit_code, duration_ms: 3000, output }));
+  const result = commands.every(([, code]) => code === 0) ? "pass" : "fail";
+  return [second, { type: "phase.validated", phase: id, result, detail: "", evidence: { tree, commands: ran } }];
 }
 
 const same = (text: string) => text;

@@ -2,8 +2,22 @@
 // Steps are [name, argument] pairs; without any it hands over a success. Every start is noted in starts.jsonl of its directory.
 
 import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, closeSync, existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 type Step = [name: string, argument?: unknown];
 
@@ -21,6 +35,7 @@ note({
   attempt: Number(MAESTRO_ATTEMPT),
   agent: MAESTRO_AGENT,
   pid: process.pid,
+  cwd: process.cwd(),
   argv,
 });
 
@@ -63,10 +78,37 @@ async function perform(name: string, argument: unknown): Promise<void> {
     print: () => writeAll(1, answer),
     /** Waits until a file is there. */
     await: () => fileAt(String(argument)),
+    /** Waits until the test has put a file of that name beside the notes: for an agent whose directory is not the project. */
+    signal: () => fileAt(join(dirname(journal ?? ""), String(argument))),
     write: () => {
       const [path, text] = argument as [string, string];
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
+    },
+    /** Bytes in base64: ["bytes", [path, bytes]]. */
+    bytes: () => {
+      const [path, base64] = argument as [string, string];
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, Buffer.from(base64, "base64"));
+    },
+    append: () => {
+      const [path, text] = argument as [string, string];
+      appendFileSync(path, text);
+    },
+    /** Files, and directories with all they hold. */
+    remove: () => rmSync(String(argument), { recursive: true }),
+    rename: () => {
+      const [from, to] = argument as [string, string];
+      mkdirSync(dirname(to), { recursive: true });
+      renameSync(from, to);
+    },
+    chmod: () => {
+      const [path, mode] = argument as [string, number];
+      chmodSync(path, mode);
+    },
+    symlink: () => {
+      const [target, path] = argument as [string, string];
+      symlinkSync(target, path);
     },
     /** Children that outlive it: in the group, holding stdout; or gone to a session of their own. */
     child: () => spawn("sleep", [String(argument)], { stdio: "inherit" }).unref(),
@@ -84,6 +126,14 @@ async function perform(name: string, argument: unknown): Promise<void> {
       const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
       note({ event: "command", phase: MAESTRO_PHASE, code: status, stderr });
     },
+    /** A line of shell that has to succeed; what it prints is noted. */
+    shell: () => {
+      const { status, stdout, stderr } = spawnSync("sh", ["-ec", String(argument)], { encoding: "utf8" });
+      note({ event: "shell", phase: MAESTRO_PHASE, attempt: Number(MAESTRO_ATTEMPT), code: status, stdout, stderr });
+      if (status !== 0) throw new Error(`${argument}: ${stderr}`);
+    },
+    /** Calls a tool of the MCP server as the agent's client would: ["tool", [name, arguments]]. The answer is noted. */
+    tool: () => callTool(...(argument as [string, object])),
     /** Prints a variable as a careless tool would. */
     leak: () => writeAll(2, `error: request failed, key=${process.env[String(argument)]}\n`),
     /** Fails as the CLI does when the provider refuses: nothing on stdout, an error document on stderr. */
@@ -106,6 +156,7 @@ interface Report {
   status?: string;
   created?: string;
   modified?: string;
+  deleted?: string;
   summary?: string;
   downstream?: boolean;
   tokens?: { prompt: number; candidates: number; cached: number; thoughts: number };
@@ -115,6 +166,7 @@ function success({
   status = "success",
   created = "none",
   modified = "none",
+  deleted = "none",
   summary = "Done.",
   downstream = true,
   tokens,
@@ -122,7 +174,7 @@ function success({
   const context = downstream
     ? "\n## Downstream Context\n- Key Interfaces Introduced: none\n- Patterns Established: none\n- Integration Points: none\n- Assumptions: none\n- Warnings: none\n"
     : "";
-  const response = `## Task Report\n- Status: ${status}\n- Files Created: ${created}\n- Files Modified: ${modified}\n- Files Deleted: none\n- Validation: pass\n- Summary: ${summary}\n${context}`;
+  const response = `## Task Report\n- Status: ${status}\n- Files Created: ${created}\n- Files Modified: ${modified}\n- Files Deleted: ${deleted}\n- Validation: pass\n- Summary: ${summary}\n${context}`;
   const counts = { prompt: 100, candidates: 20, cached: 40, thoughts: 7, ...tokens };
   const stats = {
     models: { "gemini-2.5-pro": { tokens: { ...counts, input: counts.prompt - counts.cached, total: 0, tool: 0 } } },
@@ -137,6 +189,23 @@ function fail(code: number, message: string, exit: number): never {
 
 async function fileAt(path: string): Promise<void> {
   while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** The server of this attempt: its directory and its environment. */
+async function callTool(name: string, args: object): Promise<void> {
+  const path = fileURLToPath(new URL("../../../dist/mcp.js", import.meta.url));
+  const server = spawn(process.execPath, [path], { stdio: ["pipe", "pipe", "inherit"] });
+  const send = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const clientInfo = { name: "stand-in", version: "1" };
+  send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+  send({ method: "notifications/initialized" });
+  send({ id: 2, method: "tools/call", params: { name, arguments: args } });
+  for await (const line of createInterface({ input: server.stdout })) {
+    const { id, result } = JSON.parse(line);
+    if (id !== 2) continue;
+    note({ event: "tool", phase: MAESTRO_PHASE, answer: JSON.parse(result.content[0].text) });
+    server.stdin.end();
+  }
 }
 
 function spew(fd: number, bytes: number): void {

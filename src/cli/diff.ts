@@ -1,0 +1,50 @@
+// maestro diff <phase>: what an attempt changed, as the tree told it. Changes nothing.
+
+import { patchBetween } from "../git/patch.ts";
+import { requirePhase } from "../session/decide.ts";
+import type { Session } from "../session/session.ts";
+import { diffText, statLines } from "../views/diff.ts";
+import { openStore, settingsOf } from "./context.ts";
+import { type Io, printJson } from "./io.ts";
+import { requireKept, requireRepository, type Worked, type WorkFlags, workedAttempt } from "./kept-work.ts";
+import { paint } from "./paint.ts";
+import { sessionFor } from "./results.ts";
+
+export interface DiffFlags extends WorkFlags {
+  stat?: boolean;
+}
+
+export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number> {
+  const session = sessionFor(openStore(io, settingsOf(io)), flags.session);
+  const attempt = workedAttempt(requirePhase(session, id), flags.attempt);
+  if (flags.json) printJson(io, facts(session, id, attempt));
+  else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(id, attempt, flags)}\n`);
+  else if (flags.stat) io.out(`${stat(io, id, attempt).join("\n")}\n`);
+  else await printPatch(io, session, id, attempt);
+  return 0;
+}
+
+/** What the journal knows: it needs no repository, and is there when the work itself is gone. */
+function facts({ session_id: session }: Session, phase: string, attempt: Worked | undefined) {
+  const about = { session, phase, attempt: attempt?.attempt ?? null };
+  const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
+  return { ...about, integrated: attempt?.integrated !== undefined, ...(attempt?.changes ?? none) };
+}
+
+function stat(io: Io, phase: string, { attempt, changes, integrated }: Worked): string[] {
+  return statLines({ phase, attempt, changes, isIntegrated: integrated !== undefined }, paint(io.color));
+}
+
+function unchanged(id: string, attempt: Worked | undefined, flags: DiffFlags): string {
+  if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
+  const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
+  return `No changes are known of ${who}`;
+}
+
+async function printPatch(io: Io, { session_id }: Session, id: string, attempt: Worked): Promise<void> {
+  const repository = await requireRepository(io);
+  const { base, commit } = await requireKept(repository, session_id, id, attempt);
+  const patch = await patchBetween(repository, base, commit);
+  // For programs every byte as it is.
+  io.out(io.terminal ? diffText(patch.toString("utf8"), paint(io.color)) : patch);
+}

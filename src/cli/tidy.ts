@@ -1,0 +1,111 @@
+// Clears away what runs left in the repository and is of no more use: changes that were begun, worktrees of dead processes, the work of old
+// sessions. Nothing of the user's is ever removed, and nothing of a session that somebody may still be at.
+
+import type { GitProject } from "../engine/bring-in.ts";
+import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
+import { drop, list } from "../git/refs.ts";
+import type { Repository } from "../git/repository.ts";
+import { pruneWorktrees } from "../git/worktree-removal.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { archivedNames } from "../store/archive.ts";
+import { claimEngine, runningEngine } from "../store/engine-lock.ts";
+import { readIntent } from "../store/integration-file.ts";
+import type { StateLocation } from "../store/location.ts";
+import { readSession } from "../store/read-session.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { openStore } from "./context.ts";
+import type { Io } from "./io.ts";
+import { openProject } from "./repository.ts";
+import { settleProject } from "./settle-project.ts";
+
+export interface Tidied {
+  /** What became of a change that had been begun. */
+  settled: string | undefined;
+  /** Names of worktrees that were removed. */
+  worktrees: string[];
+  /** Sessions whose work was let go of. */
+  sessions: string[];
+  problems: Problem[];
+}
+
+export interface Problem {
+  /** Absent for a word of the system. */
+  code?: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+/** After a session was put away: what cannot be cleared is a warning, and the archive stands. */
+export async function tidyRepository(io: Io, settings: ResolvedSettings): Promise<void> {
+  const { settled, problems } = await tidy(io, settings);
+  if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+  for (const { message, hint } of problems) io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+}
+
+/** Outside git there is nothing to clear. */
+export async function tidy(io: Io, settings: ResolvedSettings): Promise<Tidied> {
+  const tidied: Tidied = { settled: undefined, worktrees: [], sessions: [], problems: [] };
+  const attempt = <T>(work: () => Promise<T>) => collecting(tidied.problems, work);
+  const opening = await attempt(() => openProject(io));
+  if (opening?.kind !== "open") return tidied;
+  const { repository } = opening;
+  const store = openStore(io, settings);
+  try {
+    const { state } = readSession(store);
+    const project = { repository, location: store.location };
+    tidied.settled = await attempt(() => settleIfIdle(project, store));
+    tidied.worktrees = (await attempt(() => pruneWorktrees(repository))) ?? [];
+    if (state === "broken") return tidied;
+    const kept = settings.values.MAESTRO_KEEP_REFS;
+    tidied.sessions = (await attempt(() => dropOld(repository, store.location, store.session?.session_id, kept))) ?? [];
+    return tidied;
+  } finally {
+    store.close();
+  }
+}
+
+/** An engine that runs is at it itself. */
+async function settleIfIdle(project: GitProject, store: SessionStore): Promise<string | undefined> {
+  const { location } = project;
+  if (runningEngine(location) !== undefined || readIntent(location) === undefined) return undefined;
+  const release = claimEngine(location);
+  try {
+    return await settleProject(project, store);
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Lets go of sessions but for the last ones. Only of those that this project has put away: others may belong to another project of the
+ * repository, where they are still at work.
+ */
+async function dropOld(
+  repository: Repository,
+  location: StateLocation,
+  active: string | undefined,
+  kept: number,
+): Promise<string[]> {
+  const archived = new Set(archivedNames(location));
+  const newestFirst = (await list(repository)).toReversed().map(({ session }) => session);
+  const ended = [...new Set(newestFirst)].filter((id) => id !== active && archived.has(`${id}.jsonl`));
+  const old = ended.slice(kept);
+  for (const session of old) await drop(repository, session);
+  return old;
+}
+
+async function collecting<T>(problems: Problem[], work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
+    problems.push(problemOf(error));
+    return undefined;
+  }
+}
+
+export function problemOf(error: unknown): Problem {
+  if (!(error instanceof MaestroError)) return { message: reasonOf(error) };
+  const { code, message, hint } = error;
+  return hint === undefined ? { code, message } : { code, message, hint };
+}

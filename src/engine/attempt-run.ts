@@ -1,0 +1,115 @@
+// One attempt as it happens: placed, started, ended, looked at. What it came to is for finish.ts to record.
+
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { adoptWorktree } from "../git/worktree.ts";
+import { removeWorktree } from "../git/worktree-removal.ts";
+import type { Killed } from "../runtimes/runtime.ts";
+import { requirePhase, requireSession } from "../session/decide.ts";
+import type { SessionEvent } from "../session/events.ts";
+import type { Attempt } from "../session/session.ts";
+import { lastAttempt } from "../session/session.ts";
+import { type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
+import { examine } from "./examine.ts";
+import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
+import type { Ground } from "./isolation.ts";
+import { type Control, placeAttempt } from "./place.ts";
+import type { Workshop } from "./workshop.ts";
+
+const RESPITE_MS = 1000;
+
+export interface RunningAttempt {
+  stop: (why: Killed) => void;
+  done: Promise<Finished>;
+  /** Where it works, once it does. */
+  ground: () => Ground | null;
+}
+
+/** `write` records events; it resolves when they are durable. */
+export function runAttempt(
+  workshop: Workshop,
+  prepared: PreparedAttempt,
+  watcher: Watcher,
+  write: (events: SessionEvent[]) => Promise<void>,
+): RunningAttempt {
+  let stopped: Killed = null;
+  let stopNow: (why: Killed) => void = () => undefined;
+  let ground: Ground | null = null;
+  const control: Control = {
+    write,
+    running: (stop) => {
+      stopNow = stop;
+      return stopped === null;
+    },
+  };
+  const work = async (): Promise<Finished> => {
+    try {
+      ground = await placeAttempt(workshop, prepared, control);
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      return neverStarted(prepared, { kind: "failure", message: `It has no place to work: ${reasonOf(error)}` });
+    }
+    if (stopped !== null) {
+      return neverStarted(prepared, { kind: "interrupted", message: "It was stopped before it began" });
+    }
+    const started = startAttempt(workshop, prepared, ground, watcher);
+    stopNow = started.stop;
+    const exit = await started.exit;
+    return lookedAt(workshop, finishAttempt(workshop, started, exit), ground);
+  };
+  return {
+    stop: (why) => {
+      stopped ??= why;
+      stopNow(why);
+    },
+    done: work(),
+    ground: () => ground,
+  };
+}
+
+/** An attempt whose engine died: what reached its files counts as if that engine had seen it. */
+export async function adoptAttempt(workshop: Workshop, phase: string): Promise<Finished> {
+  const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
+  if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
+  const result = adoptResult(workshop, phase, attempt);
+  const ground = groundOf(workshop, attempt);
+  const isGone = (attempt.placed?.worktree ?? null) !== null && ground.worktree === null;
+  return isGone ? { ...result, blind: "its worktree is not there any more" } : lookedAt(workshop, result, ground);
+}
+
+/** Where an attempt of a dead engine worked. A listing went with that engine. */
+function groundOf({ isolation, projectRoot }: Workshop, { placed }: Attempt): Ground {
+  const nowhere: Ground = { root: projectRoot, worktree: null, before: null };
+  if (placed === undefined || isolation.options.repository === null) return nowhere;
+  if (placed.worktree === null) return { ...nowhere, before: placed.base };
+  const worktree = adoptWorktree(isolation.repository, placed.worktree) ?? null;
+  return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
+}
+
+async function lookedAt(workshop: Workshop, finished: Finished, ground: Ground): Promise<Finished> {
+  const placed = { ...finished, root: ground.root };
+  try {
+    return { ...placed, work: await examine(workshop, finished, ground) };
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return { ...placed, blind: reasonOf(error) };
+  }
+}
+
+/** What can go wrong with files and with git is the attempt's failure, not the engine's. */
+function isExpected(error: unknown): boolean {
+  return error instanceof MaestroError || errno(error) !== undefined;
+}
+
+/** Takes the worktree of the phase's last attempt away; what it held is kept in a commit. */
+export async function clearAway(workshop: Workshop, phase: string): Promise<void> {
+  const { isolation, store, warn, limits } = workshop;
+  const name = lastAttempt(requirePhase(requireSession(store.session), phase))?.placed?.worktree ?? null;
+  if (name === null || isolation.options.repository === null) return;
+  try {
+    await removeWorktree(isolation.repository, name);
+    isolation.release(name, 2 * limits.graceMs + RESPITE_MS);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    warn(`A worktree could not be removed: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,247 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { GitProject } from "../../test/support/git-repository.ts";
+import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
+import type { Repository } from "../git/repository.ts";
+import { addWorktree } from "../git/worktree.ts";
+import { eventFault, type FrozenPlan, MAX_LISTED_CHANGES, type SessionEvent } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import { examine } from "./examine.ts";
+import { type Ground, Isolation, type IsolationOptions } from "./isolation.ts";
+import { listProject } from "./listing.ts";
+import type { Workshop } from "./workshop.ts";
+
+const exclude = [".gemini"];
+
+/** As much of a workshop as is looked at. */
+function workshopOf(session: Session, over: Partial<IsolationOptions>): Workshop {
+  const options: IsolationOptions = {
+    projectRoot: "",
+    worktrees: "parallel",
+    repository: null,
+    ownership: "strict",
+    isShared: false,
+    exclude,
+    include: [],
+    setup: "",
+    sandbox: null,
+    ...over,
+  };
+  return { isolation: new Isolation(options), store: { session } } as unknown as Workshop;
+}
+
+const attempt = (phase: string): SessionEvent => ({
+  ...{ type: "attempt.started", phase, attempt: 1, agent: "coder", run: "r", runtime: "gemini", model: null },
+  ...{ batch: "b", name: `coder.p${phase}-1`, prompt_bytes: 1, timeout_ms: 1 },
+});
+const begun = (...ids: string[]) => ids.flatMap((id) => [moved(id, "pending", "in_progress"), attempt(id)]);
+const phase = (id: string, ...files_modified: string[]) => frozenPhase(id, { files_modified });
+const one = { phase: "1", attempt: 1 };
+const put = (root: string, path: string, text: string) => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+
+describe("in git", () => {
+  let project: GitProject;
+  let repository: Repository;
+  beforeEach(async () => {
+    project = new GitProject();
+    project.write("a.txt", "1\n2\n3\n");
+    project.write("b.txt", "long enough to be known again\n".repeat(5));
+    project.write(".gitignore", "*.gen\nnode_modules/\n");
+    project.commit();
+    repository = await project.open();
+  });
+  afterEach(() => project.remove());
+
+  /** A worktree of the project as it is, in which `work` was done. */
+  async function inWorktree(phases: FrozenPlan["phases"], work: (root: string) => void) {
+    const session = sessionAfter(phases, ...begun("1"));
+    const workshop = workshopOf(session, { repository, projectRoot: project.path });
+    const taken = await workshop.isolation.snapshot(session);
+    const worktree = await addWorktree(repository, "w1", taken);
+    work(worktree.root);
+    const ground: Ground = { root: worktree.root, worktree, before: taken.commit };
+    const found = await examine(workshop, one, ground);
+    if (found === null) throw new Error("nobody looked");
+    return { ...found, base: taken.commit };
+  }
+  const refs = () => project.git("for-each-ref", "--format=%(refname)", "refs/maestro");
+
+  it("tells what was created, modified, deleted and renamed in a worktree, with lines, and keeps it", async () => {
+    const work = await inWorktree([phase("1", "a.txt", "b.txt", "c.txt", "deep/")], (root) => {
+      put(root, "a.txt", "1\n2\nthree\nfour\n");
+      renameSync(join(root, "b.txt"), join(root, "c.txt"));
+      put(root, "deep/er/new.txt", "new\n");
+      put(root, "pic.bin", "\0\0");
+      rmSync(join(root, ".gitignore"));
+      put(root, ".gemini/state/progress.jsonl", "none of its business\n");
+    });
+    expect(work).toMatchObject({ where: "worktree", trouble: null, warnings: [] });
+    expect(work.files).toEqual([
+      { path: ".gitignore", kind: "deleted", added: 0, removed: 2 },
+      { path: "a.txt", kind: "modified", added: 2, removed: 1 },
+      { path: "c.txt", from: "b.txt", kind: "renamed", added: 0, removed: 0 },
+      { path: "deep/er/new.txt", kind: "created", added: 1, removed: 0 },
+      { path: "pic.bin", kind: "created", added: null, removed: null },
+    ]);
+    const { base, commit, total, added, removed, outside } = work.changes;
+    expect({ base, total, added, removed, outside }).toEqual({
+      ...{ base: work.base, total: 5, added: 3, removed: 3 },
+      outside: [".gitignore", "pic.bin"],
+    });
+    expect(refs()).toBe("refs/maestro/2026-02-14-task-api/1/1");
+    expect(project.git("rev-parse", "refs/maestro/2026-02-14-task-api/1/1")).toBe(commit);
+    expect(project.git("log", "-1", "--format=%P %s", String(commit))).toBe(`${work.base} Phase 1, attempt 1: Phase 1`);
+  });
+
+  it("keeps no reference to work that there is none of", async () => {
+    const work = await inWorktree([phase("1")], () => undefined);
+    expect(work.changes).toMatchObject({ files: [], total: 0, added: 0, removed: 0, outside: [] });
+    expect(refs()).toBe("");
+  });
+
+  it("counts an ignored file that some phase declares, and no other", async () => {
+    const work = await inWorktree([phase("1", "mine.gen"), phase("2", "theirs.gen", "*.gen")], (root) => {
+      for (const name of ["mine.gen", "theirs.gen", "noise.gen"]) put(root, name, "x\n");
+    });
+    expect(work.files.map(({ path }) => path)).toEqual(["mine.gen", "theirs.gen"]);
+    expect(work.changes.outside).toEqual(["theirs.gen"]);
+  });
+
+  it("finds repositories that were left in it, whose files cannot be taken over", async () => {
+    const work = await inWorktree([phase("1", "lib/")], (root) => {
+      put(root, "lib/x.txt", "x\n");
+      project.gitIn(join(root, "lib"), "init", "-q");
+      project.gitIn(join(root, "lib"), "add", "-A");
+      project.gitIn(join(root, "lib"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x");
+    });
+    expect(work.trouble).toContain("whose files cannot be taken over: lib/. Remove their .git");
+  });
+
+  it("lists no more than an event holds, and counts them all", async () => {
+    const work = await inWorktree([phase("1", "many/")], (root) => {
+      for (let at = 0; at < MAX_LISTED_CHANGES + 5; at += 1) put(root, `many/${at}`, "x\n");
+    });
+    expect(work.changes.files).toHaveLength(MAX_LISTED_CHANGES);
+    expect(work.changes).toMatchObject({ total: MAX_LISTED_CHANGES + 5, added: MAX_LISTED_CHANGES + 5, outside: [] });
+    expect(work.files).toHaveLength(MAX_LISTED_CHANGES + 5);
+  });
+
+  it("refuses to guess when the worktree is gone", async () => {
+    const gone = inWorktree([phase("1")], (root) => rmSync(root, { recursive: true }));
+    await expect(gone).rejects.toThrow("The worktree w1 is gone");
+  });
+
+  it("tells what an attempt did in the project itself, from a commit before and after", async () => {
+    project.write("dirty.txt", "of the user\n");
+    const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
+    const workshop = workshopOf(session, { repository, projectRoot: project.path });
+    const { commit } = await workshop.isolation.snapshot(session);
+    project.write("a.txt", "1\n");
+    project.write("other.txt", "x\n");
+    const before = project.untouchables();
+    const work = await examine(workshop, one, { root: project.path, worktree: null, before: commit });
+    expect(work).toMatchObject({ where: "project", trouble: null, warnings: [] });
+    expect(work?.files.map(({ path, kind }) => `${kind} ${path}`)).toEqual(["modified a.txt", "created other.txt"]);
+    expect(work?.changes).toMatchObject({ base: commit, total: 2, outside: ["other.txt"] });
+    expect(refs()).not.toBe("");
+    expect(Object.keys(project.untouchables())).toEqual(Object.keys(before));
+  });
+
+  it("looks at nothing when nobody looked before", async () => {
+    const workshop = workshopOf(sessionAfter([phase("1")], ...begun("1")), { repository });
+    expect(await examine(workshop, one, { root: project.path, worktree: null, before: null })).toBeNull();
+  });
+
+  describe("where several share the project", () => {
+    const phases = [phase("1", "one/"), phase("2", "two/"), phase("3", "three/"), phase("4", "four/")];
+
+    async function among(...events: SessionEvent[]) {
+      const session = sessionAfter(phases, ...events);
+      const workshop = workshopOf(session, {
+        repository,
+        projectRoot: project.path,
+        worktrees: "none",
+        isShared: true,
+      });
+      const { commit } = await workshop.isolation.snapshot(session);
+      for (const name of ["one/x", "two/x", "three/x", "four/x", "stray"]) project.write(name, "x\n");
+      return examine(workshop, one, { root: project.path, worktree: null, before: commit });
+    }
+
+    it("what a phase owns is its own, what no phase owns that ran meanwhile is told", async () => {
+      const work = await among(
+        ...begun("3"),
+        moved("3", "in_progress", "completed"),
+        ...begun("1", "2"),
+        moved("2", "in_progress", "completed"),
+      );
+      expect(work?.where).toBe("shared");
+      expect(work?.changes.files.map(({ path }) => path)).toEqual(["one/x"]);
+      // Phase 3 was done before, phase 4 has not begun: what is theirs was changed by somebody else.
+      expect(work?.changes.outside).toEqual(["four/x", "stray", "three/x"]);
+      expect(work?.changes).toMatchObject({ base: null, commit: null, total: 1 });
+      expect(refs()).toBe("");
+    });
+
+    it("one that still runs answers for its own", async () => {
+      const work = await among(...begun("1", "2", "3", "4"));
+      expect(work?.changes.outside).toEqual(["stray"]);
+    });
+  });
+});
+
+describe("outside git", () => {
+  it("can be recorded however many files are none of the phase's", async () => {
+    const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
+    try {
+      const session = sessionAfter([phase("1")], ...begun("1"));
+      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const file = { inode: 1n, size: 1n, mtime: 1n, mode: 1n };
+      const files = new Map(Array.from({ length: 100_001 }, (_, at) => [`f${at}`, { ...file, inode: BigInt(at) }]));
+      const before = { files, complete: true, unreadable: [] };
+      const work = await examine(workshop, one, { root, worktree: null, before });
+      const event = { type: "attempt.changed", ...one, ...work?.changes };
+      expect(eventFault(event)).toBeUndefined();
+      expect(work?.changes.total).toBe(100_001);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it("tells what changed from a listing before and after, without lines and without a commit", async () => {
+    const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
+    try {
+      put(root, "a.txt", "1\n");
+      put(root, "gone.txt", "1\n");
+      put(root, "node_modules/x.js", "1\n");
+      const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
+      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const before = await listProject(root, { exclude });
+      put(root, "a.txt", "changed\n");
+      rmSync(join(root, "gone.txt"));
+      put(root, "node_modules/y.js", "1\n");
+      put(root, ".gemini/state/x", "1\n");
+      const work = await examine(workshop, one, { root, worktree: null, before });
+      const files = [
+        { path: "a.txt", kind: "modified", added: null, removed: null },
+        { path: "gone.txt", kind: "deleted", added: null, removed: null },
+      ];
+      expect(work).toMatchObject({ where: "project", files, trouble: null, warnings: [] });
+      expect(work?.changes).toMatchObject({
+        base: null,
+        commit: null,
+        files,
+        total: 2,
+        added: 0,
+        outside: ["gone.txt"],
+      });
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,155 @@
+// What an attempt did, read from its files and never from its report: every file that changed, with its lines, kept as a commit.
+
+import { changesBetween, type FileChange as TreeChange } from "../git/changes.ts";
+import { commitTree } from "../git/commit.ts";
+import { keep } from "../git/refs.ts";
+import { treeOf, type Worktree } from "../git/worktree.ts";
+import { requirePhase, requireSession } from "../session/decide.ts";
+import { type FileChange, MAX_LISTED_CHANGES, type WarningCode } from "../session/events.ts";
+import { outsideScope, ownershipOf } from "../session/scope.ts";
+import type { Changes, Session, SessionPhase } from "../session/session.ts";
+import { declaredFiles, type Ground, type Moment } from "./isolation.ts";
+import { listingChanges } from "./listing.ts";
+import type { Workshop } from "./workshop.ts";
+
+export interface Work {
+  changes: Changes;
+  /** All of them, however many. */
+  files: readonly FileChange[];
+  /** Of these, what is new in this attempt: the rest was there when it began. Absent: all. */
+  fresh?: ReadonlySet<string>;
+  /** `shared`: others worked in the same files meanwhile, and nobody can be held to it. */
+  where: "worktree" | "project" | "shared";
+  warnings: { code: WarningCode; message: string }[];
+  /** Why it cannot be taken over, whoever owns the files. */
+  trouble: string | null;
+}
+
+interface Examined {
+  phase: string;
+  attempt: number;
+}
+
+/** Null when nobody looked at the files before. */
+export async function examine(workshop: Workshop, examined: Examined, ground: Ground): Promise<Work | null> {
+  if (ground.before === null) return null;
+  if (ground.worktree !== null) return inWorktree(workshop, examined, ground.worktree, String(ground.before));
+  return inProject(workshop, examined, ground.before);
+}
+
+async function inWorktree(workshop: Workshop, examined: Examined, worktree: Worktree, base: string): Promise<Work> {
+  const { isolation, store } = workshop;
+  const { repository } = isolation;
+  const session = requireSession(store.session);
+  const phase = requirePhase(session, examined.phase);
+  const options = { exclude: isolation.options.exclude, force: declaredFiles(session) };
+  const { tree, nested, warnings } = await treeOf(repository, worktree, options);
+  const { changes, commit } = await kept(workshop, examined, phase, base, tree);
+  const leftOut = [...worktree.warnings, ...warnings].map((message) => ({ code: "left_out" as const, message }));
+  const trouble =
+    nested.length === 0
+      ? null
+      : `It left repositories of its own in the project, whose files cannot be taken over: ${nested.join(", ")}. Remove their .git`;
+  // What it began with may be more than its base: what was done before.
+  const began = worktree.commit === base ? changes : await changesBetween(repository, worktree.commit, commit);
+  const fresh = new Set(began.flatMap(({ path, from }) => [path, from ?? path]));
+  const recordable = changesOf(phase, changes, base, commit);
+  return { changes: recordable, files: changes, fresh, where: "worktree", warnings: leftOut, trouble };
+}
+
+async function inProject(workshop: Workshop, examined: Examined, before: NonNullable<Ground["before"]>): Promise<Work> {
+  const { isolation, store } = workshop;
+  const session = requireSession(store.session);
+  const phase = requirePhase(session, examined.phase);
+  const now = await isolation.tree.take(() => isolation.look(session));
+  if (isolation.options.isShared) return amongOthers(session, phase, await differences(workshop, before, now));
+  if (typeof before === "string" && now.kind === "commit") {
+    const { changes: files, commit } = await kept(workshop, examined, phase, before, now.snapshot.tree);
+    return {
+      changes: changesOf(phase, files, before, commit),
+      files,
+      fresh: unknownTo(phase, files),
+      where: "project",
+      warnings: [],
+      trouble: null,
+    };
+  }
+  const files = await differences(workshop, before, now);
+  const warnings = now.kind === "listing" ? now.listing.unreadable.map(unreadable) : [];
+  const fresh = unknownTo(phase, files);
+  return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
+}
+
+/** What no earlier attempt had changed. */
+function unknownTo({ attempts }: SessionPhase, files: readonly FileChange[]): Set<string> {
+  const known = new Set(attempts.flatMap(({ changes }) => changes?.files.map(({ path }) => path) ?? []));
+  return new Set(files.map(({ path }) => path).filter((path) => !known.has(path)));
+}
+
+function unreadable(path: string): Work["warnings"][number] {
+  return { code: "left_out", message: `${path} cannot be read: what changed in it is not known` };
+}
+
+async function differences(
+  { isolation }: Workshop,
+  before: NonNullable<Ground["before"]>,
+  now: Moment,
+): Promise<FileChange[]> {
+  if (typeof before !== "string" && now.kind === "listing") return listingChanges(before, now.listing);
+  if (typeof before !== "string" || now.kind !== "commit") throw new Error("the project was looked at in two ways");
+  return (await changesBetween(isolation.repository, before, now.snapshot.commit)).map(recorded);
+}
+
+/** Of what changed while several were at work: what the phase owns is its own, what nobody owns is told. */
+function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): Work {
+  const outside = new Set(outsideScope(phase, files));
+  const own = files.filter(({ path, from }) => !outside.has(path) && !outside.has(from ?? path));
+  const since = phase.attempts.at(-1)?.started ?? "";
+  const others = session.phases.filter(
+    (other) => other !== phase && other.started !== null && (other.completed ?? "9") > since,
+  );
+  const owners = others.map(ownershipOf);
+  const stray = [...outside].filter((path) => !owners.some((owns) => owns(path)));
+  const changes = { ...changesOf(phase, own, null, null), outside: stray };
+  return { changes, files, where: "shared", warnings: [], trouble: null };
+}
+
+/** The change as a commit after `base`; a reference keeps it when there is one. */
+async function kept(
+  { isolation, store }: Workshop,
+  { attempt }: Examined,
+  phase: SessionPhase,
+  base: string,
+  tree: string,
+): Promise<{ changes: FileChange[]; commit: string }> {
+  const { repository } = isolation;
+  const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
+  const commit = await commitTree(repository, { tree, parents: [base], message });
+  const changes = (await changesBetween(repository, base, commit)).map(recorded);
+  const session = requireSession(store.session).session_id;
+  if (changes.length > 0) await keep(repository, { session, phase: phase.id, attempt, commit });
+  return { changes, commit };
+}
+
+function recorded({ binary, added, removed, ...change }: TreeChange): FileChange {
+  return binary ? { ...change, added: null, removed: null } : { ...change, added, removed };
+}
+
+function changesOf(
+  phase: SessionPhase,
+  changes: readonly FileChange[],
+  base: string | null,
+  commit: string | null,
+): Changes {
+  const sum = (lines: (change: FileChange) => number | null) =>
+    changes.reduce((total, change) => total + (lines(change) ?? 0), 0);
+  return {
+    base,
+    commit,
+    files: changes.slice(0, MAX_LISTED_CHANGES),
+    total: changes.length,
+    added: sum(({ added }) => added),
+    removed: sum(({ removed }) => removed),
+    outside: outsideScope(phase, changes),
+  };
+}

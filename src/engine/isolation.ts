@@ -1,0 +1,151 @@
+// How the attempts of a run are kept apart, and what is known about the project as a whole. Snapshots and integrations take turns: nobody
+// may see the project while a change is half in it.
+
+import { MaestroError } from "../errors.ts";
+import type { Repository } from "../git/repository.ts";
+import { type Snapshot, snapshot } from "../git/snapshot.ts";
+import type { Worktree } from "../git/worktree.ts";
+import { freeName } from "../git/worktree-marker.ts";
+import { ownedFiles } from "../session/decide-attempt.ts";
+import { hasConcurrent } from "../session/order.ts";
+import type { Session, SessionPhase } from "../session/session.ts";
+import { type Listing, listProject } from "./listing.ts";
+import { TurnTaking } from "./turn-taking.ts";
+
+export interface IsolationOptions {
+  projectRoot: string;
+  /** `parallel`: a phase that nothing can run beside works in the project itself. `unwatched`: nobody looks at files at all. */
+  worktrees: "all" | "parallel" | "none" | "unwatched";
+  /** Null outside git. */
+  repository: Repository | null;
+  ownership: "strict" | "warn";
+  /** Several attempts may be at work in the project at the same time. */
+  isShared: boolean;
+  /** Below the project and no part of it. */
+  exclude: readonly string[];
+  /** Ignored files that a worktree needs, as patterns. */
+  include: readonly string[];
+  /** Prepares a worktree; empty: nothing to do. */
+  setup: string;
+  /** Puts a command into a sandbox around a worktree; null: it runs as it is. */
+  sandbox: ((command: Command, worktree: string) => Command) | null;
+}
+
+export interface Command {
+  program: string;
+  args: readonly string[];
+}
+
+/** The project at one moment: a commit, or outside git what is where. */
+export type Moment = { kind: "commit"; snapshot: Snapshot } | { kind: "listing"; listing: Listing };
+
+/** Where an attempt works. */
+export interface Ground {
+  /** The agent's project. */
+  root: string;
+  worktree: Worktree | null;
+  /** What it begins with: a commit, a listing outside git, null when nobody looks. */
+  before: string | Listing | null;
+}
+
+export class Isolation {
+  readonly options: IsolationOptions;
+  /** Whoever changes the project, or must not see it change. */
+  readonly tree = new TurnTaking();
+  /** Whoever proves a change on the project as it is, and must not see others bring theirs in meanwhile. */
+  readonly gate = new TurnTaking();
+  readonly #names = new Set<string>();
+  readonly #listings = new Map<string, Listing>();
+  #shared: { moment: Promise<Moment>; asked: number } | undefined;
+
+  constructor(options: IsolationOptions) {
+    this.options = options;
+  }
+
+  get repository(): Repository {
+    if (this.options.repository !== null) return this.options.repository;
+    throw new MaestroError("environment", "The work of this session is in a git repository, which cannot be used now", {
+      hint: '"maestro doctor" says why.',
+    });
+  }
+
+  get isWatching(): boolean {
+    return this.options.worktrees !== "unwatched";
+  }
+
+  usesWorktree(session: Session, phase: SessionPhase): boolean {
+    const { worktrees } = this.options;
+    if (worktrees !== "parallel") return worktrees === "all";
+    // Who has begun in one goes on in one: its work so far is not in the project.
+    const hasBegun = phase.attempts.some(({ placed }) => placed !== undefined && placed.worktree !== null);
+    return hasBegun || hasConcurrent(session, phase);
+  }
+
+  /** A name for a worktree. The same few are used again and again: agents keep notes about every directory they ever worked in. */
+  reserve(): string {
+    const name = freeName(this.repository, this.#names);
+    this.#names.add(name);
+    return name;
+  }
+
+  /** The worktree is gone; `afterMs` later nothing is left of whoever worked there. */
+  release(name: string, afterMs: number): void {
+    setTimeout(() => this.#names.delete(name), afterMs).unref();
+  }
+
+  /** The project as it is now; attempts that start together share it. */
+  now(session: Session): Promise<Moment> {
+    const asked = performance.now();
+    if (this.#shared !== undefined && asked - this.#shared.asked < TOGETHER_MS) return this.#shared.moment;
+    const moment = this.tree.take(() => this.look(session));
+    this.#shared = { moment, asked };
+    // Whoever asked hears of it.
+    moment.catch(() => undefined);
+    return moment;
+  }
+
+  /**
+   * What a phase in the project is judged against: its files before its first attempt in this run, so that a retry may take back what an
+   * attempt before it had no right to, and cannot get away with leaving it there.
+   */
+  beforeFirst(run: string, phase: SessionPhase, now: Moment): string | Listing {
+    if (this.options.isShared) return now.kind === "commit" ? now.snapshot.commit : now.listing;
+    if (now.kind === "commit") {
+      const first = phase.attempts.find((one) => one.run === run && one.placed?.worktree === null);
+      return first?.placed?.base ?? now.snapshot.commit;
+    }
+    const key = `${run} ${phase.id}`;
+    const listing = this.#listings.get(key) ?? now.listing;
+    this.#listings.set(key, listing);
+    return listing;
+  }
+
+  /** The project has changed: who starts from here on starts from that. */
+  changed(): void {
+    this.#shared = undefined;
+  }
+
+  /** As `now`, for somebody whose turn it is. */
+  async look(session: Session): Promise<Moment> {
+    const { projectRoot, repository, exclude } = this.options;
+    if (repository === null) return { kind: "listing", listing: await listProject(projectRoot, { exclude }) };
+    return { kind: "commit", snapshot: await this.snapshot(session) };
+  }
+
+  snapshot(session: Session): Promise<Snapshot> {
+    const { exclude, include } = this.options;
+    return snapshot(this.repository, { exclude, include, force: declaredFiles(session) });
+  }
+}
+
+/** Launches of one turn of the engine. */
+const TOGETHER_MS = 20;
+
+/** What no snapshot takes along because a plan says so: keys and the like stay where they are. */
+const secret = /(?:^|\/)\.env(?:\.[^/]*)?$|\.(?:pem|key|credentials)$/i;
+
+/** Files that phases own by name: they are part of the work also when git ignores them. */
+export function declaredFiles({ phases }: Session): string[] {
+  const names = phases.flatMap((phase) => [...ownedFiles(phase), ...phase.granted]);
+  return [...new Set(names)].filter((path) => !/[*?{[]|\/$|^\.$/.test(path) && !secret.test(path));
+}

@@ -1,0 +1,211 @@
+// Where an attempt works: a worktree of its own, made from the project as it is now, or the project itself. What it begins with is known
+// before its process exists, so that what it did can be told afterwards.
+
+import { devNull } from "node:os";
+import { MaestroError } from "../errors.ts";
+import { commitTree } from "../git/commit.ts";
+import { mergeTrees } from "../git/merge.ts";
+import type { Snapshot } from "../git/snapshot.ts";
+import { treeWithout } from "../git/tree-without.ts";
+import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../git/worktree.ts";
+import { removeWorktree } from "../git/worktree-removal.ts";
+import type { Killed } from "../runtimes/runtime.ts";
+import { requirePhase, requireSession } from "../session/decide.ts";
+import type { EventOf, SessionEvent } from "../session/events.ts";
+import { outsideScope } from "../session/scope.ts";
+import type { Session, SessionPhase } from "../session/session.ts";
+import { ATTEMPT_STATE_DIR, STATE_DIR } from "../setting-layers.ts";
+import { stripControls } from "../text.ts";
+import { type Command, declaredFiles, type Ground } from "./isolation.ts";
+import { isTakenOver, scopeRules } from "./judge-work.ts";
+import { RUN_MARKER } from "./tree.ts";
+import type { Workshop } from "./workshop.ts";
+
+/** How much of a failed setup's output is told. */
+const MAX_TAIL_CHARS = 4000;
+
+/** What an attempt that is being placed or at work asks of the engine. */
+export interface Control {
+  /** Records events; resolves when they are durable. */
+  write: (events: SessionEvent[]) => Promise<void>;
+  /** Told how to end what runs at this moment; answers whether there is still a point in going on. */
+  running: (stop: (why: Killed) => void) => boolean;
+}
+
+/** The name of the phase's next worktree; null when it works in the project. */
+export function worktreeName({ isolation }: Workshop, session: Session, phase: SessionPhase): string | null {
+  return isolation.usesWorktree(session, phase) ? isolation.reserve() : null;
+}
+
+/** Where the attempt's agent will find the project, before it is there. */
+export function rootOf({ isolation, projectRoot }: Workshop, worktree: string | null): string {
+  return worktree === null ? projectRoot : worktreeRoot(isolation.repository, worktree);
+}
+
+interface Placed {
+  phase: string;
+  attempt: number;
+  name: string;
+  worktree: string | null;
+}
+
+/** Refused with an error that is the attempt's failure, no more. */
+export async function placeAttempt(workshop: Workshop, placed: Placed, control: Control): Promise<Ground> {
+  const { isolation, store, projectRoot } = workshop;
+  if (!isolation.isWatching) return { root: projectRoot, worktree: null, before: null };
+  const session = requireSession(store.session);
+  const moment = await whenReadable(
+    workshop,
+    () => isolation.now(session),
+    () => !control.running(() => undefined),
+  );
+  const { phase, attempt, worktree } = placed;
+  if (moment.kind === "commit") tellLeftOut(workshop, moment.snapshot);
+  const ground: Ground =
+    worktree !== null && moment.kind === "commit"
+      ? await inNewWorktree(workshop, session, { ...placed, worktree }, moment.snapshot, control)
+      : {
+          root: projectRoot,
+          worktree: null,
+          before: isolation.beforeFirst(workshop.run, requirePhase(session, phase), moment),
+        };
+  const base = typeof ground.before === "string" ? ground.before : null;
+  const event: EventOf<"attempt.placed"> = { type: "attempt.placed", phase, attempt, worktree, base };
+  await control.write([event]);
+  return ground;
+}
+
+async function inNewWorktree(
+  workshop: Workshop,
+  session: Session,
+  placed: Placed & { worktree: string },
+  from: Snapshot,
+  control: Control,
+): Promise<Ground> {
+  const { repository } = workshop.isolation;
+  const worktree = await addWorktree(repository, placed.worktree, from);
+  try {
+    const base = await setUp(workshop, session, placed, worktree, from, control);
+    const carried = await earlierWork(workshop, requirePhase(session, placed.phase), base);
+    const ready = carried === null ? worktree : await resetWorktree(repository, worktree, carried);
+    return { root: worktree.root, worktree: { ...ready, warnings: worktree.warnings }, before: base };
+  } catch (error) {
+    await removeWorktree(repository, worktree.name);
+    throw error;
+  }
+}
+
+const PATIENCE_MS = 1000;
+
+/** A merge that somebody has to resolve first makes a project unreadable for a while: nothing is lost by waiting for it. */
+export async function whenReadable<T>(
+  workshop: Workshop,
+  look: () => Promise<T>,
+  isStopped: () => boolean,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof MaestroError) || error.code !== "conflict" || isStopped()) throw error;
+      tellOnce(workshop, `${error.message}. Waiting`);
+      await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+    }
+  }
+}
+
+/** Once in a run: it is the same for every attempt. */
+const told = new WeakMap<Workshop, Set<string>>();
+
+function tellOnce(workshop: Workshop, line: string): void {
+  const known = told.get(workshop) ?? new Set();
+  told.set(workshop, known);
+  if (!known.has(line)) workshop.warn(line);
+  known.add(line);
+}
+
+function tellLeftOut(workshop: Workshop, { nested, warnings }: Snapshot): void {
+  for (const path of nested) tellOnce(workshop, `${path} is a repository of its own: worktrees are without it`);
+  for (const line of warnings) tellOnce(workshop, line);
+}
+
+/** Runs the setup command; what it left that is not ignored is part of what the attempt begins with, and none of its work. */
+async function setUp(
+  workshop: Workshop,
+  session: Session,
+  placed: Placed,
+  worktree: Worktree,
+  from: Snapshot,
+  control: Control,
+): Promise<string> {
+  const { isolation } = workshop;
+  if (isolation.options.setup === "") return from.commit;
+  await runSetup(workshop, placed, worktree, control);
+  const { exclude } = isolation.options;
+  const { tree, commit } = await treeOf(isolation.repository, worktree, { exclude, force: declaredFiles(session) });
+  return tree === from.tree ? from.commit : commit;
+}
+
+async function runSetup(workshop: Workshop, placed: Placed, worktree: Worktree, control: Control): Promise<void> {
+  const { batch, supervisor, isolation, limits, redact } = workshop;
+  const { setup } = isolation.options;
+  const log = batch.resultPath(placed.name, "log");
+  const marker = `${workshop.run}.${placed.name}.s`;
+  const { exit, stop } = supervisor.launch({
+    ...sandboxed(workshop, workshop.validator(setup), worktree),
+    cwd: worktree.root,
+    env: workshop.environment({ ...inWorktree(workshop), MAESTRO_PHASE: placed.phase, [RUN_MARKER]: marker }),
+    marker,
+    stdin: devNull,
+    stdout: log,
+    stderr: log,
+    exitFile: devNull,
+    timeoutMs: limits.validationTimeoutMs,
+    check: () => null,
+  });
+  if (!control.running(stop)) stop("stopped");
+  const { code, killed, failure } = await exit;
+  if (code === 0 && killed === null) return;
+  if (killed === "stopped") return;
+  const printed = redact(stripControls(batch.read(placed.name, "log", 8 * MAX_TAIL_CHARS)));
+  const how = killed === "timeout" ? "ran out of time" : (failure ?? `exit code ${code}`);
+  const detail = printed.slice(-MAX_TAIL_CHARS).trim();
+  throw new MaestroError(
+    "environment",
+    `The setup of the worktree failed (${how}): ${redact(setup)}\n${detail}`.trim(),
+  );
+}
+
+/** What the last attempt at the phase did, without what it had no right to, on top of `base`; null when there is nothing, or it does not fit. */
+async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string): Promise<string | null> {
+  const { repository } = workshop.isolation;
+  const earlier = phase.attempts.findLast(({ changes }) => changes !== undefined)?.changes;
+  if (earlier === undefined || earlier.commit === null || earlier.base === null || earlier.total === 0) return null;
+  const rules = scopeRules(workshop, phase);
+  if (!isTakenOver(rules)) return null;
+  // What it asked for since is its own by now.
+  const unowned = outsideScope(
+    phase,
+    earlier.outside.map((path) => ({ path, kind: "modified" })),
+  );
+  const outside = rules.ownership === "strict" ? unowned : unowned.filter((path) => path.startsWith("../"));
+  const theirs =
+    outside.length === 0
+      ? earlier.commit
+      : await treeWithout(repository, { tree: earlier.commit, base: earlier.base, paths: outside });
+  const merged = await mergeTrees(repository, { base: earlier.base, ours: base, theirs });
+  if (merged.kind === "conflict") return null;
+  return commitTree(repository, { tree: merged.tree, parents: [base], message: "What was done before" });
+}
+
+/** The command as it runs in a worktree. */
+export function sandboxed({ isolation }: Workshop, command: Command, worktree: Worktree): Command {
+  return isolation.options.sandbox?.(command, worktree.path) ?? command;
+}
+
+/** What hooks, tools and commands need to find the project's state from inside a worktree. */
+export function inWorktree({ store }: Workshop): Record<string, string> {
+  const { root, components } = store.location;
+  const directory = [root, ...components].join("/");
+  return { [STATE_DIR]: directory, [ATTEMPT_STATE_DIR]: directory };
+}

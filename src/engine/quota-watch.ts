@@ -1,0 +1,77 @@
+// How the run as a whole takes a provider's refusals: what the back-off decides, told once, and remembered across engines.
+
+import type { EventOf } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
+
+const SAME_REFUSAL_MS = 1000;
+/** Clocks jump: nobody waits a year for a quota. */
+const LONGEST_WAIT_MS = 300_000;
+
+export interface QuotaLimits {
+  slots: number;
+  quotaBaseMs: number;
+  quotaWaitMs: number;
+}
+
+export class QuotaWatch {
+  readonly #limits: QuotaLimits;
+  readonly #now: () => Date;
+  #backoff: Backoff;
+  /** When the attempt of a phase was last refused by the provider. */
+  readonly #refused = new Map<string, number>();
+
+  constructor(limits: QuotaLimits, now: () => Date) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#backoff = startBackoff(limits.slots);
+  }
+
+  /** How many may run now. */
+  get slots(): number {
+    return this.#backoff.slots;
+  }
+
+  /** Nothing is launched before. */
+  get until(): number {
+    return this.#backoff.until;
+  }
+
+  /** The provider has refused for longer than anybody wants to wait. */
+  get isExhausted(): boolean {
+    return isExhausted(this.#backoff, performance.now(), this.#limits.quotaWaitMs);
+  }
+
+  success(): void {
+    this.#backoff = onSuccess(this.#backoff, performance.now(), this.#limits.slots);
+  }
+
+  /** A new attempt of the phase starts. */
+  forget(phase: string): void {
+    this.#refused.delete(phase);
+  }
+
+  /** What is to be recorded about a refusal; null when it is known. `running`: how many were at work. */
+  refused(phase: string, retryAfterMs: number | null, running: number): EventOf<"quota.hit"> | null {
+    const now = performance.now();
+    // An attempt tells of one refusal more than once: while it runs, and by its end.
+    const told = this.#refused.get(phase) ?? Number.NEGATIVE_INFINITY;
+    this.#refused.set(phase, now);
+    const isLonger = now + (retryAfterMs ?? 0) > this.#backoff.until + SAME_REFUSAL_MS;
+    if (now - told < SAME_REFUSAL_MS && !isLonger) return null;
+    const before = this.#backoff;
+    const { quotaBaseMs: baseMs } = this.#limits;
+    this.#backoff = onQuota(before, { now, retryAfterMs, baseMs, random: Math.random, running });
+    const { until, slots } = this.#backoff;
+    if (until === before.until) return null;
+    const wait_ms = Math.max(0, Math.round(until - now));
+    const ends = new Date(this.#now().getTime() + wait_ms).toISOString();
+    return { type: "quota.hit", phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null };
+  }
+
+  /** A wait that an earlier engine began is not cut short by a new one. */
+  remember(quota: Session["quota"]): void {
+    const left = quota === null ? 0 : Date.parse(quota.until) - this.#now().getTime();
+    if (left > 0) this.#backoff = { ...this.#backoff, until: performance.now() + Math.min(left, LONGEST_WAIT_MS) };
+  }
+}

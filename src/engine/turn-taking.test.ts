@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { TurnTaking } from "./turn-taking.ts";
+
+const soon = (ms = 1) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+describe("taking turns", () => {
+  it("lets one work at a time, in the order of asking, however long each takes", async () => {
+    const turns = new TurnTaking();
+    const log: string[] = [];
+    const work = (name: string, ms: number) =>
+      turns.take(async () => {
+        log.push(`${name} begins`);
+        await soon(ms);
+        log.push(`${name} ends`);
+      });
+    await Promise.all([work("slow", 20), work("quick", 0), work("last", 5)]);
+    expect(log).toEqual(["slow begins", "slow ends", "quick begins", "quick ends", "last begins", "last ends"]);
+  });
+
+  it("gives everybody their own result or failure, and nobody somebody else's", async () => {
+    const turns = new TurnTaking();
+    const failing = turns.take(() => Promise.reject(new Error("mine")));
+    const throwing = turns.take(() => {
+      throw new Error("at once");
+    });
+    const fine = turns.take(async () => 3);
+    await expect(failing).rejects.toThrow("mine");
+    await expect(throwing).rejects.toThrow("at once");
+    expect(await fine).toBe(3);
+    expect(await turns.take(async () => 4)).toBe(4);
+  });
+
+  it("does not begin before it is asked to go on: also the first has its turn later, not at once", async () => {
+    const turns = new TurnTaking();
+    let begun = false;
+    const turn = turns.take(async () => {
+      begun = true;
+    });
+    expect(begun).toBe(false);
+    await turn;
+    expect(begun).toBe(true);
+  });
+
+  it("lets somebody ask again from inside a turn, for after it", async () => {
+    const turns = new TurnTaking();
+    const log: string[] = [];
+    let inner: Promise<void> = Promise.resolve();
+    await turns.take(async () => {
+      inner = turns.take(async () => void log.push("inner"));
+      await soon();
+      log.push("outer");
+    });
+    await inner;
+    expect(log).toEqual(["outer", "inner"]);
+  });
+});

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { anchored } from "./ignored.ts";
+import { fromProject, fromRaw, isBelow, isText, rawInput, rawNames, toProject, toRaw } from "./names.ts";
+
+describe("a path from the top of the repository, seen from the project", () => {
+  it.each([
+    ["", "a/b", "a/b"],
+    ["packages/api/", "packages/api/src/a", "src/a"],
+    ["packages/api/", "packages/web/a", "../web/a"],
+    ["packages/api/", "packages/api-v2/a", "../api-v2/a"],
+    ["packages/api/", "a", "../../a"],
+    ["\u00fc/", "\u00fc/\u6f22", "\u6f22"],
+  ])("below %j, %j is %j, and back", (prefix, top, path) => {
+    expect(toProject(prefix, toRaw(top))).toBe(path);
+    expect(fromRaw(fromProject(prefix, path))).toBe(top);
+  });
+
+  it.each([
+    ["", "./a//b/", "a/b"],
+    ["p/", "a/../b", "p/b"],
+    ["p/", "..", ""],
+  ])("below %j, %j is brought to %j", (prefix, path, top) => {
+    expect(fromProject(prefix, path)).toBe(top);
+  });
+
+  it("does not leave the repository", () => {
+    expect(() => fromProject("p/", "../../x")).toThrow("Path leaves the repository (got: ../../x)");
+  });
+});
+
+describe("raw names", () => {
+  it("are the bytes that git gave, whatever they are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ minLength: 1 }).map((bytes) => bytes.map((byte) => byte || 1))), (names) => {
+        const answer = Buffer.concat(names.flatMap((name) => [Buffer.from(name), Buffer.from([0])]));
+        expect(rawInput(rawNames(answer)).equals(answer)).toBe(true);
+      }),
+    );
+  });
+
+  it("are text only when they are UTF-8", () => {
+    expect(isText(toRaw("\u00fc"))).toBe(true);
+    expect(isText("\xff")).toBe(false);
+  });
+
+  it.each([
+    ["a/b", ["a"], true],
+    ["a", ["a"], true],
+    ["ab", ["a"], false],
+    ["b/a", ["a"], false],
+    ["a", [], false],
+  ])("%j is below %j: %s", (name, paths, expected) => {
+    expect(isBelow(name, paths)).toBe(expected);
+  });
+});
+
+describe("patterns of .maestroinclude in a project below the top", () => {
+  it.each([
+    ["*.env", "/p/**/*.env"],
+    ["/.env", "/p/.env"],
+    ["config/local", "/p/config/local"],
+    ["local/", "/p/**/local/"],
+    ["!keep", "!/p/**/keep"],
+    ["# comment", "# comment"],
+    ["", ""],
+  ])("%j is %j", (line, expected) => {
+    expect(anchored([line], "p/")).toBe(`${expected}\n`);
+    expect(anchored([line], "")).toBe(`${line}\n`);
+  });
+
+  it("take a directory with special characters by its name", () => {
+    expect(anchored(["x"], "a*[b]/")).toBe("/a\\*\\[b\\]/**/x\n");
+  });
+});

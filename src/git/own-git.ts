@@ -1,0 +1,110 @@
+// A git directory of our own beside each repository. It shares the repository's objects and nothing else: no configuration and no attribute
+// of the repository reaches a command that runs in it, so there is no filter, driver, hook or monitor to be started. What a repository can
+// still say there is which files it ignores. Only src/git writes into it.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Directory } from "../store/contained.ts";
+import { readRegular, replaceDurably } from "../store/durable.ts";
+import { readFile } from "./read-file.ts";
+import type { Repository } from "./repository.ts";
+import { type GitAnswer, type GitCall, runGit } from "./run.ts";
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Bytes go in and out as they are: no line endings, no encodings, no keywords, no filters. Merging keeps its attributes ("union", "binary"):
+ * a driver with a command would have to be defined in a configuration, and there is none.
+ */
+const attributes = "* -text -filter -ident -working-tree-encoding !eol !crlf !diff\n";
+/** Temporary files of ours that a killed process left in the project. */
+const ignored = "\n.maestro-*.tmp\n";
+
+export interface OwnCall extends Pick<GitCall, "input" | "codes" | "timeoutMs"> {
+  /** Directory with files; without one the command works on objects alone. */
+  workTree?: string;
+  index?: string;
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Runs git on the repository's objects with nothing of its configuration. */
+export function ownGit(repository: Repository, args: readonly string[], call: OwnCall = {}): Promise<GitAnswer> {
+  const { workTree, index, env, ...rest } = call;
+  const gitDir = ownDirectory(repository.place);
+  return runGit({
+    ...rest,
+    args,
+    cwd: workTree ?? gitDir,
+    env: {
+      GIT_DIR: gitDir,
+      GIT_OBJECT_DIRECTORY: join(repository.commonDir, "objects"),
+      ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
+      ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+      ...env,
+    },
+  });
+}
+
+/** Runs git in the repository itself: for its references, its worktrees and questions about them, and for nothing else. */
+export function theirGit(
+  repository: Repository,
+  args: readonly string[],
+  call: Pick<GitCall, "input" | "codes" | "config"> & { index?: string } = {},
+): Promise<GitAnswer> {
+  const { index, ...rest } = call;
+  return runGit({
+    ...rest,
+    args: [`--git-dir=${repository.gitDir}`, ...args],
+    cwd: repository.toplevel,
+    ...(index === undefined ? {} : { env: { GIT_INDEX_FILE: index } }),
+  });
+}
+
+export function ownDirectory(place: string): string {
+  return join(place, "git");
+}
+
+/** Makes the directory, or brings it up to date: what the user ignores is taken over each time a repository is opened. */
+export function prepareOwnGit(repository: Repository, excludesFile: string | undefined): void {
+  const path = ownDirectory(repository.place);
+  for (const part of ["refs", "info"]) mkdirSync(join(path, part), { recursive: true, mode: 0o700 });
+  const theirs = readFile(join(repository.commonDir, "info", "exclude"))?.bytes ?? Buffer.alloc(0);
+  write(path, "HEAD", "ref: refs/heads/none\n");
+  write(path, "config", configuration(repository, excludesFile));
+  write(path, "origin", repository.gitDir);
+  write(join(path, "info"), "attributes", attributes);
+  write(join(path, "info"), "exclude", Buffer.concat([theirs, Buffer.from(ignored)]));
+}
+
+function configuration(repository: Repository, excludesFile: string | undefined): string {
+  const isSha1 = repository.objectFormat === "sha1";
+  const core: [name: string, value: string | boolean][] = [
+    ["repositoryFormatVersion", isSha1 ? "0" : "1"],
+    ["bare", false],
+    ["fileMode", repository.fileMode],
+    ["symlinks", repository.symlinks],
+    ["ignoreCase", repository.ignoreCase],
+    ["precomposeUnicode", repository.precomposeUnicode],
+    // What an integration relies on has to be there after a power cut.
+    ["fsync", "objects"],
+    ["fsyncMethod", "batch"],
+  ];
+  if (excludesFile !== undefined) core.push(["excludesFile", excludesFile]);
+  const lines = core.map(([name, value]) => `\t${name} = ${quoted(String(value))}\n`);
+  const format = isSha1 ? "" : `[extensions]\n\tobjectFormat = ${repository.objectFormat}\n`;
+  return `[core]\n${lines.join("")}[checkout]\n\tworkers = 0\n${format}`;
+}
+
+function quoted(value: string): string {
+  return `"${value.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n")}"`;
+}
+
+function write(path: string, name: string, content: string | Buffer): void {
+  const bytes = Buffer.from(content);
+  const directory = Directory.openRoot(path);
+  try {
+    if (!readRegular(directory, name, MAX_FILE_BYTES)?.equals(bytes)) replaceDurably(directory, name, bytes);
+  } finally {
+    directory.close();
+  }
+}

@@ -1,0 +1,22 @@
+// Reads a file of a repository's administration. Never waits: a FIFO in the place of a file is no file.
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { errno } from "../errors.ts";
+import { ioError } from "../store/contained.ts";
+
+/** The bytes and what the file was when they were read; undefined when there is no such file. */
+export function readFile(path: string | Buffer): { bytes: Buffer; stat: Stats } | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ENXIO"].includes(errno(error) ?? "")) return undefined;
+    throw ioError("read", String(path), error);
+  }
+  try {
+    const stat = fstatSync(fd);
+    return stat.isFile() ? { bytes: readFileSync(fd), stat } : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}

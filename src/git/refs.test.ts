@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { GitProject } from "../../test/support/git-repository.ts";
+import { commitTree } from "./commit.ts";
+import { decodeName, drop, encodeName, keep, list } from "./refs.ts";
+import type { Repository } from "./repository.ts";
+
+let project: GitProject;
+let repository: Repository;
+let tree: string;
+beforeEach(async () => {
+  project = new GitProject();
+  project.write("a", "1");
+  project.commit();
+  tree = project.git("rev-parse", "HEAD^{tree}");
+  repository = await project.open();
+});
+afterEach(() => project.remove());
+
+const commit = (seconds: number) =>
+  commitTree(repository, { tree, parents: [], message: `${seconds}`, at: new Date(seconds * 1000) });
+
+describe("what is kept", () => {
+  it("is found again, of one session or of all, oldest first", async () => {
+    const [first, second, third] = [await commit(3), await commit(1), await commit(2)];
+    await keep(repository, { session: "2026-02-14-task", phase: "1", attempt: 1, commit: first });
+    await keep(repository, { session: "2026-02-14-task", phase: "API.v2", attempt: 12, commit: second });
+    await keep(repository, { session: "2026-02-14-task-2", phase: "1", attempt: 1, commit: third });
+    const kept = await list(repository);
+    expect(kept.map(({ session, phase, attempt, commit }) => [session, phase, attempt, commit])).toEqual([
+      ["2026-02-14-task", "API.v2", 12, second],
+      ["2026-02-14-task-2", "1", 1, third],
+      ["2026-02-14-task", "1", 1, first],
+    ]);
+    expect(await list(repository, "2026-02-14-task")).toHaveLength(2);
+    expect(await list(repository, "2026-02-14")).toEqual([]);
+    expect(kept.at(-1)?.ref).toBe("refs/maestro/2026-02-14-task/1/1");
+  });
+
+  it("survives a collection of garbage, and shows in no branch, tag or reflog", async () => {
+    project.git("config", "core.logAllRefUpdates", "always");
+    const before = project.untouchables();
+    const work = await commit(1);
+    await keep(repository, { session: "s", phase: "1", attempt: 1, commit: work });
+    expect(project.untouchables()).toEqual(before);
+    expect(project.git("branch", "-a")).toBe("* main");
+    project.git("gc", "-q", "--prune=now");
+    expect(project.git("cat-file", "-t", work)).toBe("commit");
+  });
+
+  it("is replaced when the same attempt is kept again", async () => {
+    const [first, second] = [await commit(1), await commit(2)];
+    await keep(repository, { session: "s", phase: "1", attempt: 1, commit: first });
+    await keep(repository, { session: "s", phase: "1", attempt: 1, commit: second });
+    expect((await list(repository)).map(({ commit }) => commit)).toEqual([second]);
+  });
+
+  it("is let go by session, and listed by the age of the work", async () => {
+    for (const [session, time] of [
+      ["old", 1],
+      ["resumed", 2],
+      ["new", 3],
+      ["resumed", 9],
+    ] as const) {
+      await keep(repository, { session, phase: "1", attempt: time, commit: await commit(time) });
+    }
+    expect((await list(repository)).map(({ session }) => session)).toEqual(["old", "resumed", "new", "resumed"]);
+    expect(await drop(repository, "resumed")).toBe(2);
+    expect(await drop(repository, "resumed")).toBe(0);
+    expect((await list(repository)).map(({ session }) => session)).toEqual(["old", "new"]);
+  });
+
+  it("is not mixed with what others put below the same name", async () => {
+    project.git("update-ref", "refs/maestro/other", "HEAD");
+    project.git("update-ref", "refs/maestro/s/p/x/y", "HEAD");
+    project.git("update-ref", "refs/maestro/S/p/1", "HEAD");
+    expect(await list(repository)).toEqual([]);
+    for (const session of ["other", "s", "S"]) await drop(repository, session);
+    expect(project.git("for-each-ref", "--format=%(refname)", "refs/maestro").split("\n")).toHaveLength(3);
+  });
+});
+
+describe("a name in a reference", () => {
+  it.each([
+    ["1", "1"],
+    ["2026-02-14-task_api", "2026-02-14-task_api"],
+    ["a.b", "a.b"],
+    ["..", "%2e%2e"],
+    ["a..b", "a%2e.b"],
+    [".a", "%2ea"],
+    ["a.", "a%2e"],
+    ["x.lock", "x%2elock"],
+    ["Setup", "%53etup"],
+    ["a/b", "a%2fb"],
+    ["a b~^:?*[\\@{", "a%20b%7e%5e%3a%3f%2a%5b%5c%40%7b"],
+    ["100%", "100%25"],
+    ["\u00fc", "%c3%bc"],
+  ])("%j is written %s", (name, encoded) => {
+    expect(encodeName(name)).toBe(encoded);
+    expect(decodeName(encoded)).toBe(name);
+  });
+
+  it("can be read back, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: "grapheme" }), (name) => {
+        fc.pre(Buffer.from(name).toString() === name);
+        expect(decodeName(encodeName(name))).toBe(name);
+      }),
+    );
+  });
+
+  it("is legal for git, whatever it is", async () => {
+    const work = await commit(1);
+    const names = fc.sample(fc.string({ minLength: 1, maxLength: 20, unit: "binary" }), 30);
+    for (const name of ["@", "-", "a.lock.lock", "...", ".lock", ...names]) {
+      if (Buffer.from(name).toString() !== name) continue;
+      await keep(repository, { session: name, phase: name, attempt: 1, commit: work });
+      expect((await list(repository, name)).map(({ phase }) => phase)).toEqual([name]);
+    }
+  });
+
+  it.each(["", "%zz", "A", "%41%", "a..b", "%2"])("%j is none that we made", (encoded) => {
+    expect(decodeName(encoded)).toBeUndefined();
+  });
+
+  it.each([-1, 1.5, Number.NaN])("an attempt is not %s", async (attempt) => {
+    await expect(keep(repository, { session: "s", phase: "1", attempt, commit: "x" })).rejects.toThrow(
+      "Not an attempt",
+    );
+    await expect(keep(repository, { session: "", phase: "1", attempt: 1, commit: "x" })).rejects.toThrow(
+      "needs a name",
+    );
+  });
+});

@@ -1,0 +1,83 @@
+// References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. No reflog, no branch, nothing that a push takes along.
+
+import { MaestroError } from "../errors.ts";
+import { theirGit } from "./own-git.ts";
+import type { Repository } from "./repository.ts";
+
+const ROOT = "refs/maestro";
+
+export interface Kept {
+  session: string;
+  phase: string;
+  attempt: number;
+  commit: string;
+  ref: string;
+}
+
+/** Keeps a commit from being collected; the same attempt kept again replaces what was kept. */
+export async function keep(
+  repository: Repository,
+  { session, phase, attempt, commit }: Omit<Kept, "ref">,
+): Promise<string> {
+  const ref = refOf(session, phase, attempt);
+  await update(repository, [`update ${ref}\0${commit}\0\0`]);
+  return ref;
+}
+
+/** What is kept, of one session or of all, oldest commit first. */
+export async function list(repository: Repository, session?: string): Promise<Kept[]> {
+  const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
+  const args = ["for-each-ref", "--format=%(objectname) %(refname)", "--sort=creatordate", `${below}/`];
+  const { stdout } = await theirGit(repository, args);
+  const lines = stdout
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "");
+  return lines.flatMap((line) => {
+    const [commit = "", ref = ""] = line.split(" ");
+    const names = ref.slice(ROOT.length + 1).split("/");
+    const [session, phase, attempt] = names.map(decodeName);
+    // Somebody else's, or no name that we could have made.
+    if (names.length !== 3 || session === undefined || phase === undefined || !/^\d+$/.test(attempt ?? "")) return [];
+    return [{ session, phase, attempt: Number(attempt), commit, ref }];
+  });
+}
+
+/** Lets go of a session; returns how many references it had. */
+export async function drop(repository: Repository, session: string): Promise<number> {
+  const kept = await list(repository, session);
+  await update(
+    repository,
+    kept.map(({ ref }) => `delete ${ref}\0\0`),
+  );
+  return kept.length;
+}
+
+async function update(repository: Repository, commands: readonly string[]): Promise<void> {
+  if (commands.length === 0) return;
+  await theirGit(repository, ["-c", "core.fsync=reference", "update-ref", "--no-deref", "--stdin", "-z"], {
+    input: commands.join(""),
+  });
+}
+
+function refOf(session: string, phase: string, attempt: number): string {
+  if (!Number.isSafeInteger(attempt) || attempt < 0) throw new MaestroError("path", `Not an attempt (got: ${attempt})`);
+  return `${ROOT}/${encodeName(session)}/${encodeName(phase)}/${attempt}`;
+}
+
+/**
+ * A name as one component of a reference: what git forbids there is written as %xx, and capitals too, because file systems that do not tell
+ * them from small letters would make one reference of two.
+ */
+export function encodeName(name: string): string {
+  if (name === "") throw new MaestroError("path", "A reference needs a name");
+  const safe = name.replace(/[^a-z0-9._-]/gu, (char) => Buffer.from(char).toString("hex").replace(/../g, "%$&"));
+  return safe.replace(/^\.|\.(?=\.)|\.(?=$)|\.(?=lock$)/g, "%2e");
+}
+
+/** Undefined for what `encodeName` never makes. */
+export function decodeName(encoded: string): string | undefined {
+  const bytes = encoded.replace(/%([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const name = Buffer.from(bytes, "latin1").toString("utf8");
+  return name !== "" && encodeName(name) === encoded ? name : undefined;
+}

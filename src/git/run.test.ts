@@ -1,0 +1,129 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runGit, searchPath } from "./run.ts";
+
+let base: string;
+const path = process.env.PATH;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "maestro-run-")));
+});
+afterEach(() => {
+  process.env.PATH = path;
+  delete process.env.GIT_DIR;
+  delete process.env.GIT_EXTERNAL_DIFF;
+  rmSync(base, { recursive: true });
+});
+
+/** A git that is a shell script. */
+const standIn = (script: string, bin = join(base, "bin")) => {
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "git"), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(bin, "git"), 0o755);
+  process.env.PATH = [bin, path].join(delimiter);
+};
+
+describe("a call of git", () => {
+  it("gives the answer as bytes", async () => {
+    standIn("printf 'a\\000\\377'; cat");
+    const { stdout } = await runGit({ args: ["x"], cwd: base, input: Buffer.from([1, 2]) });
+    expect([...stdout]).toEqual([0x61, 0, 0xff, 1, 2]);
+  });
+
+  it("has none of the user's GIT_ variables, and the language of programs", async () => {
+    process.env.GIT_DIR = "/elsewhere";
+    process.env.GIT_EXTERNAL_DIFF = "touch PWNED";
+    standIn("env");
+    const { stdout } = await runGit({ args: ["x"], cwd: base });
+    const names = stdout
+      .toString()
+      .split("\n")
+      .filter((line) => line.startsWith("GIT_"))
+      .sort();
+    expect(names).toEqual([
+      "GIT_ALLOW_PROTOCOL=none",
+      "GIT_ATTR_NOSYSTEM=1",
+      "GIT_CONFIG_GLOBAL=/dev/null",
+      "GIT_CONFIG_NOSYSTEM=1",
+      "GIT_EDITOR=true",
+      "GIT_NO_LAZY_FETCH=1",
+      "GIT_NO_REPLACE_OBJECTS=1",
+      "GIT_OPTIONAL_LOCKS=0",
+      "GIT_PAGER=cat",
+      "GIT_TERMINAL_PROMPT=0",
+    ]);
+    expect(stdout.toString()).toMatch(/^LC_ALL=C$/m);
+    expect(stdout.toString()).toMatch(/^HOME=\/dev\/null$/m);
+  });
+
+  it("switches off on the command line what a repository could name (T14)", async () => {
+    standIn('printf "%s\\n" "$@"');
+    const { stdout } = await runGit({ args: ["status", "-z"], cwd: base });
+    const given = stdout.toString().trim().split("\n");
+    expect(given).toEqual(
+      expect.arrayContaining([
+        "core.hooksPath=/dev/null",
+        "core.fsmonitor=false",
+        "protocol.allow=never",
+        "--no-pager",
+      ]),
+    );
+    expect(given.slice(-2)).toEqual(["status", "-z"]);
+  });
+
+  it("never runs through a shell", async () => {
+    standIn("");
+    await runGit({ args: ["$(touch PWNED)", "; touch PWNED", "`touch PWNED`"], cwd: base });
+    expect(existsSync(join(base, "PWNED"))).toBe(false);
+  });
+
+  it("never takes a git from the directory it runs in", async () => {
+    standIn("touch PWNED", join(base, "here"));
+    process.env.PATH = [".", "", "here", path].join(delimiter);
+    await runGit({ args: ["version"], cwd: join(base, "here") });
+    expect(existsSync(join(base, "here", "PWNED"))).toBe(false);
+    expect(searchPath([".", "", "bin", "/usr/bin", "../x"].join(delimiter))).toBe("/usr/bin");
+  });
+
+  it("that fails tells in one line what git said first", async () => {
+    standIn("echo 'error: open(\"a\"): Permission denied' >&2; echo 'fatal: adding files failed' >&2; exit 128");
+    await expect(runGit({ args: ["-c", "a=b", "add"], cwd: base })).rejects.toMatchObject({
+      code: "environment",
+      message: 'git add failed: open("a"): Permission denied',
+    });
+    standIn("exit 3");
+    await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: exit code 3");
+    standIn("kill -9 $$");
+    await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: ended by SIGKILL");
+    standIn("printf 'fatal: \\033[31mred\\033[0m\\n' >&2; exit 1");
+    await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: red");
+  });
+
+  it("may answer with the codes that are expected, and warn", async () => {
+    standIn("echo 'warning: careful' >&2; exit 1");
+    expect(await runGit({ args: ["x"], cwd: base, codes: [0, 1] })).toMatchObject({
+      code: 1,
+      warnings: ["warning: careful"],
+    });
+  });
+
+  it("is ended with what it started when its time is up, also when it ignores that", async () => {
+    standIn("trap '' TERM; sleep 60 & echo $! > child; wait; sleep 60");
+    const began = performance.now();
+    await expect(runGit({ args: ["gc"], cwd: base, timeoutMs: 300 })).rejects.toThrow(
+      "git gc failed: not done within 0.3 s",
+    );
+    expect(performance.now() - began).toBeLessThan(10_000);
+  }, 20_000);
+
+  it("that does not read its input is no trouble", async () => {
+    standIn("exit 0");
+    await runGit({ args: ["x"], cwd: base, input: Buffer.alloc(1 << 20) });
+  });
+
+  it("is refused when there is no git", async () => {
+    process.env.PATH = base;
+    await expect(runGit({ args: ["x"], cwd: base })).rejects.toThrow("git is not installed, or not on the PATH");
+  });
+});

@@ -1,0 +1,207 @@
+// Runs git: an argument array, never a shell, with a clean environment, a time limit and everything switched off that a
+// repository's configuration could start. It knows no repository and must never be handed a command that uses the network.
+//
+// Asynchronous only: on 50,000 files a single call takes longer than the engine's loop may stand still.
+
+import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { stripControls } from "../text.ts";
+
+export interface GitCall {
+  args: readonly string[];
+  cwd: string;
+  /** What git is told through its environment; nothing of the user's GIT_* gets in. */
+  env?: Readonly<Record<string, string>>;
+  /**
+   * Whose configuration is read beside the repository's own: "none" for every command that does something; "user" and "machine" (the user's
+   * and the system's) only for commands that answer questions about a repository.
+   */
+  config?: "none" | "user" | "machine";
+  input?: string | Uint8Array;
+  /** Exit codes that are answers; all others are errors. */
+  codes?: readonly number[];
+  timeoutMs?: number;
+}
+
+export interface GitAnswer {
+  code: number;
+  stdout: Buffer;
+  /** What git complained about and went on. */
+  warnings: string[];
+}
+
+/** What a repository's own configuration could name, and git would start. Given on the command line these win over any file. */
+const safety = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.pager=cat",
+  "core.attributesFile=/dev/null",
+  "core.untrackedCache=false",
+  "core.editor=true",
+  "core.sshCommand=false",
+  "core.askPass=true",
+  "core.alternateRefsCommand=true",
+  "core.logAllRefUpdates=false",
+  "credential.helper=",
+  "core.gitProxy=",
+  "protocol.allow=never",
+  "commit.gpgSign=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "advice.detachedHead=false",
+];
+const safetyArguments = safety.flatMap((setting) => ["-c", setting]);
+
+const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+const GRACE_MS = 2_000;
+const MAX_OUTPUT_BYTES = 1 << 30;
+const MAX_COMPLAINT_BYTES = 64 * 1024;
+
+export async function runGit(call: GitCall): Promise<GitAnswer> {
+  const path = searchPath(process.env.PATH);
+  const program = findProgram("git", path);
+  if (program === undefined) throw new MaestroError("environment", "git is not installed, or not on the PATH");
+  const ended = await waitFor(program, path, call);
+  const warnings = ended.stderr.split("\n").filter((line) => line !== "");
+  if (ended.code !== undefined && (call.codes ?? [0]).includes(ended.code)) {
+    return { code: ended.code, stdout: ended.stdout, warnings };
+  }
+  throw new MaestroError(
+    "environment",
+    `git ${verb(call.args)} failed: ${ended.failure ?? complaint(warnings, ended)}`,
+  );
+}
+
+interface Ended {
+  /** Undefined when it was ended by a signal. */
+  code: number | undefined;
+  signal: NodeJS.Signals | null;
+  stdout: Buffer;
+  stderr: string;
+  /** Why we ended it ourselves. */
+  failure?: string;
+}
+
+function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
+  const limitMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  return new Promise((resolve, reject) => {
+    // A process group of its own: the terminal's Ctrl-C is for the engine, which then lets git finish; and git's workers end with it.
+    const child = spawn(program, [...safetyArguments, "--no-pager", "--literal-pathspecs", ...call.args], {
+      cwd: call.cwd,
+      env: environment(path, call),
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+      shell: false,
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    let [outBytes, errBytes] = [0, 0];
+    let failure: string | undefined;
+    let killer: NodeJS.Timeout | undefined;
+    const stop = (why: string) => {
+      if (failure !== undefined) return;
+      failure = why;
+      signalGroup(child.pid, "SIGTERM");
+      killer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), GRACE_MS);
+    };
+    const limit = setTimeout(() => stop(`not done within ${limitMs / 1000} s`), limitMs);
+    child.stdout.on("data", (chunk: Buffer) => {
+      outBytes += chunk.length;
+      if (outBytes > MAX_OUTPUT_BYTES) return stop(`more than ${MAX_OUTPUT_BYTES} bytes of output`);
+      stdout.push(chunk);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      if (errBytes < MAX_COMPLAINT_BYTES) stderr.push(chunk);
+      errBytes += chunk.length;
+    });
+    child.once("error", (error) => {
+      clearTimeout(limit);
+      reject(new MaestroError("environment", `Cannot start git: ${reasonOf(error)}`, { cause: error }));
+    });
+    child.once("close", (code, signal) => {
+      clearTimeout(limit);
+      clearTimeout(killer);
+      const said = stripControls(Buffer.concat(stderr).toString("utf8"));
+      const ended: Ended = { code: code ?? undefined, signal, stdout: Buffer.concat(stdout), stderr: said };
+      resolve(failure === undefined ? ended : { ...ended, code: undefined, failure });
+    });
+    // A git that ends without reading everything says why with its exit code.
+    child.stdin.on("error", (error) => {
+      if (!["EPIPE", "ECONNRESET"].includes(errno(error) ?? "")) stop(reasonOf(error));
+    });
+    child.stdin.end(call.input ?? "");
+  });
+}
+
+function environment(path: string, { env, config = "none" }: GitCall): NodeJS.ProcessEnv {
+  const kept = ["TMPDIR", "SystemRoot", ...(config === "none" ? [] : ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"])];
+  if (config === "machine") kept.push("GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM");
+  const clean: NodeJS.ProcessEnv = { PATH: path };
+  for (const name of kept) if (process.env[name] !== undefined) clean[name] = process.env[name];
+  if (config !== "machine") clean.GIT_CONFIG_NOSYSTEM = "1";
+  if (config === "none")
+    Object.assign(clean, { GIT_CONFIG_GLOBAL: "/dev/null", GIT_ATTR_NOSYSTEM: "1", HOME: "/dev/null" });
+  return {
+    ...clean,
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_NO_LAZY_FETCH: "1",
+    // Stronger than any setting: no transport, so nothing that a transport could start.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_EDITOR: "true",
+    GIT_PAGER: "cat",
+    LC_ALL: "C",
+    ...env,
+  };
+}
+
+/** Relative entries would find a program in the directory git runs in, which may be anybody's. */
+export function searchPath(path: string | undefined): string {
+  return (path ?? "")
+    .split(delimiter)
+    .filter((entry) => isAbsolute(entry))
+    .join(delimiter);
+}
+
+export function hasGit(): boolean {
+  return findProgram("git", searchPath(process.env.PATH)) !== undefined;
+}
+
+function findProgram(name: string, path: string): string | undefined {
+  for (const directory of path.split(delimiter)) {
+    const program = join(directory, process.platform === "win32" ? `${name}.exe` : name);
+    try {
+      accessSync(program, constants.X_OK);
+      if (statSync(program).isFile()) return program;
+    } catch (error) {
+      if (errno(error) === undefined) throw error;
+    }
+  }
+  return undefined;
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if (errno(error) !== "ESRCH") throw error;
+  }
+}
+
+/** What git said, in one line: its first word is the reason, what follows are the consequences. */
+function complaint(said: readonly string[], { code, signal }: Ended): string {
+  const reason = said.find((line) => /^(fatal|error):/.test(line)) ?? said.at(-1);
+  if (reason !== undefined) return reason.replace(/^(fatal|error): /, "").trim();
+  return signal === null ? `exit code ${code}` : `ended by ${signal}`;
+}
+
+/** The command, behind the settings given to it. */
+function verb(args: readonly string[]): string {
+  return args.find((arg, at) => !arg.startsWith("-") && args[at - 1] !== "-c") ?? "";
+}

@@ -1,0 +1,182 @@
+// Worktrees: a directory of files for an attempt, outside the project, registered with the repository so that the agent's own git works
+// there. What the agent does to `.git` or to the index there is nothing we rely on: our own index lies beside the directory.
+
+import { copyFileSync, mkdirSync, readFileSync, renameSync, statSync, utimesSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { MaestroError } from "../errors.ts";
+import { withDirectory } from "../store/contained.ts";
+import { newTemporaryName } from "../store/durable.ts";
+import { commitTree } from "./commit.ts";
+import { fromProject, fromRaw, toProject } from "./names.ts";
+import { ownGit, theirGit } from "./own-git.ts";
+import type { Repository } from "./repository.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { takeAlong } from "./take-along.ts";
+import { type FilesTree, treeOfFiles } from "./tree-of-files.ts";
+import {
+  checkName,
+  inPlace,
+  type Marker,
+  newMarker,
+  placeMarker,
+  readMarker,
+  updateMarker,
+} from "./worktree-marker.ts";
+import { removeWorktree } from "./worktree-removal.ts";
+
+export interface Worktree {
+  name: string;
+  /** Stands for the top of the repository. */
+  path: string;
+  /** Stands for the project. */
+  root: string;
+  /** What its files were made from. */
+  commit: string;
+  /** Copied or linked from the project and no part of its tree; relative to the project. */
+  apart: string[];
+  /** What should have been brought along and could not be. */
+  warnings: string[];
+}
+
+/** `name`: one component, unique among the worktrees of the repository. A failure leaves nothing behind. */
+export async function addWorktree(
+  repository: Repository,
+  name: string,
+  from: Pick<Snapshot, "commit" | "ignored" | "links">,
+): Promise<Worktree> {
+  checkName(name);
+  const { commit, ignored, links } = from;
+  const marker = newMarker(commit, [...ignored.map((path) => path.replace(/\/$/, "")), ...links]);
+  if (!placeMarker(repository, name, marker)) {
+    throw new MaestroError("conflict", `There is already a worktree named ${name}`);
+  }
+  try {
+    const worktree = describe(repository, name, marker);
+    mkdirSync(join(repository.place, name), { mode: 0o700 });
+    await theirGit(repository, ["worktree", "add", "--detach", "--no-checkout", worktree.path, commit]);
+    await checkOut(repository, worktree, commit);
+    shareIndex(repository, worktree);
+    const fromTop = (path: string) => fromRaw(fromProject(repository.prefix, path));
+    worktree.warnings = await takeAlong(repository.toplevel, worktree.path, {
+      copied: ignored.map(fromTop),
+      linked: links.map(fromTop),
+    });
+    return worktree;
+  } catch (error) {
+    await removeWorktree(repository, name);
+    throw error;
+  }
+}
+
+/** Where the project will be in a worktree of that name. */
+export function worktreeRoot(repository: Repository, name: string): string {
+  checkName(name);
+  return describe(repository, name, { commit: "", apart: [] }).root;
+}
+
+/** A worktree that an earlier process left, now ours; undefined when there is none. */
+export function adoptWorktree(repository: Repository, name: string): Worktree | undefined {
+  checkName(name);
+  const marker = readMarker(repository, name);
+  if (marker === undefined) return undefined;
+  const worktree = describe(repository, name, marker);
+  if (!isThere(repository, name) || statSync(ownIndex(repository, name), { throwIfNoEntry: false }) === undefined)
+    return undefined;
+  updateMarker(repository, name, newMarker(marker.commit, marker.apart));
+  return worktree;
+}
+
+export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {}
+
+/** What lies in a worktree now, as a commit after the one it was made from. Nothing in it is trusted, followed or run. */
+export async function treeOf(
+  repository: Repository,
+  worktree: Worktree,
+  options: { exclude: readonly string[]; force?: readonly string[] },
+): Promise<WorktreeTree> {
+  return gather(repository, worktree, options, async ({ tree, nested, warnings }) => {
+    const message = `What ${worktree.name} left`;
+    const commit = await commitTree(repository, { tree, parents: [worktree.commit], message });
+    return { tree, commit, nested: nested.map((name) => toProject(repository.prefix, name)), warnings };
+  });
+}
+
+/** Brings the files of a worktree to another commit; ignored files and what was brought along stay. */
+export async function resetWorktree(repository: Repository, worktree: Worktree, commit: string): Promise<Worktree> {
+  const index = ownIndex(repository, worktree.name);
+  await gather(repository, worktree, { exclude: [] }, async (_, current) => {
+    const copy = join(repository.place, newTemporaryName());
+    copyIndexFile(current, copy);
+    renameSync(copy, index);
+  });
+  await checkOut(repository, worktree, commit);
+  updateMarker(repository, worktree.name, newMarker(commit, worktree.apart));
+  return { ...worktree, commit };
+}
+
+function gather<T>(
+  repository: Repository,
+  { name, path, apart }: Worktree,
+  { exclude, force = [] }: { exclude: readonly string[]; force?: readonly string[] },
+  use: (found: FilesTree, index: string) => Promise<T>,
+): Promise<T> {
+  const raw = (paths: readonly string[]) => paths.map((one) => fromProject(repository.prefix, one));
+  if (!isThere(repository, name)) throw new MaestroError("not_found", `The worktree ${name} is gone`);
+  return treeOfFiles(
+    repository,
+    {
+      workTree: path,
+      index: ownIndex(repository, name),
+      by: "us",
+      exclude: raw([...apart, ...exclude]),
+      force: raw(force),
+    },
+    use,
+  );
+}
+
+/** Writes the files and an index that knows them, byte for byte as they are in the repository. */
+async function checkOut(repository: Repository, { name, path }: Worktree, commit: string): Promise<void> {
+  const index = ownIndex(repository, name);
+  await ownGit(repository, ["read-tree", "--reset", "-u", commit], { workTree: path, index });
+  // Git keeps no directory without a file, and the project may be one.
+  const below = repository.prefix.split("/").filter((part) => part !== "");
+  withDirectory(path, below, { create: true, mode: 0o755 }, () => undefined);
+}
+
+/** The agent's git gets a copy, so that it need not read all files again. */
+function shareIndex(repository: Repository, { name, path }: Worktree): void {
+  const pointer = readFileSync(join(path, ".git"), "utf8");
+  const registration = /^gitdir: (.*)$/m.exec(pointer)?.[1];
+  if (registration === undefined) throw new MaestroError("environment", `git made no worktree at ${path}`);
+  copyIndexFile(ownIndex(repository, name), resolve(path, registration, "index"));
+}
+
+/** With its time: an index must not look younger than the files it was made after. */
+function copyIndexFile(from: string, to: string): void {
+  const seconds = Math.floor(statSync(from).mtimeMs / 1000);
+  copyFileSync(from, to);
+  utimesSync(to, seconds, seconds);
+}
+
+function describe(repository: Repository, name: string, { commit, apart }: Pick<Marker, "commit" | "apart">): Worktree {
+  const path = join(repository.place, name, basename(repository.toplevel) || "root");
+  return { name, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+}
+
+function ownIndex(repository: Repository, name: string): string {
+  return join(repository.place, name, "index");
+}
+
+/** A directory, and no link that an agent put in its place. */
+function isThere(repository: Repository, name: string): boolean {
+  return inPlace(repository, (place) => {
+    if (!place.lstat(name)?.isDirectory()) return false;
+    const directory = place.child(name);
+    try {
+      return directory.lstat(basename(repository.toplevel) || "root")?.isDirectory() === true;
+    } finally {
+      directory.close();
+    }
+  });
+}

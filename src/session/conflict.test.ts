@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
+import { conflictLine } from "./conflict.ts";
+import { requirePhase } from "./decide.ts";
+import type { FileChange, SessionEvent } from "./events.ts";
+
+const [base, tree] = ["1".repeat(40), "2".repeat(40)];
+
+function started(phase: string, attempt = 1): SessionEvent {
+  const where = { batch: "b", name: `coder.p${phase}-${attempt}`, prompt_bytes: 1, timeout_ms: 1 };
+  return {
+    type: "attempt.started",
+    phase,
+    attempt,
+    agent: "coder",
+    run: "r",
+    runtime: "gemini",
+    model: null,
+    ...where,
+  };
+}
+const placed = (phase: string, attempt = 1): SessionEvent => ({
+  type: "attempt.placed",
+  phase,
+  attempt,
+  worktree: `r-p${phase}-${attempt}`,
+  base,
+});
+const begun = (phase: string, attempt = 1): SessionEvent[] => [started(phase, attempt), placed(phase, attempt)];
+
+const modified = (path: string): FileChange => ({ path, kind: "modified", added: 1, removed: 0 });
+
+/** The phase's work on those files comes into the project. */
+function broughtIn(phase: string, files: FileChange[], attempt = 1): SessionEvent[] {
+  const counts = { total: files.length, added: 1, removed: 0, outside: [] };
+  return [
+    { type: "attempt.changed", phase, attempt, base, commit: tree, files, ...counts },
+    { type: "phase.integrated", phase, attempt, from: base, to: tree },
+  ];
+}
+
+const phases = [
+  frozenPhase("1", { agent: "coder" }),
+  frozenPhase("2", { agent: "tester" }),
+  frozenPhase("3", { agent: "refactor" }),
+];
+function line(path: string, ...events: SessionEvent[]): string {
+  const session = sessionAfter(phases, ...events);
+  return conflictLine(session, requirePhase(session, "1"), path);
+}
+const external = (path: string) => `${path} (modified externally since phase start)`;
+
+describe("who changed a file that an attempt changed too", () => {
+  it.each<[string, SessionEvent[], string]>([
+    ["nobody of the session", [...begun("1")], external("a.ts")],
+    [
+      "a phase whose work came in meanwhile",
+      [...begun("2"), ...begun("1"), ...broughtIn("2", [modified("a.ts")])],
+      "a.ts (modified by tester and coder)",
+    ],
+    [
+      "two of them",
+      [
+        ...begun("2"),
+        ...begun("3"),
+        ...begun("1"),
+        ...broughtIn("2", [modified("a.ts")]),
+        ...broughtIn("3", [modified("a.ts")]),
+      ],
+      "a.ts (modified by tester, refactor and coder)",
+    ],
+    [
+      "a phase that changed something else",
+      [...begun("2"), ...begun("1"), ...broughtIn("2", [modified("b.ts")])],
+      external("a.ts"),
+    ],
+    [
+      "a phase whose work was there before it began",
+      [...begun("2"), ...broughtIn("2", [modified("a.ts")]), ...begun("1")],
+      external("a.ts"),
+    ],
+    [
+      "a phase that renamed it",
+      [
+        ...begun("2"),
+        ...begun("1"),
+        ...broughtIn("2", [{ path: "b.ts", from: "a.ts", kind: "renamed", added: 0, removed: 0 }]),
+      ],
+      "a.ts (modified by tester and coder)",
+    ],
+    [
+      "a phase whose work is not in the project",
+      [...begun("2"), ...begun("1"), ...broughtIn("2", [modified("a.ts")]).slice(0, 1)],
+      external("a.ts"),
+    ],
+    [
+      "the phase itself, in an earlier attempt that is in the project",
+      [...begun("1"), ...broughtIn("1", [modified("a.ts")]), ...begun("1", 2)],
+      external("a.ts"),
+    ],
+  ])("%s", (_, events, expected) => {
+    expect(line("a.ts", ...events)).toBe(expected);
+  });
+
+  it("is found out from the last attempt: what came in before it began is part of what it began with", () => {
+    const events = [...begun("1"), ...begun("2"), ...broughtIn("2", [modified("a.ts")]), ...begun("1", 2)];
+    expect(line("a.ts", ...events)).toBe(external("a.ts"));
+  });
+
+  it("counts what came in while the attempt's worktree was being made: its files are from before", () => {
+    const events = [...begun("2"), started("1"), ...broughtIn("2", [modified("a.ts")]), placed("1")];
+    expect(line("a.ts", ...events)).toBe("a.ts (modified by tester and coder)");
+  });
+});

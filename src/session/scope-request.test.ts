@@ -1,0 +1,180 @@
+import { describe, expect, it } from "vitest";
+import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
+import { eventFault, type SessionEvent } from "./events.ts";
+import { apply } from "./fold.ts";
+import { outsideScope } from "./scope.ts";
+import { decideScopeRequest, judgeScopeRequest } from "./scope-request.ts";
+import { findPhase, type SessionPhase } from "./session.ts";
+
+const plan = [
+  frozenPhase("1", { files_modified: ["src/own.ts", "shared.ts"] }),
+  frozenPhase("2", { agent: "tester", files_created: ["test/**/*.test.ts"], files_modified: ["lib/"] }),
+  frozenPhase("3", { files_modified: ["app/[id]/page.tsx"], files_deleted: ["old.ts"], blocked_by: ["1"] }),
+  frozenPhase("4", { files_modified: ["shared.ts"], blocked_by: ["1"] }),
+  frozenPhase("5", { agent: "architect" }),
+];
+const started = moved("1", "pending", "in_progress");
+const following = (...events: SessionEvent[]) => sessionAfter(plan, started, ...events);
+const skipped = (phase: string) => moved(phase, "pending", "skipped");
+const judge = (paths: string[], session = following(), stateDir = ".gemini") =>
+  judgeScopeRequest(session, "1", paths, stateDir);
+
+const request = (paths: string[], over: object = {}) => ({ phase: "1", agent: "coder", paths, reason: "why", ...over });
+const granted = (phase: string, ...paths: string[]): SessionEvent => ({
+  type: "phase.scope_requested",
+  phase,
+  agent: "coder",
+  paths,
+  reason: "why",
+  granted: true,
+  owner: null,
+});
+
+describe("a request for more files", () => {
+  it.each([
+    ["a file that nobody owns", ["src/new.ts"], ["src/new.ts"]],
+    ["a directory that nobody owns", ["docs/guide/"], ["docs/guide/"]],
+    ["paths that are not in normal form, each once", ["./a//b.ts", "a/b.ts", "x\\y.ts"], ["a/b.ts", "x/y.ts"]],
+    ["a name that looks like a glob", ["app/[slug]/page.tsx"], ["app/[slug]/page.tsx"]],
+    ["a name with braces", ["src/a{b}.ts"], ["src/a{b}.ts"]],
+    ["what the phase owns already, whoever owns it later", ["shared.ts"], ["shared.ts"]],
+    ["the settings beside the state", [".gemini/settings.json"], [".gemini/settings.json"]],
+  ])("is granted for %s", (_, asked, paths) => {
+    expect(judge(asked)).toEqual({ granted: true, paths });
+  });
+
+  it.each([
+    ["a file of another phase", ["old.ts"], "3", ["old.ts"]],
+    ["one of several", ["src/new.ts", "old.ts"], "3", ["old.ts"]],
+    ["what a glob of another phase matches", ["test/a/b.test.ts"], "2", ["test/a/b.test.ts"]],
+    ["something in a directory of another phase", ["lib/x/y.ts"], "2", ["lib/x/y.ts"]],
+    ["the directory itself", ["lib"], "2", ["lib"]],
+    ["a directory in which another phase owns something", ["app/"], "3", ["app/"]],
+    ["a name that looks like a glob, of another phase", ["app/[id]/page.tsx"], "3", ["app/[id]/page.tsx"]],
+    ["another spelling of the same file", ["OLD.ts"], "3", ["OLD.ts"]],
+  ])("is refused for %s", (_, asked, owner, paths) => {
+    expect(judge(asked)).toMatchObject({ granted: false, owner, paths });
+  });
+
+  it("says which phase is in the way, and where that one stands", () => {
+    expect(judge(["lib/a.ts"])).toMatchObject({ reason: "phase 2 (tester), which is pending, owns lib/a.ts" });
+    const many = Array.from({ length: 8 }, (_, at) => `lib/${at}.ts`);
+    expect(judge(many)).toMatchObject({
+      reason: "phase 2 (tester), which is pending, owns lib/0.ts, lib/1.ts, lib/2.ts, lib/3.ts, lib/4.ts and 3 more",
+    });
+  });
+
+  it("is granted once the other phase is closed, and not while it has merely failed", () => {
+    const running = moved("2", "pending", "in_progress");
+    expect(judge(["lib/a.ts"], following(running))).toMatchObject({ granted: false });
+    expect(judge(["lib/a.ts"], following(running, moved("2", "in_progress", "failed")))).toMatchObject({
+      granted: false,
+    });
+    expect(judge(["lib/a.ts"], following(running, moved("2", "in_progress", "completed")))).toMatchObject({
+      granted: true,
+    });
+    expect(judge(["lib/a.ts"], following(skipped("2")))).toMatchObject({ granted: true });
+  });
+
+  it("is refused for what another phase was granted", () => {
+    expect(judge(["new/a.ts"], following(granted("2", "new/")))).toMatchObject({ granted: false, owner: "2" });
+    expect(judge(["new/"], following(granted("2", "new/a.ts")))).toMatchObject({ granted: false, owner: "2" });
+  });
+
+  it.each([
+    ["the whole project", "."],
+    ["the whole project by a detour", "src/.."],
+    ["a glob", "src/*.ts"],
+    ["everything below, as a glob", "src/**"],
+    ["a brace set", "src/{a,b}.ts"],
+    ["a brace range", "src/a{1..3}.ts"],
+    ["an extended glob", "src/@(a|b).ts"],
+    ["a place outside", "../x.ts"],
+    ["an absolute path", "/etc/passwd"],
+    ["git's own directory", ".git/config"],
+    ["the state", ".gemini/state/progress.jsonl"],
+    ["a directory above the state", ".gemini/"],
+    ["nothing", " "],
+    ["control characters", "a\u001b[31m"],
+    ["a path without end", "a".repeat(5_000)],
+  ])("is refused for %s, whoever owns it", (_, path) => {
+    expect(judge(["src/fine.ts", path])).toEqual({
+      granted: false,
+      owner: null,
+      paths: [path],
+      reason: expect.stringMatching(/; |no phase may own it/),
+    });
+  });
+
+  it("knows the state directory also by its absolute path, wherever the project begins", () => {
+    const stateDir = "/home/me/project/var/maestro";
+    expect(judge(["var/maestro/state/x"], following(), stateDir)).toMatchObject({ granted: false, owner: null });
+    expect(judge(["maestro/plans/x.md"], following(), stateDir)).toMatchObject({ granted: false, owner: null });
+    expect(judge(["var/maestro.ts"], following(), stateDir)).toMatchObject({ granted: true });
+  });
+
+  it("is refused to an agent that writes nothing", () => {
+    const session = following(moved("5", "pending", "in_progress"));
+    expect(judgeScopeRequest(session, "5", ["a.ts"], ".gemini")).toEqual({
+      granted: false,
+      owner: null,
+      paths: ["a.ts"],
+      reason: "architect writes no files",
+    });
+  });
+
+  it("is judged quickly in a large plan", () => {
+    const files = (id: number) => Array.from({ length: 10 }, (_, at) => `src/module-${id}/file-${at}.ts`);
+    const phases = Array.from({ length: 5_000 }, (_, id) => frozenPhase(String(id), { files_modified: files(id) }));
+    const session = sessionAfter(phases, moved("1", "pending", "in_progress"));
+    const asked = Array.from({ length: 50 }, (_, at) => `src/other/file-${at}.ts`);
+    const start = performance.now();
+    expect(judge(asked, session)).toMatchObject({ granted: true });
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
+
+describe("the record of a request", () => {
+  it("widens what the phase owns when it was granted", () => {
+    const session = following();
+    const { events, result } = decideScopeRequest(session, request(["./src/new.ts", "docs/"]), ".gemini");
+    expect(result).toEqual({ granted: true, paths: ["src/new.ts", "docs/"] });
+    expect(events).toEqual([granted("1", "src/new.ts", "docs/")]);
+    const [event] = events as [SessionEvent];
+    expect(eventFault(event)).toBeUndefined();
+    const after = apply(session, { ...event, seq: 9, ts: "2026-02-14T23:00:00.000Z" });
+    const changes = [{ path: "src/new.ts", kind: "created" as const }];
+    expect(outsideScope(findPhase(after, "1") as SessionPhase, changes)).toEqual([]);
+    expect(decideScopeRequest(after, request(["src/new.ts"]), ".gemini").events).toEqual([]);
+  });
+
+  it("names only what is new", () => {
+    const { events } = decideScopeRequest(following(), request(["src/own.ts", "src/new.ts"]), ".gemini");
+    expect(events).toEqual([granted("1", "src/new.ts")]);
+  });
+
+  it("is kept of a refusal, with all that was asked for and who stood against it", () => {
+    const { events, result } = decideScopeRequest(following(), request(["src/new.ts", "old.ts"]), ".gemini");
+    expect(result).toMatchObject({ granted: false, owner: "3" });
+    expect(events).toEqual([{ ...granted("1", "src/new.ts", "old.ts"), granted: false, owner: "3" }]);
+  });
+
+  it.each([["\u0000"], [" "], ["x".repeat(100_000)], ["a\u001b]0;x\u0007b"]])(
+    "can be written down whatever was asked for: %j",
+    (path) => {
+      const { events, result } = decideScopeRequest(following(), request([path]), ".gemini");
+      expect(result.granted).toBe(false);
+      expect(events.map(eventFault)).toEqual([undefined]);
+      expect(JSON.stringify(events)).not.toContain("\\u001b");
+    },
+  );
+
+  it.each([
+    ["no paths", request([]), /must name them/],
+    ["no reason", request(["a.ts"], { reason: " " }), /say why/],
+    ["no such phase", request(["a.ts"], { phase: "9" }), /no phase "9"/],
+    ["a phase that waits", request(["a.ts"], { phase: "2" }), /Phase 2 is pending: only one in progress/],
+  ])("is refused with %s", (_, asked, message) => {
+    expect(() => decideScopeRequest(following(), asked, ".gemini")).toThrow(message);
+  });
+});

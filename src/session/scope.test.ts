@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
+import type { FrozenPlan, SessionEvent } from "./events.ts";
+import { declaresFiles, outsideScope, ownershipOf } from "./scope.ts";
+import type { SessionPhase } from "./session.ts";
+
+type Declared = Partial<FrozenPlan["phases"][number]>;
+
+const grant = (...paths: string[]): SessionEvent => ({
+  type: "phase.scope_requested",
+  phase: "1",
+  agent: "coder",
+  paths,
+  reason: "needed",
+  granted: true,
+  owner: null,
+});
+
+function phaseWith(declared: Declared, ...events: SessionEvent[]): SessionPhase {
+  return sessionAfter([frozenPhase("1", declared)], ...events).phases[0] as SessionPhase;
+}
+
+const modified = (path: string) => ({ path, kind: "modified" as const });
+const outside = (phase: SessionPhase, ...paths: string[]) => outsideScope(phase, paths.map(modified));
+
+describe("changes outside of what a phase owns", () => {
+  it("are none where it may create, modify or delete, whatever was done there", () => {
+    const phase = phaseWith({ files_created: ["a.ts"], files_modified: ["b.ts"], files_deleted: ["c.ts"] });
+    const changes = [
+      { path: "a.ts", kind: "modified" },
+      { path: "b.ts", kind: "deleted" },
+      { path: "c.ts", kind: "created" },
+    ] as const;
+    expect(outsideScope(phase, changes)).toEqual([]);
+  });
+
+  it("are told sorted, each once", () => {
+    const phase = phaseWith({ files_modified: ["src/a.ts"] });
+    expect(outside(phase, "z.ts", "src/b.ts", "z.ts", "src/a.ts", "A.ts")).toEqual(["A.ts", "src/b.ts", "z.ts"]);
+  });
+
+  it("count both names of a renamed file", () => {
+    const phase = phaseWith({ files_created: ["new.ts"], files_deleted: ["old.ts"] });
+    const renamed = (from: string, path: string) => outsideScope(phase, [{ path, kind: "renamed", from }]);
+    expect(renamed("old.ts", "new.ts")).toEqual([]);
+    expect(renamed("theirs.ts", "new.ts")).toEqual(["theirs.ts"]);
+    expect(renamed("old.ts", "elsewhere.ts")).toEqual(["elsewhere.ts"]);
+    expect(renamed("x.ts", "b.ts")).toEqual(["b.ts", "x.ts"]);
+  });
+
+  it.each<[string, string[], string[], string[]]>([
+    ["a directory, with or without a slash", ["src/", "lib"], ["src/a/b.ts", "lib/c.ts", "srcs/a.ts"], ["srcs/a.ts"]],
+    ["a directory that was replaced by a file", ["src/"], ["src"], ["src"]],
+    ["what lies above", ["src/x/y.ts"], ["src/x", "src"], ["src", "src/x"]],
+    ["globs", ["src/**/*.ts", "*.md"], ["src/a.ts", "src/b/c.ts", "x.md", "src/x.md"], ["src/x.md"]],
+    ["a brace set", ["src/{a,b}.ts"], ["src/a.ts", "src/b.ts", "src/c.ts"], ["src/c.ts"]],
+    ["a name that looks like a brace set", ["src/{a,b}.ts"], ["src/{a,b}.ts"], []],
+    [
+      "names that look like globs",
+      ["app/[id]/page.tsx", "app/(group)/page.tsx", "a{b}.ts"],
+      ["app/[id]/page.tsx", "app/(group)/page.tsx", "a{b}.ts", "app/[slug]/page.tsx"],
+      ["app/[slug]/page.tsx"],
+    ],
+    ["hidden files below a directory", ["src/"], ["src/.env", ".env"], [".env"]],
+    ["all of the project", ["."], ["a", "b/c"], []],
+    ["the repository around the project", ["**", "."], ["../other/a.ts"], ["../other/a.ts"]],
+    ["names with spaces and other scripts", ["docs/été/"], ["docs/été/a b.md"], []],
+    ["what is not in normal form", ["./src//a.ts", "lib\\b.ts"], ["src/a.ts", "lib/b.ts"], []],
+    ["what no phase may own", ["../x", "/etc"], ["../x", "etc"], ["../x", "etc"]],
+  ])("%s", (_, declared, changed, expected) => {
+    expect(outside(phaseWith({ files_modified: declared }), ...changed)).toEqual(expected);
+  });
+
+  it("are not what was granted, to the letter", () => {
+    const phase = phaseWith({}, grant("src/a.ts", "docs/", "app/[id].tsx"));
+    expect(outside(phase, "src/a.ts", "docs/x/y.md", "app/[id].tsx")).toEqual([]);
+    expect(outside(phase, "src/b.ts", "docs", "app/i.tsx")).toEqual(["app/i.tsx", "docs", "src/b.ts"]);
+  });
+
+  it("are all of them when nothing is declared, or no plan is on record", () => {
+    const { plan: _, ...unplanned } = phaseWith({ files_modified: ["a.ts"] });
+    expect(outside(phaseWith({}), "a.ts")).toEqual(["a.ts"]);
+    expect(outside(unplanned, "a.ts")).toEqual(["a.ts"]);
+  });
+
+  it("are found in no time: 2,000 changes against 500 paths, and against 500 globs", () => {
+    const changes = Array.from({ length: 2_000 }, (_, at) => modified(`src/module-${at % 700}/part/file-${at}.ts`));
+    /** The best of three: others may be at work on this machine. */
+    const timed = (phase: SessionPhase) => {
+      const times = [1, 2, 3].map(() => {
+        const start = performance.now();
+        expect(outsideScope(phase, changes).length).toBeGreaterThan(0);
+        return performance.now() - start;
+      });
+      return Math.min(...times);
+    };
+    const numbers = Array.from({ length: 500 }, (_, at) => at);
+    expect(timed(phaseWith({ files_modified: numbers.map((at) => `src/module-${at}/`) }))).toBeLessThan(100);
+    expect(timed(phaseWith({ files_modified: numbers.map((at) => `src/module-${at}/**/*.md`) }))).toBeLessThan(300);
+    expect(timed(phaseWith({ files_modified: numbers.map((at) => `**/*-${at}.md`) }))).toBeLessThan(500);
+  });
+});
+
+describe("whether a phase declares files", () => {
+  it.each<[string, SessionPhase, boolean]>([
+    ["none", phaseWith({}), false],
+    ["one to delete", phaseWith({ files_deleted: ["a"] }), true],
+    ["one that was granted", phaseWith({}, grant("a")), true],
+  ])("%s: %s", (_, phase, expected) => {
+    expect(declaresFiles(phase)).toBe(expected);
+  });
+});
+
+describe("what a phase owns, known from names alone", () => {
+  it.each([
+    ["src/a.ts", true],
+    ["lib/x/a.ts", true],
+    ["gen/a.ts", true],
+    ["lib/", true],
+    ["lib/x/", true],
+    ["src/a.ts/", true],
+    ["gen/", false],
+    ["src/", false],
+    ["b.ts", false],
+  ])("%s: %s", (path, expected) => {
+    const phase = phaseWith({ files_modified: ["src/a.ts", "lib/", "gen/*.ts"] });
+    expect(ownershipOf(phase)(path)).toBe(expected);
+  });
+});

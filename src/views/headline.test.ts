@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { headline } from "./headline.ts";
+
+it.each([
+  ["one line", "one line"],
+  ["\n first \nsecond", "first "],
+  ["Changed outside of its files:\n- a.ts\n- b.ts", "Changed outside of its files: a.ts, b.ts"],
+  ["Conflicts: \n\n  a.ts (modified by coder)\n", "Conflicts: a.ts (modified by coder)"],
+  ["Build failed:\nerror TS1\nerror TS2", "Build failed: error TS1"],
+  ["Changed:\n- a.ts\n- b.ts\nThey are in the project.", "Changed: a.ts, b.ts"],
+  ["nothing follows:", "nothing follows:"],
+  ["", ""],
+])("%j is known by %j", (message, line) => {
+  expect(headline(message)).toBe(line);
+});
+
+it("takes no more of a long list than a line can hold", () => {
+  expect(headline(`Files:\n${"- a\n".repeat(100_000)}`).length).toBeLessThan(100);
+});

@@ -1,0 +1,13 @@
+// The line that stands for a message of several.
+
+const MAX_LINES = 12;
+
+/** The first line; when that only announces what follows, with the list below it, or the line. */
+export function headline(message: string): string {
+  const [first = "", ...below] = message.trim().split("\n", MAX_LINES);
+  if (!first.trimEnd().endsWith(":")) return first;
+  const filled = below.map((line) => line.trim()).filter((line) => line !== "");
+  const end = filled.findIndex((line) => !line.startsWith("- "));
+  const listed = end === -1 ? filled : filled.slice(0, Math.max(1, end));
+  return [first.trimEnd(), listed.map((line) => line.replace(/^- /, "")).join(", ")].join(" ").trimEnd();
+}

@@ -1,0 +1,41 @@
+// bubblewrap for the tests that need it: what the machine has, or what a clean one lets itself be given.
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import type { TestContext } from "vitest";
+import { findSandbox, type SandboxProgram } from "../../src/engine/sandbox.ts";
+
+let found: SandboxProgram | undefined;
+
+/** Its path. Without it the test is skipped, and it is said why. */
+export function bubblewrap(context: Pick<TestContext, "skip">): string {
+  found ??= find();
+  if (found.kind === "found") return found.program;
+  return context.skip(`no sandbox on this machine: ${found.reason}`);
+}
+
+function find(): SandboxProgram {
+  const first = findSandbox(process.env);
+  if (first.kind === "found" || !/not installed/.test(first.reason) || !canInstall()) return report(first);
+  console.warn("Installing bubblewrap for the tests of the sandbox.");
+  const options = ["-o", "DPkg::Lock::Timeout=60", "-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=15"];
+  const install = ["install", "-y", "-qq", "--no-install-recommends", ...options, "bubblewrap"];
+  spawnSync("apt-get", install, {
+    stdio: "ignore",
+    timeout: 120_000,
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+  });
+  return report(findSandbox(process.env));
+}
+
+/** Root with apt is a container or a virtual machine that was made for this; nobody's own machine is changed. */
+function canInstall(): boolean {
+  return process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
+}
+
+function report(sandbox: SandboxProgram): SandboxProgram {
+  if (sandbox.kind === "missing") {
+    console.warn(`SKIPPED: the tests of the sandbox, because ${sandbox.reason}. ${sandbox.hint}`);
+  }
+  return sandbox;
+}

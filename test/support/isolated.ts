@@ -1,0 +1,187 @@
+// A project that is a git repository, with agents that edit its files, as a user has one: for runs in worktrees.
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Background, background, processesOf, TEST_TIMEOUT_MS } from "./processes.ts";
+import { type PhaseSpec, Project, planPath, planText, type Run } from "./project.ts";
+import { StandIn, type Start, type Steps, scripted } from "./stand-in.ts";
+
+export interface JournalEvent {
+  seq: number;
+  type: string;
+  phase?: string;
+  [key: string]: unknown;
+}
+
+/** What the stand-in notes of the steps that are about files and tools. */
+export interface Note extends Start {
+  cwd: string;
+  stdout: string;
+  answer: Record<string, unknown>;
+}
+
+export class IsolatedProject extends Project {
+  /** Where worktrees go. */
+  readonly cache = realpathSync(mkdtempSync(join(tmpdir(), "maestro-test-cache-")));
+  readonly agents: StandIn;
+
+  /** Committed with `files`; the plan is not. */
+  constructor(files: Record<string, string>, phases: PhaseSpec[]) {
+    super();
+    this.agents = new StandIn(this);
+    this.git("-c", "init.defaultBranch=main", "init", "-q");
+    this.git("config", "user.name", "User");
+    this.git("config", "user.email", "user@example.com");
+    this.write(".git/info/exclude", ".bin\n.home\n.gemini\n");
+    for (const [path, content] of Object.entries(files)) this.write(path, content);
+    this.git("add", "-A");
+    this.git("commit", "-q", "--allow-empty", "-m", "begin");
+    this.plan(phases);
+  }
+
+  plan(phases: PhaseSpec[]): void {
+    this.write(planPath, planText(phases));
+  }
+
+  git(...args: string[]): string {
+    const { code, stdout, stderr } = this.run("git", args);
+    if (code !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+    return stdout.trimEnd();
+  }
+
+  override environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+    return super.environment({ XDG_CACHE_HOME: this.cache, GIT_CONFIG_NOSYSTEM: "1", ...extra });
+  }
+
+  /** `maestro run` in parallel mode, with the session left open. */
+  carryOut(...options: string[]): Run {
+    return this.maestro(["run", planPath, "--keep-open", ...options], { env: this.agents.env() });
+  }
+
+  /** As `carryOut`, without waiting for it: `ended` of the answer does. */
+  begin(...options: string[]): Background {
+    return this.beginWith({}, ...options);
+  }
+
+  beginWith(env: Record<string, string>, ...options: string[]): Background {
+    return background(this, ["run", planPath, "--keep-open", "--grace", "500ms", ...options], this.agents.env(env));
+  }
+
+  /** Lets agents go on that wait for it. */
+  signal(name: string): void {
+    this.write(`.bin/${name}`, "");
+  }
+
+  notes(event: string): Note[] {
+    return this.agents.notes(event) as Note[];
+  }
+
+  resume(...options: string[]): Run {
+    return this.maestro(["resume", "--keep-open", ...options], { env: this.agents.env() });
+  }
+
+  events(type?: string): JournalEvent[] {
+    const path = ".gemini/state/progress.jsonl";
+    if (!this.exists(path)) return [];
+    const all: JournalEvent[] = this.read(path)
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+    return type === undefined ? all : all.filter((event) => event.type === type);
+  }
+
+  eventsOf(phase: string, type: string): JournalEvent[] {
+    return this.events(type).filter((event) => event.phase === phase);
+  }
+
+  /** The errors of a phase, as one text. */
+  errorsOf(phase: string): string {
+    return JSON.stringify(this.eventsOf(phase, "phase.error_added"));
+  }
+
+  /** What is left in the cache that is somebody's worktree. */
+  worktrees(): string[] {
+    const root = join(this.cache, "maestro");
+    if (!existsSync(root)) return [];
+    return readdirSync(root).flatMap((place) =>
+      readdirSync(join(root, place)).filter((name) => name !== "git" && !name.startsWith(".")),
+    );
+  }
+
+  /** Tells what nobody can see in its files any more: damaged objects, registrations of worktrees. */
+  health(): { worktrees: number; damage: string } {
+    const worktrees = this.git("worktree", "list", "--porcelain").match(/^worktree /gm)?.length ?? 0;
+    return { worktrees, damage: this.git("fsck", "--no-dangling", "--no-progress") };
+  }
+
+  refs(): string[] {
+    return this.git("for-each-ref", "--format=%(refname)", "refs/maestro").split("\n").filter(Boolean);
+  }
+
+  /** Everything of the user's in the repository that nobody but the user may change. */
+  belongings(): Record<string, string> {
+    const index = readFileSync(join(this.path, ".git/index")).toString("base64");
+    const reflog = this.exists(".git/logs/HEAD") ? this.read(".git/logs/HEAD") : "";
+    const branches = this.git("for-each-ref", "refs/heads", "refs/stash", "refs/tags");
+    return { index, reflog, branches, head: this.read(".git/HEAD"), config: this.read(".git/config") };
+  }
+
+  override remove(): void {
+    super.remove();
+    rmSync(this.cache, { recursive: true, force: true });
+  }
+}
+
+/** A phase whose agent owns `files`, takes the steps in every attempt, and reports all of the files as modified. */
+export function agent(id: string, files: string[], ...steps: Steps): PhaseSpec {
+  return scripted(id, { "*": [...steps, reporting(files)] }, { files_modified: files });
+}
+
+/** The same with other steps in the first attempt, which need not come to an end. */
+export function again(id: string, files: string[], first: Steps, ...others: Steps): PhaseSpec {
+  const script = { 1: [...first, reporting(files)], "*": [...others, reporting(files)] };
+  return scripted(id, script, { files_modified: files });
+}
+
+function reporting(files: string[]): Steps[number] {
+  return ["report", { modified: files.join(", ") || "none" }];
+}
+
+/** A phase that nobody asks for and that is never done: beside it everybody has a worktree, to the last. */
+export const bystander = agent("bystander", []);
+/** The choice of all others. */
+export const only = (...ids: string[]) => ["--phases", ids.join(",")];
+
+const PATIENCE_MS = TEST_TIMEOUT_MS - 5_000;
+
+/** Runs `use` in such a project, which is removed afterwards, with whatever still runs in it. */
+export async function withIsolated<T>(
+  files: Record<string, string>,
+  phases: PhaseSpec[],
+  use: (project: IsolatedProject) => T | Promise<T>,
+): Promise<T> {
+  const project = new IsolatedProject(files, phases);
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const left = processesOf(project).map(({ pid, command }) => `${pid} ${command}`);
+      reject(new Error(`not done within ${PATIENCE_MS} ms; running:\n${left.join("\n")}`));
+    }, PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([use(project), tooLate]);
+  } finally {
+    clearTimeout(timer);
+    for (const { pid } of processesOf(project)) end(pid);
+    project.remove();
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone meanwhile.
+  }
+}

@@ -1,0 +1,16 @@
+// Brings the project from one tree to another, to be killed on the way: usage: bring-in <project> <cache> [<from> <to>]. Without trees it
+// settles what another one left. Prints what came of it.
+
+import { bringIn, settle } from "../../../src/engine/bring-in.ts";
+import { openRepository } from "../../../src/git/open.ts";
+import { locateState } from "../../../src/store/location.ts";
+
+const [path = "", cache = "", from, to] = process.argv.slice(2);
+const opening = await openRepository(path, cache);
+if (opening.kind !== "open") throw new Error(opening.reason);
+const project = { repository: opening.repository, location: locateState(path, ".gemini") };
+const outcome =
+  from === undefined || to === undefined
+    ? await settle(project)
+    : await bringIn(project, { session: "s", phase: "1", attempt: 1, what: "integrate", from, to });
+process.stdout.write(JSON.stringify(outcome));

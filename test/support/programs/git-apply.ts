@@ -1,0 +1,15 @@
+// Carries out an integration, to be killed on the way: usage: git-apply <project> <cache> <from> <to> [finish]. Prints what came of it.
+
+import { carryOut, finish } from "../../../src/git/apply.ts";
+import { planApply } from "../../../src/git/apply-plan.ts";
+import { openRepository } from "../../../src/git/open.ts";
+
+const [project = "", cache = "", from = "", to = "", what] = process.argv.slice(2);
+const opening = await openRepository(project, cache);
+if (opening.kind !== "open") throw new Error(opening.reason);
+const { repository } = opening;
+const outcome =
+  what === "finish"
+    ? await finish(repository, from, to)
+    : await carryOut(repository, await planApply(repository, from, to));
+process.stdout.write(JSON.stringify(outcome));
