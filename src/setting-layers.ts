@@ -3,7 +3,6 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { errno, MaestroError, reasonOf } from "./errors.ts";
 import { EXTENSION_PATH } from "./extension-path.ts";
 
@@ -44,14 +43,14 @@ export function layersOf(projectRoot: string, env: Environment): Layer[] {
   const attempt = given(env, ATTEMPT_STATE_DIR);
   return [
     ["environment", attempt === undefined ? env : { ...env, [STATE_DIR]: attempt }],
-    ["workspace .env", readEnvFile(join(projectRoot, ".env"))],
-    ["extension .env", readEnvFile(join(extensionHome(env), ".env"))],
+    ["workspace .env", readEnvFile(`${projectRoot}/.env`)],
+    ["extension .env", readEnvFile(`${extensionHome(env)}/.env`)],
   ];
 }
 
 /** The extension's own directory as the user installed it: where its `.env` is. */
 function extensionHome(env: Environment): string {
-  return given(env, EXTENSION_PATH) ?? join(given(env, "HOME") ?? homedir(), ".gemini", "extensions", "maestro");
+  return given(env, EXTENSION_PATH) ?? `${given(env, "HOME") ?? homedir()}/.gemini/extensions/maestro`;
 }
 
 export function given(variables: Environment, name: string): string | undefined {

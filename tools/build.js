@@ -86,17 +86,21 @@ const server = {
   plugins: [laterTools, usedSchemas],
 };
 
-/** Builtins that cost a hook its start-up are loaded when something of them is used. */
+/** Builtins that cost a hook its start-up are loaded when a function of them is called; only the functions that are used are in the file. */
 const lateBuiltins = {
   name: "late-builtins",
   setup({ onResolve, onLoad }) {
     const filter = /^node:(crypto|os|child_process|util|url)$/;
-    onResolve({ filter }, ({ path }) => ({ path, namespace: "late" }));
+    onResolve({ filter }, ({ path }) => ({ path, namespace: "late", sideEffects: false }));
     onLoad({ filter, namespace: "late" }, ({ path }) => {
-      const names = Object.keys(createRequire(import.meta.url)(path));
-      const getters = names.map((name) => `${name}:{enumerable:true,get:()=>load().${name}}`);
-      const name = JSON.stringify(path.replace("node:", ""));
-      return { contents: `let m;const load=()=>m??=require(${name});Object.defineProperties(exports,{${getters}})` };
+      const builtin = createRequire(import.meta.url)(path);
+      const functions = Object.keys(builtin).filter(
+        (name) => typeof builtin[name] === "function" && !/^[A-Z]/.test(name),
+      );
+      const id = JSON.stringify(path.replace("node:", ""));
+      return {
+        contents: functions.map((name) => `export const ${name}=(...args)=>require(${id}).${name}(...args)`).join(";"),
+      };
     });
   },
 };
@@ -129,9 +133,19 @@ const hook = {
   plugins: [hookParts, lateBuiltins],
 };
 
-const built = (await Promise.all([programs, server, hook].map((options) => build(options)))).flatMap(
-  ({ outputFiles }) => outputFiles,
-);
+/** Every module of ours asks for its builtins again: ten times in the file that every hook reads. There, the first answer is kept. */
+function askOnce(text) {
+  const known = new Map();
+  return text.replace(/([\w$]+)=require\("(node:\w+)"\)/g, (asked, name, builtin) => {
+    if (known.has(builtin)) return `${name}=${known.get(builtin)}`;
+    known.set(builtin, name);
+    return asked;
+  });
+}
+
+const built = (await Promise.all([programs, server, hook].map((options) => build(options))))
+  .flatMap(({ outputFiles }) => outputFiles)
+  .map(({ path, text }) => ({ path, text: path.endsWith("/hook.cjs") ? askOnce(text) : text }));
 
 if (process.argv.includes("--check")) {
   const stale = built.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
@@ -140,5 +154,5 @@ if (process.argv.includes("--check")) {
   }
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
-  for (const { path, contents } of built) writeFileSync(path, contents);
+  for (const { path, text } of built) writeFileSync(path, text);
 }

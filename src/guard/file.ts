@@ -11,7 +11,8 @@ export function judgeFile(input: Readonly<Record<string, unknown>>, ground: Grou
 }
 
 function judgePath(path: string, ground: Ground): Denial | undefined {
-  const home = path.replace(/^~(?=\/|$)/, normal(ground.home || "/root"));
+  const isAtHome = path === "~" || path.startsWith("~/");
+  const home = isAtHome ? normal(ground.home || "/root") + path.slice(1) : path;
   const cwd = ground.cwd ?? ground.projectRoot;
   const straight = refuseDestination(locate(home, cwd), ground);
   // On some systems a backslash separates too.

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -39,6 +40,17 @@ describe("the quick look at a command", () => {
     "python3 -m pytest -q tests/unit",
     "mkdir -p src/api && make test 2>/dev/null",
     'git diff > "out put.patch"',
+    "cd packages/web\nnpm run build 2>&1 | tail -20\n\nls -la dist\n",
+    "npm run dev > dev.log 2>&1 &",
+    'npm test; echo "exit: $?"',
+    "git --no-pager diff HEAD~1 -- src/*.ts",
+    "find src -name '*.test.ts' -not -path '*/node_modules/*' | sort | uniq -c | head",
+    "sed -n '10,20p' src/a.ts",
+    "grep -on foo $FILES || true",
+    "wc -l < src/a.ts",
+    "[ -f package.json ] && cat package.json",
+    "curl -s -X POST http://localhost:3000/tasks",
+    "./gradlew test --info",
   ])("is enough to allow %s", (command) => {
     expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
   });
@@ -65,6 +77,25 @@ describe("the quick look at a command", () => {
     "ls | sh",
     "node -e 1",
     "l''s; x=1",
+    "ls &&",
+    "ls |\n",
+    "$X -la",
+    "git $X",
+    "ls `rm x`",
+    'ls "$(rm x)"',
+    "ls ${X}",
+    "printf -v X -- --output=.env; git log $X",
+    "find . -delete",
+    "find . -exec rm {} +",
+    "sed -n 'w .env' a",
+    "sed -i 10p a",
+    "sed -n 10p -i a",
+    "sort -uo .env a",
+    "uniq a .env",
+    "curl -so .env http://x",
+    "curl -K a",
+    "cat < in > out > more",
+    "set -- a",
     "ls & rm x",
     "ls >| f",
     "a2>f",
@@ -88,17 +119,18 @@ describe("the quick look at a command", () => {
 
   it("says what the whole judge says for anything that is made of its parts", () => {
     const name = fc.constantFrom(
-      ..."ls cat head tail grep rg cut tr wc npm pnpm yarn npx node python3 git cargo go tsc eslint date cd echo rm sh make mkdir pip bun CI=1 X=/tmp".split(
+      ..."ls cat head tail grep rg cut tr wc npm pnpm yarn npx node python3 git cargo go tsc eslint date cd echo rm sh make mkdir pip bun CI=1 X=/tmp printf sort uniq sed find curl set exit wait true test [ jq diff chmod docker black ./gradlew gofmt nl paste xargs tee export".split(
         " ",
       ),
     );
     const word = fc.oneof(
       fc.constantFrom(
-        ..."-la -rf --output=.env -o .env / ~ . .. .git/config src/a.ts test run exec -e -c x=1 status diff log push --force main reset --hard -- -n 5 /dev/null a.key -m pytest tsc -f - sed -i".split(
+        ..."-la -rf --output=.env -o .env / ~ . .. .git/config src/a.ts test run exec -e -c x=1 status diff log push --force main reset --hard -- -n 5 /dev/null a.key -m pytest tsc -f - sed -i $X $HOME $1 $? *.ts ** ? ~/x HEAD~1 HEAD^ -exec -delete -fprint 10,20p w -uo -v -s -O -d --no-pager branch stash -D ] 2 ps cp".split(
           " ",
         ),
       ),
-      fc.stringMatching(/^[\w./=@:,+%-]{1,8}$/),
+      fc.constantFrom('"$X"', '"a $? b"', '"$HOME/.bashrc"', "'$(x)'", '"$X$Y"', "$X/.env", "a$X"),
+      fc.stringMatching(/^[\w./=@:,+%*?~^$-]{1,8}$/),
       fc.stringMatching(/^[ -~]{0,8}$/).map((text) => `'${text.replaceAll("'", "")}'`),
       fc.stringMatching(/^[ -~]{0,8}$/).map((text) => `"${text.replaceAll('"', "")}"`),
     );
@@ -113,11 +145,31 @@ describe("the quick look at a command", () => {
       " &> x",
       " 2>f",
       ">&2",
+      " < in.txt",
+      " </dev/null",
+      " < a > b",
+      " > $X",
+      " 2>err.log",
     );
     const simple = fc
       .tuple(name, fc.array(word, { maxLength: 4 }), end)
       .map(([first, rest, last]) => [first, ...rest].join(" ") + last);
-    const glue = fc.constantFrom(" | ", " && ", "; ", ";", "|", " || ", " & ", "\n", "&&");
+    const glue = fc.constantFrom(
+      " | ",
+      " && ",
+      "; ",
+      ";",
+      "|",
+      " || ",
+      " & ",
+      "\n",
+      "&&",
+      "\n\n",
+      " &\n",
+      " |\n",
+      "&",
+      " &&\n",
+    );
     const line = fc
       .tuple(simple, fc.array(fc.tuple(glue, simple), { maxLength: 3 }))
       .map(([first, rest]) => rest.reduce((text, [between, next]) => text + between + next, first));

@@ -93,5 +93,7 @@ export function descriptorOf(path: string): number | undefined {
 }
 
 export function isDevice(path: string): boolean {
-  return /^\/dev\/(?:null|zero|full|tty\w*|console|ptmx|pts\/.*|tcp\/.*|udp\/.*)$/.test(path);
+  return (
+    path.startsWith("/dev/") && /^\/dev\/(?:null|zero|full|tty\w*|console|ptmx|pts\/.*|tcp\/.*|udp\/.*)$/.test(path)
+  );
 }

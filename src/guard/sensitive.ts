@@ -44,7 +44,7 @@ const secretEndings = [".pem", ".key", ".credentials"];
 function isSecret(name: string): boolean {
   if (secretEndings.some((ending) => name.endsWith(ending))) return true;
   if (name === ".env" || name.startsWith(".env.")) return !harmlessEnv.has(name);
-  if (isKnown(name) || !name.startsWith(".") || knownPart(name) === ".") return false;
+  if (!name.startsWith(".") || isKnown(name) || knownPart(name) === ".") return false;
   return canBe(name, ".env") || canBe(name, ".env.local");
 }
 
@@ -92,10 +92,14 @@ function isState(path: string, { stateDir }: Ground): boolean {
 const extensionParts = ["hooks", "policies", "agents", "dist", "gemini-extension.json"];
 const ownPolicies = /^policies\/(?:safety-baseline|agent-(?:read-only|read-shell|read-write|full-access))\.toml$/;
 
+function isOwnPolicy(path: string): boolean {
+  return path.startsWith("policies/") && ownPolicies.test(path);
+}
+
 function isExtension(path: string, ground: Ground): boolean {
   const project = normal(ground.projectRoot).toLowerCase();
   const inProject = isInside(path, project) ? path.slice(project.length + 1) : undefined;
-  if (inProject === "hooks/hooks.json" || ownPolicies.test(inProject ?? "")) return true;
+  if (inProject === "hooks/hooks.json" || isOwnPolicy(inProject ?? "")) return true;
   if (ground.extensionRoot === undefined) return false;
   const root = normal(ground.extensionRoot).toLowerCase();
   if (!isInside(path, root)) return false;
@@ -109,7 +113,8 @@ const startupFile =
 
 function isStartupFile(path: string, { home }: Ground): boolean {
   const homes = home === undefined ? [] : [normal(home).toLowerCase()];
-  const common = /^\/(?:root|(?:home|users)\/[^/]+)(?=\/)/.exec(path)?.[0];
-  if (common !== undefined) homes.push(common);
+  const [top, name, ...rest] = segmentsOf(path);
+  if (top === "root") homes.push("/root");
+  if ((top === "home" || top === "users") && rest.length > 0) homes.push(`/${top}/${name}`);
   return homes.some((root) => isInside(path, root) && startupFile.test(path.slice(root.length + 1)));
 }

@@ -8,7 +8,7 @@ import { baseName, locate } from "./paths.ts";
 import { descriptorOf, isDevice } from "./redirect.ts";
 import { refuseDestination } from "./sensitive.ts";
 import { shown } from "./shape.ts";
-import { type Denial, deny } from "./verdict.ts";
+import { type Denial, denyContent } from "./verdict.ts";
 import { isBase64, writtenBy } from "./written.ts";
 
 /** They say what they are told. */
@@ -46,7 +46,7 @@ export function judgeWritten(call: Call): Denial | undefined {
     if (refused !== undefined) return refused;
     if (isContent) found ??= path;
   }
-  return found === undefined ? undefined : refusal(call.name, found);
+  return found === undefined ? undefined : denyContent(call.name, found);
 }
 
 /** Content that flows through standard output into a file, and heredocs of cat. */
@@ -55,13 +55,13 @@ export function judgeOutput(call: Call): Denial | undefined {
   const isRead = stdin.isHeredoc === true && readsStdin(call.args);
   if (name === "cat" && isRead && stdout.kind !== "captured" && !isForState(call)) {
     const target = stdout.kind === "file" ? shown(baseName(stdout.path)) : "a heredoc";
-    return refusal(name, target);
+    return denyContent(name, target);
   }
   const git = readGit(call);
   const isPatch = git !== undefined && (git.verb === "apply" || git.verb === "am") && readsStdin(git.args);
-  if (isPatch && stdin.origin === "shell") return refusal(`git ${git.verb}`, "the patched files");
+  if (isPatch && stdin.origin === "shell") return denyContent(`git ${git.verb}`, "the patched files");
   if (stdout.kind !== "file" || !isContent(call, stdout.path)) return undefined;
-  return refusal(name, shown(baseName(stdout.path)));
+  return denyContent(name, shown(baseName(stdout.path)));
 }
 
 /** Without files, or with one that stands for it. */
@@ -91,11 +91,4 @@ function isContent(call: Call, path: string): boolean {
 
 function isLog(path: string): boolean {
   return /\.log(?:\.|$)|\/logs?\//.test(path);
-}
-
-export function refusal(name: string, target: string): Denial {
-  return deny(
-    "shell-write",
-    `Use write_file (or replace) for file content: the shell corrupts it (${shown(name)} -> ${shown(target)}). The shell is for running programs; their output may go into a log.`,
-  );
 }

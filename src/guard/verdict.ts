@@ -1,5 +1,7 @@
 // What the guard answers: allow, or deny with the rule and what to do instead.
 
+import { shown } from "./shape.ts";
+
 export type Rule =
   | "shell-write"
   | "destructive-rm"
@@ -22,4 +24,12 @@ export type Verdict = { verdict: "allow" } | Denial;
 
 export function deny(rule: Rule, reason: string): Denial {
   return { verdict: "deny", rule, reason };
+}
+
+/** Text that the shell would put into a file. */
+export function denyContent(name: string, target: string): Denial {
+  return deny(
+    "shell-write",
+    `Use write_file (or replace) for file content: the shell corrupts it (${shown(name)} -> ${shown(target)}). The shell is for running programs; their output may go into a log.`,
+  );
 }

@@ -12,8 +12,7 @@ import { printedBy } from "./printed.ts";
 import { innerOfCode, judgeCall } from "./rules.ts";
 import { isUnknown, shown } from "./shape.ts";
 import type { Shell } from "./shell.ts";
-import { refusal } from "./shell-write.ts";
-import type { Denial } from "./verdict.ts";
+import { type Denial, denyContent } from "./verdict.ts";
 import { fieldsOf, textOf } from "./words.ts";
 import { innerOf } from "./wrappers.ts";
 
@@ -66,7 +65,7 @@ export class Walk extends Grammar {
     this.step();
     for (const one of assignments) this.#assign(one, shell);
     const [file] = redirected.files;
-    if (file !== undefined) this.deny(refusal(">", shown(baseName(file))));
+    if (file !== undefined) this.deny(denyContent(">", shown(baseName(file))));
     return nothing;
   }
 

@@ -2,7 +2,7 @@
 // checkpoint most of the time. Reads only, says what looking.ts would say, and leaves everything that is not plain to it.
 
 import { lstatSync, readFileSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { HISTORY_FILE } from "../store/history-file.ts";
 import { DELEGATIONS, JOURNAL_FILE, VIEW_FILE } from "../store/journal-file.ts";
@@ -20,21 +20,21 @@ export function glimpse(event: string, input: HookInput, here: Surroundings): Re
   const directory = resolveStateDirectory(here.projectRoot, here.env);
   if (directory.startsWith("~")) return undefined;
   if (!isAbsolute(directory) && (/[\\/]/.test(directory) || directory === "..")) return undefined;
-  const base = resolve(here.projectRoot, directory);
-  const state = join(base, "state");
+  const base = isAbsolute(directory) ? directory : `${here.projectRoot}/${directory}`;
+  const state = `${base}/state`;
   // Links are refused, by somebody who says so.
   if (statOf(base)?.isDirectory() !== true || statOf(state)?.isDirectory() !== true) return undefined;
-  if (event === "SessionStart" && manifest.some((path) => statOf(join(base, ...path)) === undefined)) return undefined;
+  if (event === "SessionStart" && manifest.some((path) => statOf(`${base}/${path.join("/")}`) === undefined))
+    return undefined;
   // Somebody has to clear up, or may be interested.
-  const mayRun =
-    event !== "PreCompress" && statOf(join(state, DELEGATIONS, `${here.conversation}.jsonl`)) !== undefined;
+  const mayRun = event !== "PreCompress" && statOf(`${state}/${DELEGATIONS}/${here.conversation}.jsonl`) !== undefined;
   if (mayRun) return undefined;
-  const journal = statOf(join(state, JOURNAL_FILE));
+  const journal = statOf(`${state}/${JOURNAL_FILE}`);
   if (journal === undefined) {
     // A view alone is to be taken over.
-    return statOf(join(state, VIEW_FILE)) === undefined ? withoutSession(event, input, directory) : undefined;
+    return statOf(`${state}/${VIEW_FILE}`) === undefined ? withoutSession(event, input, directory) : undefined;
   }
-  const checkpoint = parseCheckpoint(textAt(join(state, CHECKPOINT_FILE)), markOf(journal));
+  const checkpoint = parseCheckpoint(textAt(`${state}/${CHECKPOINT_FILE}`), markOf(journal));
   return checkpoint === undefined ? undefined : withSession(event, input, state, checkpoint);
 }
 
@@ -50,7 +50,7 @@ function withSession(event: string, input: HookInput, state: string, checkpoint:
   if (event === "SessionStart") return waitingReply(checkpoint.waiting);
   if (event === "BeforeAgent") return commandName.test(textOf(input.prompt)) ? undefined : turnReply(checkpoint.brief);
   if (event !== "SessionEnd") return proceed;
-  const isNoted = textAt(join(state, HISTORY_FILE)).endsWith(` ${checkpoint.facts}\n`);
+  const isNoted = textAt(`${state}/${HISTORY_FILE}`).endsWith(` ${checkpoint.facts}\n`);
   return isNoted && checkpoint.status !== "completed" ? proceed : undefined;
 }
 

@@ -1,7 +1,7 @@
 // What Gemini CLI tells a hook: one JSON document on standard input. Read synchronously, because the asynchronous way costs a quarter
 // of the start of Node, and without ever waiting for a writer that says nothing.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readvSync } from "node:fs";
 import { errno } from "../errors.ts";
 import { now } from "./clock.ts";
 
@@ -41,52 +41,81 @@ type Read = { whole: HookInput } | { text: string; late: boolean };
 function readAll(deadline: number): Read {
   const fd = nonBlocking();
   if (fd === undefined) return { text: "", late: false };
-  const pieces: Buffer[] = [];
+  const pieces: Piece[] = [];
   let size = 0;
   let mayBeWhole = false;
   try {
     for (let waits = 0; size <= MAX_BYTES; ) {
-      const piece = Buffer.allocUnsafe(PIECE_BYTES);
-      const count = readPiece(fd, piece);
+      // Not a Buffer: making the first one, reading into it and asking it for its text takes four times as long as this.
+      const bytes = new Uint8Array(PIECE_BYTES);
+      const count = readPiece(fd, bytes);
       if (count === 0) break;
       if (count !== undefined) {
-        pieces.push(piece.subarray(0, count));
+        pieces.push({ bytes, count });
         size += count;
-        mayBeWhole = closes(piece.subarray(0, count)) ?? mayBeWhole;
+        mayBeWhole = closes(bytes, count) ?? mayBeWhole;
         // Most documents come at once, and their end need not be waited for.
         if (pieces.length > 1 || count === PIECE_BYTES) continue;
       }
       // Whoever wrote a whole document may leave the pipe open. Looked at only where one may end: a large one comes in many pieces.
       if (mayBeWhole) {
-        const whole = parseInput(textIn(pieces));
+        const whole = parseInput(textIn(pieces, size));
         if (whole !== undefined) return { whole };
         mayBeWhole = false;
       }
       if (count !== undefined) continue;
-      if (now() > deadline) return { text: textIn(pieces), late: true };
+      if (now() > deadline) return { text: textIn(pieces, size), late: true };
       pause(Math.min(5, 0.2 * 2 ** waits++));
     }
   } finally {
     if (fd !== 0) closeSync(fd);
   }
-  return { text: textIn(pieces), late: false };
+  return { text: textIn(pieces, size), late: false };
 }
 
-function textIn(pieces: readonly Buffer[]): string {
-  if (pieces.length === 1) return pieces[0]?.toString("utf8") ?? "";
-  return Buffer.concat(pieces).toString("utf8");
+interface Piece {
+  bytes: Uint8Array;
+  count: number;
 }
+
+function textIn(pieces: readonly Piece[], size: number): string {
+  const [first] = pieces;
+  if (first === undefined) return "";
+  if (pieces.length === 1) return decoded(first.bytes, size);
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const { bytes, count } of pieces) {
+    all.set(bytes.subarray(0, count), at);
+    at += count;
+  }
+  return decoded(all, size);
+}
+
+/** What Buffer.toString does in the end; the way there takes a tenth of a millisecond the first time. */
+function decoded(bytes: Uint8Array, end: number): string {
+  const { utf8Slice } = Buffer.prototype as { utf8Slice?: (this: Uint8Array, start: number, end: number) => string };
+  if (utf8Slice !== undefined) return utf8Slice.call(bytes, 0, end);
+  return Buffer.from(bytes.buffer, 0, end).toString("utf8");
+}
+
+const CLOSING_BRACE = 0x7d;
 
 /** Whether an object may end here; undefined for blanks, which change nothing. */
-function closes(piece: Buffer): boolean | undefined {
-  const end = piece.subarray(-64).toString("latin1").trimEnd();
-  return end === "" ? undefined : end.endsWith("}");
+function closes(bytes: Uint8Array, count: number): boolean | undefined {
+  let last = count - 1;
+  while (last >= 0 && isBlank(bytes[last])) last--;
+  return last < 0 ? undefined : bytes[last] === CLOSING_BRACE;
+}
+
+/** What JSON allows around a value. */
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** Undefined: nothing there at this moment. */
-function readPiece(fd: number, piece: Buffer): number | undefined {
+function readPiece(fd: number, bytes: Uint8Array): number | undefined {
   try {
-    return readSync(fd, piece, 0, piece.length, null);
+    return readvSync(fd, [bytes]);
   } catch (error) {
     if (errno(error) === "EAGAIN") return undefined;
     if (errno(error) === "EOF") return 0;
@@ -99,6 +128,10 @@ function readPiece(fd: number, piece: Buffer): number | undefined {
  * hands to its children, cannot be: there the handle that Node itself would use sets the flag.
  */
 function nonBlocking(): number | undefined {
+  if (process.platform === "linux" && isSocket()) {
+    setNonBlocking();
+    return 0;
+  }
   const stat = fstatSync(0);
   if (stat.isCharacterDevice()) return undefined;
   if (stat.isFIFO() && process.platform === "linux") {
@@ -106,6 +139,17 @@ function nonBlocking(): number | undefined {
   }
   if (!stat.isFile() && process.platform !== "win32") setNonBlocking();
   return 0;
+}
+
+/** The name of the descriptor tells in a third of the time that the first fstat takes. */
+function isSocket(): boolean {
+  try {
+    return readlinkSync("/proc/self/fd/0").startsWith("socket:");
+  } catch (error) {
+    // Without /proc, or without standard input.
+    if (errno(error) === undefined) throw error;
+    return false;
+  }
 }
 
 function setNonBlocking(): void {

@@ -1,7 +1,7 @@
 // dist/hook.cjs <event>: one JSON document in, one out, exit 0. Whatever goes wrong in here lets the call go on (C39), with a line on
 // standard error. Started for every tool call and every request to the model: each part is compiled only when its event comes.
 
-import { writeSync } from "node:fs";
+import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
 import { now } from "./clock.ts";
@@ -10,6 +10,7 @@ import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
 import type { Rest } from "./looking.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
 import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { judgeCall } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
 
 /** Far below the limit after which the CLI gives a hook up. */
@@ -20,7 +21,6 @@ const RESERVED_MS = 200;
 // Made when it is called for; what is large is a file of its own in dist/ (tools/build.js).
 const looking = () => require("./looking.ts") as typeof import("./looking.ts");
 const delegation = () => require("./delegation.ts") as typeof import("./delegation.ts");
-const toolCall = () => require("./tool-call.ts") as typeof import("./tool-call.ts");
 const guard = () => require("./guard.ts") as typeof import("./guard.ts");
 const rest: Rest = {
   session: () => require("./session.ts"),
@@ -45,7 +45,7 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
     case "run_shell_command":
     case "write_file":
     case "replace":
-      return toolCall().judgeCall(input, here, guard);
+      return judgeCall(input, here, guard);
     case "invoke_agent":
       return concernsUs(input, here) ? delegation().delegate(input, here) : looking().beginOther(input, here);
     case "complete_task":
@@ -110,17 +110,24 @@ function main(event: string): void {
     reply = complain(event, error instanceof Error ? error.message : String(error));
   }
   write(Buffer.from(JSON.stringify(reply)));
-  process.exit(0);
+  leave();
 }
 
-/** process.stdout would cost a tenth of the start of Node. */
+/** process.stdout would cost a tenth of the start of Node; writing a list of pieces shares its way with the reading of standard input. */
 function write(bytes: Buffer): void {
   try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+    for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writevSync(1, [rest]));
   } catch (error) {
     // Nobody is listening any more.
     if (errno(error) !== "EPIPE") throw error;
   }
+}
+
+/** What process.exit does in the end: nobody here waits for the event that it sends before, which takes a seventh of a millisecond. */
+function leave(): void {
+  const { reallyExit } = process as { reallyExit?: (code: number) => never };
+  if (reallyExit !== undefined) reallyExit(0);
+  process.exit(0);
 }
 
 main(process.argv[2] ?? "");

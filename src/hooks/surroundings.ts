@@ -27,7 +27,7 @@ export function surroundingsOf(
   own: Pick<Surroundings, "extensionRoot" | "clock" | "deadline" | "log"> & { cwd: string },
 ): Surroundings {
   const { cwd, ...rest } = own;
-  const agent = normalizeAgentName(env.MAESTRO_AGENT ?? "");
+  const agent = env.MAESTRO_AGENT === undefined ? "" : normalizeAgentName(env.MAESTRO_AGENT);
   const conversation = textOf(input.session_id) || env.GEMINI_SESSION_ID || "";
   return {
     ...rest,

@@ -1,6 +1,6 @@
 // BeforeTool of run_shell_command, write_file and replace: the tier of a dispatched agent, then the guard.
 
-import { resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
 import { judgeFile } from "../guard/file.ts";
 import type { Ground } from "../guard/ground.ts";
@@ -28,7 +28,8 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     tmpdir: here.env.TMPDIR ?? "/tmp",
     // Looked up when something is to be written: most commands write nothing.
     get stateDir() {
-      return resolve(here.projectRoot, stateDirectory(here));
+      const directory = stateDirectory(here);
+      return isAbsolute(directory) ? directory : `${here.projectRoot}/${directory}`;
     },
     extensionRoot: here.extensionRoot,
     realpath: realPath,

@@ -1,7 +1,7 @@
 // Where a path leads, through links and also when it does not exist yet. Looks, and opens nothing.
 
-import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, resolve, sep } from "node:path";
 import { errno } from "../errors.ts";
 
 const MAX_LINKS = 40;
@@ -11,12 +11,11 @@ export function realPath(path: string): string {
   const rest: string[] = [];
   let links = 0;
   for (let at = path; ; ) {
-    const stat = statOf(at);
-    if (stat?.isSymbolicLink() && links < MAX_LINKS) {
+    if (existsSync(at)) return below(realpathSync.native(at), rest);
+    if (links < MAX_LINKS && isLink(at)) {
       links += 1;
       at = resolve(dirname(at), readlinkSync(at));
-    } else if (stat !== undefined && !stat.isSymbolicLink()) return join(realpathSync.native(at), ...rest);
-    else if (dirname(at) === at) return path;
+    } else if (dirname(at) === at) return path;
     else {
       rest.unshift(basename(at));
       at = dirname(at);
@@ -24,11 +23,18 @@ export function realPath(path: string): string {
   }
 }
 
-function statOf(path: string): Stats | undefined {
+/** Both are normal: `join` would look again, and takes its time when a hook calls it first. */
+function below(directory: string, names: readonly string[]): string {
+  if (names.length === 0) return directory;
+  return (directory.endsWith(sep) ? directory : directory + sep) + names.join(sep);
+}
+
+/** Asked of what leads nowhere. */
+function isLink(path: string): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   } catch (error) {
     if (errno(error) === undefined) throw error;
-    return undefined;
+    return false;
   }
 }

@@ -86,7 +86,8 @@ export class IsolatedProject extends Project {
     if (!this.exists(path)) return [];
     const all: JournalEvent[] = this.read(path)
       .split("\n")
-      .filter((line) => line !== "")
+      // Behind the last line break may be a line that is being written.
+      .slice(0, -1)
       .map((line) => JSON.parse(line));
     return type === undefined ? all : all.filter((event) => event.type === type);
   }
