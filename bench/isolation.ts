@@ -1,16 +1,25 @@
-// What isolating an attempt costs: snapshot, worktree, its tree, merge and removal, beside `git worktree add` and `remove` of the same
-// repository of 5,000 files. Interleaved rounds. Then one pass over 50,000 files.
+// What isolating an attempt costs, by the engine's own functions: it is placed (snapshot, worktree), examined (its tree, a commit, a
+// reference), integrated (snapshot, merge, brought in) and cleared away; beside `git worktree add` and `remove` of the same repository of
+// 5,000 files. Interleaved rounds. Then one pass over 50,000 files.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mergeTrees } from "../src/git/merge.ts";
+import { clearAway } from "../src/engine/attempt-run.ts";
+import { examine } from "../src/engine/examine.ts";
+import { startIntegration } from "../src/engine/integrate.ts";
+import { Isolation } from "../src/engine/isolation.ts";
+import { type Control, placeAttempt, worktreeName } from "../src/engine/place.ts";
+import type { Workshop } from "../src/engine/workshop.ts";
 import { openRepository } from "../src/git/open.ts";
-import type { Repository } from "../src/git/repository.ts";
-import { snapshot } from "../src/git/snapshot.ts";
-import { addWorktree, treeOf } from "../src/git/worktree.ts";
-import { removeWorktree } from "../src/git/worktree-removal.ts";
+import { requirePhase, requireSession } from "../src/session/decide.ts";
+import { decideEnd, decideStart, type Rules } from "../src/session/decide-attempt.ts";
+import type { SessionEvent } from "../src/session/events.ts";
+import type { Session } from "../src/session/session.ts";
+import { locateState } from "../src/store/location.ts";
+import { createSession } from "../src/store/operations.ts";
+import { SessionStore } from "../src/store/session-store.ts";
 import { median, report } from "./support/measure.ts";
 
 const ROUNDS = 9;
@@ -41,10 +50,55 @@ async function makeProject(count: number): Promise<string> {
   return project;
 }
 
-async function open(project: string): Promise<Repository> {
+const rules: Rules = { maxRetries: 2, now: new Date(), hashes: () => ({}) };
+
+/** An engine's tools, as far as files are concerned, over a session with a phase a round. */
+async function open(project: string, rounds: number): Promise<Workshop> {
   const opening = await openRepository(project, join(root, "cache"));
   if (opening.kind !== "open") throw new Error(opening.reason);
-  return opening.repository;
+  const isolation = new Isolation({
+    projectRoot: project,
+    prefix: "w",
+    worktrees: "all",
+    repository: opening.repository,
+    ownership: "strict",
+    isShared: false,
+    exclude: [".gemini"],
+    include: [],
+    setup: "",
+    sandbox: null,
+  });
+  const parts = {
+    run: "bench",
+    store: newSession(project, rounds),
+    isolation,
+    projectRoot: project,
+    agents: new Map(),
+  };
+  const limits = { timeoutMs: 1, validationTimeoutMs: 1, maxRetries: rules.maxRetries, graceMs: 1 };
+  // Nothing here starts a process of an agent: the rest of a workshop is not asked for.
+  return { ...parts, limits, warn: console.error, now: () => new Date() } as Partial<Workshop> as Workshop;
+}
+
+function newSession(project: string, rounds: number): SessionStore {
+  const store = new SessionStore(locateState(project, ".gemini"), { now: () => new Date(), warn: console.error });
+  const phases = Array.from({ length: rounds }, (_, round) => ({
+    id: `p${round}`,
+    title: `Phase ${round}`,
+    agent: "coder",
+    description: "Work.",
+    validation_criteria: ["it works"],
+    validation: [],
+    parallel: true,
+    blocked_by: [],
+    files_created: [],
+    files_modified: ["src/part-3/**"],
+    files_deleted: [],
+  }));
+  const plan = { title: "Bench", design_ref: null, created: null, status: null, phases };
+  const about = { bytes: Buffer.from(""), path: "plan.md", task: null, executionMode: "parallel" as const };
+  createSession(store, { plan, ...about, now: new Date() });
+  return store;
 }
 
 async function timed<T>(into: number[], work: () => Promise<T> | T): Promise<T> {
@@ -54,52 +108,65 @@ async function timed<T>(into: number[], work: () => Promise<T> | T): Promise<T> 
   return result;
 }
 
-const stages = ["snapshot", "worktree", "tree of the worktree", "merge", "removal"] as const;
+const stages = ["placing", "examining", "integrating", "clearing away"] as const;
 type Times = Record<(typeof stages)[number], number[]>;
-const newTimes = (): Times => ({ snapshot: [], worktree: [], "tree of the worktree": [], merge: [], removal: [] });
+const newTimes = (): Times => ({ placing: [], examining: [], integrating: [], "clearing away": [] });
 
-async function isolate(repository: Repository, times: Times, round: number): Promise<void> {
-  const options = { exclude: [".gemini"], include: [] };
-  const base = await timed(times.snapshot, () => snapshot(repository, options));
-  const worktree = await timed(times.worktree, () => addWorktree(repository, "attempt", base));
-  for (let at = 0; at < CHANGED; at++)
-    writeFileSync(join(worktree.root, "src/part-3", `file-${300 + at}.ts`), `${round}\n`);
-  const theirs = await timed(times["tree of the worktree"], () => treeOf(repository, worktree, options));
+async function isolate(workshop: Workshop, times: Times, round: number): Promise<void> {
+  const { store, projectRoot } = workshop;
+  const [phase, attempt] = [`p${round}`, 1];
+  const record = (decide: (session: Session) => SessionEvent[]) =>
+    store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
+  const start = { run: "bench", runtime: "gemini", model: null, batch: "bench", prompt_bytes: 1, timeout_ms: 1 };
+  record((session) => decideStart(session, phase, start, rules));
+  const session = requireSession(store.session);
+  const worktree = worktreeName(workshop, session, requirePhase(session, phase));
+  const control: Control = { write: async (events) => record(() => events), running: () => true };
+  const placed = { phase, attempt, name: `coder.${phase}-${attempt}`, worktree };
+
+  const ground = await timed(times.placing, () => placeAttempt(workshop, placed, control));
+  const work = (directory: string, at: number) => join(directory, "src/part-3", `file-${300 + at}.ts`);
+  for (let at = 0; at < CHANGED; at++) writeFileSync(work(ground.root, at), `${round}\n`);
+  const found = await timed(times.examining, () => examine(workshop, { phase, attempt }, ground));
+  if (found?.files.length !== CHANGED) throw new Error(`${found?.files.length} files were found to be changed`);
+  const finished = { attempt, outcome: "success", exit_code: 0, signal: null, duration_ms: 1, usage: null } as const;
+  const end = { finished, evidence: null, changes: found.changes, warnings: [], isApart: true };
+  record((current) => decideEnd(current, phase, end, rules));
   // Somebody else's change came in between.
-  const ours = await aside(repository, base.tree, round);
-  const merged = await timed(times.merge, () => mergeTrees(repository, { base: base.tree, ours, theirs: theirs.tree }));
-  if (merged.kind !== "clean" || merged.tree === theirs.tree) throw new Error("not merged");
-  await timed(times.removal, () => removeWorktree(repository, "attempt"));
-}
-
-async function aside(repository: Repository, base: string, round: number): Promise<string> {
-  const file = join(repository.projectRoot, "src/part-7/file-700.ts");
-  writeFileSync(file, `somebody ${round}\n`);
-  const { tree } = await snapshot(repository, { exclude: [".gemini"], include: [] });
-  git(repository.projectRoot, "checkout", "-q", "--", "src/part-7/file-700.ts");
-  if (tree === base) throw new Error("nothing changed");
-  return tree;
+  writeFileSync(join(projectRoot, "src/part-7/file-700.ts"), `somebody ${round}\n`);
+  const result = await timed(times.integrating, () => startIntegration(workshop, phase, control.write).done);
+  if (result.kind !== "done") throw new Error(`not integrated: ${JSON.stringify(result)}`);
+  if (readFileSync(work(projectRoot, 0), "utf8") !== `${round}\n`) throw new Error("it is not in the project");
+  await timed(times["clearing away"], () => clearAway(workshop, phase));
 }
 
 const small = await makeProject(5000);
-const repository = await open(small);
+const workshop = await open(small, ROUNDS);
 const ours = newTimes();
 const plain: number[] = [];
-for (let round = 0; round < ROUNDS; round++) {
+const spread: number[] = [];
+const addAndRemove = (...settings: string[]) => {
   const path = join(root, "plain");
-  await timed(plain, () => {
-    git(small, "worktree", "add", "-q", "--detach", path, "HEAD");
-    git(small, "worktree", "remove", path);
-  });
-  await isolate(repository, ours, round);
+  git(small, ...settings, "worktree", "add", "-q", "--detach", path, "HEAD");
+  git(small, "worktree", "remove", path);
+};
+for (let round = 0; round < ROUNDS; round++) {
+  await timed(plain, () => addAndRemove());
+  await isolate(workshop, ours, round);
+  await timed(spread, () => addAndRemove("-c", "checkout.workers=0"));
 }
+workshop.store.close();
 const totals = plain.map((_, round) => stages.reduce((sum, stage) => sum + (ours[stage][round] ?? 0), 0));
 report("5,000 files: git worktree add and remove (median)", median(plain), "ms");
+report("5,000 files: the same, files written by several at once", median(spread), "ms");
 for (const stage of stages) report(`5,000 files: ${stage} (median)`, median(ours[stage]), "ms");
 report("5,000 files: an isolated attempt in all (median)", median(totals), "ms");
 report("ratio of the medians", median(totals) / median(plain), "x", 3);
+report("ratio of the medians, to several at once", median(totals) / median(spread), "x");
 
 const large = newTimes();
-await isolate(await open(await makeProject(50_000)), large, 0);
+const many = await open(await makeProject(50_000), 1);
+await isolate(many, large, 0);
+many.store.close();
 for (const stage of stages) report(`50,000 files: ${stage}`, large[stage][0] ?? Number.NaN, "ms");
 rmSync(root, { recursive: true });

@@ -5,10 +5,11 @@ import type { Archived } from "../store/archive.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { settingsOf, withStore } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
-import { tidyRepository } from "./tidy.ts";
+import { settleFirst, tidyRepository } from "./tidy.ts";
 
 export async function archive(io: Io, options: { json?: boolean }): Promise<number> {
   const settings = settingsOf(io);
+  await settleFirst(io, settings);
   const archived = withStore(io, settings, (store): Archived => {
     const owner = runningEngine(store.location);
     if (owner !== undefined) {

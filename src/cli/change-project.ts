@@ -3,9 +3,12 @@
 
 import { bringIn, type GitProject } from "../engine/bring-in.ts";
 import { declaredFiles } from "../engine/isolation.ts";
+import { settleProject } from "../engine/settle-project.ts";
 import { changesBetween, type FileChange } from "../git/changes.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../git/merge.ts";
+import type { Repository } from "../git/repository.ts";
 import { snapshot } from "../git/snapshot.ts";
+import { treeWithout } from "../git/tree-without.ts";
 import { type FileLists, requirePhase } from "../session/decide.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
@@ -20,7 +23,6 @@ import { type Kept, requireKept, requireRepository, type Worked, type WorkFlags 
 import { paint } from "./paint.ts";
 import { excluded } from "./repository.ts";
 import { sessionFor } from "./results.ts";
-import { settleProject } from "./settle-project.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -61,7 +63,7 @@ export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: 
     const project = { repository: await requireRepository(io), location: store.location };
     const release = claimEngine(store.location);
     try {
-      const settled = await settleProject(project, store);
+      const settled = await settleProject(project, store, io.now());
       if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
       return await change(io, { store, project }, id, flags, deed);
     } finally {
@@ -84,7 +86,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   if (attempt === undefined || attempt.changes.total === 0) return unchanged(io, session, id, attempt, flags, deed);
   const work = { session, phase, attempt };
   const { repository, location } = project;
-  const kept = await requireKept(repository, session.session_id, id, attempt);
+  const kept = await ownWork(repository, attempt, await requireKept(repository, session.session_id, id, attempt));
   const options = { exclude: excluded(repository, location), include: [], force: declaredFiles(session) };
   const { tree: from } = await snapshot(repository, options);
   const merged = await mergeTrees(repository, { ...deed.merge(kept), ours: from });
@@ -96,8 +98,10 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
     const about = { session: session.session_id, phase: id, attempt: attempt.attempt, what: deed.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });
     if (brought.kind === "changed") {
-      const files = brought.paths.map((path) => ({ path, reason: "changed in this very moment" }));
-      return conflict(io, work, files, flags, deed, "Try again.");
+      const files = brought.paths.map((path) => ({ path, reason: "not on disk as git has it" }));
+      const advice =
+        "Somebody changed it in this very moment: try again. Or a content filter (git-lfs, git-crypt) stands for it.";
+      return conflict(io, work, files, flags, deed, advice);
     }
     record(store, work, deed, { from, to: merged.tree }, { files: listsOf(changes), projectRoot: io.cwd });
   } finally {
@@ -105,6 +109,12 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   }
   const isActive = store.session?.session_id === session.session_id;
   return tell(io, { ...work, isActive }, changes, flags, deed);
+}
+
+/** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
+async function ownWork(repository: Repository, { placed, changes }: Worked, { base, commit }: Kept): Promise<Kept> {
+  if (placed?.worktree !== null || changes.outside.length === 0) return { base, commit };
+  return { base, commit: await treeWithout(repository, { tree: commit, base, paths: changes.outside }) };
 }
 
 function record(

@@ -7,6 +7,7 @@ import { stripControls } from "../text.ts";
 import { redactorOf, settingsOf, withStore } from "./context.ts";
 import { duration } from "./engine-options.ts";
 import { type Io, printJson } from "./io.ts";
+import { settleFirst } from "./tidy.ts";
 
 const STOP_PATIENCE_MS = 7_000;
 
@@ -19,8 +20,10 @@ export function retry(io: Io, phase: string, flags: DecisionFlags & { timeout?: 
   return decide(io, phase, "in_progress", flags, duration("--timeout", flags.timeout, "m", 1));
 }
 
-export function skip(io: Io, phase: string, flags: DecisionFlags): number {
-  return decide(io, phase, "skipped", flags);
+export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise<number> {
+  const code = decide(io, phase, "skipped", flags);
+  await settleFirst(io, settingsOf(io));
+  return code;
 }
 
 function decide(
@@ -54,6 +57,7 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
     location: store.location,
   }));
   if (!(await engineGone(location))) io.err("WARNING: The engine has not ended yet\n");
+  else await settleFirst(io, settingsOf(io));
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
   return 0;

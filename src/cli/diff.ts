@@ -6,7 +6,14 @@ import type { Session } from "../session/session.ts";
 import { diffText, statLines } from "../views/diff.ts";
 import { openStore, settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
-import { requireKept, requireRepository, type Worked, type WorkFlags, workedAttempt } from "./kept-work.ts";
+import {
+  isInProject,
+  requireKept,
+  requireRepository,
+  type Worked,
+  type WorkFlags,
+  workedAttempt,
+} from "./kept-work.ts";
 import { paint } from "./paint.ts";
 import { sessionFor } from "./results.ts";
 
@@ -28,11 +35,12 @@ export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number
 function facts({ session_id: session }: Session, phase: string, attempt: Worked | undefined) {
   const about = { session, phase, attempt: attempt?.attempt ?? null };
   const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
-  return { ...about, integrated: attempt?.integrated !== undefined, ...(attempt?.changes ?? none) };
+  return { ...about, integrated: attempt !== undefined && isInProject(attempt), ...(attempt?.changes ?? none) };
 }
 
-function stat(io: Io, phase: string, { attempt, changes, integrated }: Worked): string[] {
-  return statLines({ phase, attempt, changes, isIntegrated: integrated !== undefined }, paint(io.color));
+function stat(io: Io, phase: string, work: Worked): string[] {
+  const { attempt, changes } = work;
+  return statLines({ phase, attempt, changes, isIntegrated: isInProject(work) }, paint(io.color));
 }
 
 function unchanged(id: string, attempt: Worked | undefined, flags: DiffFlags): string {

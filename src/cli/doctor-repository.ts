@@ -12,13 +12,15 @@ import type { ResolvedSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { describeIntent, readIntent, setIntentAside } from "../store/integration-file.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
+import { readSession } from "../store/read-session.ts";
 import { plural } from "../views/amount.ts";
 import { someOf } from "../views/work.ts";
 import { cacheRoot } from "./cache-directory.ts";
+import { openStore } from "./context.ts";
 import type { Finding } from "./finding.ts";
 import type { Io } from "./io.ts";
-import { openProject } from "./repository.ts";
-import { type Problem, problemOf, tidy } from "./tidy.ts";
+import { openProject, worktreePrefix } from "./repository.ts";
+import { neededBy, type Problem, problemOf, tidy } from "./tidy.ts";
 
 const MAX_NAMES = 5;
 const check = "isolation";
@@ -27,8 +29,11 @@ export async function checkRepository(io: Io, settings: ResolvedSettings, fix: b
   try {
     const opening = await openProject(io);
     const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
+    const store = openStore(io, settings);
+    readSession(store);
+    const needed = neededBy(store.session);
     const cleared = fix ? await clear(io, settings, location) : [];
-    return [await possible(io, opening), ...cleared, ...begun(location), ...(await left(opening))];
+    return [await possible(io, opening), ...cleared, ...begun(location), ...(await left(opening, location, needed))];
   } catch (error) {
     return [failure(expected(error))];
   }
@@ -70,10 +75,10 @@ function begun(location: StateLocation): Finding[] {
   }
 }
 
-async function left(opening: Opening): Promise<Finding[]> {
+async function left(opening: Opening, location: StateLocation, needed: ReadonlySet<string>): Promise<Finding[]> {
   if (opening.kind !== "open") return [];
   const { repository } = opening;
-  const dead = deadWorktrees(repository);
+  const dead = deadWorktrees(repository, worktreePrefix(location)).filter((name) => !needed.has(name));
   const hint = '"maestro doctor --fix" removes them, and so does the next run.';
   const message = `${plural(dead.length, "worktree")} left by processes that have ended`;
   const worktrees: Finding[] = dead.length === 0 ? [] : [{ check, level: "warn", message, hint }];

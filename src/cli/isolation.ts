@@ -11,7 +11,7 @@ import { manifest } from "../store/workspace.ts";
 import { stripControls } from "../text.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { Io } from "./io.ts";
-import { excluded, openProject } from "./repository.ts";
+import { excluded, openProject, worktreePrefix } from "./repository.ts";
 import { sandboxOf } from "./sandbox.ts";
 
 export interface IsolationRequest {
@@ -42,6 +42,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
   const worktrees = !isApart ? "none" : engine.isolation === "worktree" || engine.sandbox ? "all" : "parallel";
   const options: IsolationOptions = {
     projectRoot: io.cwd,
+    prefix: worktreePrefix(location),
     worktrees,
     repository,
     ownership: ownershipOf(engine, mode),
@@ -59,6 +60,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
 export function noIsolation(projectRoot: string): Isolation {
   return new Isolation({
     projectRoot,
+    prefix: "",
     worktrees: "unwatched",
     repository: null,
     ownership: "warn",

@@ -28,7 +28,8 @@ export function workedAttempt(phase: SessionPhase, number: string | undefined): 
 /** The last attempt whose work is in the project, or the one of that number, which has to be. */
 export function integratedAttempt(phase: SessionPhase, number: string | undefined): Worked {
   const meant = number === undefined ? phase.attempts : [numbered(phase, number)];
-  const found = meant.filter(isWorked).findLast(isInProject);
+  const there = meant.filter(isWorked).filter(isInProject);
+  const found = there.findLast(({ changes }) => changes.total > 0) ?? there.at(-1);
   if (found !== undefined) return found;
   const what =
     number === undefined ? `Nothing of phase ${phase.id} is` : `Attempt ${number} of phase ${phase.id} is not`;
@@ -47,7 +48,7 @@ function numbered({ id, attempts }: SessionPhase, number: string): Attempt {
 }
 
 /** Brought in, or done there: then also what a failed attempt left. */
-function isInProject({ integrated, placed, changes }: Worked): boolean {
+export function isInProject({ integrated, placed, changes }: Worked): boolean {
   return integrated !== undefined || (placed?.worktree === null && changes.total > 0);
 }
 

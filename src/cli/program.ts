@@ -116,7 +116,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .option("--reason <text>", "why")
     .addOption(json())
     .addHelpText("after", examples("maestro skip 3", 'maestro skip 3 --reason "done by hand"'))
-    .action((phase, options) => verdict(skip(io, phase, options)));
+    .action(async (phase, options) => verdict(await skip(io, phase, options)));
 
   verb(maestro, "verify <phase>", "run the validation commands of a delegated phase and record the result")
     .option("--validation-timeout <time>", "limit of a validation command", "10m")

@@ -1,5 +1,6 @@
 // The git repository that the project lies in, and what of the project is no part of a snapshot.
 
+import { createHash } from "node:crypto";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errno, reasonOf } from "../errors.ts";
 import { type Opening, openRepository } from "../git/open.ts";
@@ -21,6 +22,14 @@ export async function openProject(io: Pick<Io, "cwd" | "env">): Promise<Opening>
     const hint = `Worktrees are kept in ${cache}; XDG_CACHE_HOME names another place.`;
     return { kind: "refused", reason: `the repository cannot be worked with: ${reasonOf(error)}${where}`, hint };
   }
+}
+
+/** How the names of a project's worktrees begin: several projects may lie in one repository, each with an engine of its own. */
+export function worktreePrefix({ root, components }: StateLocation): string {
+  return `${createHash("sha256")
+    .update([root, ...components].join("/"))
+    .digest("hex")
+    .slice(0, 8)}-`;
 }
 
 /** The directories of Maestro in a state directory that is not its alone. */

@@ -2,10 +2,12 @@
 // sessions. Nothing of the user's is ever removed, and nothing of a session that somebody may still be at.
 
 import type { GitProject } from "../engine/bring-in.ts";
+import { settleProject } from "../engine/settle-project.ts";
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
 import { drop, list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import { pruneWorktrees } from "../git/worktree-removal.ts";
+import { lastAttempt, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archivedNames } from "../store/archive.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
@@ -15,8 +17,7 @@ import { readSession } from "../store/read-session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { openStore } from "./context.ts";
 import type { Io } from "./io.ts";
-import { openProject } from "./repository.ts";
-import { settleProject } from "./settle-project.ts";
+import { openProject, worktreePrefix } from "./repository.ts";
 
 export interface Tidied {
   /** What became of a change that had been begun. */
@@ -53,8 +54,9 @@ export async function tidy(io: Io, settings: ResolvedSettings): Promise<Tidied> 
   try {
     const { state } = readSession(store);
     const project = { repository, location: store.location };
-    tidied.settled = await attempt(() => settleIfIdle(project, store));
-    tidied.worktrees = (await attempt(() => pruneWorktrees(repository))) ?? [];
+    tidied.settled = await attempt(() => settleIfIdle(project, store, io.now()));
+    tidied.worktrees =
+      (await attempt(() => pruneWorktrees(repository, worktreePrefix(store.location), neededBy(store.session)))) ?? [];
     if (state === "broken") return tidied;
     const kept = settings.values.MAESTRO_KEEP_REFS;
     tidied.sessions = (await attempt(() => dropOld(repository, store.location, store.session?.session_id, kept))) ?? [];
@@ -64,13 +66,39 @@ export async function tidy(io: Io, settings: ResolvedSettings): Promise<Tidied> 
   }
 }
 
+/** The worktrees that a resume would look into. */
+export function neededBy(session: Session | undefined): ReadonlySet<string> {
+  const last = session?.aborted ? [] : (session?.phases ?? []).flatMap((phase) => lastAttempt(phase) ?? []);
+  return new Set(last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : [])));
+}
+
+/** Before a session is put away, or after a person has decided against a phase: a change that was half in the project is finished or undone. */
+export async function settleFirst(io: Io, settings: ResolvedSettings): Promise<void> {
+  const store = openStore(io, settings);
+  try {
+    if (readIntent(store.location) === undefined) return;
+    const opening = await openProject(io);
+    if (opening.kind !== "open") return;
+    readSession(store);
+    const settled = await settleIfIdle({ repository: opening.repository, location: store.location }, store, io.now());
+    if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+  } catch (error) {
+    // It stays on record, and what follows is not made worse by it.
+    if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
+    const { message, hint } = problemOf(error);
+    io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+  } finally {
+    store.close();
+  }
+}
+
 /** An engine that runs is at it itself. */
-async function settleIfIdle(project: GitProject, store: SessionStore): Promise<string | undefined> {
+async function settleIfIdle(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
   const { location } = project;
   if (runningEngine(location) !== undefined || readIntent(location) === undefined) return undefined;
   const release = claimEngine(location);
   try {
-    return await settleProject(project, store);
+    return await settleProject(project, store, now);
   } finally {
     release();
   }

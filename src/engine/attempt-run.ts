@@ -12,10 +12,11 @@ import { type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
 import { examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
 import type { Ground } from "./isolation.ts";
-import { type Control, placeAttempt } from "./place.ts";
+import { type Control, placeAttempt, purposeOf } from "./place.ts";
 import type { Workshop } from "./workshop.ts";
 
 const RESPITE_MS = 1000;
+const stoppedEarly = { kind: "interrupted", message: "It was stopped before it began" } as const;
 
 export interface RunningAttempt {
   stop: (why: Killed) => void;
@@ -46,11 +47,10 @@ export function runAttempt(
       ground = await placeAttempt(workshop, prepared, control);
     } catch (error) {
       if (!isExpected(error)) throw error;
+      if (stopped !== null) return neverStarted(prepared, stoppedEarly);
       return neverStarted(prepared, { kind: "failure", message: `It has no place to work: ${reasonOf(error)}` });
     }
-    if (stopped !== null) {
-      return neverStarted(prepared, { kind: "interrupted", message: "It was stopped before it began" });
-    }
+    if (stopped !== null) return neverStarted(prepared, stoppedEarly);
     const started = startAttempt(workshop, prepared, ground, watcher);
     stopNow = started.stop;
     const exit = await started.exit;
@@ -71,17 +71,17 @@ export async function adoptAttempt(workshop: Workshop, phase: string): Promise<F
   const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const result = adoptResult(workshop, phase, attempt);
-  const ground = groundOf(workshop, attempt);
+  const ground = groundOf(workshop, phase, attempt);
   const isGone = (attempt.placed?.worktree ?? null) !== null && ground.worktree === null;
   return isGone ? { ...result, blind: "its worktree is not there any more" } : lookedAt(workshop, result, ground);
 }
 
 /** Where an attempt of a dead engine worked. A listing went with that engine. */
-function groundOf({ isolation, projectRoot }: Workshop, { placed }: Attempt): Ground {
+function groundOf({ isolation, projectRoot }: Workshop, phase: string, { placed, run, attempt }: Attempt): Ground {
   const nowhere: Ground = { root: projectRoot, worktree: null, before: null };
   if (placed === undefined || isolation.options.repository === null) return nowhere;
   if (placed.worktree === null) return { ...nowhere, before: placed.base };
-  const worktree = adoptWorktree(isolation.repository, placed.worktree) ?? null;
+  const worktree = adoptWorktree(isolation.repository, placed.worktree, purposeOf({ run, phase, attempt })) ?? null;
   return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
 }
 
@@ -103,10 +103,12 @@ function isExpected(error: unknown): boolean {
 /** Takes the worktree of the phase's last attempt away; what it held is kept in a commit. */
 export async function clearAway(workshop: Workshop, phase: string): Promise<void> {
   const { isolation, store, warn, limits } = workshop;
-  const name = lastAttempt(requirePhase(requireSession(store.session), phase))?.placed?.worktree ?? null;
-  if (name === null || isolation.options.repository === null) return;
+  const last = lastAttempt(requirePhase(requireSession(store.session), phase));
+  const name = last?.placed?.worktree ?? null;
+  if (last === undefined || name === null || isolation.options.repository === null) return;
+  const purpose = purposeOf({ phase, ...last });
   try {
-    await removeWorktree(isolation.repository, name);
+    await removeWorktree(isolation.repository, name, purpose);
     isolation.release(name, 2 * limits.graceMs + RESPITE_MS);
   } catch (error) {
     if (!isExpected(error)) throw error;

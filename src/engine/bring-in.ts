@@ -46,16 +46,19 @@ export async function bringIn(project: GitProject, intent: Intent): Promise<Brou
   return paths.length === 0 ? { kind: "applied" } : { kind: "changed", paths };
 }
 
-/** Finishes what a killed process began; undefined when there is nothing. */
-export async function settle(project: GitProject): Promise<Settled | undefined> {
+/** Finishes what a killed process began, or takes it back when it is not wanted any more; undefined when there is nothing. */
+export async function settle(
+  project: GitProject,
+  isWanted: (intent: Intent) => boolean = () => true,
+): Promise<Settled | undefined> {
   const { repository, location } = project;
   const intent = readIntent(location);
   if (intent === undefined) return undefined;
   await requirePossible(repository, intent);
   try {
-    const { left } = await finish(repository, intent.from, intent.to);
-    const outcome = left.length === 0 ? "applied" : "undone";
-    const all = outcome === "applied" ? left : [...left, ...(await takeBack(project, intent))];
+    const left = isWanted(intent) ? (await finish(repository, intent.from, intent.to)).left : null;
+    const outcome = left?.length === 0 ? "applied" : "undone";
+    const all = outcome === "applied" ? [] : [...(left ?? []), ...(await takeBack(project, intent))];
     removeIntent(location);
     return { intent, outcome, left: [...new Set(all)] };
   } catch (error) {

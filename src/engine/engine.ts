@@ -5,7 +5,7 @@ import { MaestroError, type signalCodes } from "../errors.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideCompletion, requirePhase, requireSession } from "../session/decide.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
-import { awaitsIntegration, type Session, type SessionPhase } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 import { judgeStatus } from "../session/transitions.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt } from "./attempt.ts";
@@ -247,18 +247,18 @@ export class Engine {
   #finish(finished: Finished, update: Update): void {
     const { phase } = finished;
     this.#follow(recordEnd(this.#workshop, finished, update), phase, update);
-    // Who has to be proved needs it.
-    if (!awaitsIntegration(this.#phase(phase))) this.#clear(phase);
+    this.#clear(phase);
   }
 
   #integrate(phase: string): void {
-    const integration = startIntegration(this.#workshop, phase);
+    const integration = startIntegration(this.#workshop, phase, (events) => this.#outbox.write(events));
     this.activity.set(phase, "integrating");
     this.#live.set(phase, integration);
-    this.#await(phase, integration.done, (result) => (update) => {
-      recordIntegration(this.#workshop, phase, result, update);
-      if (result.kind !== "stopped") this.#clear(phase);
-    });
+    this.#await(
+      phase,
+      integration.done,
+      (result) => (update) => recordIntegration(this.#workshop, phase, result, update),
+    );
   }
 
   #validate(phase: string): void {
@@ -282,10 +282,6 @@ export class Engine {
       .catch((error: unknown) => this.#fail(error))
       .finally(() => void this.#clearing.delete(task));
     this.#clearing.add(task);
-  }
-
-  #phase(id: string): SessionPhase {
-    return requirePhase(requireSession(this.#workshop.store.session), id);
   }
 
   /** Until the end of `work` is recorded the phase counts as live. What goes wrong in it ends the run. */

@@ -19,6 +19,7 @@ const exclude = [".gemini"];
 function workshopOf(session: Session, over: Partial<IsolationOptions>): Workshop {
   const options: IsolationOptions = {
     projectRoot: "",
+    prefix: "w",
     worktrees: "parallel",
     repository: null,
     ownership: "strict",
@@ -29,7 +30,8 @@ function workshopOf(session: Session, over: Partial<IsolationOptions>): Workshop
     sandbox: null,
     ...over,
   };
-  return { isolation: new Isolation(options), store: { session } } as unknown as Workshop;
+  const store = { session, refresh: () => undefined };
+  return { isolation: new Isolation(options), projectRoot: options.projectRoot, store } as unknown as Workshop;
 }
 
 const attempt = (phase: string): SessionEvent => ({

@@ -1,11 +1,13 @@
 // What an attempt did, read from its files and never from its report: every file that changed, with its lines, kept as a commit.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { changesBetween, type FileChange as TreeChange } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
 import { keep } from "../git/refs.ts";
 import { treeOf, type Worktree } from "../git/worktree.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
-import { type FileChange, MAX_LISTED_CHANGES, type WarningCode } from "../session/events.ts";
+import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../session/events.ts";
 import { outsideScope, ownershipOf } from "../session/scope.ts";
 import type { Changes, Session, SessionPhase } from "../session/session.ts";
 import { declaredFiles, type Ground, type Moment } from "./isolation.ts";
@@ -33,6 +35,8 @@ interface Examined {
 /** Null when nobody looked at the files before. */
 export async function examine(workshop: Workshop, examined: Examined, ground: Ground): Promise<Work | null> {
   if (ground.before === null) return null;
+  // What its agent was granted a moment ago was recorded by another process.
+  workshop.store.refresh();
   if (ground.worktree !== null) return inWorktree(workshop, examined, ground.worktree, String(ground.before));
   return inProject(workshop, examined, ground.before);
 }
@@ -64,7 +68,11 @@ async function inProject(workshop: Workshop, examined: Examined, before: NonNull
   const now = await isolation.tree.take(() => isolation.look(session));
   if (isolation.options.isShared) return amongOthers(session, phase, await differences(workshop, before, now));
   if (typeof before === "string" && now.kind === "commit") {
-    const { changes: files, commit } = await kept(workshop, examined, phase, before, now.snapshot.tree);
+    const { changes, commit } = await kept(workshop, examined, phase, before, now.snapshot.tree);
+    // What is only ignored by now is not gone.
+    const files = changes.filter(
+      ({ kind, path }) => kind !== "deleted" || !existsSync(join(workshop.projectRoot, path)),
+    );
     return {
       changes: changesOf(phase, files, before, commit),
       files,
@@ -150,6 +158,6 @@ function changesOf(
     total: changes.length,
     added: sum(({ added }) => added),
     removed: sum(({ removed }) => removed),
-    outside: outsideScope(phase, changes),
+    outside: outsideScope(phase, changes).slice(0, MAX_LISTED_OUTSIDE),
   };
 }

@@ -271,11 +271,11 @@ export function recordIntegration(workshop: Workshop, phase: string, result: Int
 }
 
 function integrated(session: Session, id: string, done: Integration & { kind: "done" }, rules: Rules): SessionEvent[] {
-  const { attempt, from, to, validation, warnings } = done;
+  const { attempt, from, to, warnings } = done;
   const { changes } = requirePhase(session, id).attempts.find((one) => one.attempt === attempt) ?? {};
   const files = changes === undefined || !done.isTakenOver ? nothing : filesOf(changes);
-  const validated = validation === null ? null : provedBy(validation);
-  return decideIntegrated(session, id, { attempt, from, to, files, validated, warnings }, rules);
+  // Its proof is on record since before anything was touched.
+  return decideIntegrated(session, id, { attempt, from, to, files, validated: null, warnings }, rules);
 }
 
 function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {

@@ -5,17 +5,21 @@ import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { changesBetween } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
 import { type ConflictFile, mergeTrees } from "../git/merge.ts";
+import { filesIn } from "../git/objects.ts";
 import type { Snapshot } from "../git/snapshot.ts";
-import { addWorktree, adoptWorktree, resetWorktree, type Worktree } from "../git/worktree.ts";
+import { addWorktree } from "../git/worktree.ts";
+import { removeWorktree } from "../git/worktree-removal.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { conflictLine } from "../session/conflict.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import type { Warned } from "../session/decide-attempt.ts";
+import type { SessionEvent } from "../session/events.ts";
+import { outsideScope } from "../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { readIntent } from "../store/integration-file.ts";
 import { bringIn } from "./bring-in.ts";
-import { isTakenOver, scopeRules } from "./judge-work.ts";
-import { inWorktree, sandboxed, whenReadable } from "./place.ts";
+import { isTakenOver, judgeWork, type ScopeRules, scopeRules } from "./judge-work.ts";
+import { inWorktree, runSetup, sandboxed, whenReadable } from "./place.ts";
 import { startValidation, type ValidationResult } from "./validation.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -49,18 +53,26 @@ export interface IntegrationRun {
   stop: (why: Killed) => void;
 }
 
-export function startIntegration(workshop: Workshop, id: string): IntegrationRun {
+/** `write` records events; it resolves when they are durable. */
+export function startIntegration(
+  workshop: Workshop,
+  id: string,
+  write: (events: SessionEvent[]) => Promise<void>,
+): IntegrationRun {
   let stopped = false;
   let stopProof: (why: Killed) => void = () => undefined;
   const stop = (why: Killed) => {
     stopped = true;
     stopProof(why);
   };
-  const isStopped = (run: (why: Killed) => void) => {
-    stopProof = run;
-    return stopped;
+  const control: Control = {
+    write,
+    starting: (run) => {
+      stopProof = run;
+      return stopped;
+    },
   };
-  const done = integrate(workshop, id, isStopped).catch((error: unknown): Integration => {
+  const done = integrate(workshop, id, control).catch((error: unknown): Integration => {
     const hasGivenUp = stopped && error instanceof MaestroError && error.code === "conflict";
     return hasGivenUp ? { kind: "stopped" } : brokenBy(workshop, error);
   });
@@ -74,8 +86,11 @@ function brokenBy({ store }: Workshop, error: unknown): Integration {
   return { kind: "broken", message: `The work could not be brought into the project: ${reasonOf(error)}` };
 }
 
-/** Told how to end what runs at this moment; answers whether it should. */
-type Starting = (stop: (why: Killed) => void) => boolean;
+interface Control {
+  write: (events: SessionEvent[]) => Promise<void>;
+  /** Told how to end what runs at this moment; answers whether it should. */
+  starting: (stop: (why: Killed) => void) => boolean;
+}
 
 interface Candidate {
   phase: SessionPhase;
@@ -84,21 +99,26 @@ interface Candidate {
   /** Its work, as far as it is taken over. */
   theirs: string;
   isTakenOver: boolean;
+  rules: ScopeRules;
+  /** What the phase does not own, as things are now. */
+  outside: string[];
 }
 
-async function integrate(workshop: Workshop, id: string, starting: Starting): Promise<Integration> {
+async function integrate(workshop: Workshop, id: string, control: Control): Promise<Integration> {
   const { isolation } = workshop;
   const candidate = candidateOf(workshop, id);
+  // The plan may have been revised since it was judged.
+  const { verdict } = judgeWork({ changes: candidate, where: "worktree", trouble: null }, candidate.rules);
+  if (verdict !== null) return { kind: "refused", message: verdict.message };
   // The first proof does not keep others from coming in; from the second on they wait, so that there is an end to it.
-  const first = await round(workshop, candidate, starting, {});
+  const first = await round(workshop, candidate, control, {});
   if (first.kind !== "moved") return first;
   return isolation.gate.take(async () => {
     for (let proof = 2; ; proof += 1) {
       const isLast = proof === MAX_PROOFS;
-      const result = await round(workshop, candidate, starting, { isAlone: true, isLast });
+      const result = await round(workshop, candidate, control, { isAlone: true, isLast });
       if (result.kind !== "moved") return result;
-      // A file that never holds what the snapshot says: something stands between git and the disk.
-      if (isLast) return conflict(workshop, candidate, result.paths);
+      if (isLast) return neverStill(workshop, candidate, result);
     }
   });
 }
@@ -107,18 +127,29 @@ async function integrate(workshop: Workshop, id: string, starting: Starting): Pr
 interface Moved {
   kind: "moved";
   paths: string[];
+  /** What the project was taken for. */
+  tree: string;
 }
 
-function conflict({ store }: Workshop, { phase }: Candidate, paths: readonly string[]): Integration {
+/** Files that never hold what the snapshot says: one that git ignores is in the way, or something stands between git and the disk. */
+async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
+  const { isolation, store } = workshop;
+  const known = await filesIn(isolation.repository, tree, paths);
+  const inTheWay = paths.filter((path) => !known.has(path));
   const session = requireSession(store.session);
-  return { kind: "conflict", message: paths.map((path) => conflictLine(session, phase, path)).join("\n") };
+  if (inTheWay.length > 0) {
+    return { kind: "conflict", message: inTheWay.map((path) => conflictLine(session, phase, path)).join("\n") };
+  }
+  const which = paths.length === 0 ? "the project" : paths.join(", ");
+  const message = `The work could not be brought into the project: ${which} is never on disk as git has it. A content filter (git-lfs, git-crypt) stands for it, or it is written all the time`;
+  return { kind: "broken", message };
 }
 
 /** The project as it is now; for somebody whose turn it is. */
-function projectNow(workshop: Workshop, starting: Starting): Promise<Snapshot> {
+function projectNow(workshop: Workshop, control: Control): Promise<Snapshot> {
   const { isolation, store } = workshop;
   const look = () => isolation.snapshot(requireSession(store.session));
-  return whenReadable(workshop, look, () => starting(() => undefined));
+  return whenReadable(workshop, look, () => control.starting(() => undefined));
 }
 
 function candidateOf(workshop: Workshop, id: string): Candidate {
@@ -127,30 +158,40 @@ function candidateOf(workshop: Workshop, id: string): Candidate {
   const { base = null, commit = null } = attempt?.changes ?? {};
   if (attempt === undefined || base === null || commit === null)
     throw new Error(`phase ${id} has no work to take over`);
-  const mayComeIn = isTakenOver(scopeRules(workshop, phase));
-  return { phase, attempt: attempt.attempt, base, theirs: mayComeIn ? commit : base, isTakenOver: mayComeIn };
+  const rules = scopeRules(workshop, phase);
+  const mayComeIn = isTakenOver(rules);
+  const outside = outsideScope(phase, attempt.changes?.files ?? []);
+  return {
+    phase,
+    attempt: attempt.attempt,
+    base,
+    theirs: mayComeIn ? commit : base,
+    isTakenOver: mayComeIn,
+    rules,
+    outside,
+  };
 }
 
 async function round(
   workshop: Workshop,
   candidate: Candidate,
-  starting: Starting,
+  control: Control,
   { isAlone = false, isLast = false }: { isAlone?: boolean; isLast?: boolean },
 ): Promise<Integration | Moved> {
   const { isolation } = workshop;
   const hasCommands = (candidate.phase.plan?.validation ?? []).length > 0;
-  if (!hasCommands) return enter(workshop, isAlone, () => mergeAndBring(workshop, candidate, starting));
-  const ours = await isolation.tree.take(() => projectNow(workshop, starting));
+  if (!hasCommands) return enter(workshop, isAlone, () => mergeAndBring(workshop, candidate, control));
+  const ours = await isolation.tree.take(() => projectNow(workshop, control));
   const merged = await merge(workshop, candidate, ours.commit);
   if (merged.kind === "conflict") return merged;
-  const proof = await prove(workshop, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, starting);
+  const proof = await prove(workshop, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
   if (proof.kind === "stopped") return proof;
   if (proof.kind === "fail") return { kind: "invalid", validation: proof };
   return enter(workshop, isAlone, async () => {
-    const now = await projectNow(workshop, starting);
-    if (now.tree === ours.tree) return bring(workshop, candidate, ours.tree, merged.tree, proof);
-    if (!isLast) return { kind: "moved", paths: [] };
-    const result = await mergeAndBring(workshop, candidate, starting, proof);
+    const now = await projectNow(workshop, control);
+    if (now.tree === ours.tree) return bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+    if (!isLast) return { kind: "moved", paths: [], tree: now.tree };
+    const result = await mergeAndBring(workshop, candidate, control, proof);
     return result.kind === "done" ? { ...result, warnings: [unproved] } : result;
   });
 }
@@ -169,27 +210,46 @@ function enter<T>({ isolation }: Workshop, isAlone: boolean, work: () => Promise
 async function mergeAndBring(
   workshop: Workshop,
   candidate: Candidate,
-  starting: Starting,
+  control: Control,
   proof: Proof | null = null,
 ): Promise<Integration | Moved> {
-  const ours = await projectNow(workshop, starting);
+  const ours = await projectNow(workshop, control);
   const merged = await merge(workshop, candidate, ours.commit);
-  return merged.kind === "conflict" ? merged : bring(workshop, candidate, ours.tree, merged.tree, proof);
+  return merged.kind === "conflict" ? merged : bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+}
+
+async function isStillWanted(
+  { store }: Workshop,
+  id: string,
+  validation: Proof | null,
+  control: Control,
+): Promise<boolean> {
+  if (validation !== null) {
+    const { kind: result, detail, evidence } = validation;
+    await control.write([{ type: "phase.validated", phase: id, result, detail, evidence }]);
+  }
+  store.refresh();
+  const session = requireSession(store.session);
+  return !control.starting(() => undefined) && !session.aborted && requirePhase(session, id).status === "in_progress";
 }
 
 async function bring(
-  { isolation, store }: Workshop,
+  workshop: Workshop,
   { phase, attempt, isTakenOver: mayComeIn }: Candidate,
   from: string,
   to: string,
   validation: Proof | null,
+  control: Control,
 ): Promise<Integration | Moved> {
+  const { isolation, store } = workshop;
   const { session_id: session } = requireSession(store.session);
   const intent = { session, phase: phase.id, attempt, what: "integrate", from, to } as const;
   try {
+    // A person may have closed the phase a moment ago, and a proof has to be on record before anything is touched.
+    if (!(await isStillWanted(workshop, phase.id, validation, control))) return { kind: "stopped" };
     const brought = await bringIn({ repository: isolation.repository, location: store.location }, intent);
     isolation.changed();
-    if (brought.kind === "changed") return { kind: "moved", paths: brought.paths };
+    if (brought.kind === "changed") return { kind: "moved", paths: brought.paths, tree: from };
     return { kind: "done", attempt, from, to, isTakenOver: mayComeIn, validation, warnings: [] };
   } catch (error) {
     if (!(error instanceof MaestroError) || error.code !== "path") throw error;
@@ -230,28 +290,34 @@ interface Proving {
   links: string[];
 }
 
-/** The validation commands on the merged tree, in the attempt's own worktree or a new one. */
+/** The validation commands on the merged tree and nothing else: in a new worktree, without what the attempt left that git ignores. */
 async function prove(
   workshop: Workshop,
   { phase, attempt }: Candidate,
   { parent, tree, ignored, links }: Proving,
-  starting: Starting,
+  control: Control,
 ): Promise<ValidationResult> {
-  const { repository } = workshop.isolation;
+  const { isolation, limits } = workshop;
+  const { repository } = isolation;
   const message = `Phase ${phase.id}, attempt ${attempt}, merged`;
   const commit = await commitTree(repository, { tree, parents: [parent], message });
-  const name = lastAttempt(phase)?.placed?.worktree ?? workshop.isolation.reserve();
-  const there = adoptWorktree(repository, name);
-  const worktree: Worktree =
-    there === undefined
-      ? await addWorktree(repository, name, { commit, ignored, links })
-      : await resetWorktree(repository, there, commit);
-  const run = startValidation(workshop, phase.id, {
-    cwd: worktree.root,
-    tree,
-    env: inWorktree(workshop),
-    wrap: (command) => sandboxed(workshop, command, worktree),
-  });
-  if (starting(run.stop)) run.stop("stopped");
-  return run.done;
+  const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
+  try {
+    const { name } = lastAttempt(phase) ?? { name: `p${phase.id}` };
+    const running = (stop: (why: Killed) => void) => !control.starting(stop);
+    if (!(await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, { running }))) {
+      return { kind: "stopped" };
+    }
+    const run = startValidation(workshop, phase.id, {
+      cwd: worktree.root,
+      tree,
+      env: inWorktree(workshop),
+      wrap: (command) => sandboxed(workshop, command, worktree),
+    });
+    if (control.starting(run.stop)) run.stop("stopped");
+    return await run.done;
+  } finally {
+    await removeWorktree(repository, worktree.name);
+    isolation.release(worktree.name, 2 * limits.graceMs);
+  }
 }

@@ -4,17 +4,18 @@
 import { MaestroError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
 import { type Snapshot, snapshot } from "../git/snapshot.ts";
+import { TurnTaking } from "../git/turn-taking.ts";
 import type { Worktree } from "../git/worktree.ts";
 import { freeName } from "../git/worktree-marker.ts";
 import { ownedFiles } from "../session/decide-attempt.ts";
-import { hasConcurrent } from "../session/order.ts";
-import type { Session, SessionPhase } from "../session/session.ts";
+import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import { type Listing, listProject } from "./listing.ts";
-import { TurnTaking } from "./turn-taking.ts";
 
 export interface IsolationOptions {
   projectRoot: string;
-  /** `parallel`: a phase that nothing can run beside works in the project itself. `unwatched`: nobody looks at files at all. */
+  /** How the names of its worktrees begin: one engine has them to itself. */
+  prefix: string;
+  /** `parallel`: a phase that is alone in its plan, or is to run alone, works in the project itself. `unwatched`: nobody looks at files at all. */
   worktrees: "all" | "parallel" | "none" | "unwatched";
   /** Null outside git. */
   repository: Repository | null;
@@ -78,12 +79,12 @@ export class Isolation {
     if (worktrees !== "parallel") return worktrees === "all";
     // Who has begun in one goes on in one: its work so far is not in the project.
     const hasBegun = phase.attempts.some(({ placed }) => placed !== undefined && placed.worktree !== null);
-    return hasBegun || hasConcurrent(session, phase);
+    return hasBegun || (phase.parallel && session.phases.length > 1);
   }
 
   /** A name for a worktree. The same few are used again and again: agents keep notes about every directory they ever worked in. */
   reserve(): string {
-    const name = freeName(this.repository, this.#names);
+    const name = freeName(this.repository, this.options.prefix, this.#names);
     this.#names.add(name);
     return name;
   }
@@ -108,13 +109,10 @@ export class Isolation {
    * What a phase in the project is judged against: its files before its first attempt in this run, so that a retry may take back what an
    * attempt before it had no right to, and cannot get away with leaving it there.
    */
-  beforeFirst(run: string, phase: SessionPhase, now: Moment): string | Listing {
-    if (this.options.isShared) return now.kind === "commit" ? now.snapshot.commit : now.listing;
-    if (now.kind === "commit") {
-      const first = phase.attempts.find((one) => one.run === run && one.placed?.worktree === null);
-      return first?.placed?.base ?? now.snapshot.commit;
-    }
-    const key = `${run} ${phase.id}`;
+  beforeFirst(session: Session, run: string, phase: SessionPhase, now: Moment): string | Listing {
+    const first = this.options.isShared ? undefined : firstOfRow(session, run, phase);
+    if (now.kind === "commit") return first?.placed?.base ?? now.snapshot.commit;
+    const key = `${run} ${phase.id} ${first?.attempt ?? phase.attempts.at(-1)?.attempt ?? 0}`;
     const listing = this.#listings.get(key) ?? now.listing;
     this.#listings.set(key, listing);
     return listing;
@@ -136,6 +134,18 @@ export class Isolation {
     const { exclude, include } = this.options;
     return snapshot(this.repository, { exclude, include, force: declaredFiles(session) });
   }
+}
+
+/** The first of the attempts at the phase that followed each other without anybody else at work or a person's word between them. */
+function firstOfRow(session: Session, run: string, phase: SessionPhase): Attempt | undefined {
+  const row = phase.attempts.slice(phase.attempts_at_decision ?? 0).filter((one) => one.run === run);
+  const [first] = row;
+  if (first === undefined || !row.every(({ placed }) => placed === undefined || placed.worktree === null))
+    return undefined;
+  const isDisturbed = session.phases.some(
+    (other) => other !== phase && other.attempts.some(({ seq }) => seq > first.seq),
+  );
+  return isDisturbed ? undefined : first;
 }
 
 /** Launches of one turn of the engine. */

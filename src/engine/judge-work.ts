@@ -66,8 +66,12 @@ export function judgeWork(
     const message = `Its agent only reads, and what it left ${what}: ${names.join(", ")}`;
     return { verdict: null, warnings: [{ code: where === "worktree" ? "not_applied" : "outside_scope", message }] };
   }
-  const isElsewhere = outside.some((path) => path.startsWith("../"));
-  if (rules.ownership === "warn" && !isElsewhere) {
+  const elsewhere = named(outside.filter((path) => path.startsWith("../")));
+  if (elsewhere.length > 0) {
+    const message = `Changed outside of the project, in the rest of its repository:\n${elsewhere.map((name) => `- ${name}`).join("\n")}`;
+    return { verdict: refusal(message), warnings: [] };
+  }
+  if (rules.ownership === "warn") {
     return { verdict: null, warnings: [{ code: "outside_scope", message: `${OUTSIDE_SCOPE} ${names.join(", ")}` }] };
   }
   const stays =

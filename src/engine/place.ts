@@ -3,6 +3,7 @@
 
 import { devNull } from "node:os";
 import { MaestroError } from "../errors.ts";
+import { changesBetween } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
 import { mergeTrees } from "../git/merge.ts";
 import type { Snapshot } from "../git/snapshot.ts";
@@ -11,7 +12,7 @@ import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from 
 import { removeWorktree } from "../git/worktree-removal.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
-import type { EventOf, SessionEvent } from "../session/events.ts";
+import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../session/events.ts";
 import { outsideScope } from "../session/scope.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
 import { ATTEMPT_STATE_DIR, STATE_DIR } from "../setting-layers.ts";
@@ -35,6 +36,11 @@ export interface Control {
 /** The name of the phase's next worktree; null when it works in the project. */
 export function worktreeName({ isolation }: Workshop, session: Session, phase: SessionPhase): string | null {
   return isolation.usesWorktree(session, phase) ? isolation.reserve() : null;
+}
+
+/** What an attempt's worktree is made for, and found again by. */
+export function purposeOf({ run, phase, attempt }: { run: string; phase: string; attempt: number }): string {
+  return `${run}/${phase}/${attempt}`;
 }
 
 /** Where the attempt's agent will find the project, before it is there. */
@@ -67,7 +73,7 @@ export async function placeAttempt(workshop: Workshop, placed: Placed, control: 
       : {
           root: projectRoot,
           worktree: null,
-          before: isolation.beforeFirst(workshop.run, requirePhase(session, phase), moment),
+          before: isolation.beforeFirst(session, workshop.run, requirePhase(session, phase), moment),
         };
   const base = typeof ground.before === "string" ? ground.before : null;
   const event: EventOf<"attempt.placed"> = { type: "attempt.placed", phase, attempt, worktree, base };
@@ -83,7 +89,7 @@ async function inNewWorktree(
   control: Control,
 ): Promise<Ground> {
   const { repository } = workshop.isolation;
-  const worktree = await addWorktree(repository, placed.worktree, from);
+  const worktree = await addWorktree(repository, placed.worktree, from, purposeOf({ run: workshop.run, ...placed }));
   try {
     const base = await setUp(workshop, session, placed, worktree, from, control);
     const carried = await earlierWork(workshop, requirePhase(session, placed.phase), base);
@@ -139,16 +145,30 @@ async function setUp(
   control: Control,
 ): Promise<string> {
   const { isolation } = workshop;
-  if (isolation.options.setup === "") return from.commit;
-  await runSetup(workshop, placed, worktree, control);
-  const { exclude } = isolation.options;
-  const { tree, commit } = await treeOf(isolation.repository, worktree, { exclude, force: declaredFiles(session) });
-  return tree === from.tree ? from.commit : commit;
+  const { repository } = isolation;
+  const { setup, exclude } = isolation.options;
+  if (setup === "" || !(await runSetup(workshop, placed, worktree, control))) return from.commit;
+  const { tree, commit } = await treeOf(repository, worktree, { exclude, force: declaredFiles(session) });
+  if (tree === from.tree) return from.commit;
+  const made = await changesBetween(repository, from.commit, commit);
+  const outside = new Set(outsideScope(requirePhase(session, placed.phase), made));
+  const owned = made.filter(({ kind, path }) => kind === "created" && !outside.has(path)).map(({ path }) => path);
+  if (owned.length === 0) return commit;
+  // A new file that the phase owns is its work, whoever made it.
+  const rest = await treeWithout(repository, { tree: commit, base: from.commit, paths: owned });
+  return commitTree(repository, { tree: rest, parents: [from.commit], message: "What the setup left" });
 }
 
-async function runSetup(workshop: Workshop, placed: Placed, worktree: Worktree, control: Control): Promise<void> {
+/** False when it was stopped on the way. `name`: of the log it writes to. */
+export async function runSetup(
+  workshop: Workshop,
+  placed: { phase: string; name: string },
+  worktree: Worktree,
+  control: Pick<Control, "running">,
+): Promise<boolean> {
   const { batch, supervisor, isolation, limits, redact } = workshop;
   const { setup } = isolation.options;
+  if (setup === "") return true;
   const log = batch.resultPath(placed.name, "log");
   const marker = `${workshop.run}.${placed.name}.s`;
   const { exit, stop } = supervisor.launch({
@@ -165,8 +185,8 @@ async function runSetup(workshop: Workshop, placed: Placed, worktree: Worktree, 
   });
   if (!control.running(stop)) stop("stopped");
   const { code, killed, failure } = await exit;
-  if (code === 0 && killed === null) return;
-  if (killed === "stopped") return;
+  if (code === 0 && killed === null) return true;
+  if (killed === "stopped") return false;
   const printed = redact(stripControls(batch.read(placed.name, "log", 8 * MAX_TAIL_CHARS)));
   const how = killed === "timeout" ? "ran out of time" : (failure ?? `exit code ${code}`);
   const detail = printed.slice(-MAX_TAIL_CHARS).trim();
@@ -181,6 +201,8 @@ async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string
   const { repository } = workshop.isolation;
   const earlier = phase.attempts.findLast(({ changes }) => changes !== undefined)?.changes;
   if (earlier === undefined || earlier.commit === null || earlier.base === null || earlier.total === 0) return null;
+  // There may be more than are listed.
+  if (earlier.outside.length >= MAX_LISTED_OUTSIDE) return null;
   const rules = scopeRules(workshop, phase);
   if (!isTakenOver(rules)) return null;
   // What it asked for since is its own by now.

@@ -1,5 +1,6 @@
 // Which objects a repository still has: those that nothing refers to are collected in time.
 
+import { fromProject, rawNames, toProject } from "./names.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -9,4 +10,15 @@ export async function missingObjects(repository: Repository, ids: readonly strin
   const { stdout } = await ownGit(repository, ["cat-file", "--batch-check=%(objectname)"], { input });
   const lines = stdout.toString().split("\n");
   return ids.filter((_, at) => lines[at]?.endsWith(" missing"));
+}
+
+/** Of these paths, relative to the project, the files that a tree holds. */
+export async function filesIn(repository: Repository, tree: string, paths: readonly string[]): Promise<Set<string>> {
+  const { stdout } = await ownGit(repository, ["ls-tree", "-r", "-z", "--name-only", tree]);
+  const wanted = new Set(paths.map((path) => fromProject(repository.prefix, path)));
+  return new Set(
+    rawNames(stdout)
+      .filter((name) => wanted.has(name))
+      .map((name) => toProject(repository.prefix, name)),
+  );
 }

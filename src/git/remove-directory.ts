@@ -1,7 +1,8 @@
 // Removes a directory whatever an agent made of it: without write permission, deeper than descriptors last, full of links. Walked by
 // descriptor: a link is removed, never followed.
 
-import { chmodSync, fchmodSync, fstatSync, rmdirSync, unlinkSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { chmodSync, fchmodSync, fstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, MaestroError } from "../errors.ts";
 import { type Directory, ioError } from "../store/contained.ts";
@@ -49,7 +50,7 @@ async function removeBelow(parent: Directory, name: string, mode: number): Promi
 async function empty(directory: Directory, depth: number, walk: Walk): Promise<boolean> {
   if ((fstatSync(directory.fd).mode & OWNER_ALL) !== OWNER_ALL) fchmodSync(directory.fd, OWNER_ALL);
   let isFlat = true;
-  for (const entry of directory.list()) {
+  for (const entry of namesIn(directory)) {
     await walk.pause();
     if (unlinked(directory, entry)) continue;
     if (depth === MAX_DEPTH) {
@@ -67,6 +68,18 @@ async function empty(directory: Directory, depth: number, walk: Walk): Promise<b
     removedIfEmpty(directory, entry);
   }
   return isFlat;
+}
+
+/** What has a name that is no text gets another: everything here speaks of names as text. */
+function namesIn(directory: Directory): string[] {
+  const names = directory.list();
+  if (!names.some((name) => name.includes("\ufffd"))) return names;
+  const path = `${directory.at(".")}/`;
+  for (const name of readdirSync(path, { encoding: "buffer" })) {
+    if (isUtf8(name)) continue;
+    renameSync(Buffer.concat([Buffer.from(path), name]), directory.at(`raw-${randomHex(8)}`));
+  }
+  return directory.list();
 }
 
 interface Walk {

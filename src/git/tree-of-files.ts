@@ -21,6 +21,8 @@ export interface Files {
   by: "user" | "us";
   /** Raw, from the top of the repository: neither these nor anything below them is looked at. */
   exclude: readonly string[];
+  /** Raw: left out as well, but for what is asked for by name. */
+  apart?: readonly string[];
   /** Raw: files that belong to it although they are ignored. */
   force: readonly string[];
 }
@@ -67,20 +69,28 @@ async function gather(repository: Repository, files: Files, index: string): Prom
     ownGit(repository, args, { workTree, index, ...(input === undefined ? {} : { input }) });
   const entries = await copyIndex(repository, files.index, index);
   if (by === "user") {
-    const unfit = unmergedReason(repository.gitDir, entries) ?? submoduleReason(entries);
-    if (unfit !== undefined) throw new MaestroError("conflict", `The project cannot be read: ${unfit}`);
+    const unmerged = unmergedReason(repository.gitDir, entries);
+    if (unmerged !== undefined) throw new MaestroError("conflict", `The project cannot be read: ${unmerged}`);
+    const unfit = submoduleReason(entries);
+    if (unfit !== undefined) throw new MaestroError("path", `The project cannot be read: ${unfit}`);
   }
   const converted = by === "user" ? await convertedEntries(repository, index, entries) : [];
-  const corrections = correct(entries, converted, exclude);
+  const wanted = new Set(files.force);
+  const apart = files.apart ?? [];
+  const isOut = (name: string) => isBelow(name, exclude) || (isBelow(name, apart) && !wanted.has(name));
+  const corrections = correct(entries, converted, isOut);
   if (corrections.length > 0) await onIndex(["update-index", "-z", "--index-info"], rawInput(corrections));
 
   // Submodules would be asked by a git of their own, which runs what they say.
   const look = ["--porcelain", "-z", "-uall", "--ignored=matching", "--no-renames", "--ignore-submodules=all"];
   const status = await onIndex(["status", ...look]);
-  const seen = sort(rawNames(status.stdout), exclude);
+  const seen = sort(rawNames(status.stdout), isOut);
   const odd = new Set(seen.changed.filter((name) => !isContent(workTree, name)));
   const gone = [...seen.gone, ...odd];
-  const taken = [...seen.changed.filter((name) => !odd.has(name)), ...forced(files, seen.ignored, exclude)];
+  const taken = [
+    ...seen.changed.filter((name) => !odd.has(name)),
+    ...forced(files, [...seen.ignored, ...apart], exclude),
+  ];
   if (gone.length > 0) {
     await onIndex(["update-index", "-z", "--index-info"], rawInput(gone.map((name) => removal(name, repository))));
   }
@@ -120,12 +130,12 @@ function setTime(path: string, mtimeMs: number): void {
 function correct(
   entries: readonly IndexEntry[],
   converted: readonly IndexEntry[],
-  exclude: readonly string[],
+  isOut: (name: string) => boolean,
 ): string[] {
   const suspects = new Set(converted);
   const lines: string[] = [];
   for (const entry of entries) {
-    if (isBelow(entry.name, exclude)) lines.push(`0 ${"0".repeat(entry.id.length)}\t${entry.name}`);
+    if (isOut(entry.name)) lines.push(`0 ${"0".repeat(entry.id.length)}\t${entry.name}`);
     else if (entry.isHidden || suspects.has(entry)) lines.push(`${entry.mode.toString(8)} ${entry.id}\t${entry.name}`);
   }
   return lines;
@@ -143,13 +153,13 @@ interface Seen {
 }
 
 /** Records are "XY name": X compares with HEAD and means nothing here, Y the file with the index. */
-function sort(records: readonly string[], exclude: readonly string[]): Seen {
+function sort(records: readonly string[], isOut: (name: string) => boolean): Seen {
   const seen: Seen = { changed: [], gone: [], ignored: [], nested: [] };
   for (const record of records) {
     const state = record[1];
     if (state === " ") continue;
     const name = record.slice(3);
-    if (isBelow(name.replace(/\/$/, ""), exclude)) continue;
+    if (isOut(name.replace(/\/$/, ""))) continue;
     if (state === "!") seen.ignored.push(name);
     else if (state === "D") seen.gone.push(name);
     else if (name.endsWith("/")) seen.nested.push(name);
@@ -158,7 +168,7 @@ function sort(records: readonly string[], exclude: readonly string[]): Seen {
   return seen;
 }
 
-/** The files that are asked for among what is ignored. */
+/** The files that are asked for among what is ignored or left out. */
 function forced({ workTree, force }: Files, ignored: readonly string[], exclude: readonly string[]): string[] {
   if (force.length === 0 || ignored.length === 0) return [];
   const apart = new Set(ignored.map((name) => name.replace(/\/$/, "")));

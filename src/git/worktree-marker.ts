@@ -11,6 +11,8 @@ import type { Repository } from "./repository.ts";
 export interface Marker {
   v: 1;
   owner: ProcessIdentity;
+  /** What it was made for: a name is used again, and whoever comes back to it must not take it for the old one. */
+  purpose: string;
   /** The commit its files were made from. */
   commit: string;
   /** What was brought along and is no part of it; relative to the project. */
@@ -29,8 +31,9 @@ export function checkName(name: string): void {
   }
 }
 
-export function newMarker(commit: string, apart: readonly string[]): Marker {
-  return { v: 1, owner: ownIdentity(), commit, apart: [...apart] };
+export function newMarker(about: Omit<Marker, "v" | "owner">): Marker {
+  const { purpose, commit, apart } = about;
+  return { v: 1, owner: ownIdentity(), purpose, commit, apart: [...apart] };
 }
 
 /** Claims a name; false when it is taken. */
@@ -79,15 +82,20 @@ function parse(text: string): Partial<Marker> | undefined {
   }
 }
 
+/** When it was last written; ms. */
+export function markerTime(place: Place, name: string): number {
+  return inPlace(place, (directory) => directory.lstat(name + ENDING)?.mtimeMs ?? 0);
+}
+
 export function removeMarker(place: Place, name: string): void {
   inPlace(place, (directory) => directory.unlink(name + ENDING));
 }
 
-/** The first of w1, w2, ... that nobody has; those of `reserved` are somebody's already. */
-export function freeName(place: Place, reserved: ReadonlySet<string>): string {
+/** The first of <prefix>1, <prefix>2, ... that nobody has; those of `reserved` are somebody's already. */
+export function freeName(place: Place, prefix: string, reserved: ReadonlySet<string>): string {
   const there = new Set(inPlace(place, (directory) => directory.list()));
   for (let number = 1; ; number += 1) {
-    const name = `w${number}`;
+    const name = `${prefix}${number}`;
     if (!reserved.has(name) && !there.has(name) && !there.has(name + ENDING)) return name;
   }
 }

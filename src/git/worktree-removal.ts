@@ -8,16 +8,18 @@ import { Directory } from "../store/contained.ts";
 import { isTemporary, sweepTemporaries } from "../store/durable.ts";
 import { judge } from "../store/identity.ts";
 import { deadWorktrees } from "./dead-worktrees.ts";
-import { ownDirectory, theirGit } from "./own-git.ts";
+import { ownDirectory } from "./own-git.ts";
 import { readFile } from "./read-file.ts";
+import { aboutWorktrees } from "./registration.ts";
 import { removeDirectory } from "./remove-directory.ts";
 import type { Repository } from "./repository.ts";
 import { checkName, markedNames, readMarker, removeMarker } from "./worktree-marker.ts";
 
-/** False when there is none of that name. */
-export async function removeWorktree(repository: Repository, name: string): Promise<boolean> {
+/** False when there is none of that name, or it was made for something else. */
+export async function removeWorktree(repository: Repository, name: string, purpose?: string): Promise<boolean> {
   checkName(name);
-  if (readMarker(repository, name) === undefined) return false;
+  const marker = readMarker(repository, name);
+  if (marker === undefined || (purpose !== undefined && marker.purpose !== purpose)) return false;
   const place = Directory.openRoot(repository.place);
   try {
     await removeDirectory(place, name);
@@ -30,10 +32,14 @@ export async function removeWorktree(repository: Repository, name: string): Prom
 }
 
 /** Removes what dead processes left: their worktrees, registrations without a directory, temporary files. Returns the names removed. */
-export async function pruneWorktrees(repository: Repository): Promise<string[]> {
+export async function pruneWorktrees(
+  repository: Repository,
+  prefix = "",
+  needed: ReadonlySet<string> = new Set(),
+): Promise<string[]> {
   const place = Directory.openRoot(repository.place);
   try {
-    const dead = deadWorktrees(repository);
+    const dead = deadWorktrees(repository, prefix).filter((name) => !needed.has(name));
     for (const name of dead) await removeWorktree(repository, name);
     await unregister(repository, (name) => !markedNames(place).includes(name) && place.lstat(name) === undefined);
     sweepTemporaries(place);
@@ -75,13 +81,10 @@ async function unregister(repository: Repository, isMeant: (name: string) => boo
   for (const path of registeredPaths(repository)) {
     const name = nameOf(repository, path);
     if (name === undefined || !isMeant(name)) continue;
-    try {
-      // Twice: also one that somebody locked.
-      await theirGit(repository, ["worktree", "remove", "--force", "--force", path]);
-    } catch (error) {
-      // Somebody else was faster.
-      if (registeredPaths(repository).includes(path)) throw error;
-    }
+    // Somebody else may be faster.
+    const isGone = () => !registeredPaths(repository).includes(path);
+    // Twice: also one that somebody locked.
+    await aboutWorktrees(repository, ["remove", "--force", "--force", path], isGone);
   }
 }
 

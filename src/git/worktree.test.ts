@@ -405,14 +405,29 @@ describe("an ignored file that is asked for by name", () => {
     project.write("kept.gen", "1\n");
     project.write("gone.gen", "1\n");
     project.write(".env", "1\n");
-    const force = ["kept.gen", "gone.gen", "new.gen", ".env"];
-    const taken = await snapshot(repository, { exclude: [], include: [".env"], force: force.slice(0, 3) });
+    const force = ["kept.gen", "gone.gen", "new.gen"];
+    const taken = await snapshot(repository, { exclude: [], include: [".env"], force });
     const worktree = await addWorktree(repository, "p1-1", taken);
     expect(await seen(worktree, force)).toEqual([]);
     writeFileSync(inside(worktree, "kept.gen"), "2\n");
     rmSync(inside(worktree, "gone.gen"));
     for (const name of ["new.gen", "noise.gen", ".env"]) writeFileSync(inside(worktree, name), "2\n");
     expect(await seen(worktree, force)).toEqual(["deleted gone.gen", "modified kept.gen", "created new.gen"]);
+  });
+
+  it("counts also in a directory that was brought along", async () => {
+    project.write(".gitignore", "local\n");
+    project.write("local/owned", "1\n");
+    project.write("local/other", "1\n");
+    const force = ["local/owned"];
+    const worktree = await addWorktree(
+      repository,
+      "p1-1",
+      await snapshot(repository, { exclude: [], include: ["local"], force }),
+    );
+    expect(await seen(worktree, force)).toEqual([]);
+    for (const name of ["owned", "other"]) writeFileSync(inside(worktree, `local/${name}`), "2\n");
+    expect(await seen(worktree, force)).toEqual(["modified local/owned"]);
   });
 
   it("goes and comes with the commit that a worktree is reset to", async () => {

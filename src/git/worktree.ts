@@ -6,9 +6,11 @@ import { basename, join, resolve } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { withDirectory } from "../store/contained.ts";
 import { newTemporaryName } from "../store/durable.ts";
+import { judge } from "../store/identity.ts";
 import { commitTree } from "./commit.ts";
 import { fromProject, fromRaw, toProject } from "./names.ts";
-import { ownGit, theirGit } from "./own-git.ts";
+import { ownGit } from "./own-git.ts";
+import { aboutWorktrees } from "./registration.ts";
 import type { Repository } from "./repository.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { takeAlong } from "./take-along.ts";
@@ -26,6 +28,7 @@ import { removeWorktree } from "./worktree-removal.ts";
 
 export interface Worktree {
   name: string;
+  purpose: string;
   /** Stands for the top of the repository. */
   path: string;
   /** Stands for the project. */
@@ -38,22 +41,27 @@ export interface Worktree {
   warnings: string[];
 }
 
-/** `name`: one component, unique among the worktrees of the repository. A failure leaves nothing behind. */
+/**
+ * `name`: one component, unique among the worktrees of the repository. `purpose`: who asks for it again has to know. A failure leaves nothing
+ * behind.
+ */
 export async function addWorktree(
   repository: Repository,
   name: string,
   from: Pick<Snapshot, "commit" | "ignored" | "links">,
+  purpose = "",
 ): Promise<Worktree> {
   checkName(name);
   const { commit, ignored, links } = from;
-  const marker = newMarker(commit, [...ignored.map((path) => path.replace(/\/$/, "")), ...links]);
+  const apart = [...ignored.map((path) => path.replace(/\/$/, "")), ...links];
+  const marker = newMarker({ purpose, commit, apart });
   if (!placeMarker(repository, name, marker)) {
     throw new MaestroError("conflict", `There is already a worktree named ${name}`);
   }
   try {
     const worktree = describe(repository, name, marker);
     mkdirSync(join(repository.place, name), { mode: 0o700 });
-    await theirGit(repository, ["worktree", "add", "--detach", "--no-checkout", worktree.path, commit]);
+    await aboutWorktrees(repository, ["add", "--detach", "--no-checkout", worktree.path, commit]);
     await checkOut(repository, worktree, commit);
     shareIndex(repository, worktree);
     const fromTop = (path: string) => fromRaw(fromProject(repository.prefix, path));
@@ -71,18 +79,18 @@ export async function addWorktree(
 /** Where the project will be in a worktree of that name. */
 export function worktreeRoot(repository: Repository, name: string): string {
   checkName(name);
-  return describe(repository, name, { commit: "", apart: [] }).root;
+  return describe(repository, name, { purpose: "", commit: "", apart: [] }).root;
 }
 
-/** A worktree that an earlier process left, now ours; undefined when there is none. */
-export function adoptWorktree(repository: Repository, name: string): Worktree | undefined {
+/** A worktree that was made for this by us or by a process that is gone, now ours; undefined when there is none. */
+export function adoptWorktree(repository: Repository, name: string, purpose = ""): Worktree | undefined {
   checkName(name);
   const marker = readMarker(repository, name);
-  if (marker === undefined) return undefined;
+  if (marker === undefined || marker.purpose !== purpose || !isOursOrDead(marker)) return undefined;
   const worktree = describe(repository, name, marker);
   if (!isThere(repository, name) || statSync(ownIndex(repository, name), { throwIfNoEntry: false }) === undefined)
     return undefined;
-  updateMarker(repository, name, newMarker(marker.commit, marker.apart));
+  updateMarker(repository, name, newMarker(marker));
   return worktree;
 }
 
@@ -110,7 +118,7 @@ export async function resetWorktree(repository: Repository, worktree: Worktree, 
     renameSync(copy, index);
   });
   await checkOut(repository, worktree, commit);
-  updateMarker(repository, worktree.name, newMarker(commit, worktree.apart));
+  updateMarker(repository, worktree.name, newMarker({ ...worktree, commit }));
   return { ...worktree, commit };
 }
 
@@ -128,7 +136,8 @@ function gather<T>(
       workTree: path,
       index: ownIndex(repository, name),
       by: "us",
-      exclude: raw([...apart, ...exclude]),
+      exclude: raw(exclude),
+      apart: raw(apart),
       force: raw(force),
     },
     use,
@@ -159,9 +168,14 @@ function copyIndexFile(from: string, to: string): void {
   utimesSync(to, seconds, seconds);
 }
 
-function describe(repository: Repository, name: string, { commit, apart }: Pick<Marker, "commit" | "apart">): Worktree {
+function describe(repository: Repository, name: string, about: Omit<Marker, "v" | "owner">): Worktree {
+  const { purpose, commit, apart } = about;
   const path = join(repository.place, name, basename(repository.toplevel) || "root");
-  return { name, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+  return { name, purpose, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+}
+
+function isOursOrDead({ owner }: Marker): boolean {
+  return owner.pid === process.pid || judge(owner) === "dead";
 }
 
 function ownIndex(repository: Repository, name: string): string {

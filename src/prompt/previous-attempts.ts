@@ -110,7 +110,7 @@ function pastsOf(phase: SessionPhase): Past[] {
   const worked = phase.attempts.filter((attempt) => attempt.result?.outcome !== "quota");
   const pasts = worked.map((attempt): Past & { since: string } => ({
     title: `Attempt ${attempt.attempt} (${oneLine(attempt.agent)}): ${endingOf(attempt)}`,
-    texts: attempt.result?.message === undefined ? [] : [attempt.result.message],
+    texts: [attempt.result?.message, leftChanged(attempt)].filter((text) => text !== undefined),
     since: attempt.started,
   }));
   const unattributed: Past[] = [];
@@ -121,6 +121,19 @@ function pastsOf(phase: SessionPhase): Past[] {
   }
   const all = [...unattributed, ...pasts];
   return [...all, ...failedValidation(phase, all), ...lastReport(phase)];
+}
+
+const MAX_FILES = 30;
+
+/** What it had done when it ended: the next one has to look at it. */
+function leftChanged({ changes }: Attempt): string | undefined {
+  if (changes === undefined || changes.total === 0) return undefined;
+  const lines = changes.files.slice(0, MAX_FILES).map(({ path, kind, added, removed }) => {
+    const amount = added === null ? "" : `, +${added} -${removed}`;
+    return `- ${oneLine(path)} (${kind}${amount})`;
+  });
+  const more = changes.total - lines.length;
+  return ["Files it left changed:", ...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
 }
 
 function endingOf({ result }: Attempt): string {

@@ -102,6 +102,14 @@ describe("who changed a file that an attempt changed too", () => {
     expect(line("a.ts", ...events)).toBe(expected);
   });
 
+  it("names the phases where the agents have the same name", () => {
+    const alike = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { agent: "tester" })];
+    const others = [...begun("2"), ...begun("3"), ...begun("1"), ...broughtIn("2", [modified("a.ts")])];
+    const session = sessionAfter(alike, ...others);
+    const said = conflictLine(session, requirePhase(session, "1"), "a.ts");
+    expect(said).toBe("a.ts (modified by coder and coder, phases 2 and 1)");
+  });
+
   it("is found out from the last attempt: what came in before it began is part of what it began with", () => {
     const events = [...begun("1"), ...begun("2"), ...broughtIn("2", [modified("a.ts")]), ...begun("1", 2)];
     expect(line("a.ts", ...events)).toBe(external("a.ts"));

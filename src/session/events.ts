@@ -26,6 +26,8 @@ export const warningCodes = [
 const changeKinds = ["created", "modified", "deleted", "renamed"] as const;
 /** More files of one attempt than these are counted, not listed. */
 export const MAX_LISTED_CHANGES = 2000;
+/** Of files outside of its scope an attempt may leave more; what was done before it is then not carried on. */
+export const MAX_LISTED_OUTSIDE = 20_000;
 export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 
 const text = z.string().max(1_000_000);

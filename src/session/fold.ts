@@ -55,6 +55,7 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "phase.moved": (session, event) => {
     const phase = phaseOf(session, event);
     move(session, phase, event.to, event.ts);
+    if (event.user_decision) phase.attempts_at_decision = phase.attempts.length;
     if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
     if (event.timeout_ms !== undefined) phase.timeout_ms = event.timeout_ms;
   },

@@ -40,6 +40,8 @@ export interface SessionPhase extends PhaseRecord {
   attempts: Attempt[];
   /** How many attempts it had when it was last started: a later one belongs to that start. */
   attempts_at_start?: number;
+  /** How many attempts it had when a person last decided about it. */
+  attempts_at_decision?: number;
   /** Decided by a person for its next attempts. */
   timeout_ms?: number;
   /** The phase as the plan froze it; absent in a session imported from a view. */

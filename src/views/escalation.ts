@@ -171,7 +171,7 @@ function toldFile(line: string): ConflictingFile[] {
   const how = line.slice(at + MODIFIED.length).trimEnd();
   if (path === "" || !how.endsWith(")")) return [];
   if (how === "externally since phase start)") return [{ path, by: "external" }];
-  return how.startsWith("by ") ? [{ path, by: how.slice(3, -1).split(/, | and /) }] : [];
+  return how.startsWith("by ") ? [{ path, by: [how.slice(3, -1)] }] : [];
 }
 
 /** Words with a slash or an ending, as paths have them. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { worktreePrefix } from "../../src/cli/repository.ts";
 import { snapshot } from "../../src/git/snapshot.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
 import { readIntent, writeIntent } from "../../src/store/integration-file.ts";
@@ -559,7 +560,7 @@ async function endedSession(title: string): Promise<string> {
 describe("cleaning", () => {
   it("archiving removes the worktrees of dead processes and nothing of the user's", async () => {
     await oneAttempt();
-    const dead = await deadWorktree("r1-p1-1");
+    const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     project.git.git("worktree", "add", "-q", join(project.git.base, "users-own"));
     project.git.git("branch", "feature");
     const untouched = project.git.untouchables();
@@ -568,7 +569,7 @@ describe("cleaning", () => {
     expect(filesBelow(dead)).toEqual({});
     const worktrees = project.git.git("worktree", "list", "--porcelain");
     expect(worktrees).toContain("users-own");
-    expect(worktrees).not.toContain("r1-p1-1");
+    expect(worktrees).not.toContain(worktreePrefix(project.location));
     expect(refs()).toEqual([ref(1, 1)]);
     const kept = Object.entries(project.git.untouchables()).filter(([name]) => !name.startsWith(".gemini/"));
     expect(kept).toEqual(Object.entries(untouched).filter(([name]) => !name.startsWith(".gemini/")));
@@ -647,7 +648,7 @@ describe("maestro doctor", () => {
 
   it("counts what dead processes left, and removes it when told to", async () => {
     await oneAttempt();
-    const dead = await deadWorktree("r1-p1-1");
+    const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     const messages = isolation().findings.map(({ message }) => message);
     expect(messages).toContain("1 worktree left by processes that have ended");
     expect(messages).toContain("The work of 1 session is kept in refs/maestro");
@@ -685,16 +686,31 @@ describe("maestro doctor", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  it("finishes what a killed engine began, and leaves the record of it to the engine that goes on", async () => {
+  const begun = async () => {
     const { base, commit } = await oneAttempt();
     const [from, to] = [base, commit].map((id) => project.git.git("rev-parse", `${id}^{tree}`)) as [string, string];
     writeIntent(project.location, { session: SESSION, phase: "1", attempt: 1, what: "integrate", from, to });
     project.write({ "src/new.ts": "new\n" });
+  };
+
+  it("finishes what a killed engine began, and records it", async () => {
+    await begun();
     const { findings } = isolation({}, "--fix");
     expect(findings.map(({ message }) => message)).toContain(
       `Integrating attempt 1 of phase 1 (session ${SESSION}) had been interrupted; it is finished now`,
     );
     expect(project.files()).toEqual(after);
+    expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
+  });
+
+  it("leaves nothing half done of a phase that is skipped, and of a session that is aborted", async () => {
+    await begun();
+    const { code, stderr } = project.maestro(["skip", "1"]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("it is taken back, because the phase is not to be done"),
+    ]);
+    expect(project.files()).toEqual(before);
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 

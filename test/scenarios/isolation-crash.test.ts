@@ -1,0 +1,745 @@
+// The engine is killed while attempts are placed, examined and brought into the project. Whoever comes after it finds every file old or new,
+// and leaves every phase in the project as a whole or not at all. MAESTRO_CHAOS_ROUNDS goes through all points and more rounds,
+// MAESTRO_CHAOS_SEED repeats a run.
+
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { IsolatedProject } from "../support/isolated.ts";
+import {
+  allGone,
+  background,
+  isAlive,
+  maestro,
+  processesOf,
+  spawned,
+  TEST_TIMEOUT_MS,
+  until,
+} from "../support/processes.ts";
+import { maestroPath, type PhaseSpec, planPath } from "../support/project.ts";
+import { played, type Steps } from "../support/stand-in.ts";
+
+vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
+
+const chaos = Number(process.env.MAESTRO_CHAOS_ROUNDS ?? 0);
+const seed = Number(process.env.MAESTRO_CHAOS_SEED ?? Date.now() % 1_000_000);
+const LONG_MS = chaos > 0 ? 3_600_000 : 300_000;
+const flags = ["--isolation", "worktree", "--grace", "300ms", "--keep-open"];
+const running = ["run", planPath, ...flags];
+const resuming = ["resume", "--yes", ...flags];
+
+/** What a path of the project holds; a directory holds nothing. */
+type Files = Record<string, string>;
+
+const text = Array.from({ length: 20 }, (_, at) => `line ${at + 1}\n`).join("");
+
+/** A directory before its phase, and after: a file of every fate. */
+const before = (name: string): Files => ({
+  [`${name}/text.txt`]: text,
+  [`${name}/old/gone.txt`]: `of ${name}, not needed\n`,
+  [`${name}/before.txt`]: `moved in ${name}\n${text}`,
+  [`${name}/run.sh`]: "#!/bin/sh\n",
+});
+const change = (name: string) =>
+  [
+    `cd ${name}`,
+    "sed -i 's/^line 2$/changed/' text.txt",
+    "rm -rf old",
+    "if [ -e before.txt ]; then mv before.txt after.txt; fi",
+    "chmod +x run.sh",
+    "mkdir -p new/deep",
+    `echo made in ${name} > made.txt`,
+    `echo deep in ${name} > new/deep/made.txt`,
+    "ln -sf text.txt link",
+  ].join(" && ");
+const changed = (name: string): Files => ({
+  [`${name}/text.txt`]: `- ${text.replace("line 2\n", "changed\n")}`,
+  [`${name}/after.txt`]: `- moved in ${name}\n${text}`,
+  [`${name}/run.sh`]: "x #!/bin/sh\n",
+  [`${name}/made.txt`]: `- made in ${name}\n`,
+  [`${name}/new`]: "d",
+  [`${name}/new/deep`]: "d",
+  [`${name}/new/deep/made.txt`]: `- deep in ${name}\n`,
+  [`${name}/link`]: "> text.txt",
+});
+
+/** Also where an earlier attempt was killed halfway, and what it did is there already. */
+const changing = (name: string, over: Partial<PhaseSpec> = {}, first: Steps = []) => {
+  const steps: Steps = [["command", ["sh", "-c", change(name)]]];
+  return played(name, [...first, ...steps], { files_modified: [`${name}/**`], ...over }, steps);
+};
+
+const one = [changing("one")];
+/** Two side by side, and one after them that is proved. */
+const three = [
+  changing("one"),
+  changing("two"),
+  changing("three", { blocked_by: ["one", "two"], validation: ["test -x three/run.sh"] }),
+];
+const names = (phases: PhaseSpec[]) => phases.map(({ id }) => String(id));
+
+async function within<T>(phases: PhaseSpec[], use: (project: IsolatedProject) => Promise<T>): Promise<T> {
+  const files = Object.assign({ "README.md": "hello\n" }, ...names(phases).map(before));
+  const project = new IsolatedProject(files, phases);
+  // Something of the user's in every state that git knows.
+  project.write("README.md", "changed\n");
+  project.write("staged.txt", "staged\n");
+  project.git("add", "staged.txt");
+  project.write("untracked.txt", "untracked\n");
+  try {
+    return await use(project);
+  } finally {
+    for (const { pid } of processesOf(project)) kill(pid);
+    project.remove();
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone meanwhile.
+  }
+}
+
+/** Everything in the project that is the user's. */
+function filesOf(project: IsolatedProject): Files {
+  const found: Files = {};
+  const look = (directory: string) => {
+    for (const entry of readdirSync(join(project.path, directory))) {
+      const path = directory === "" ? entry : `${directory}/${entry}`;
+      if ([".git", ".gemini", ".bin", ".home"].includes(path)) continue;
+      const full = join(project.path, path);
+      const stat = lstatSync(full);
+      if (stat.isSymbolicLink()) found[path] = `> ${readlinkSync(full)}`;
+      else if (stat.isDirectory()) {
+        found[path] = "d";
+        look(path);
+      } else found[path] = `${stat.mode & 0o100 ? "x" : "-"} ${readFileSync(full, "utf8")}`;
+    }
+  };
+  look("");
+  return found;
+}
+
+const below = (files: Files, name: string): Files =>
+  Object.fromEntries(Object.entries(files).filter(([path]) => path.startsWith(`${name}/`)));
+const untouched = (name: string): Files => ({
+  ...Object.fromEntries(Object.entries(before(name)).map(([path, content]) => [path, `- ${content}`])),
+  [`${name}/old`]: "d",
+});
+
+/** Of each phase: is all of its change in the project, or nothing? */
+function expectWhole(project: IsolatedProject, phases: PhaseSpec[], what: string): string[] {
+  const files = filesOf(project);
+  return names(phases).filter((name) => {
+    const isIn = files[`${name}/made.txt`] !== undefined;
+    expect(below(files, name), `${what}: phase ${name}`).toEqual(isIn ? changed(name) : untouched(name));
+    return isIn;
+  });
+}
+
+/** Every file is old or new; what else there is has a name of ours. */
+function expectNothingTorn(project: IsolatedProject, phases: PhaseSpec[], what: string): void {
+  const files = filesOf(project);
+  for (const [path, content] of Object.entries(files)) {
+    if (content === "d" || /(^|\/)\.maestro-[^/]*\.tmp$/.test(path)) continue;
+    const name = path.split("/")[0] ?? "";
+    if (!names(phases).includes(name)) continue;
+    expect([untouched(name)[path], changed(name)[path]], `${what}: ${path}`).toContain(content);
+  }
+  for (const name of names(phases)) {
+    for (const path of ["text.txt", "run.sh"]) expect(files[`${name}/${path}`], `${what}: ${path}`).toBeDefined();
+    const moved = files[`${name}/before.txt`] ?? files[`${name}/after.txt`];
+    expect(moved, `${what}: the moved file is there under one name at least`).toBeDefined();
+  }
+}
+
+/** Nothing of a run is left, in the project, in its repository or in the cache; and nothing of the user's was touched. */
+async function expectClean(project: IsolatedProject, belongings: Record<string, string>, what: string): Promise<void> {
+  await allGone(project);
+  expect(project.belongings(), what).toEqual(belongings);
+  const litter = project.run("find", [
+    ".",
+    "-name",
+    ".maestro-*",
+    "-o",
+    "-name",
+    "integration.json",
+    "-o",
+    "-name",
+    "*.lock",
+  ]);
+  expect(litter.stdout, what).toBe("");
+  expect(project.git("worktree", "list").split("\n"), what).toHaveLength(1);
+  expect(existsSync(join(project.path, ".git/worktrees")), what).toBe(false);
+  const places = readdirSync(join(project.cache, "maestro"));
+  expect(places, what).toHaveLength(1);
+  expect(readdirSync(join(project.cache, "maestro", places[0] ?? "")), what).toEqual(["git"]);
+  expect(project.run("find", [project.cache, "-name", "*.tmp", "-o", "-name", "*.lock"]).stdout, what).toBe("");
+  const fsck = project.run("git", ["fsck", "--full", "--no-dangling"]);
+  expect([fsck.code, fsck.stdout], what).toEqual([0, ""]);
+}
+
+const startsOf = (project: IsolatedProject, phase: string) =>
+  project.agents.notes("start").filter((note) => note.phase === phase).length;
+
+/** How often the agents of phases were started that need no further start: completed, or with a result in its files. */
+function startsOfFinished(project: IsolatedProject): Map<string, number> {
+  const completed = recordsOf(project).flatMap((record) =>
+    record.type === "phase.moved" && record.to === "completed" ? [String(record.phase)] : [],
+  );
+  const written = project.agents.notes("start").flatMap(({ phase, attempt }) => {
+    const file = `.gemini/parallel/2026-02-14-task-api/results/coder.p${phase}-${attempt}.exit`;
+    return project.exists(file) && project.read(file) === "0\n" ? [phase] : [];
+  });
+  return new Map([...new Set([...completed, ...written])].map((phase) => [phase, startsOf(project, phase)]));
+}
+
+interface PhaseJson {
+  id: string;
+  status: string;
+  retry_count: number;
+  files_created: string[];
+  files_modified: string[];
+  files_deleted: string[];
+}
+
+/** What the session tells of the phases that does not depend on when they ran. */
+async function sessionOf(project: IsolatedProject) {
+  const { stdout } = await maestro(project, ["status", "--json"]);
+  const { status, phases } = JSON.parse(stdout) as { status: string; phases: PhaseJson[] };
+  return {
+    status,
+    phases: phases.map(({ id, status: state, retry_count, files_created, files_modified, files_deleted }) => ({
+      id,
+      state,
+      retry_count,
+      created: files_created.toSorted(),
+      modified: files_modified.toSorted(),
+      deleted: files_deleted.toSorted(),
+    })),
+  };
+}
+
+interface Undisturbed {
+  files: Files;
+  session: Awaited<ReturnType<typeof sessionOf>>;
+}
+
+const runs = new Map<PhaseSpec[], Promise<Undisturbed>>();
+
+/** What a run of the phases comes to when nobody kills anything. */
+function undisturbed(phases: PhaseSpec[]): Promise<Undisturbed> {
+  const known = runs.get(phases);
+  if (known !== undefined) return known;
+  const run = within(phases, async (project) => {
+    const belongings = project.belongings();
+    const { code, stderr } = await maestro(project, running, project.agents.env());
+    expect(code, stderr).toBe(0);
+    expect(recordsOf(project).filter(({ type }) => type === "phase.error_added")).toEqual([]);
+    expect(expectWhole(project, phases, "undisturbed")).toEqual(names(phases));
+    await expectClean(project, belongings, "undisturbed");
+    return { files: filesOf(project), session: await sessionOf(project) };
+  });
+  runs.set(phases, run);
+  return run;
+}
+
+const killing = (at: string) => ({ NODE_ENV: "test", MAESTRO_CRASH_AT: at });
+
+/** How to go on: a crash may have been too early for a session. */
+const nextWords = (project: IsolatedProject) =>
+  recordsOf(project).some(({ type }) => type === "session.created") ? resuming : running;
+
+/** Of the journal what is whole: behind the last line break may be half of a record. */
+function recordsOf(project: IsolatedProject): Record<string, unknown>[] {
+  const path = ".gemini/state/progress.jsonl";
+  const lines = project.exists(path) ? project.read(path).split("\n").slice(0, -1) : [];
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Goes on after a kill, and all is as if nothing had happened. */
+async function expectRecovery(
+  project: IsolatedProject,
+  phases: PhaseSpec[],
+  belongings: Record<string, string>,
+  what: string,
+): Promise<void> {
+  const expected = await undisturbed(phases);
+  const finished = startsOfFinished(project);
+  const run = await maestro(project, nextWords(project), project.agents.env());
+  expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
+  expect(filesOf(project), what).toEqual(expected.files);
+  expect(await sessionOf(project), what).toEqual(expected.session);
+  for (const [phase, starts] of finished) {
+    expect(startsOf(project, phase), `${what}: phase ${phase} was done and is not started again`).toBe(starts);
+  }
+  for (const phase of names(phases)) expect(startsOf(project, phase), what).toBeLessThanOrEqual(2);
+  await expectClean(project, belongings, what);
+}
+
+/** One round: killed, nothing torn, and on from there. False when it was not killed. */
+function killedAt(phases: PhaseSpec[], at: string): Promise<boolean> {
+  return within(phases, async (project) => {
+    const belongings = project.belongings();
+    const run = await maestro(project, running, project.agents.env(killing(at)));
+    if (run.signal !== "SIGKILL") {
+      expect(run.code, `${at}: ${run.stderr}`).toBe(0);
+      return false;
+    }
+    expectNothingTorn(project, phases, at);
+    await expectRecovery(project, phases, belongings, `killed at ${at}`);
+    return true;
+  });
+}
+
+/** Runs `work` for every item, a few at a time: a good part of a round is waiting. All of them, also when one fails. */
+async function eachOf<T>(items: Iterable<T>, work: (item: T) => Promise<void>, atOnce = 3): Promise<void> {
+  const queue = [...items];
+  const failures: unknown[] = [];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      await work(item).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  if (failures.length > 1) throw new AggregateError(failures, failures.map((error) => String(error)).join("\n"));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** For n = stride, 2 * stride, ... until a run ends by itself; returns how often it was killed. */
+async function untilItEnds(stride: number, round: (n: number) => Promise<boolean>): Promise<number> {
+  let killed = 0;
+  let hasEnded = false;
+  const points = Array.from({ length: 2000 }, (_, at) => (at + 1) * stride);
+  await eachOf(points, async (n) => {
+    if (hasEnded) return;
+    if (await round(n)) killed += 1;
+    else hasEnded = true;
+  });
+  expect(hasEnded, "the loop ends").toBe(true);
+  return killed;
+}
+
+/** The steps of bringing a change in, and how often each is reached in the change of one phase. */
+const integrationSteps = [
+  ["integrate-open", 6],
+  ["integrate-write", 5],
+  ["integrate-write-half", 5],
+  ["integrate-write-done", 5],
+  ["integrate-fsync", 1],
+  ["integrate-begin", 1],
+  ["integrate-step", 8],
+  ["integrate-create", 4],
+  ["integrate-created", 4],
+  ["integrate-directory", 1],
+  ["integrate-sync", 1],
+  ["integrate-end", 1],
+  ["integrate-record", 1],
+] as const;
+const allPoints = integrationSteps.flatMap(([step, times]) =>
+  Array.from({ length: times }, (_, at) => `${step}:${at + 1}`),
+);
+
+/** One of each way to die: nothing ready, half a file, all ready, in between, two names for one file, all in and not told. */
+const somePoints = [
+  "integrate-open:3",
+  "integrate-write-half:2",
+  "integrate-begin:1",
+  "integrate-step:4",
+  "integrate-created:2",
+  "integrate-record:1",
+];
+const every = (stride: number) => (chaos > 0 ? 1 : stride);
+const named = (what: string, stride: number) => (every(stride) === 1 ? `every ${what}` : `one ${what} in ${stride}`);
+
+describe("kill -9 of the engine, then resume (F1, F22, P1, P3)", () => {
+  test(
+    `at ${chaos > 0 ? "all steps" : "steps of each kind"} of an integration: no file is torn, the phase is brought in and not done again`,
+    async () => {
+      const points = chaos > 0 ? allPoints : somePoints;
+      await eachOf(points, async (at) => expect(await killedAt(one, at), `${at} is reached`).toBe(true));
+      const beyond = chaos > 0 ? integrationSteps.map(([step, times]) => `${step}:${times + 1}`) : [];
+      await eachOf(beyond, async (at) => expect(await killedAt(one, at), `${at} is not reached`).toBe(false));
+    },
+    LONG_MS,
+  );
+
+  test(
+    `at ${named("write", 131)} of a run of three phases: all as if nothing had happened`,
+    async () => {
+      const killed = await untilItEnds(every(131), (n) => killedAt(three, `any:${n}`));
+      expect(killed).toBeGreaterThan(chaos > 0 ? 200 : 2);
+    },
+    LONG_MS,
+  );
+
+  /** Killed at the n-th call of git, and on from there; false when there are fewer. */
+  const killedByGit = (n: number, when: "before" | "after" | "late") =>
+    within(one, async (project) => {
+      const belongings = project.belongings();
+      const what = `killed by call ${n} of git (${when})`;
+      const heal = putDeadlyGit(project, n, when);
+      const run = await maestro(project, running, project.agents.env());
+      if (run.signal !== "SIGKILL") {
+        expect(run.code, run.stderr).toBe(0);
+        return false;
+      }
+      heal();
+      expectNothingTorn(project, one, what);
+      if (when !== "late") {
+        await expectRecovery(project, one, belongings, what);
+        return true;
+      }
+      const again = await maestro(project, nextWords(project), project.agents.env());
+      expect(again.code, `${what}: ${again.stdout}${again.stderr}`).toBe(0);
+      project.write(".bin/now", "");
+      await allGone(project);
+      expect(filesOf(project), what).toEqual((await undisturbed(one)).files);
+      expect((await maestro(project, ["archive"])).code, what).toBe(0);
+      await expectClean(project, belongings, what);
+      return true;
+    });
+
+  test.each(["before", "after"] as const)(
+    `%s ${named("call", 17)} of git, from the first look at the repository to the last removal: all as if nothing had happened`,
+    async (when) => {
+      const killed = await untilItEnds(every(17), (n) => killedByGit(n, when));
+      expect(killed).toBeGreaterThan(chaos > 0 ? 20 : 1);
+    },
+    LONG_MS,
+  );
+
+  test(
+    `over ${named("call", 17)} of git that does its work when the session is resumed and done: the project stands, and archiving clears up`,
+    async () => {
+      const killed = await untilItEnds(every(17), (n) => killedByGit(n, "late"));
+      expect(killed).toBeGreaterThan(chaos > 0 ? 20 : 1);
+    },
+    LONG_MS,
+  );
+});
+
+/**
+ * Puts a git in front of git whose n-th call kills the process that made it: before git does anything, after it has done it, or "late", when
+ * git does it although the one who asked is long dead: once there is a file .bin/now. Returns what takes it away again.
+ */
+function putDeadlyGit(project: IsolatedProject, n: number, when: "before" | "after" | "late"): () => void {
+  const git = project.run("sh", ["-c", "command -v git"]).stdout.trim();
+  const calls = join(project.path, ".bin", "calls");
+  const deeds = {
+    before: "kill -9 $PPID; exit 1",
+    after: `'${git}' "$@"; code=$?; kill -9 $PPID; exit $code`,
+    late: `kill -9 $PPID; until [ -e '${join(project.path, ".bin", "now")}' ]; do sleep 0.05; done; exec '${git}' "$@"`,
+  };
+  const script = `#!/bin/sh
+echo >>'${calls}'; count=0; while read -r _; do count=$((count + 1)); done <'${calls}'
+if [ $count -ge ${n} ] && mkdir '${calls}.killed' 2>/dev/null; then ${deeds[when]}; fi
+exec '${git}' "$@"
+`;
+  const path = project.write(".bin/git", script);
+  chmodSync(path, 0o755);
+  return () => rmSync(path);
+}
+
+describe("kill -9 in the middle of an integration, and the user edits a file of it before the session is resumed", () => {
+  const points = chaos > 0 ? allPoints : ["integrate-step:5"];
+  const mine = "text of the user's\n";
+  const append = (project: IsolatedProject, path: string, otherwise = "") =>
+    project.write(path, (project.exists(path) ? project.read(path) : otherwise) + mine);
+
+  /** Killed at each point, edited, resumed. */
+  const edited = (
+    edit: (project: IsolatedProject) => void,
+    check: (project: IsolatedProject, code: number | null, what: string) => Promise<void> | void,
+  ) =>
+    eachOf(points, (at) =>
+      within(one, async (project) => {
+        const belongings = project.belongings();
+        const killed = await maestro(project, running, project.agents.env(killing(at)));
+        expect(killed.signal, at).toBe("SIGKILL");
+        edit(project);
+        const run = await maestro(project, resuming, project.agents.env());
+        await check(project, run.code, `${at}: ${run.stdout}${run.stderr}`);
+        expect(startsOf(project, "one"), at).toBe(1);
+        await expectClean(project, belongings, at);
+      }),
+    );
+
+  test.concurrent(
+    "elsewhere in the file: the project has the change of the phase and the user's",
+    async () => {
+      await edited(
+        (project) => append(project, "one/text.txt"),
+        (project, code, what) => {
+          expect(code, what).toBe(0);
+          const { "one/text.txt": content, ...rest } = below(filesOf(project), "one");
+          const { "one/text.txt": expected, ...others } = changed("one");
+          expect(content, what).toBe(expected + mine);
+          expect(rest, what).toEqual(others);
+        },
+      );
+    },
+    LONG_MS,
+  );
+
+  test.concurrent.each([
+    ["that it changes, all of it", "text.txt"],
+    ["that it makes", "made.txt"],
+    ["that it makes in a directory of its own", "new/deep/made.txt"],
+    ["that it takes away", "old/gone.txt"],
+  ])(
+    "a file %s: their text stays as it is, and of the phase everything else is there or nothing",
+    async (_, file) => {
+      const path = `one/${file}`;
+      await edited(
+        (project) => project.write(path, mine),
+        (project, code, what) => {
+          expect([0, 4], what).toContain(code);
+          const files = below(filesOf(project), "one");
+          expect(files[path], what).toBe(`- ${mine}`);
+          const whole = code === 0 ? changed("one") : untouched("one");
+          const parents = path
+            .split("/")
+            .slice(1, -1)
+            .map((_part, at) =>
+              path
+                .split("/")
+                .slice(0, at + 2)
+                .join("/"),
+            );
+          const directories = Object.fromEntries(parents.map((parent) => [parent, "d"]));
+          expect(files, what).toEqual({ ...whole, ...directories, [path]: `- ${mine}` });
+          if (code === 4) expect(what).toContain(`${path} (modified externally since phase start)`);
+        },
+      );
+    },
+    LONG_MS,
+  );
+
+  test.concurrent(
+    "the file that it moves, under its old name: their text is in the project",
+    async () => {
+      await edited(
+        (project) => append(project, "one/before.txt", before("one")["one/before.txt"]),
+        (project, code, what) => {
+          expect([0, 4], what).toContain(code);
+          const files = filesOf(project);
+          const all = `${files["one/before.txt"]}${files["one/after.txt"]}`;
+          expect(all, what).toContain(mine);
+        },
+      );
+    },
+    LONG_MS,
+  );
+});
+
+describe("kill -9 in the middle of an integration, and nobody resumes", () => {
+  const points = chaos > 0 ? allPoints : ["integrate-step:5"];
+  const killed = (use: (project: IsolatedProject, belongings: Record<string, string>, what: string) => Promise<void>) =>
+    eachOf(points, (at) =>
+      within(three, async (project) => {
+        const belongings = project.belongings();
+        const run = await maestro(project, running, project.agents.env(killing(at)));
+        expect(run.signal, at).toBe("SIGKILL");
+        await allGone(project);
+        await use(project, belongings, at);
+      }),
+    );
+
+  test.concurrent(
+    "`maestro archive`: each phase is in the project or not, and nothing else is left but the work in its references",
+    async () => {
+      await killed(async (project, belongings, what) => {
+        const { code, stdout, stderr } = await maestro(project, ["archive"]);
+        expect(code, `${what}: ${stdout}${stderr}`).toBe(0);
+        expect(stderr, what).toMatch(
+          /Integrating attempt 1 of phase (one|two) .* had been interrupted; it is finished now/,
+        );
+        expect(expectWhole(project, three, what).length, what).toBeGreaterThan(0);
+        await expectClean(project, belongings, what);
+        expect(project.refs().length, what).toBeGreaterThan(0);
+      });
+    },
+    LONG_MS,
+  );
+
+  test.concurrent(
+    "`maestro doctor --fix`: the same, and the session can still be resumed",
+    async () => {
+      await killed(async (project, belongings, what) => {
+        const look = await maestro(project, ["doctor"], project.agents.env());
+        expect(look.stdout, what).toMatch(/Integrating attempt 1 of phase (one|two) .* was begun and is not finished/);
+        const { code, stdout } = await maestro(project, ["doctor", "--fix"], project.agents.env());
+        expect(code, `${what}: ${stdout}`).toBe(0);
+        expect(expectWhole(project, three, what).length, what).toBeGreaterThan(0);
+        await expectClean(project, belongings, what);
+        await expectRecovery(project, three, belongings, what);
+      });
+    },
+    LONG_MS,
+  );
+});
+
+describe("kill -9 once more, of the engine that recovers", () => {
+  /** The first one dies over an integration; what the second one is killed at is given. */
+  const killedTwice = (
+    first: string,
+    second: string,
+    edit: (project: IsolatedProject) => void,
+    check: (project: IsolatedProject, belongings: Record<string, string>, what: string) => Promise<void>,
+  ) =>
+    within(one, async (project) => {
+      const belongings = project.belongings();
+      const what = `killed at ${first}, then at ${second}`;
+      expect((await maestro(project, running, project.agents.env(killing(first)))).signal, what).toBe("SIGKILL");
+      edit(project);
+      const again = await maestro(project, resuming, project.agents.env(killing(second)));
+      if (again.signal !== "SIGKILL") {
+        expect(again.code, `${what}: ${again.stderr}`).toBe(0);
+        return false;
+      }
+      await check(project, belongings, what);
+      return true;
+    });
+
+  test(
+    `at ${named("write", 41)}: all as if nothing had happened`,
+    async () => {
+      const nothing = () => undefined;
+      const killed = await untilItEnds(every(41), (n) =>
+        killedTwice("integrate-step:4", `any:${n}`, nothing, async (project, belongings, what) => {
+          expectNothingTorn(project, one, what);
+          await expectRecovery(project, one, belongings, what);
+        }),
+      );
+      expect(killed).toBeGreaterThan(1);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "while it takes back what the user's edit does not let in: the project has both changes in the end",
+    async () => {
+      const points = ["integrate-back:1", ...(chaos > 0 ? [1, 2, 3, 4, 5, 6] : [2]).map((n) => `integrate-step:${n}`)];
+      const mine = "text of the user's\n";
+      await eachOf(points, async (second) => {
+        const edit = (project: IsolatedProject) => project.write("one/text.txt", project.read("one/text.txt") + mine);
+        const isKilled = await killedTwice("integrate-step:6", second, edit, async (project, belongings, what) => {
+          const run = await maestro(project, resuming, project.agents.env());
+          expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
+          const expected = { ...changed("one"), "one/text.txt": `${changed("one")["one/text.txt"]}${mine}` };
+          expect(below(filesOf(project), "one"), what).toEqual(expected);
+          await expectClean(project, belongings, what);
+        });
+        expect(isKilled, second).toBe(true);
+      });
+    },
+    LONG_MS,
+  );
+});
+
+describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
+  const four = [...three, changing("four", {}, [["sleep", 200]])];
+  const rounds = chaos || 5;
+  const random = generator(seed);
+  const plans = Array.from({ length: rounds }, (_, round) => ({ round, moments: [random(), random()] }));
+
+  test(
+    `in ${rounds} rounds, seed ${seed}: killed twice, resumed to the end, all as if nothing had happened`,
+    async () => {
+      await undisturbed(four);
+      await eachOf(plans, ({ round, moments }) =>
+        within(four, async (project) => {
+          const belongings = project.belongings();
+          const finished = new Map<string, number>();
+          const what = `seed ${seed}, round ${round}`;
+          for (const moment of moments) {
+            const engine = background(project, nextWords(project), project.agents.env());
+            const timer = setTimeout(() => engine.child.kill("SIGKILL"), moment * 3000);
+            await engine.ended;
+            clearTimeout(timer);
+            expectNothingTorn(project, four, what);
+            for (const [phase, starts] of startsOfFinished(project))
+              if (!finished.has(phase)) finished.set(phase, starts);
+          }
+          const run = await maestro(project, nextWords(project), project.agents.env());
+          expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
+          const expected = await undisturbed(four);
+          expect(filesOf(project), what).toEqual(expected.files);
+          expect(await sessionOf(project), what).toEqual(expected.session);
+          for (const [phase, starts] of finished) expect(startsOf(project, phase), what).toBe(starts);
+          await expectClean(project, belongings, what);
+        }),
+      );
+    },
+    LONG_MS,
+  );
+});
+
+describe("kill -9 while an agent is at work in its worktree", () => {
+  /** It has done half of its work, and goes on as long as it may; asked to end, it does not. */
+  const half: Steps = [
+    ["ignore", "SIGTERM"],
+    ["command", ["sh", "-c", "sed -i 's/^line 2$/changed/' one/text.txt && touch \"$MAESTRO_STATE_DIR/half\""]],
+    ["command", ["sh", "-c", "trap '' TERM; while :; do echo more >> one/more.txt; sleep 0.05; done"]],
+  ];
+  const phases = [changing("one", {}, half)];
+
+  async function atWork(project: IsolatedProject) {
+    const engine = spawned(project, "setsid", [process.execPath, maestroPath, ...running], project.agents.env());
+    await until("the agent has done half of its work", () => project.exists(".gemini/half"));
+    return { engine, agent: project.agents.notes("start")[0]?.pid ?? 0 };
+  }
+
+  test.concurrent.each(["the engine", "its whole process group"])(
+    "of %s: the agent outlives it for a moment, and is ended; the next one does the phase",
+    async (whom) => {
+      await within(phases, async (project) => {
+        const belongings = project.belongings();
+        const { engine, agent } = await atWork(project);
+        process.kill(whom === "the engine" ? engine.pid : -engine.pid, "SIGKILL");
+        await engine.ended;
+        expect(isAlive(agent)).toBe(true);
+        await until("the agent is ended", () => !isAlive(agent));
+        await allGone(project);
+        expect(expectWhole(project, phases, whom)).toEqual([]);
+        const run = await maestro(project, resuming, project.agents.env());
+        expect(run.code, run.stderr).toBe(0);
+        // What the first one did is where the second one began.
+        const { "one/more.txt": more, ...rest } = below(filesOf(project), "one");
+        expect(more).toMatch(/^- (more\n)+$/);
+        expect(rest).toEqual(changed("one"));
+        expect(startsOf(project, "one")).toBe(2);
+        await expectClean(project, belongings, whom);
+      });
+    },
+  );
+
+  test.concurrent("of the engine, and resumed at once: the agent is ended before anything of it is looked at", async () => {
+    await within(phases, async (project) => {
+      const belongings = project.belongings();
+      const { engine, agent } = await atWork(project);
+      engine.child.kill("SIGKILL");
+      await engine.ended;
+      const run = await maestro(project, resuming, project.agents.env());
+      expect(run.code, run.stderr).toBe(0);
+      expect(isAlive(agent)).toBe(false);
+      const { "one/more.txt": _, ...rest } = below(filesOf(project), "one");
+      expect(rest).toEqual(changed("one"));
+      await expectClean(project, belongings, "resumed at once");
+    });
+  });
+});
+
+/** Mulberry32: the same numbers for the same seed. */
+function generator(from: number): () => number {
+  let state = from;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
