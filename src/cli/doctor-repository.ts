@@ -53,8 +53,11 @@ async function possible(io: Io, opening: Opening): Promise<Finding> {
     return { check, level: "ok", message };
   }
   const hint = opening.kind === "refused" && opening.hint !== undefined ? { hint: opening.hint } : {};
-  const message = `${version} share the files of the project: ${opening.reason}`;
-  return { check, level: opening.kind === "none" ? "ok" : "warn", message, ...hint };
+  if (opening.kind === "none") {
+    return { check, level: "ok", message: `${version} share the files of the project: ${opening.reason}` };
+  }
+  const message = `${version} cannot have worktrees here, and only "--isolation none" runs them side by side: ${opening.reason}`;
+  return { check, level: "warn", message, ...hint };
 }
 
 async function gitVersion(cwd: string): Promise<string> {

@@ -18,14 +18,16 @@ export interface IsolationRequest {
   engine: EngineSettings;
   mode: ExecutionMode;
   location: StateLocation;
+  /** How many phases there are. */
+  phases: number;
   /** Phases that run side by side own the same files. */
   allowOverlap?: boolean | undefined;
 }
 
 /** Refused when what was asked for cannot be had; otherwise says what is not as one would expect. */
 export async function chooseIsolation(io: Io, request: IsolationRequest): Promise<Isolation> {
-  const { engine, mode, location, allowOverlap } = request;
-  const hasMany = mode === "parallel" && engine.slots > 1;
+  const { engine, mode, location, phases, allowOverlap } = request;
+  const hasMany = mode === "parallel" && engine.slots > 1 && phases > 1;
   const isWanted = engine.isolation === "worktree" || engine.sandbox || allowOverlap === true;
   const opening = await openProject(io);
   const isDefault = engine.isolation === "auto" && hasMany;
@@ -79,7 +81,7 @@ export function describeIsolation(engine: EngineSettings, mode: ExecutionMode): 
   const scope = `ownership ${ownershipOf(engine, mode)}`;
   if (isAll) return `a git worktree for each attempt${engine.sandbox ? ", in a sandbox" : ""}; ${scope}`;
   if (engine.isolation === "auto" && hasMany) {
-    return `a git worktree for each attempt that others can run beside, none outside git; ${scope}`;
+    return `a git worktree for each attempt, none outside git; ${scope}`;
   }
   return `none, agents work in the project; ${scope}`;
 }

@@ -48,7 +48,8 @@ function numbered({ id, attempts }: SessionPhase, number: string): Attempt {
 }
 
 /** Brought in, or done there: then also what a failed attempt left. */
-export function isInProject({ integrated, placed, changes }: Worked): boolean {
+export function isInProject({ integrated, reverted, placed, changes }: Worked): boolean {
+  if (reverted) return false;
   return integrated !== undefined || (placed?.worktree === null && changes.total > 0);
 }
 
@@ -77,9 +78,13 @@ export async function requireKept(
 ): Promise<Kept> {
   const what = `attempt ${attempt} of phase ${phase}`;
   if (base === null || commit === null) {
-    throw new MaestroError("not_found", `The content of ${what} was not kept: it ran without git`, {
-      hint: `"maestro diff ${phase} --stat" shows which files changed.`,
-    });
+    throw new MaestroError(
+      "not_found",
+      `The content of ${what} was not kept: it shared the project with others, or git was not there`,
+      {
+        hint: `"maestro diff ${phase} --stat" shows which files changed.`,
+      },
+    );
   }
   const ref = (await list(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
   if (ref !== undefined && ref.commit !== commit) {

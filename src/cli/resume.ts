@@ -85,8 +85,9 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (!(await haveMode(io, settings, store, flags))) return NEEDS_A_PERSON;
   store.close();
   const { location } = store;
-  const mode = requireSession(store.session).execution_mode ?? "sequential";
-  const isolation = await chooseIsolation(io, { engine, mode, location, allowOverlap: flags.allowOverlap });
+  const { execution_mode, total_phases: phases } = requireSession(store.session);
+  const mode = execution_mode ?? "sequential";
+  const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
   if (flags.detach) return detach(io, ["resume"], flags);
   return carryOut(io, { store, settings, runtime, program, isolation, flags });
 }

@@ -3,6 +3,7 @@
 import type { EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
 import { MaestroError } from "../errors.ts";
+import { list } from "../git/refs.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../session/decide.ts";
@@ -60,9 +61,10 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
     return NEEDS_A_PERSON;
   }
   const { location } = store;
-  const isolation = await chooseIsolation(io, { engine, mode, location, allowOverlap: flags.allowOverlap });
+  const { length: phases } = approved.plan.phases;
+  const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
-  create(io, store, approved, mode, flags.task);
+  create(io, store, approved, mode, flags.task, await keptSessions(isolation));
   return carryOut(io, { store, settings, runtime, program, isolation, flags });
 }
 
@@ -190,16 +192,22 @@ async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionSto
   await tidyRepository(io, settings);
 }
 
+/** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */
+async function keptSessions({ options: { repository } }: Isolation): Promise<string[]> {
+  return repository === null ? [] : (await list(repository)).map(({ session }) => session);
+}
+
 function create(
   io: Io,
   store: SessionStore,
   approved: ApprovedPlan,
   mode: ExecutionMode | null,
   task?: string,
+  taken: readonly string[] = [],
 ): Session {
   try {
     const asked = task === undefined ? null : redactorOf(io)(stripControls(task));
-    createSession(store, { ...approved, task: asked, executionMode: mode, now: io.now() });
+    createSession(store, { ...approved, task: asked, executionMode: mode, now: io.now(), taken });
   } catch (error) {
     // Somebody else was faster.
     if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;

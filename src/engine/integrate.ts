@@ -1,6 +1,9 @@
 // From an attempt's success to the project: merged with the project as it is now, proved on the merged tree, brought in whole or not at all.
 // One change enters at a time. A proof is good for the tree it was made on: if the project has changed meanwhile, it is made again.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { changesBetween } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
@@ -203,8 +206,20 @@ const unproved: Warned = {
 
 /** One at a time; who proves alone has the gate already. */
 function enter<T>({ isolation }: Workshop, isAlone: boolean, work: () => Promise<T>): Promise<T> {
-  const inside = () => isolation.tree.take(work);
+  const inside = () =>
+    isolation.tree.take(async () => {
+      await noGitAtWork(isolation.repository.gitDir);
+      return work();
+    });
   return isAlone ? inside() : isolation.gate.take(inside);
+}
+
+const GIT_PATIENCE_MS = 3000;
+
+/** A command of the user's that is changing the files (stash, checkout, merge) is let finish; a lock that stays is nobody's. */
+async function noGitAtWork(gitDir: string): Promise<void> {
+  const until = performance.now() + GIT_PATIENCE_MS;
+  while (existsSync(join(gitDir, "index.lock")) && performance.now() < until) await sleep(50);
 }
 
 async function mergeAndBring(

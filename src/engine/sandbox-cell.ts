@@ -100,7 +100,9 @@ export function cellFor(place: Whereabouts): Cell {
   }
   // Where HOME leads through a link, it does so inside as well.
   for (const path of [env.HOME, projectRoot, stateDir, repository?.toplevel]) if (path) keep(mounts, path);
-  const covered = [...hidden.keys(), ...gitPlaces(place)].filter((path) => realOf(path) === path);
+  const covered = [...hidden.keys(), ...gitPlaces(place), ...projectSecrets(place)].filter(
+    (path) => realOf(path) === path,
+  );
   for (const path of covered.sort(byLength)) cover(mounts, path);
 
   furnishGemini(mounts, env.GEMINI_CLI_HOME || env.HOME || homes[0]);
@@ -178,6 +180,18 @@ function gitPlaces({ projectRoot, repository }: Whereabouts): string[] {
   const { gitDir, commonDir, place } = repository;
   const cache = contains(dirname(place), projectRoot) ? place : dirname(place);
   return [gitDir, commonDir, cache, ...pointers].flatMap((path) => realOf(path) ?? []);
+}
+
+/** Keys that lie in the project itself; the worktree has those that .maestroinclude names. */
+const projectSecret = /^\.env(?!\.(?:example|sample|template)$|rc$)|\.(?:pem|key|credentials)$/;
+
+function projectSecrets({ projectRoot, repository }: Whereabouts): string[] {
+  const roots = new Set([projectRoot, repository?.toplevel ?? projectRoot]);
+  return [...roots].flatMap((root) =>
+    entriesOf(root)
+      .filter((entry) => entry.isFile() && projectSecret.test(entry.name))
+      .flatMap(({ name }) => realOf(join(root, name)) ?? []),
+  );
 }
 
 /** ~/.gemini as it is, but without conversations, and in copies where the CLI writes: settings, tokens that it renews, its list of projects. */

@@ -409,6 +409,8 @@ describe("kill -9 at every step of an integration (F1)", () => {
   /** The n-th step kills the process; for all n, until it ends by itself. */
   const killAtEveryStep = (from: string, to: string, what: string[], check: (point: number) => Promise<void>) =>
     killLoop(
+      // To finish takes the same steps: some of them will do, but for chaos.
+      what.length > 0 && !process.env.MAESTRO_CHAOS_ROUNDS ? 4 : 1,
       (point) =>
         spawnSync(process.execPath, [programPath("git-apply"), project.path, project.cache, from, to, ...what], {
           encoding: "utf8",
@@ -459,8 +461,12 @@ describe("kill -9 at every step of an integration (F1)", () => {
   }, 300_000);
 });
 
-async function killLoop(run: (point: number) => SpawnSyncReturns<string>, check: (point: number) => Promise<void>) {
-  for (let point = 1; ; point++) {
+async function killLoop(
+  stride: number,
+  run: (point: number) => SpawnSyncReturns<string>,
+  check: (point: number) => Promise<void>,
+) {
+  for (let point = 1; ; point += stride) {
     expect(point, "the loop ends").toBeLessThan(400);
     const { signal, stdout, stderr } = run(point);
     if (signal !== "SIGKILL") {

@@ -21,6 +21,7 @@ import { commitTree } from "./commit.ts";
 import type { Repository } from "./repository.ts";
 import { snapshot } from "./snapshot.ts";
 import { addWorktree, adoptWorktree, resetWorktree, treeOf, type Worktree } from "./worktree.ts";
+import { freeName } from "./worktree-marker.ts";
 import { prunePlaces, pruneWorktrees, removeWorktree } from "./worktree-removal.ts";
 
 let project: GitProject;
@@ -121,6 +122,26 @@ describe("a worktree", () => {
     await expect(addWorktree(repository, "p2-1", missing)).rejects.toThrow(/^git worktree failed: /);
     expect(readdirSync(repository.place).filter((name) => name.startsWith("p2"))).toEqual([]);
     expect(registered()).toBe(2);
+  });
+});
+
+describe("worktrees of several", () => {
+  it("can be made and removed at the same time, which git itself does not expect", async () => {
+    const names = Array.from({ length: 8 }, (_, at) => `w${at}`);
+    await Promise.all(names.map((name) => add(name)));
+    await Promise.all(names.map((name) => removeWorktree(repository, name)));
+    expect(project.git("worktree", "list").split("\n")).toHaveLength(1);
+  });
+
+  it("are found again by those they were made for, and by nobody else", async () => {
+    const taken = await snapshot(repository, { exclude: [], include: [] });
+    await addWorktree(repository, "w1", taken, "run/1/1");
+    expect(adoptWorktree(repository, "w1", "run/1/2")).toBeUndefined();
+    expect(await removeWorktree(repository, "w1", "run/1/2")).toBe(false);
+    expect(adoptWorktree(repository, "w1", "run/1/1")).toMatchObject({ name: "w1", purpose: "run/1/1" });
+    expect(freeName(repository, "w", new Set(["w2"]))).toBe("w3");
+    expect(await removeWorktree(repository, "w1", "run/1/1")).toBe(true);
+    expect(freeName(repository, "w", new Set(["w2"]))).toBe("w1");
   });
 });
 
@@ -329,6 +350,16 @@ describe("pruning", () => {
     const marker = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify({ ...marker, owner: { ...ownIdentity(), start: "another" } }));
   };
+
+  it("leaves to others what they may come back to, until it is old, and to anybody what is needed", async () => {
+    for (const name of ["a-1", "a-2", "b-1", "b-2"]) {
+      await add(name);
+      die(name);
+    }
+    const old = (Date.now() - 15 * 24 * 60 * 60 * 1000) / 1000;
+    utimesSync(join(repository.place, "b-2.worktree.json"), old, old);
+    expect((await pruneWorktrees(repository, "a-", new Set(["a-2"]))).sort()).toEqual(["a-1", "b-2"]);
+  });
 
   it("removes what dead processes left, and nothing of the living or of the user's", async () => {
     await add("dead-1");

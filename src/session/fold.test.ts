@@ -238,6 +238,25 @@ describe("events", () => {
   });
 });
 
+describe("the work of an attempt", () => {
+  const about = { phase: "1", attempt: 1, from: "a".repeat(40), to: "b".repeat(40) };
+  const start: SessionEvent = {
+    ...{ type: "attempt.started", phase: "1", attempt: 1, agent: "coder", run: "r", runtime: "gemini", model: null },
+    ...{ batch: "b", name: "coder.p1-1", prompt_bytes: 1, timeout_ms: 1 },
+  };
+  const attemptAfter = (...events: SessionEvent[]) =>
+    sessionAfter(two, moved("1", "pending", "in_progress"), start, ...events).phases[0]?.attempts[0];
+
+  it("is in the project, is taken out, and comes in again", () => {
+    const integrated: SessionEvent = { type: "phase.integrated", ...about };
+    const reverted: SessionEvent = { type: "phase.reverted", ...about };
+    expect(attemptAfter(integrated)).toMatchObject({ integrated: { to: about.to } });
+    expect(attemptAfter(integrated, reverted)).toMatchObject({ reverted: true });
+    expect(attemptAfter(integrated, reverted)).not.toHaveProperty("integrated");
+    expect(attemptAfter(integrated, reverted, integrated)).not.toHaveProperty("reverted");
+  });
+});
+
 describe("folding in two steps", () => {
   it("gives what folding at once gives, wherever it is cut", () => {
     const steps = fc.array(

@@ -87,10 +87,14 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     if (event.granted) append(phaseOf(session, event).granted, event.paths);
   },
   "phase.integrated": (session, event) => {
-    attemptOf(session, event).integrated = { from: event.from, to: event.to, seq: event.seq };
+    const attempt = attemptOf(session, event);
+    attempt.integrated = { from: event.from, to: event.to, seq: event.seq };
+    delete attempt.reverted;
   },
   "phase.reverted": (session, event) => {
-    delete attemptOf(session, event).integrated;
+    const attempt = attemptOf(session, event);
+    delete attempt.integrated;
+    attempt.reverted = true;
   },
   "phase.error_added": (session, event) => {
     phaseOf(session, event).errors.push(event.error);

@@ -29,6 +29,8 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   changes?: Changes;
   /** Its work is in the project; `seq`: since when. */
   integrated?: { from: string; to: string; seq: number };
+  /** A person has taken its work out of the project. */
+  reverted?: true;
 }
 
 export type Changes = Omit<EventOf<"attempt.changed">, "type" | "phase" | "attempt">;

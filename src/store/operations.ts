@@ -46,13 +46,16 @@ export interface CreateRequest extends ApprovedPlan {
   task: string | null;
   executionMode: ExecutionMode | null;
   now: Date;
+  /** Ids that are somebody's already, besides those of the archive. */
+  taken?: readonly string[];
 }
 
 /** Creates the session; refused while there is another one. Returns its id. */
 export function createSession(store: Recorder, request: CreateRequest): string {
   return store.update((session) => {
     refuseSecond(session);
-    const taken = new Set(archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, "")));
+    const archived = archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, ""));
+    const taken = new Set([...archived, ...(request.taken ?? [])]);
     const id = sessionId(basename(request.path), request.plan.title, request.now, taken);
     const event: EventOf<"session.created"> = {
       type: "session.created",

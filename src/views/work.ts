@@ -24,7 +24,8 @@ function hasWork(attempt: Attempt): attempt is WorkedAttempt {
 
 /** What the attempt did is in the project: it worked there, or its work was brought in. */
 export function isInProject(phase: SessionPhase, attempt: Attempt): boolean {
-  const { placed, integrated } = attempt;
+  const { placed, integrated, reverted } = attempt;
+  if (reverted) return false;
   if (integrated === undefined) return (placed?.worktree ?? null) === null;
   return integrated.from !== integrated.to || isTakenOver(phase, attempt);
 }

@@ -90,12 +90,14 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
   it.each(cases)(
     "of $what leaves the old state or the new one, and no litter",
     ({ args, input = "", observe, prepare }) => {
-      const start = () => {
+      const copyOf = (original: Project) => {
         const project = new Project();
-        cpSync(base.path, project.path, { recursive: true });
-        prepare?.(project);
+        cpSync(original.path, project.path, { recursive: true });
         return project;
       };
+      const prepared = copyOf(base);
+      prepare?.(prepared);
+      const start = () => copyOf(prepared);
       const observed = (work: (project: Project) => void) => {
         const project = start();
         work(project);
@@ -129,6 +131,7 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
       }
       expect(outcomes.before).toBeGreaterThan(3);
       expect(outcomes.after).toBeGreaterThan(0);
+      prepared.remove();
     },
     300_000,
   );

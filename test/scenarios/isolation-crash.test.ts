@@ -642,7 +642,7 @@ describe("kill -9 once more, of the engine that recovers", () => {
 
 describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
   const four = [...three, changing("four", {}, [["sleep", 200]])];
-  const rounds = chaos || 5;
+  const rounds = chaos || 2;
   const random = generator(seed);
   const plans = Array.from({ length: rounds }, (_, round) => ({ round, moments: [random(), random()] }));
 
