@@ -27,12 +27,14 @@ export interface IsolationRequest {
 /** Refused when what was asked for cannot be had; otherwise says what is not as one would expect. */
 export async function chooseIsolation(io: Io, request: IsolationRequest): Promise<Isolation> {
   const { engine, mode, location, phases, allowOverlap } = request;
-  const hasMany = mode === "parallel" && engine.slots > 1 && phases > 1;
+  const hasMany = mode === "parallel" && engine.slots > 1;
   const isWanted = engine.isolation === "worktree" || engine.sandbox || allowOverlap === true;
   const opening = await openProject(io);
   const isDefault = engine.isolation === "auto" && hasMany;
+  // A phase that is alone in its plan needs no worktree.
+  const isAlone = isDefault && phases === 1;
   if (isWanted) requireOpen(opening);
-  if (isDefault && opening.kind === "refused") throw impossible(opening);
+  if (isDefault && !isAlone && opening.kind === "refused") throw impossible(opening);
   if (engine.sandbox && engine.isolation === "none") {
     throw new MaestroError("usage", "--sandbox cannot be used with --isolation none", {
       hint: "A sandbox is a worktree that nothing outside of it can be changed from.",
@@ -48,7 +50,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
     worktrees,
     repository,
     ownership: ownershipOf(engine, mode),
-    isShared: worktrees === "none" && hasMany,
+    isShared: worktrees === "none" && hasMany && !(isAlone && opening.kind !== "none"),
     exclude: repository === null ? ownPaths(location) : excluded(repository, location),
     include: repository === null ? [] : readIncludes(io.cwd),
     setup: engine.setup,

@@ -208,7 +208,7 @@ describe("kill -9 at every step (F1)", () => {
     });
     expect(outcome).toEqual({ kind: "applied" });
     expect(seen.untouched).toBeGreaterThan(3);
-    expect(seen.finished).toBeGreaterThan(20);
+    expect(seen.finished).toBeGreaterThan(5);
   }, 300_000);
 
   it("of bringing in, and the user changed a file before it is settled: nothing of the change is left", async () => {

@@ -204,7 +204,7 @@ describe("maestro diff", () => {
     await oneAttempt({ unkept: true });
     expect(project.maestro(["diff", "1"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("The content of attempt 1 of phase 1 was not kept: it ran without git"),
+      stderr: expect.stringContaining("The content of attempt 1 of phase 1 was not kept: it shared the project"),
     });
     expect(project.maestro(["diff", "1", "--stat"]).stdout).toContain("  modified  +1 -1  src/a.ts\n");
   });
@@ -629,9 +629,7 @@ describe("maestro doctor", () => {
     project.git.git("config", "core.sparseCheckout", "true");
     expect(isolation()).toMatchObject({
       code: 0,
-      findings: [
-        { level: "warn", message: expect.stringContaining("share the files of the project: the checkout is sparse") },
-      ],
+      findings: [{ level: "warn", message: expect.stringContaining("runs them side by side: the checkout is sparse") }],
     });
     rmSync(join(project.git.path, ".git"), { recursive: true });
     expect(isolation()).toMatchObject({

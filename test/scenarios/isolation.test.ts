@@ -89,6 +89,13 @@ describe("attempts that run side by side", () => {
       expect(project.agents.notes("start")).toHaveLength(2);
       expect(project.git("show", "refs/maestro/2026-02-14-task-api/two/1:a.txt")).toBe("2");
       expect(project.worktrees()).toEqual([]);
+      // A way out that costs nothing: the person makes room for the work, and says so.
+      project.write("a.txt", "old\n");
+      const applied = project.maestro(["apply", "two"]);
+      expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("Phase two is completed by it") });
+      expect(project.read("a.txt")).toBe("2\n");
+      expect(project.resume()).toMatchObject({ code: 0 });
+      expect(project.agents.notes("start")).toHaveLength(2);
     });
   });
 });
