@@ -92,6 +92,8 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   const merged = await mergeTrees(repository, { ...deed.merge(kept), ours: from });
   if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, deed, deed.advice(id));
   const changes = await changesBetween(repository, from, merged.tree);
+  // As it is before that is recorded.
+  const next = store.session?.session_id === session.session_id ? deed.next(work) : undefined;
   // Short, and what is half done would be for somebody else to finish.
   const leave = io.onSignal(() => undefined);
   try {
@@ -107,8 +109,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   } finally {
     leave();
   }
-  const isActive = store.session?.session_id === session.session_id;
-  return tell(io, { ...work, isActive }, changes, flags, deed);
+  return tell(io, { ...work, next }, changes, flags, deed);
 }
 
 /** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
@@ -149,7 +150,7 @@ function unchanged(
 
 function tell(
   io: Io,
-  work: Work & { isActive: boolean },
+  work: Work & { next: string | undefined },
   changes: readonly FileChange[],
   flags: WorkFlags,
   deed: Deed,
@@ -174,8 +175,7 @@ function tell(
     io.out(`${what} is ${deed.done}: ${amountText(amount)}\n`);
     io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);
   }
-  const next = work.isActive ? deed.next(work) : undefined;
-  if (next !== undefined) io.out(`${next}\n`);
+  if (work.next !== undefined) io.out(`${work.next}\n`);
   return 0;
 }
 

@@ -11,8 +11,9 @@ import { declaredFiles, type Ground } from "./isolation.ts";
 import type { Workshop } from "./workshop.ts";
 
 const LEAST_PAUSE_MS = 2000;
-/** Of the time that passes, a thirtieth is spent here at most. */
-const PAUSE_FACTOR = 30;
+const LONGEST_PAUSE_MS = 15_000;
+/** Of the time that passes, a small part is spent here. */
+const PAUSE_FACTOR = 12;
 const MAX_NAMED = 5;
 
 export interface Running {
@@ -66,10 +67,7 @@ export class Predictor {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
       const began = performance.now();
-      this.#looking = this.#look().then(
-        () => this.#wait(Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began))),
-        this.#watched.fail,
-      );
+      this.#looking = this.#look().then(() => this.#wait(pauseAfter(performance.now() - began)), this.#watched.fail);
     }, ms);
   }
 
@@ -141,6 +139,10 @@ export class Predictor {
     const message = `It will conflict with ${whom}, as it stands: ${list}`;
     this.#watched.warn([{ type: "phase.warned", phase, code: "conflict_predicted", message }]);
   }
+}
+
+function pauseAfter(ms: number): number {
+  return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * ms));
 }
 
 function pathsOf(changes: readonly FileChange[]): Set<string> {
