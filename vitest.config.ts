@@ -14,9 +14,12 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const pure = ["agents", "guard", "handoff", "plan", "prompt", "runtimes", "session", "views"].map(
+  (folder) => `src/${folder}/**/*.test.ts`,
+);
+
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     testTimeout: 30_000,
     // Two cores: more workers only make timing tests unreliable.
@@ -24,5 +27,10 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The developer's own shell must not change what the tests see.
     env: { NO_COLOR: "1", NODE_EXTRA_CA_CERTS: "" },
+    // What touches no machine needs no process of its own for every file.
+    projects: [
+      { extends: true, test: { name: "pure", include: pure, isolate: false } },
+      { extends: true, test: { name: "whole", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: pure } },
+    ],
   },
 });

@@ -172,7 +172,7 @@ describe("kill -9 at every step (F1)", () => {
   /** For the first step, the second and so on, until it ends by itself. */
   const everyStep = async (trees: string[], check: (point: number) => Promise<void>) => {
     // git/apply.test.ts is killed at all of them.
-    const stride = process.env.MAESTRO_CHAOS_ROUNDS ? 1 : 3;
+    const stride = process.env.MAESTRO_CHAOS_ROUNDS ? 1 : 4;
     for (let point = 1; ; point += stride) {
       expect(point, "the loop ends").toBeLessThan(300);
       const { status, signal, stdout, stderr } = run(point, ...trees);

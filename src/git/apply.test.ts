@@ -409,8 +409,8 @@ describe("kill -9 at every step of an integration (F1)", () => {
   /** The n-th step kills the process; for all n, until it ends by itself. */
   const killAtEveryStep = (from: string, to: string, what: string[], check: (point: number) => Promise<void>) =>
     killLoop(
-      // To finish takes the same steps: some of them will do, but for chaos.
-      what.length > 0 && !process.env.MAESTRO_CHAOS_ROUNDS ? 4 : 1,
+      // All of them with `npm run chaos`. To finish takes the same steps.
+      process.env.MAESTRO_CHAOS_ROUNDS ? 1 : what.length > 0 ? 5 : 2,
       (point) =>
         spawnSync(process.execPath, [programPath("git-apply"), project.path, project.cache, from, to, ...what], {
           encoding: "utf8",
@@ -439,8 +439,8 @@ describe("kill -9 at every step of an integration (F1)", () => {
       restore(before);
     });
     // The test is worth something only if it was killed in all three.
-    expect(seen.before).toBeGreaterThan(10);
-    expect(seen.between).toBeGreaterThan(10);
+    expect(seen.before).toBeGreaterThan(5);
+    expect(seen.between).toBeGreaterThan(5);
     expect(seen.after).toBeGreaterThan(0);
   }, 300_000);
 
