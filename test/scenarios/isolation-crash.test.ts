@@ -607,10 +607,10 @@ describe("kill -9 once more, of the engine that recovers", () => {
     });
 
   test(
-    `at ${named("write", 83)}: all as if nothing had happened`,
+    `at ${named("write", 41)}: all as if nothing had happened`,
     async () => {
       const nothing = () => undefined;
-      const killed = await untilItEnds(every(83), (n) =>
+      const killed = await untilItEnds(every(41), (n) =>
         killedTwice("integrate-step:4", `any:${n}`, nothing, async (project, belongings, what) => {
           expectNothingTorn(project, one, what);
           await expectRecovery(project, one, belongings, what);
