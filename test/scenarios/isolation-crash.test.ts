@@ -616,7 +616,7 @@ describe("kill -9 once more, of the engine that recovers", () => {
           await expectRecovery(project, one, belongings, what);
         }),
       );
-      expect(killed).toBeGreaterThan(1);
+      expect(killed).toBeGreaterThan(0);
     },
     LONG_MS,
   );
