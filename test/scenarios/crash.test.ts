@@ -133,7 +133,7 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
         project.remove();
       }
       expect(outcomes.before).toBeGreaterThan(3);
-      expect(outcomes.after).toBeGreaterThan(0);
+      if (stride === 1) expect(outcomes.after).toBeGreaterThan(0);
       prepared.remove();
     },
     300_000,
