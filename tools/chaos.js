@@ -11,7 +11,6 @@ const { status } = spawnSync(
   [
     "run",
     ...["engine-crash", "isolation-crash", "crash", "concurrency"].map((name) => `test/scenarios/${name}.test.ts`),
-    ...["src/git/apply.test.ts", "src/engine/bring-in.test.ts"],
   ],
   { cwd: root, stdio: "inherit", env: { ...process.env, MAESTRO_CHAOS_ROUNDS: rounds } },
 );

@@ -409,8 +409,6 @@ describe("kill -9 at every step of an integration (F1)", () => {
   /** The n-th step kills the process; for all n, until it ends by itself. */
   const killAtEveryStep = (from: string, to: string, what: string[], check: (point: number) => Promise<void>) =>
     killLoop(
-      // All of them with `npm run chaos`. To finish takes the same steps.
-      process.env.MAESTRO_CHAOS_ROUNDS ? 1 : what.length > 0 ? 5 : 2,
       (point) =>
         spawnSync(process.execPath, [programPath("git-apply"), project.path, project.cache, from, to, ...what], {
           encoding: "utf8",
@@ -439,9 +437,9 @@ describe("kill -9 at every step of an integration (F1)", () => {
       restore(before);
     });
     // The test is worth something only if it was killed in all three.
-    expect(seen.before).toBeGreaterThan(0);
-    expect(seen.between).toBeGreaterThan(0);
-    if (process.env.MAESTRO_CHAOS_ROUNDS) expect(seen.after).toBeGreaterThan(0);
+    expect(seen.before).toBeGreaterThan(10);
+    expect(seen.between).toBeGreaterThan(10);
+    expect(seen.after).toBeGreaterThan(0);
   }, 300_000);
 
   it("also while it finishes what another one left", async () => {
@@ -461,12 +459,8 @@ describe("kill -9 at every step of an integration (F1)", () => {
   }, 300_000);
 });
 
-async function killLoop(
-  stride: number,
-  run: (point: number) => SpawnSyncReturns<string>,
-  check: (point: number) => Promise<void>,
-) {
-  for (let point = 1; ; point += stride) {
+async function killLoop(run: (point: number) => SpawnSyncReturns<string>, check: (point: number) => Promise<void>) {
+  for (let point = 1; ; point++) {
     expect(point, "the loop ends").toBeLessThan(400);
     const { signal, stdout, stderr } = run(point);
     if (signal !== "SIGKILL") {

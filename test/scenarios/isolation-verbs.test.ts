@@ -480,8 +480,15 @@ describe("maestro revert", () => {
 });
 
 describe("kill -9 (F1)", () => {
-  const points = ["open:1", "integrate-begin:1", "integrate-step:2"];
-  const late = ["integrate-record:1"];
+  const points = [
+    "open:1",
+    "integrate-open:1",
+    "integrate-fsync:1",
+    "integrate-begin:1",
+    "integrate-step:2",
+    "integrate-create:1",
+  ];
+  const late = ["integrate-sync:1", "integrate-end:1", "integrate-record:1"];
 
   it.each([...points, ...late])(
     "of apply at %s: the next one finishes it, says so, and the session knows",
