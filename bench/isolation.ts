@@ -11,6 +11,7 @@ import { examine } from "../src/engine/examine.ts";
 import { startIntegration } from "../src/engine/integrate.ts";
 import { Isolation } from "../src/engine/isolation.ts";
 import { type Control, placeAttempt, worktreeName } from "../src/engine/place.ts";
+import { Stopping } from "../src/engine/stopping.ts";
 import type { Workshop } from "../src/engine/workshop.ts";
 import { openRepository } from "../src/git/open.ts";
 import { requirePhase, requireSession } from "../src/session/decide.ts";
@@ -121,7 +122,7 @@ async function isolate(workshop: Workshop, times: Times, round: number): Promise
   record((session) => decideStart(session, phase, start, rules));
   const session = requireSession(store.session);
   const worktree = worktreeName(workshop, session, requirePhase(session, phase));
-  const control: Control = { write: async (events) => record(() => events), running: () => true };
+  const control: Control = { write: async (events) => record(() => events), stopping: new Stopping() };
   const placed = { phase, attempt, name: `coder.${phase}-${attempt}`, worktree };
 
   const ground = await timed(times.placing, () => placeAttempt(workshop, placed, control));

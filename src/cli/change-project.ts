@@ -10,6 +10,7 @@ import type { Repository } from "../git/repository.ts";
 import { snapshot } from "../git/snapshot.ts";
 import { treeWithout } from "../git/tree-without.ts";
 import { type FileLists, requirePhase } from "../session/decide.ts";
+import { filesOf } from "../session/decide-attempt.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
 import { claimEngine } from "../store/engine-lock.ts";
@@ -105,7 +106,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
         "Somebody changed it in this very moment: try again. Or a content filter (git-lfs, git-crypt) stands for it.";
       return conflict(io, work, files, flags, deed, advice);
     }
-    record(store, work, deed, { from, to: merged.tree }, { files: listsOf(changes), projectRoot: io.cwd });
+    record(store, work, deed, { from, to: merged.tree }, { files: filesOf({ files: changes }), projectRoot: io.cwd });
   } finally {
     leave();
   }
@@ -207,14 +208,4 @@ function conflict(
   ];
   io.out(`${lines.join("\n")}\n`);
   return NEEDS_A_PERSON;
-}
-
-function listsOf(changes: readonly FileChange[]): FileLists {
-  const paths = (kind: FileChange["kind"]) => changes.filter((one) => one.kind === kind).map(({ path }) => path);
-  const moved = changes.filter(({ kind }) => kind === "renamed");
-  return {
-    created: [...paths("created"), ...moved.map(({ path }) => path)],
-    modified: paths("modified"),
-    deleted: [...paths("deleted"), ...moved.flatMap(({ from }) => from ?? [])],
-  };
 }

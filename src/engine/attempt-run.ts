@@ -12,7 +12,8 @@ import { type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
 import { examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
 import type { Ground } from "./isolation.ts";
-import { type Control, placeAttempt, purposeOf } from "./place.ts";
+import { placeAttempt, purposeOf } from "./place.ts";
+import { Stopping } from "./stopping.ts";
 import type { Workshop } from "./workshop.ts";
 
 const RESPITE_MS = 1000;
@@ -32,35 +33,24 @@ export function runAttempt(
   watcher: Watcher,
   write: (events: SessionEvent[]) => Promise<void>,
 ): RunningAttempt {
-  let stopped: Killed = null;
-  let stopNow: (why: Killed) => void = () => undefined;
+  const stopping = new Stopping();
   let ground: Ground | null = null;
-  const control: Control = {
-    write,
-    running: (stop) => {
-      stopNow = stop;
-      return stopped === null;
-    },
-  };
   const work = async (): Promise<Finished> => {
     try {
-      ground = await placeAttempt(workshop, prepared, control);
+      ground = await placeAttempt(workshop, prepared, { write, stopping });
     } catch (error) {
       if (!isExpected(error)) throw error;
-      if (stopped !== null) return neverStarted(prepared, stoppedEarly);
+      if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
       return neverStarted(prepared, { kind: "failure", message: `It has no place to work: ${reasonOf(error)}` });
     }
-    if (stopped !== null) return neverStarted(prepared, stoppedEarly);
+    if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
     const started = startAttempt(workshop, prepared, ground, watcher);
-    stopNow = started.stop;
+    stopping.runs(started.stop);
     const exit = await started.exit;
     return lookedAt(workshop, finishAttempt(workshop, started, exit), ground);
   };
   return {
-    stop: (why) => {
-      stopped ??= why;
-      stopNow(why);
-    },
+    stop: stopping.stop,
     done: work(),
     ground: () => ground,
   };

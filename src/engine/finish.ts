@@ -274,8 +274,7 @@ function integrated(session: Session, id: string, done: Integration & { kind: "d
   const { attempt, from, to, warnings } = done;
   const { changes } = requirePhase(session, id).attempts.find((one) => one.attempt === attempt) ?? {};
   const files = changes === undefined || !done.isTakenOver ? nothing : filesOf(changes);
-  // Its proof is on record since before anything was touched.
-  return decideIntegrated(session, id, { attempt, from, to, files, validated: null, warnings }, rules);
+  return decideIntegrated(session, id, { attempt, from, to, files, warnings }, rules);
 }
 
 function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {

@@ -21,8 +21,10 @@ import { outsideScope } from "../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { readIntent } from "../store/integration-file.ts";
 import { bringIn } from "./bring-in.ts";
+import type { Command } from "./isolation.ts";
 import { isTakenOver, judgeWork, type ScopeRules, scopeRules } from "./judge-work.ts";
-import { inWorktree, runSetup, sandboxed, whenReadable } from "./place.ts";
+import { type Control, inWorktree, runSetup, sandboxed, whenReadable } from "./place.ts";
+import { Stopping } from "./stopping.ts";
 import { startValidation, type ValidationResult } from "./validation.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -38,7 +40,6 @@ export type Integration =
       to: string;
       /** False: there was nothing that may come in. */
       isTakenOver: boolean;
-      validation: Proof | null;
       warnings: Warned[];
     }
   | { kind: "invalid"; validation: Proof }
@@ -62,24 +63,12 @@ export function startIntegration(
   id: string,
   write: (events: SessionEvent[]) => Promise<void>,
 ): IntegrationRun {
-  let stopped = false;
-  let stopProof: (why: Killed) => void = () => undefined;
-  const stop = (why: Killed) => {
-    stopped = true;
-    stopProof(why);
-  };
-  const control: Control = {
-    write,
-    starting: (run) => {
-      stopProof = run;
-      return stopped;
-    },
-  };
-  const done = integrate(workshop, id, control).catch((error: unknown): Integration => {
-    const hasGivenUp = stopped && error instanceof MaestroError && error.code === "conflict";
+  const stopping = new Stopping();
+  const done = integrate(workshop, id, { write, stopping }).catch((error: unknown): Integration => {
+    const hasGivenUp = stopping.isStopped && error instanceof MaestroError && error.code === "conflict";
     return hasGivenUp ? { kind: "stopped" } : brokenBy(workshop, error);
   });
-  return { done, stop };
+  return { done, stop: stopping.stop };
 }
 
 /** An agent's work is kept whatever happens. Only with a change half in the project nobody can go on. */
@@ -87,12 +76,6 @@ function brokenBy({ store }: Workshop, error: unknown): Integration {
   const isExpected = error instanceof MaestroError || errno(error) !== undefined;
   if (!isExpected || readIntent(store.location) !== undefined) throw error;
   return { kind: "broken", message: `The work could not be brought into the project: ${reasonOf(error)}` };
-}
-
-interface Control {
-  write: (events: SessionEvent[]) => Promise<void>;
-  /** Told how to end what runs at this moment; answers whether it should. */
-  starting: (stop: (why: Killed) => void) => boolean;
 }
 
 interface Candidate {
@@ -152,7 +135,7 @@ async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tre
 function projectNow(workshop: Workshop, control: Control): Promise<Snapshot> {
   const { isolation, store } = workshop;
   const look = () => isolation.snapshot(requireSession(store.session));
-  return whenReadable(workshop, look, () => control.starting(() => undefined));
+  return whenReadable(workshop, look, control.stopping);
 }
 
 function candidateOf(workshop: Workshop, id: string): Candidate {
@@ -245,7 +228,7 @@ async function isStillWanted(
   }
   store.refresh();
   const session = requireSession(store.session);
-  return !control.starting(() => undefined) && !session.aborted && requirePhase(session, id).status === "in_progress";
+  return !control.stopping.isStopped && !session.aborted && requirePhase(session, id).status === "in_progress";
 }
 
 async function bring(
@@ -265,7 +248,7 @@ async function bring(
     const brought = await bringIn({ repository: isolation.repository, location: store.location }, intent);
     isolation.changed();
     if (brought.kind === "changed") return { kind: "moved", paths: brought.paths, tree: from };
-    return { kind: "done", attempt, from, to, isTakenOver: mayComeIn, validation, warnings: [] };
+    return { kind: "done", attempt, from, to, isTakenOver: mayComeIn, warnings: [] };
   } catch (error) {
     if (!(error instanceof MaestroError) || error.code !== "path") throw error;
     return { kind: "refused", message: error.message };
@@ -310,7 +293,7 @@ async function prove(
   workshop: Workshop,
   { phase, attempt }: Candidate,
   { parent, tree, ignored, links }: Proving,
-  control: Control,
+  { stopping }: Control,
 ): Promise<ValidationResult> {
   const { isolation, limits } = workshop;
   const { repository } = isolation;
@@ -319,18 +302,15 @@ async function prove(
   const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
   try {
     const { name } = lastAttempt(phase) ?? { name: `p${phase.id}` };
-    const running = (stop: (why: Killed) => void) => !control.starting(stop);
-    if (!(await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, { running }))) {
-      return { kind: "stopped" };
-    }
-    const run = startValidation(workshop, phase.id, {
+    const isReady = await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
+    if (!isReady) return { kind: "stopped" };
+    const subject = {
       cwd: worktree.root,
       tree,
       env: inWorktree(workshop),
-      wrap: (command) => sandboxed(workshop, command, worktree),
-    });
-    if (control.starting(run.stop)) run.stop("stopped");
-    return await run.done;
+      wrap: (command: Command) => sandboxed(workshop, command, worktree),
+    };
+    return await startValidation(workshop, phase.id, subject, stopping).done;
   } finally {
     await removeWorktree(repository, worktree.name);
     isolation.release(worktree.name, 2 * limits.graceMs);

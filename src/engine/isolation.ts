@@ -56,6 +56,7 @@ export class Isolation {
   /** Whoever proves a change on the project as it is, and must not see others bring theirs in meanwhile. */
   readonly gate = new TurnTaking();
   readonly #names = new Set<string>();
+  /** Of the phase at work in the project, which is one at a time. */
   readonly #listings = new Map<string, Listing>();
   #shared: { moment: Promise<Moment>; asked: number } | undefined;
 
@@ -112,8 +113,10 @@ export class Isolation {
   beforeFirst(session: Session, run: string, phase: SessionPhase, now: Moment): string | Listing {
     const first = this.options.isShared ? undefined : firstOfRow(session, run, phase);
     if (now.kind === "commit") return first?.placed?.base ?? now.snapshot.commit;
-    const key = `${run} ${phase.id} ${first?.attempt ?? phase.attempts.at(-1)?.attempt ?? 0}`;
+    if (first === undefined) return now.listing;
+    const key = `${run} ${phase.id} ${first.attempt}`;
     const listing = this.#listings.get(key) ?? now.listing;
+    this.#listings.clear();
     this.#listings.set(key, listing);
     return listing;
   }

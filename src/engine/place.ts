@@ -10,7 +10,6 @@ import type { Snapshot } from "../git/snapshot.ts";
 import { treeWithout } from "../git/tree-without.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
-import type { Killed } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../session/events.ts";
 import { outsideScope } from "../session/scope.ts";
@@ -19,18 +18,18 @@ import { ATTEMPT_STATE_DIR, STATE_DIR } from "../setting-layers.ts";
 import { stripControls } from "../text.ts";
 import { type Command, declaredFiles, type Ground } from "./isolation.ts";
 import { isTakenOver, scopeRules } from "./judge-work.ts";
+import type { Stopping } from "./stopping.ts";
 import { RUN_MARKER } from "./tree.ts";
 import type { Workshop } from "./workshop.ts";
 
 /** How much of a failed setup's output is told. */
 const MAX_TAIL_CHARS = 4000;
 
-/** What an attempt that is being placed or at work asks of the engine. */
+/** What work on a phase asks of the engine. */
 export interface Control {
   /** Records events; resolves when they are durable. */
   write: (events: SessionEvent[]) => Promise<void>;
-  /** Told how to end what runs at this moment; answers whether there is still a point in going on. */
-  running: (stop: (why: Killed) => void) => boolean;
+  stopping: Stopping;
 }
 
 /** The name of the phase's next worktree; null when it works in the project. */
@@ -60,11 +59,7 @@ export async function placeAttempt(workshop: Workshop, placed: Placed, control: 
   const { isolation, store, projectRoot } = workshop;
   if (!isolation.isWatching) return { root: projectRoot, worktree: null, before: null };
   const session = requireSession(store.session);
-  const moment = await whenReadable(
-    workshop,
-    () => isolation.now(session),
-    () => !control.running(() => undefined),
-  );
+  const moment = await whenReadable(workshop, () => isolation.now(session), control.stopping);
   const { phase, attempt, worktree } = placed;
   if (moment.kind === "commit") tellLeftOut(workshop, moment.snapshot);
   const ground: Ground =
@@ -97,6 +92,7 @@ async function inNewWorktree(
     return { root: worktree.root, worktree: { ...ready, warnings: worktree.warnings }, before: base };
   } catch (error) {
     await removeWorktree(repository, worktree.name);
+    workshop.isolation.release(worktree.name, 0);
     throw error;
   }
 }
@@ -104,16 +100,12 @@ async function inNewWorktree(
 const PATIENCE_MS = 1000;
 
 /** A merge that somebody has to resolve first makes a project unreadable for a while: nothing is lost by waiting for it. */
-export async function whenReadable<T>(
-  workshop: Workshop,
-  look: () => Promise<T>,
-  isStopped: () => boolean,
-): Promise<T> {
+export async function whenReadable<T>(workshop: Workshop, look: () => Promise<T>, stopping: Stopping): Promise<T> {
   for (;;) {
     try {
       return await look();
     } catch (error) {
-      if (!(error instanceof MaestroError) || error.code !== "conflict" || isStopped()) throw error;
+      if (!(error instanceof MaestroError) || error.code !== "conflict" || stopping.isStopped) throw error;
       tellOnce(workshop, `${error.message}. Waiting`);
       await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
     }
@@ -147,7 +139,7 @@ async function setUp(
   const { isolation } = workshop;
   const { repository } = isolation;
   const { setup, exclude } = isolation.options;
-  if (setup === "" || !(await runSetup(workshop, placed, worktree, control))) return from.commit;
+  if (setup === "" || !(await runSetup(workshop, placed, worktree, control.stopping))) return from.commit;
   const { tree, commit } = await treeOf(repository, worktree, { exclude, force: declaredFiles(session) });
   if (tree === from.tree) return from.commit;
   const made = await changesBetween(repository, from.commit, commit);
@@ -164,7 +156,7 @@ export async function runSetup(
   workshop: Workshop,
   placed: { phase: string; name: string },
   worktree: Worktree,
-  control: Pick<Control, "running">,
+  stopping: Stopping,
 ): Promise<boolean> {
   const { batch, supervisor, isolation, limits, redact } = workshop;
   const { setup } = isolation.options;
@@ -183,7 +175,7 @@ export async function runSetup(
     timeoutMs: limits.validationTimeoutMs,
     check: () => null,
   });
-  if (!control.running(stop)) stop("stopped");
+  stopping.runs(stop);
   const { code, killed, failure } = await exit;
   if (code === 0 && killed === null) return true;
   if (killed === "stopped") return false;

@@ -1,25 +1,18 @@
 // The validation of a phase that was worked on in the project itself: the commands run there, and the evidence names the tree if git knows it.
 
-import type { Killed } from "../runtimes/runtime.ts";
 import { requireSession } from "../session/decide.ts";
-import { startValidation, type ValidationRun } from "./validation.ts";
+import { Stopping } from "./stopping.ts";
+import { startValidation, type ValidationResult, type ValidationRun } from "./validation.ts";
 import type { Workshop } from "./workshop.ts";
 
 export function startProjectValidation(workshop: Workshop, phase: string): ValidationRun {
-  let stopped: Killed = null;
-  let running: ValidationRun | undefined;
-  const begin = async () => {
+  const stopping = new Stopping();
+  const begin = async (): Promise<ValidationResult> => {
     const tree = await treeOfProject(workshop);
     const subject = { cwd: workshop.projectRoot, tree, env: {}, wrap: <T>(command: T) => command };
-    running = startValidation(workshop, phase, subject);
-    if (stopped !== null) running.stop(stopped);
-    return running.done;
+    return startValidation(workshop, phase, subject, stopping).done;
   };
-  const stop = (why: Killed) => {
-    stopped ??= why;
-    running?.stop(why);
-  };
-  return { phase, done: begin(), stop };
+  return { phase, done: begin(), stop: stopping.stop };
 }
 
 async function treeOfProject({ isolation, store }: Workshop): Promise<string | null> {

@@ -43,7 +43,7 @@ function eventsOf(session: Session, intent: Intent, projectRoot: string, now: Da
   if (what === "apply") return [{ type: "phase.integrated", phase: id, attempt, from, to, user_decision: true }];
   const files = found.changes === undefined ? { created: [], modified: [], deleted: [] } : filesOf(found.changes);
   const rules = { maxRetries: 0, now, hashes: (paths: readonly string[]) => hashFiles(projectRoot, paths) };
-  const events = decideIntegrated(session, id, { attempt, from, to, files, validated: null, warnings: [] }, rules);
+  const events = decideIntegrated(session, id, { attempt, from, to, files, warnings: [] }, rules);
   // Its proof was recorded before anything was touched.
   return isValidated(phase) ? events : events.filter(({ type }) => type !== "phase.moved");
 }

@@ -6,6 +6,7 @@ import { requirePhase, requireSession } from "../session/decide.ts";
 import type { Evidence } from "../session/events.ts";
 import { stripControls } from "../text.ts";
 import type { Command } from "./isolation.ts";
+import { Stopping } from "./stopping.ts";
 import { RUN_MARKER } from "./tree.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -37,26 +38,21 @@ export type Bench = Pick<
   "run" | "store" | "batch" | "supervisor" | "environment" | "validator" | "redact"
 > & { limits: Pick<Workshop["limits"], "validationTimeoutMs"> };
 
-export function startValidation(workshop: Bench, id: string, subject: Subject): ValidationRun {
-  let stopped = false;
-  let stopCommand: (why: Killed) => void = () => undefined;
-  const stop = (why: Killed) => {
-    stopped = true;
-    stopCommand(why);
-  };
-  const done = runCommands(workshop, id, subject, (run) => {
-    stopCommand = run;
-    return stopped;
-  });
-  return { phase: id, done, stop };
+/** `stopping`: of the work that it is a part of; absent: it is stopped by itself. */
+export function startValidation(
+  workshop: Bench,
+  id: string,
+  subject: Subject,
+  stopping = new Stopping(),
+): ValidationRun {
+  return { phase: id, done: runCommands(workshop, id, subject, stopping), stop: stopping.stop };
 }
 
-/** `starting` is given the way to stop each command, and says whether there is still a point in going on. */
 async function runCommands(
   workshop: Bench,
   id: string,
   subject: Subject,
-  starting: (stop: (why: Killed) => void) => boolean,
+  stopping: Stopping,
 ): Promise<ValidationResult> {
   const { batch, supervisor, limits } = workshop;
   const phase = requirePhase(requireSession(workshop.store.session), id);
@@ -87,8 +83,7 @@ async function runCommands(
       timeoutMs: limits.validationTimeoutMs,
       check: () => (batch.size(name, "validation.log") > MAX_LOG_BYTES ? "output_too_large" : null),
     });
-    const isPointless = starting(stop);
-    if (isPointless) stop("stopped");
+    stopping.runs(stop);
     const { code, killed, failure, durationMs } = await exit;
     if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
     if (killed === "stopped") return { kind: "stopped" };

@@ -1,7 +1,7 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
 import { decideMove, type FileLists, requirePhase } from "./decide.ts";
-import type { ErrorRecord, EventOf, Evidence, FileHashes, SessionEvent, WarningCode } from "./events.ts";
+import type { ErrorRecord, EventOf, Evidence, FileChange, FileHashes, SessionEvent, WarningCode } from "./events.ts";
 import type { ReportedWork } from "./evidence.ts";
 import type { Shortfall } from "./judge-handoff.ts";
 import { type Changes, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
@@ -89,7 +89,7 @@ function filesAdded(phase: SessionPhase, files: FileLists, hashes: Rules["hashes
 }
 
 /** Changes in the form in which a phase's files are listed. */
-export function filesOf({ files }: Changes): FileLists {
+export function filesOf({ files }: { files: readonly Pick<FileChange, "kind" | "path" | "from">[] }): FileLists {
   const lists: FileLists = { created: [], modified: [], deleted: [] };
   for (const { kind, path, from } of files) {
     if (kind !== "renamed") lists[kind].push(path);
@@ -101,22 +101,20 @@ export function filesOf({ files }: Changes): FileLists {
   return lists;
 }
 
-/** The work of an attempt is in the project. A phase that a person has closed meanwhile keeps its status. */
+/** The work of an attempt is in the project, and its proof on record. A phase that a person has closed meanwhile keeps its status. */
 export interface Integrated {
   attempt: number;
   from: string;
   to: string;
   files: FileLists;
-  validated: Omit<Validated, "failure"> | null;
   warnings: readonly Warned[];
 }
 
 export function decideIntegrated(session: Session, id: string, done: Integrated, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
-  const { attempt, from, to, files, validated, warnings } = done;
+  const { attempt, from, to, files, warnings } = done;
   return [
     ...warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
-    ...(validated === null ? [] : [{ type: "phase.validated" as const, phase: id, ...validated }]),
     { type: "phase.integrated", phase: id, attempt, from, to },
     ...filesAdded(phase, files, rules.hashes),
     ...(phase.status === "in_progress" ? [completed(phase)] : []),

@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Background, background, processesOf, TEST_TIMEOUT_MS } from "./processes.ts";
+import { type Background, background, withRemoved } from "./processes.ts";
 import { type PhaseSpec, Project, planPath, planText, type Run } from "./project.ts";
 import { StandIn, type Start, type Steps, scripted } from "./stand-in.ts";
 
@@ -154,35 +154,11 @@ export const bystander = agent("bystander", []);
 /** The choice of all others. */
 export const only = (...ids: string[]) => ["--phases", ids.join(",")];
 
-const PATIENCE_MS = TEST_TIMEOUT_MS - 5_000;
-
 /** Runs `use` in such a project, which is removed afterwards, with whatever still runs in it. */
-export async function withIsolated<T>(
+export function withIsolated<T>(
   files: Record<string, string>,
   phases: PhaseSpec[],
   use: (project: IsolatedProject) => T | Promise<T>,
 ): Promise<T> {
-  const project = new IsolatedProject(files, phases);
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const left = processesOf(project).map(({ pid, command }) => `${pid} ${command}`);
-      reject(new Error(`not done within ${PATIENCE_MS} ms; running:\n${left.join("\n")}`));
-    }, PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([use(project), tooLate]);
-  } finally {
-    clearTimeout(timer);
-    for (const { pid } of processesOf(project)) end(pid);
-    project.remove();
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It is gone meanwhile.
-  }
+  return withRemoved(new IsolatedProject(files, phases), use);
 }

@@ -88,7 +88,11 @@ const PATIENCE_MS = TEST_TIMEOUT_MS - 5_000;
 
 /** Runs `use` in a project that is removed afterwards, with whatever still runs in it when `use` fails or takes too long. */
 export async function withProcesses<T>(use: (project: Project) => Promise<T>): Promise<T> {
-  const project = new Project();
+  return withRemoved(new Project(), use);
+}
+
+/** The same for a project that is there. */
+export async function withRemoved<P extends Project, T>(project: P, use: (project: P) => T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
