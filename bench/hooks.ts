@@ -1,5 +1,5 @@
-// Every hook beside bare `node -e 0`: without a session, with one of 20 phases and with one of 1,000. Interleaved rounds, medians of the
-// whole process from its start to its end.
+// Every hook beside bare `node -e 0`: without a session, with one of 20 phases and with one of 1,000. The whole process from its start to
+// its end, each beside a bare one that ran just before it; medians of these ratios, as the machine may be slower from one second to the next.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,12 +22,20 @@ const calls: [event: string, what: string, input: object, rare?: true][] = [
   ["BeforeTool", "plain command", shell("npm run build --silent")],
   ["BeforeTool", "command with operators", shell('npm test 2>&1 | tail -5 && git diff --stat > "out.log"')],
   ["BeforeTool", "denied command", shell("echo 'export const a = 1' > src/a.ts")],
+  ["BeforeTool", "heredoc into a file", shell("cat > src/a.ts <<'EOF'\nexport const a = 1;\nEOF")],
+  ["BeforeTool", "removal", shell("rm -rf dist && npm run build")],
   ["BeforeTool", "write_file", { tool_name: "write_file", tool_input: { file_path: "src/a.ts", content: "x" } }],
   ["BeforeTool", "complete_task", { tool_name: "complete_task", tool_input: { result: "done" } }],
   [
     "AfterTool",
     "agent of others",
     { tool_name: "invoke_agent", tool_input: { agent_name: "other", prompt: "x" }, tool_response: {} },
+  ],
+  [
+    "AfterTool",
+    "report (rare)",
+    { tool_name: "invoke_agent", tool_input: { agent_name: "coder", prompt: "Agent: coder\nPhase: 2\n" } },
+    true,
   ],
   ["BeforeTool", "whole judge (rare)", shell("for f in *.ts; do wc -l $f; done"), true],
   [
@@ -78,19 +86,20 @@ for (const [phases, limit] of [
 ] as const) {
   const project = projectOf(phases);
   const bare: number[] = [];
-  const times = calls.map(() => [] as number[]);
+  const ratios = calls.map(() => [] as number[]);
   for (let round = 0; round < ROUNDS; round++) {
-    bare.push(run(["-e", "0"], project, ""));
     calls.forEach(([event, , input], index) => {
       // Delegations of one conversation are looked for by every hook of it: they have another.
       const session_id = "tool_name" in input && input.tool_name === "invoke_agent" ? "delegating" : "bench";
       const document = JSON.stringify({ session_id, cwd: project, hook_event_name: event, ...input });
-      times[index]?.push(run([hook, event], project, document));
+      const beside = run(["-e", "0"], project, "");
+      bare.push(beside);
+      ratios[index]?.push(run([hook, event], project, document) / beside);
     });
   }
   console.log(`  ${phases === 0 ? "no session" : `${phases} phases`}: node -e 0 takes ${median(bare).toFixed(1)} ms`);
   calls.forEach(([event, what, , rare], index) => {
-    report(`${event} ${what}`.trim(), median(times[index] ?? []) / median(bare), "x", rare ? undefined : limit);
+    report(`${event} ${what}`.trim(), median(ratios[index] ?? []), "x", rare ? undefined : limit);
   });
   rmSync(project, { recursive: true });
 }

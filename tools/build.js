@@ -133,7 +133,7 @@ const hook = {
   plugins: [hookParts, lateBuiltins],
 };
 
-/** Every module of ours asks for its builtins again: ten times in the file that every hook reads. There, the first answer is kept. */
+/** Every module of ours asks for its builtins again: ten times and more in a file that a hook reads. There, the first answer is kept. */
 function askOnce(text) {
   const known = new Map();
   return text.replace(/([\w$]+)=require\("(node:\w+)"\)/g, (asked, name, builtin) => {
@@ -145,7 +145,7 @@ function askOnce(text) {
 
 const built = (await Promise.all([programs, server, hook].map((options) => build(options))))
   .flatMap(({ outputFiles }) => outputFiles)
-  .map(({ path, text }) => ({ path, text: path.endsWith("/hook.cjs") ? askOnce(text) : text }));
+  .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
 
 if (process.argv.includes("--check")) {
   const stale = built.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);

@@ -1,92 +1,117 @@
 // Everyday programs, and with which arguments they are as harmless as they look. For quick.ts: lists of names are texts and nothing is made
 // before it is asked for, because most calls ask about one program in a process that lives for milliseconds.
 
-export interface Program {
-  /** What a program prints is its own and may go into a file; a filter's may not always, a sayer's never. */
-  kind: "program" | "filter" | "sayer";
-  isFine: (args: readonly string[]) => boolean;
+export type Kind = "program" | "filter" | "sayer";
+
+/** What a program prints is its own and may go into a file; a filter's may not always, a sayer's never. Undefined: ask the whole judge. */
+export function kindOf(name: string, args: readonly string[]): Kind | undefined {
+  // Their `-o` is no file.
+  if (isOneOf(name, "ls ps pgrep lsof")) return "program";
+  if (isOneOf(name, "grep rg test")) return "filter";
+  if (!writesNothing(args)) return undefined;
+  if (isOneOf(name, printing)) return "program";
+  if (isOneOf(name, filtering)) return "filter";
+  if (isOneOf(name, "echo cat")) return "sayer";
+  if (!(hasVerb(name, args) ?? isFine(name, args))) return undefined;
+  if (name === "printf") return "sayer";
+  return isOneOf(name, "cd exit wait set sort uniq sed awk tee") ? "filter" : "program";
 }
 
-/** Undefined for a program that needs the whole judge. */
-export function programOf(name: string): Program | undefined {
-  if (isOneOf(name, printing)) return { kind: "program", isFine: writesNothing };
-  if (isOneOf(name, filtering)) return { kind: "filter", isFine: writesNothing };
-  // Their `-o` is no file.
-  if (isOneOf(name, "ls ps pgrep lsof")) return { kind: "program", isFine: always };
-  if (isOneOf(name, "grep rg test")) return { kind: "filter", isFine: always };
-  if (isOneOf(name, "echo cat")) return { kind: "sayer", isFine: writesNothing };
-  const special = specialOf(name);
-  return special === undefined
-    ? undefined
-    : { kind: special.kind ?? "program", isFine: (args) => writesNothing(args) && special.isFine(args) };
+/** The paths at which something appears or is taken away; of copies also those they come from, which must be files too. */
+export function touchedBy(name: string, args: readonly string[]): readonly string[] {
+  if (isOneOf(name, "rm touch")) return operandsOf(args);
+  if (name === "tee") return args.slice(1);
+  return name === "cp" || name === "mv" ? [...operandsOf(args), ...targetsOf(args)] : [];
 }
 
 /** Whatever they are told, they do their own work; of the files they make nobody is warned. */
-const printing =
-  "pwd which du df stat file date uname whoami id hostname uptime free tree sleep make cmake ninja ctest mkdir chmod mvn gradle ./mvnw ./gradlew ruff mypy pyright black isort flake8 pylint tox nox tsc eslint prettier biome stylelint vitest jest mocha pytest rspec rubocop rustfmt gofmt goimports golangci-lint staticcheck shellcheck swift dart flutter mix";
-const filtering =
+export const printing =
+  "pwd which du df stat file uname whoami id hostname uptime free tree sleep kill pkill killall nproc lscpu lsblk printenv type jobs mkdir rmdir chmod chown md5sum sha1sum sha256sum sha512sum cksum b2sum ping dig nslookup host netstat ss nc " +
+  "make cmake ninja ctest meson bazel gcc g++ clang clang++ cc rustc rustfmt javac java jar kotlinc scalac sbt ant mvn gradle ./mvnw ./gradlew swift xcodebuild dart flutter mix rebar3 stack cabal zig protoc buf sqlc " +
+  "ruff mypy pyright pyre black isort flake8 pylint bandit tox nox pytest coverage pre-commit alembic flask django-admin uvicorn gunicorn mkdocs " +
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava karma playwright cypress nyc c8 vite webpack rollup esbuild parcel tsup swc babel next nuxt astro ng nx lerna turbo rush knip madge depcheck typedoc prisma drizzle-kit wrangler vercel netlify firebase flyctl heroku " +
+  "rake rspec rubocop rails gem composer phpunit phpstan gofmt goimports golangci-lint staticcheck shellcheck hadolint yamllint markdownlint actionlint " +
+  "terraform tofu pulumi ansible-playbook ansible-lint helm minikube kind k3d docker-compose gh glab psql mysql redis-cli mongosh pg_dump createdb dropdb systemctl journalctl brew apt apt-get";
+export const filtering =
   "head tail wc cut tr rev tac nl fold column comm diff cmp paste od hexdump strings jq true false [ basename dirname realpath readlink";
 
-interface Special {
-  kind?: Program["kind"];
-  isFine: Program["isFine"];
+/** Programs that do one of many things: those that may be done without another look. */
+export const verbs = [
+  "npm=test t run run-script ci install i add remove uninstall update up ls list outdated audit start stop build lint format typecheck dev pack view info why version prune dedupe init --version -v",
+  "npx=tsc eslint vitest jest prettier mocha playwright cypress biome knip webpack rollup vite turbo",
+  "pip=install uninstall list show freeze check --version",
+  "poetry=install add remove lock update show build check --version",
+  "uv=sync add remove lock pip venv tree --version",
+  "bundle=install update check list outdated --version",
+  "bun=test install add remove run --version",
+  "deno=test lint fmt check task --version",
+  "dotnet=build test restore format add run publish --version",
+  "cargo=test build check clippy fmt doc bench tree run add remove update clean nextest --version",
+  "go=test build vet fmt mod list version doc env get run generate install clean work tool",
+];
+
+/** Undefined for a program that is none of them. */
+function hasVerb(name: string, [verb = ""]: readonly string[]): boolean | undefined {
+  const family =
+    name === "pnpm" || name === "yarn" ? "npm" : name === "pip3" ? "pip" : name === "pdm" ? "poetry" : name;
+  const known = verbs.find((line) => line.startsWith(`${family}=`));
+  return known === undefined ? undefined : isOneOf(verb, known.slice(family.length + 1));
 }
 
-function specialOf(name: string): Special | undefined {
+function isFine(name: string, args: readonly string[]): boolean {
+  const [first = ""] = args;
   switch (name) {
-    case "printf":
-      // `-v` is for a variable.
-      return { kind: "sayer", isFine: ([first]) => first !== "-v" };
-    case "cd":
-      return { kind: "filter", isFine: (args) => args.length === 1 && /^[\w][\w./-]*$/.test(args[0] ?? "") };
-    case "exit":
-    case "wait":
-      return { kind: "filter", isFine: (args) => args.length < 2 && /^\d*$/.test(args[0] ?? "") };
-    case "set":
-      return { kind: "filter", isFine: (args) => args.length === 1 && /^[-+][eux]+$/.test(args[0] ?? "") };
-    case "sort":
-      return { kind: "filter", isFine: (args) => !args.some((arg) => /^-[^-]*o/.test(arg)) };
-    case "uniq":
-      // The second file would be written.
-      return { kind: "filter", isFine: (args) => args.every((arg) => /^-[cdiu]+$/.test(arg)) };
-    case "sed":
-      return { kind: "filter", isFine: printsLines };
-    case "find":
-      return { isFine: (args) => !args.some((arg) => /^-(?:exec|ok|delete|fprint|fls)/.test(arg)) };
-    case "curl":
-      return { isFine: (args) => args.every((arg) => /^(?:-[sSfLkiIvX]+|[^-].*)$/s.test(arg)) };
     case "git":
-      return { isFine: gitReads };
-    case "npm":
-    case "pnpm":
-    case "yarn":
-      return { isFine: verbs("test t run ci install i ls outdated audit start stop build lint view why --version") };
-    case "npx":
-      return {
-        isFine: verbs("tsc eslint vitest jest prettier mocha playwright cypress biome knip webpack rollup vite turbo"),
-      };
+      return gitIsPlain(args);
     case "node":
-      return { isFine: runsFile };
+      return runsFile(first);
     case "python":
     case "python3":
-      return { isFine: runsModule };
-    case "pip":
-    case "pip3":
-      return { isFine: verbs("install list show freeze check --version") };
-    case "bun":
-      return { isFine: verbs("test install run --version") };
-    case "deno":
-      return { isFine: verbs("test lint fmt check --version") };
-    case "dotnet":
-      return { isFine: verbs("build test restore format --version") };
-    case "cargo":
-      return { isFine: verbs("test build check clippy fmt doc bench tree --version") };
-    case "go":
-      return { isFine: verbs("test build vet fmt mod list version doc env get") };
+      return first === "-m"
+        ? isOneOf(args[1] ?? "", "pytest unittest mypy pip black ruff flake8 compileall")
+        : runsFile(first);
+    case "cd":
+      return args.length === 1 && /^[\w][\w./-]*$/.test(first);
+    case "rm":
+      return hasOnly(args, /^-[rRfvi]+$/, 1);
+    case "touch":
+      return hasOnly(args, /^-[acm]+$/, 1);
+    case "cp":
+    case "mv":
+      return hasOnly(args, /^-[rRapfvnu]+$/, 2);
+    case "tee":
+      return first === "-a";
+    case "find":
+      return !args.some((arg) => /^-(?:exec|ok|delete|fprint|fls)/.test(arg));
+    case "sed":
+      return changesLines(args);
+    case "awk":
+      return picksFields(args);
+    case "sort":
+      return !args.some((arg) => /^-[^-]*o/.test(arg));
+    case "uniq":
+      // The second file would be written.
+      return args.every((arg) => /^-[cdiu]+$/.test(arg));
+    case "curl":
+      return args.every((arg) => /^(?:-[sSfLkiIvXHdw]+|[^-].*)$/s.test(arg));
     case "docker":
-      return { isFine: verbs("ps images logs inspect version info pull") };
+    case "podman":
+    case "kubectl":
+      // `docker cp` writes.
+      return !args.some((arg) => isOneOf(arg, "cp mv sync"));
+    case "printf":
+      // `-v` is for a variable.
+      return first !== "-v";
+    case "date":
+      // Its format may be a text.
+      return !args.some((arg) => arg.includes("+"));
+    case "exit":
+    case "wait":
+      return args.length < 2 && /^\d*$/.test(first);
+    case "set":
+      return args.length === 1 && /^[-+][eux]+$/.test(first);
     default:
-      return undefined;
+      return false;
   }
 }
 
@@ -94,41 +119,60 @@ function isOneOf(word: string, words: string): boolean {
   return word !== "" && !word.includes(" ") && ` ${words} `.includes(` ${word} `);
 }
 
-function always(): boolean {
-  return true;
-}
-
 /** Whatever the program: the file behind such an option is one that is written. */
 function writesNothing(args: readonly string[]): boolean {
-  return !args.some((arg) => /^-{1,2}o/.test(arg));
+  return !args.some((arg) => arg.startsWith("-o") || arg.startsWith("--o"));
 }
 
-function verbs(names: string): Program["isFine"] {
-  return ([verb = ""]) => isOneOf(verb, names);
+/** No other options than these, and so many words at least. */
+function hasOnly(args: readonly string[], options: RegExp, least: number): boolean {
+  return operandsOf(args).length >= least && args.every((arg) => !arg.startsWith("-") || options.test(arg));
+}
+
+function operandsOf(args: readonly string[]): string[] {
+  return args.filter((arg) => !arg.startsWith("-"));
+}
+
+/** Where copies appear when the last word is a directory. */
+function targetsOf(args: readonly string[]): string[] {
+  const operands = operandsOf(args);
+  const target = (operands.at(-1) ?? "").replace(/\/$/, "");
+  return operands.slice(0, -1).map((source) => `${target}/${source.slice(source.lastIndexOf("/") + 1)}`);
 }
 
 /** A script of its own, or a question about itself: no code on the command line. */
-function runsFile([first = ""]: readonly string[]): boolean {
+function runsFile(first: string): boolean {
   return /^[\w./-]+\.\w+$/.test(first) || first === "--version";
 }
 
-function runsModule([first = "", ...rest]: readonly string[]): boolean {
-  return first === "-m"
-    ? isOneOf(rest[0] ?? "", "pytest unittest mypy pip black ruff flake8 compileall")
-    : runsFile([first]);
+/** `sed -n '10,20p' file`, `sed 's/a/b/g'`: no other command of its language. */
+function changesLines(args: readonly string[]): boolean {
+  const [script = "", ...files] = args[0] === "-n" ? args.slice(1) : args;
+  const isPlain = /^(?:\d+(?:,(?:\d+|\$))?[pd]|s([/|#])[^/|#\\\n]*\1[^/|#\\\n]*\1[gp]*)$/.test(script);
+  return isPlain && !files.some((file) => file.startsWith("-"));
 }
 
-/** `sed -n '10,20p' file`: no other command of its language. */
-function printsLines([option, script = "", ...files]: readonly string[]): boolean {
-  return option === "-n" && /^\d+(?:,(?:\d+|\$))?p$/.test(script) && !files.some((file) => file.startsWith("-"));
+/** `awk '{print $1}'`: nothing that leads out of it. */
+function picksFields(args: readonly string[]): boolean {
+  const [script = "", ...files] = (args[0] ?? "").startsWith("-F") ? args.slice(args[0] === "-F" ? 2 : 1) : args;
+  return !/^-|[>|@]|system|getline/.test(script) && !files.some((file) => file.startsWith("-"));
 }
 
-/** Reading only, and nothing that names a program. */
-function gitReads(args: readonly string[]): boolean {
+/** Nothing that throws work away, and nothing that names a program. */
+function gitIsPlain(args: readonly string[]): boolean {
   const [verb = "", ...rest] = args[0] === "--no-pager" ? args.slice(1) : args;
-  const isKnown = isOneOf(
-    verb,
-    "status diff log show blame fetch add commit ls-files ls-tree rev-parse rev-list describe shortlog branch remote stash tag",
-  );
-  return isKnown && !rest.some((arg) => /^--(?:exec|upload-pack)/.test(arg));
+  if (rest.some((arg) => /^--(?:exec|upload-pack|receive-pack)/.test(arg))) return false;
+  switch (verb) {
+    case "push":
+      return rest.every((arg) => isOneOf(arg, "-u --set-upstream --tags -q -v") || /^\w[\w./-]*$/.test(arg));
+    case "reset":
+      return rest.every((arg) => /^(?:--soft|--mixed|--keep|--|-q|\w[\w./~^-]*)$/.test(arg));
+    case "rebase":
+      return rest.every((arg) => /^(?:--(?:continue|abort|skip|onto|autostash)|\w[\w./~^-]*)$/.test(arg));
+    default:
+      return isOneOf(
+        verb,
+        "status diff log show blame fetch pull add commit merge cherry-pick revert checkout switch restore clone init ls-files ls-tree ls-remote rev-parse rev-list describe shortlog branch remote stash tag worktree reflog grep cat-file show-ref for-each-ref merge-base whatchanged range-diff count-objects lfs clean version",
+      );
+  }
 }

@@ -7,6 +7,7 @@ import { root } from "../../test/support/project.ts";
 import type { Ground } from "./ground.ts";
 import { judgeCommand } from "./judge.ts";
 import { quickVerdict } from "./quick.ts";
+import { filtering, printing } from "./quick-programs.ts";
 
 const ground: Ground = {
   projectRoot: "/work/project",
@@ -21,6 +22,9 @@ const casesOf = (name: string): string[] =>
     .trim()
     .split("\n")
     .flatMap((line) => JSON.parse(line).command ?? []);
+
+/** What stands in commands of the corpus. */
+const words = [...new Set([...casesOf("deny"), ...casesOf("allow")].flatMap((command) => command.split(/\s+/)))];
 
 describe("the quick look at a command", () => {
   it.each([
@@ -51,16 +55,32 @@ describe("the quick look at a command", () => {
     "[ -f package.json ] && cat package.json",
     "curl -s -X POST http://localhost:3000/tasks",
     "./gradlew test --info",
+    "rm -rf dist coverage && npm run build",
+    "cp src/a.ts src/b.ts && mv src/b.ts lib/",
+    "touch src/empty.ts",
+    "npm test 2>&1 | tee -a build.log",
+    "timeout 60 npm test",
+    "git checkout -b feature/x && git push -u origin feature/x",
+    "git reset --soft HEAD~1",
+    "ps aux | awk '{print $2}' | sed 's/a/b/g'",
+    "docker compose up -d && docker ps",
+    "terraform plan > plan.txt",
+    "curl -s -H 'Accept: text/plain' http://localhost:3000",
   ])("is enough to allow %s", (command) => {
     expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
   });
 
-  it.each(["echo hi > f", "cat a > b", "npm test && printf 'x' >> src/a.ts", "echo a > f; rm -rf /"])(
-    "is enough to deny %s",
-    (command) => {
-      expect(quickVerdict(command, ground)).toMatchObject({ verdict: "deny", rule: "shell-write" });
-    },
-  );
+  it.each([
+    "echo hi > f",
+    "cat a > b",
+    "npm test && printf 'x' >> src/a.ts",
+    "echo a > f; rm -rf /",
+    "cat > src/a.ts <<'EOF'\nconst a = `${b}`;\nEOF",
+    "cat <<EOF > src/a.ts\none\ntwo\nEOF\n",
+  ])("is enough to deny %s", (command) => {
+    expect(quickVerdict(command, ground)).toMatchObject({ verdict: "deny", rule: "shell-write" });
+    expect(quickVerdict(command, ground)).toEqual(judgeCommand(command, ground));
+  });
 
   it.each([
     "echo hi > .env",
@@ -96,13 +116,46 @@ describe("the quick look at a command", () => {
     "curl -K a",
     "cat < in > out > more",
     "set -- a",
-    "ls & rm x",
+    "ls & rm -rf /",
     "ls >| f",
     "a2>f",
     "ls \\\n -la",
     "PATH=/tmp/x npm test",
     "python3 -m http.server",
     "",
+    'date "+Deploy started" > out.txt',
+    "rm -rf .git",
+    "rm -rf ../x",
+    "rm -rf dist/*",
+    "rm -rf $X",
+    "rm dist --no-preserve-root",
+    "cd / && rm -rf usr",
+    "cp a .env",
+    "cp .env.example config/",
+    "cp secrets/server.key config",
+    "mv src /tmp/x",
+    "tee out.txt",
+    "tee -a .env",
+    "timeout 5 rm -rf /",
+    "timeout -k 5 10 ls",
+    "git push -f origin main",
+    "git push origin +main",
+    "git push origin :main",
+    "git push --mirror",
+    "git reset --hard",
+    "git rebase -x 'rm -rf /' main",
+    "git -c core.pager=x log",
+    "git config user.name x",
+    "awk '{print > \"f\"}' a",
+    "awk 'BEGIN{system(\"x\")}'",
+    "awk -i inplace '{print}' f",
+    "sed 's/a/b/w .env' f",
+    "sed 's/a/b/e' f",
+    "docker cp app:/x .env",
+    "cat > a <<'EOF'\nx\nEOF\nrm -rf /",
+    "cat > .env <<'EOF'\nx\nEOF",
+    "cat > a <<EOF\n$(rm -rf /)\nEOF",
+    "cat > a <<'EOF'\nx\nEOF ",
   ])("leaves %s to the whole judge", (command) => {
     expect(quickVerdict(command, ground)).toBeUndefined();
   });
@@ -114,13 +167,33 @@ describe("the quick look at a command", () => {
       (command) => quickVerdict(command, ground) !== undefined,
     );
     for (const command of known) expect(quickVerdict(command, ground), command).toEqual(whole(command));
-    expect(known.length).toBeGreaterThan(250);
+    expect(known.length).toBeGreaterThan(900);
+  });
+
+  it.each([
+    ["behind another command", (command: string) => `npm test && ${command}`],
+    ["before another command", (command: string) => `${command}; ls`],
+    ["in front of a pipe", (command: string) => `${command} | tail -5`],
+    ["behind a pipe", (command: string) => `cat a.txt | ${command}`],
+    ["with a limit", (command: string) => `timeout 5 ${command}`],
+    ["with a variable", (command: string) => `CI=1 ${command}`],
+    ["into a file", (command: string) => `${command} > out.txt`],
+    ["in another directory", (command: string) => `cd src && ${command}`],
+  ])("says what the whole judge says, for all of the corpus %s", (_, changed) => {
+    for (const command of [...casesOf("deny"), ...casesOf("allow")].map(changed)) {
+      const quick = quickVerdict(command, ground);
+      if (quick !== undefined) expect(quick, command).toEqual(whole(command));
+    }
   });
 
   it("says what the whole judge says for anything that is made of its parts", () => {
-    const name = fc.constantFrom(
-      ..."ls cat head tail grep rg cut tr wc npm pnpm yarn npx node python3 git cargo go tsc eslint date cd echo rm sh make mkdir pip bun CI=1 X=/tmp printf sort uniq sed find curl set exit wait true test [ jq diff chmod docker black ./gradlew gofmt nl paste xargs tee export".split(
-        " ",
+    const name = fc.oneof(
+      fc.constantFrom(...printing.split(" "), ...filtering.split(" ")),
+      fc.constantFrom("git push", "git reset", "docker", "rm", "timeout 5"),
+      fc.constantFrom(
+        ..."date awk sed tee rm cp mv touch timeout poetry pdm uv bundle deno dotnet docker podman kubectl ls cat head tail grep rg cut tr wc npm pnpm yarn npx node python3 git cargo go tsc eslint date cd echo rm sh make mkdir pip bun CI=1 X=/tmp printf sort uniq sed find curl set exit wait true test [ jq diff chmod docker black ./gradlew gofmt nl paste xargs tee export".split(
+          " ",
+        ),
       ),
     );
     const word = fc.oneof(
@@ -129,7 +202,19 @@ describe("the quick look at a command", () => {
           " ",
         ),
       ),
-      fc.constantFrom('"$X"', '"a $? b"', '"$HOME/.bashrc"', "'$(x)'", '"$X$Y"', "$X/.env", "a$X"),
+      fc.constantFrom(
+        '"+Deploy started"',
+        "'{print > \"f\"}'",
+        "'s/a/b/w f'",
+        '"$X"',
+        '"a $? b"',
+        '"$HOME/.bashrc"',
+        "'$(x)'",
+        '"$X$Y"',
+        "$X/.env",
+        "a$X",
+      ),
+      fc.constantFrom(...words),
       fc.stringMatching(/^[\w./=@:,+%*?~^$-]{1,8}$/),
       fc.stringMatching(/^[ -~]{0,8}$/).map((text) => `'${text.replaceAll("'", "")}'`),
       fc.stringMatching(/^[ -~]{0,8}$/).map((text) => `"${text.replaceAll('"', "")}"`),
@@ -178,7 +263,7 @@ describe("the quick look at a command", () => {
         const quick = quickVerdict(command, ground);
         if (quick !== undefined) expect(quick).toEqual(whole(command));
       }),
-      { numRuns: 10_000 },
+      { numRuns: 20_000 },
     );
   }, 60_000);
 });

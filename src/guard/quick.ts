@@ -3,8 +3,8 @@
 // is started for every tool call, and reading the whole judge costs it half of the start of Node.
 
 import type { Ground } from "./ground.ts";
-import { baseName, locate } from "./paths.ts";
-import { programOf } from "./quick-programs.ts";
+import { baseName, isInside, locate, normal } from "./paths.ts";
+import { kindOf, touchedBy } from "./quick-programs.ts";
 import { type PlainCommand, splitPlain } from "./quick-split.ts";
 import { isDevice } from "./redirect.ts";
 import { refuseDestination } from "./sensitive.ts";
@@ -12,8 +12,11 @@ import { shown } from "./shape.ts";
 import { denyContent, type Verdict } from "./verdict.ts";
 
 const MAX_LENGTH = 2000;
+/** Longer ones may hold so many operators that they are refused for that. */
+const MAX_HEREDOC = 4900;
 
 export function quickVerdict(command: string, ground: Ground): Verdict | undefined {
+  if (command.startsWith("cat ") && command.includes("<<")) return heredocVerdict(command, ground);
   if (command.length > MAX_LENGTH) return undefined;
   const commands = splitPlain(command) ?? [];
   // Where a relative file lies depends on the directory.
@@ -27,15 +30,17 @@ export function quickVerdict(command: string, ground: Ground): Verdict | undefin
 }
 
 function judge({ words, files }: PlainCommand, ground: Ground, moves: boolean): Verdict | undefined {
-  const [name = "", ...args] = withoutVariables(words);
-  const program = programOf(name);
-  if (program === undefined || !program.isFine(args)) return undefined;
+  const [name = "", ...args] = withoutLimit(withoutVariables(words));
+  const kind = kindOf(name, args);
+  if (kind === undefined) return undefined;
+  const touched = touchedBy(name, args);
+  if (touched.length > 0 && (moves || !touched.every((path) => isNamed(path, ground)))) return undefined;
   const places = files.map((file) => ({ ...file, path: locate(file.path, ground.cwd ?? ground.projectRoot) }));
   const [file, another] = places.filter(({ path }) => !isDevice(path));
   if (file === undefined) return { verdict: "allow" };
   if (moves || another !== undefined || !isOrdinary(file.path, ground)) return undefined;
-  if (program.kind === "program" || file.isError) return { verdict: "allow" };
-  return program.kind === "sayer" && files.length === 1 ? denyContent(name, shown(baseName(file.path))) : undefined;
+  if (kind === "program" || file.isError) return { verdict: "allow" };
+  return kind === "sayer" && files.length === 1 ? denyContent(name, shown(baseName(file.path))) : undefined;
 }
 
 /** `CI=1 npm test`: nothing here expands a variable, so only those that change how programs are found matter. */
@@ -46,6 +51,33 @@ function withoutVariables(words: readonly string[]): readonly string[] {
     !/^(?:PATH|ENV|IFS|BASH|SHELL|LD_|GIT_)/.test(word);
   const first = words.findIndex((word) => !isVariable(word));
   return first === -1 ? [] : words.slice(first);
+}
+
+/** `timeout 60 npm test`. */
+function withoutLimit(words: readonly string[]): readonly string[] {
+  return words[0] === "timeout" && /^\d+[smh]?$/.test(words[1] ?? "") ? words.slice(2) : words;
+}
+
+/** `cat > file <<'EOF'`, the way that files are written by habit; alone, and without anything that a shell would look at in it. */
+function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
+  const opening = /^cat(?: *>{1,2} *(\w[\w./-]*))? *<< *(['"]?)([A-Z]+)\2(?: *>{1,2} *(\w[\w./-]*))? *\n/.exec(command);
+  if (opening === null || command.length > MAX_HEREDOC) return undefined;
+  const [start, before, quote, mark, after] = opening;
+  const path = before ?? after;
+  const body = command.slice(start.length).replace(/\n+$/, "");
+  const isWhole = body === mark || body.endsWith(`\n${mark}`);
+  const isAlone = isWhole && !`\n${body.slice(0, -1)}\n`.includes(`\n${mark}\n`);
+  const isText = !/<<|\$\[/.test(body) && (quote !== "" || !/[$`\\]/.test(body));
+  if (path === undefined || (before !== undefined && after !== undefined) || !isAlone || !isText) return undefined;
+  const place = locate(path, ground.cwd ?? ground.projectRoot);
+  return isOrdinary(place, ground) ? denyContent("cat", shown(baseName(place))) : undefined;
+}
+
+/** A path below the project, by names that hide nothing, and none of the places that stay. */
+function isNamed(path: string, ground: Ground): boolean {
+  if (!/^\w[\w.@+-]*(?:\/\w[\w.@+-]*)*\/?$/.test(path)) return false;
+  const place = locate(path, ground.cwd ?? ground.projectRoot);
+  return isOrdinary(place, ground) && !isInside(normal(ground.stateDir), place);
 }
 
 function isOrdinary(place: string, ground: Ground): boolean {

@@ -17,18 +17,14 @@ const MAX_BYTES = 64 * 1024;
 
 export function glimpse(event: string, input: HookInput, here: Surroundings): Reply | undefined {
   if (here.attempt !== null) return proceed;
-  const directory = resolveStateDirectory(here.projectRoot, here.env);
-  if (directory.startsWith("~")) return undefined;
-  if (!isAbsolute(directory) && (/[\\/]/.test(directory) || directory === "..")) return undefined;
-  const base = isAbsolute(directory) ? directory : `${here.projectRoot}/${directory}`;
-  const state = `${base}/state`;
-  // Links are refused, by somebody who says so.
-  if (statOf(base)?.isDirectory() !== true || statOf(state)?.isDirectory() !== true) return undefined;
+  const place = placeOf(here);
+  if (place === undefined) return undefined;
+  const { directory, base, state, isThere } = place;
+  if (!isThere) return event === "SessionStart" ? undefined : withoutSession(event, input, directory);
   if (event === "SessionStart" && manifest.some((path) => statOf(`${base}/${path.join("/")}`) === undefined))
     return undefined;
   // Somebody has to clear up, or may be interested.
-  const mayRun = event !== "PreCompress" && statOf(`${state}/${DELEGATIONS}/${here.conversation}.jsonl`) !== undefined;
-  if (mayRun) return undefined;
+  if (event !== "PreCompress" && hasDelegations(state, here)) return undefined;
   const journal = statOf(`${state}/${JOURNAL_FILE}`);
   if (journal === undefined) {
     // A view alone is to be taken over.
@@ -36,6 +32,39 @@ export function glimpse(event: string, input: HookInput, here: Surroundings): Re
   }
   const checkpoint = parseCheckpoint(textAt(`${state}/${CHECKPOINT_FILE}`), markOf(journal));
   return checkpoint === undefined ? undefined : withSession(event, input, state, checkpoint);
+}
+
+/** Whether nobody needs to hear that a delegation of others begins, or that one ends: of ours, every session does. */
+export function isUnheard(what: "other begins" | "other ends" | "ours ends", here: Surroundings): boolean {
+  const place = here.attempt === null ? placeOf(here) : undefined;
+  if (place === undefined) return false;
+  const { state, isThere } = place;
+  if (!isThere) return true;
+  if (what === "other begins" || hasDelegations(state, here)) return false;
+  return what === "other ends" || (statOf(`${state}/${JOURNAL_FILE}`) ?? statOf(`${state}/${VIEW_FILE}`)) === undefined;
+}
+
+interface Place {
+  directory: string;
+  base: string;
+  state: string;
+  isThere: boolean;
+}
+
+/** Undefined where somebody careful has to look: links are refused, by somebody who says so. */
+function placeOf(here: Surroundings): Place | undefined {
+  const directory = resolveStateDirectory(here.projectRoot, here.env);
+  if (directory.startsWith("~")) return undefined;
+  if (!isAbsolute(directory) && (/[\\/]/.test(directory) || directory === "..")) return undefined;
+  const base = isAbsolute(directory) ? directory : `${here.projectRoot}/${directory}`;
+  const state = `${base}/state`;
+  const found = statOf(base)?.isDirectory() === true ? statOf(state) : statOf(base);
+  if (found !== undefined && !found.isDirectory()) return undefined;
+  return { directory, base, state, isThere: found !== undefined };
+}
+
+function hasDelegations(state: string, { conversation }: Surroundings): boolean {
+  return statOf(`${state}/${DELEGATIONS}/${conversation}.jsonl`) !== undefined;
 }
 
 /** Our commands open with their name in brackets; a user may also write it. */

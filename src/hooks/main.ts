@@ -5,7 +5,7 @@ import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
 import { now } from "./clock.ts";
-import { glimpse } from "./glimpse.ts";
+import { glimpse, isUnheard } from "./glimpse.ts";
 import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
 import type { Rest } from "./looking.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
@@ -47,7 +47,8 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
     case "replace":
       return judgeCall(input, here, guard);
     case "invoke_agent":
-      return concernsUs(input, here) ? delegation().delegate(input, here) : looking().beginOther(input, here);
+      if (concernsUs(input, here)) return delegation().delegate(input, here);
+      return isUnheard("other begins", here) ? allow : looking().beginOther(input, here);
     case "complete_task":
       // Where a glimpse sees all there is, no delegation is running.
       if (glimpse("AfterTool", input, here) !== undefined) return allow;
@@ -59,7 +60,9 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
 
 function afterTool(input: HookInput, here: Surroundings): Reply {
   if (textOf(input.tool_name) !== "invoke_agent") return proceed;
-  return concernsUs(input, here) ? delegation().takeBack(input, here) : looking().endOther(input, here);
+  const ours = concernsUs(input, here);
+  if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
+  return ours ? delegation().takeBack(input, here) : looking().endOther(input, here);
 }
 
 function concernsUs(input: HookInput, here: Surroundings): boolean {

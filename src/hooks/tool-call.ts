@@ -22,14 +22,15 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     );
   }
   const call = recordOf(input.tool_input);
+  let stateDir: string | undefined;
   const ground: Ground = {
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
     // Looked up when something is to be written: most commands write nothing.
     get stateDir() {
-      const directory = stateDirectory(here);
-      return isAbsolute(directory) ? directory : `${here.projectRoot}/${directory}`;
+      stateDir ??= stateDirectory(here);
+      return stateDir;
     },
     extensionRoot: here.extensionRoot,
     realpath: realPath,
@@ -48,10 +49,11 @@ function judgeShell(call: HookInput, ground: Ground, guard: () => Guard): Verdic
 
 /** A setting that cannot be read must not switch the guard off. */
 function stateDirectory(here: Surroundings): string {
+  let directory = DEFAULT_STATE_DIR;
   try {
-    return resolveStateDirectory(here.projectRoot, here.env);
+    directory = resolveStateDirectory(here.projectRoot, here.env);
   } catch (error) {
     here.log(`settings: ${error instanceof Error ? error.message : error}`);
-    return DEFAULT_STATE_DIR;
   }
+  return isAbsolute(directory) ? directory : `${here.projectRoot}/${directory}`;
 }

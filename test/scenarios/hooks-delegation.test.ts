@@ -44,6 +44,25 @@ describe("delegating without a session", () => {
     },
   );
 
+  it.each(["generalist", "coder"])("takes back what %s brings without a word, and leaves nothing behind", (agent) => {
+    const project = emptyProject();
+    expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
+    expect(project.exists(".gemini")).toBe(false);
+    hook(project, "SessionStart", {});
+    expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
+    expect(project.exists(".gemini/state/delegations")).toBe(false);
+  });
+
+  it("counts an agent of others from its beginning to its end, as its report cannot be told from one of ours", () => {
+    const project = emptyProject();
+    delegated(project, "coder", "Do it.");
+    const handOver = { tool_name: "complete_task", tool_input: { result: "bad" } };
+    invoke(project, "generalist", "Look around.");
+    expect(hook(project, "BeforeTool", handOver).reply.decision).toBe("allow");
+    handBack(project, "generalist", "Look around.", "Done.");
+    expect(hook(project, "BeforeTool", handOver).reply.decision).toBe("deny");
+  });
+
   it("gives one of ours its name, the root, both protocols and the caller's text, in that order (N190)", () => {
     const project = emptyProject();
     const prompt = delegated(project, "code_reviewer", "Look at $HOME and $& here.\n");
