@@ -1,7 +1,10 @@
 // YAML text to plain values: the quick reader first, the library for whatever that one leaves. Nothing in the text can
 // make it throw, grow without bound or touch a prototype.
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { createRequire } from "node:module";
 import { readPlainYaml } from "./plain-yaml.ts";
+
+/** Read when it is called for, which is seldom: it takes as long as a third of a short command (tools/build.js). */
+const library = (): typeof import("yaml") => createRequire(import.meta.url)("yaml");
 
 export type YamlResult = { value: unknown } | { code: "yaml_parse" | "too_large"; line: number; problem: string };
 
@@ -26,6 +29,7 @@ export function readYaml(text: string): YamlResult {
 
 /** Without the quick reader; exported for the property that holds the quick reader to it. */
 export function readWithLibrary(text: string): YamlResult {
+  const { LineCounter, parseDocument } = library();
   const lines = new LineCounter();
   try {
     const document = parseDocument(text, {
@@ -67,6 +71,7 @@ const indentation = new RegExp(`^(?: |[-?:](?= )){${MAX_COLUMNS}}`);
 
 /** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost. */
 function findBadKey(root: unknown): { problem: string; offset: number } | undefined {
+  const { isMap, isScalar, isSeq } = library();
   const open: unknown[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (isSeq(node)) for (const item of node.items) open.push(item);

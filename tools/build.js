@@ -1,7 +1,7 @@
-// Builds dist/ from src/: one file per front door, with everything in it, so that an installed extension needs no npm install.
+// Builds dist/ from src/: the front doors with everything they need beside them, so that an installed extension needs no npm install.
 // `node tools/build.js --check` builds in memory and says whether dist/ is what the sources give.
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -23,10 +23,23 @@ const common = {
   write: false,
 };
 
+/** The YAML library is a file of its own, for the few texts that our quick reader leaves to it. */
+const lateYaml = {
+  name: "late-yaml",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/yaml\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const call = '(import.meta.url)("yaml")';
+      if (!source.includes(call)) throw new Error(`${path} has changed: where does it ask for the library?`);
+      return { contents: source.replace(call, '(import.meta.url)("./yaml.cjs")'), loader: "ts" };
+    });
+  },
+};
+const yaml = { ...common, entryPoints: { yaml: "yaml" }, format: "cjs", outExtension: { ".js": ".cjs" } };
+
 const programs = {
   ...common,
   entryPoints: {
-    maestro: "src/cli/main.ts",
     warden: "src/warden/main.ts",
     player: "src/player/main.ts",
     "mcp-tools": "src/mcp/toolbox.ts",
@@ -36,6 +49,15 @@ const programs = {
     // commander is CommonJS and asks for builtins with require().
     js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
   },
+  plugins: [lateYaml],
+};
+
+/** The command line reads the parts of the verb that was called for, and not those of thirty others: that took longer than most verbs run. */
+const commandLine = {
+  ...programs,
+  entryPoints: { maestro: "src/cli/main.ts" },
+  splitting: true,
+  chunkNames: "maestro-[name]-[hash]",
 };
 
 /** The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. */
@@ -83,7 +105,7 @@ const server = {
   format: "esm",
   banner: { js: "#!/usr/bin/env node" },
   alias: { "@modelcontextprotocol/server/_shims": "./src/mcp/shims.ts" },
-  plugins: [laterTools, usedSchemas],
+  plugins: [laterTools, usedSchemas, lateYaml],
 };
 
 /** Builtins that cost a hook its start-up are loaded when a function of them is called; only the functions that are used are in the file. */
@@ -130,7 +152,9 @@ const hook = {
   format: "cjs",
   outExtension: { ".js": ".cjs" },
   external: ["crypto", "os", "child_process", "util", "url"],
-  plugins: [hookParts, lateBuiltins],
+  // In CommonJS there is none; the name of the file does as well.
+  define: { ...common.define, "import.meta.url": "__filename" },
+  plugins: [hookParts, lateBuiltins, lateYaml],
 };
 
 /** Every module of ours asks for its builtins again: ten times and more in a file that a hook reads. There, the first answer is kept. */
@@ -143,16 +167,22 @@ function askOnce(text) {
   });
 }
 
-const built = (await Promise.all([programs, server, hook].map((options) => build(options))))
+const built = (await Promise.all([programs, commandLine, server, hook, yaml].map((options) => build(options))))
   .flatMap(({ outputFiles }) => outputFiles)
   .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
 
+/** Parts of the command line have their content in their name: those of another build stay behind. */
+const left = readdirSync(`${root}dist`)
+  .map((name) => `${root}dist/${name}`)
+  .filter((path) => !built.some((file) => file.path === path));
+
 if (process.argv.includes("--check")) {
   const stale = built.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
-  for (const { path } of stale) {
+  for (const path of [...stale.map((file) => file.path), ...left]) {
     console.error(`${path.slice(root.length)} is not what the sources give: run "npm run build" and commit it`);
   }
-  process.exitCode = stale.length === 0 ? 0 : 1;
+  process.exitCode = stale.length + left.length === 0 ? 0 : 1;
 } else {
   for (const { path, text } of built) writeFileSync(path, text);
+  for (const path of left) rmSync(path);
 }

@@ -7,7 +7,6 @@ import { Engine, type EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
 import { Lifeline } from "../engine/lifeline.ts";
 import { Supervisor } from "../engine/supervisor.ts";
-import { RUN_MARKER } from "../engine/tree.ts";
 import type { Workshop } from "../engine/workshop.ts";
 import { errno, MaestroError } from "../errors.ts";
 import { programRoot } from "../program-root.ts";
@@ -193,27 +192,6 @@ function isAncestor(pid: number): boolean {
     at = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
   }
   return false;
-}
-
-/** No orchestra inside an orchestra. */
-export function refuseInsideAttempt(io: Io): void {
-  if (!io.env.MAESTRO_ATTEMPT && !io.env[RUN_MARKER]) return;
-  const phase = io.env.MAESTRO_PHASE ? ` (phase ${io.env.MAESTRO_PHASE})` : "";
-  throw new MaestroError(
-    "environment",
-    `This is already an attempt of Maestro${phase}: it cannot start another engine`,
-    {
-      hint: "Do the work of the phase yourself and hand it over.",
-    },
-  );
-}
-
-/** An agent at work on a phase decides nothing about its session. */
-export function refuseDecisionInsideAttempt(io: Io): void {
-  if (!io.env.MAESTRO_ATTEMPT && !io.env[RUN_MARKER]) return;
-  throw new MaestroError("environment", "This is an attempt of Maestro: it does not decide about its own session", {
-    hint: "Say in your report what should be decided.",
-  });
 }
 
 /** Where a program is on PATH; undefined when it is not. */

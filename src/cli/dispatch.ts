@@ -14,9 +14,10 @@ import type { ResolvedSettings } from "../settings.ts";
 import { openDispatch, policyPath } from "../store/batch.ts";
 import { randomHex, readFrom } from "../store/durable.ts";
 import { stripControls } from "../text.ts";
-import { extraArguments, findProgram, refuseInsideAttempt, supervise, warnOfArguments } from "./conduct.ts";
+import { extraArguments, findProgram, supervise, warnOfArguments } from "./conduct.ts";
 import { rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { refuseInsideAttempt } from "./inside-attempt.ts";
 import type { EndingSignal, Io } from "./io.ts";
 
 const MAX_PROMPT_BYTES = 1_048_576;

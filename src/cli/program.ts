@@ -2,43 +2,12 @@
 
 import { Command, type CommanderError, Option } from "commander";
 import { MaestroError } from "../errors.ts";
-import { handoffFormats } from "../handoff/handoff.ts";
-import { errorTypes } from "../session/events.ts";
+import { errorTypes } from "../handoff/error-type.ts";
+import { handoffFormats } from "../handoff/formats.ts";
 import { definitions } from "../settings.ts";
-import { agentsCheck } from "./agents.ts";
-import { apply } from "./apply.ts";
-import { archive } from "./archive.ts";
-import { refuseDecisionInsideAttempt } from "./conduct.ts";
-import { abort, retry, skip, stop } from "./decisions.ts";
-import { diff } from "./diff.ts";
-import { dispatch } from "./dispatch.ts";
-import { doctor } from "./doctor.ts";
 import { collect, engineOptions } from "./engine-options.ts";
-import { guardCheck } from "./guard.ts";
-import { handoffCheck } from "./handoff.ts";
-import { installPolicies } from "./install-policies.ts";
+import { refuseDecisionInsideAttempt } from "./inside-attempt.ts";
 import type { Io } from "./io.ts";
-import { logs } from "./logs.ts";
-import { rehearse } from "./rehearse.ts";
-import { report } from "./report.ts";
-import { resume } from "./resume.ts";
-import { revert } from "./revert.ts";
-import { run } from "./run.ts";
-import {
-  sessionComplete,
-  sessionCreate,
-  sessionError,
-  sessionFiles,
-  sessionMode,
-  sessionNote,
-  sessionRevise,
-  sessionTransition,
-} from "./session.ts";
-import { activeState, readState, workspace, writeState } from "./state.ts";
-import { status } from "./status.ts";
-import { validate } from "./validate.ts";
-import { verify } from "./verify.ts";
-import { watch } from "./watch.ts";
 
 declare const MAESTRO_VERSION: string;
 
@@ -51,6 +20,14 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .addHelpText("after", mainHelp());
 
   const json = () => new Option("--json", "print the answer as JSON");
+  /** A verb is read when it is called for: all of them together take longer than most of them run. */
+  const does =
+    <A extends unknown[]>(verb: () => Promise<(io: Io, ...args: A) => number | Promise<number>>) =>
+    async (...args: unknown[]) => {
+      // Behind what the user gave comes the command itself.
+      const given = args.slice(0, -1) as A;
+      verdict(await (await verb())(io, ...given));
+    };
 
   verb(maestro, "validate <plan>", "check a plan and draw it")
     .addOption(json())
@@ -58,7 +35,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       "after",
       examples("maestro validate .gemini/plans/2026-02-14-task-api-impl-plan.md", "maestro validate plan.md --json"),
     )
-    .action(async (plan, options) => verdict(await validate(io, plan, options)));
+    .action(does(async () => (await import("./check-verbs.ts")).validate));
 
   engineOptions(verb(maestro, "run <plan>", "carry a plan out with agents, many at once"))
     .option("--task <text>", "what the user asked for")
@@ -72,13 +49,13 @@ export function program(io: Io, verdict: (code: number) => void): Command {
         "maestro run plan.md --mode parallel --detach && maestro watch",
       ),
     )
-    .action(async (plan, options) => verdict(await run(io, plan, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).run));
 
   engineOptions(verb(maestro, "resume", "go on with the session from where it stands"))
     .option("--detach", "run in a process of its own that outlives this terminal")
     .option("--accept-plan-change", "go on with the plan as it is now, though it was changed after the start")
     .addHelpText("after", examples("maestro resume", "maestro resume --yes", "maestro resume --max-concurrent 2"))
-    .action(async (options) => verdict(await resume(io, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).resume));
 
   verb(maestro, "rehearse <plan>", "play a plan without a model: order, prompts, forecast")
     .addOption(new Option("--mode <mode>", "how phases are played").choices(["parallel", "sequential"]))
@@ -90,18 +67,18 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       "after",
       examples("maestro rehearse plan.md", "maestro rehearse plan.md --model gemini-2.5-pro --json"),
     )
-    .action(async (plan, options) => verdict(await rehearse(io, plan, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).rehearse));
 
   verb(maestro, "watch", "show a session that another process runs")
     .addOption(json())
     .addHelpText("after", examples("maestro watch", "maestro watch --json"))
-    .action(async (options) => verdict(await watch(io, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).watch));
 
   verb(maestro, "stop", "end the running engine; the session can be resumed")
     .option("--force", "kill it; its agents end with it")
     .addOption(json())
     .addHelpText("after", examples("maestro stop", "maestro stop --force"))
-    .action(async (options) => verdict(await stop(io, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).stop));
 
   verb(maestro, "retry <phase>", "decide that a failed phase is tried again")
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
@@ -109,27 +86,27 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .option("--reason <text>", "why")
     .addOption(json())
     .addHelpText("after", examples("maestro retry 3", 'maestro retry 3 --timeout 20m --reason "it was nearly done"'))
-    .action((phase, options) => verdict(retry(io, phase, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).retry));
 
   verb(maestro, "skip <phase>", "decide that a phase is not done at all")
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .option("--reason <text>", "why")
     .addOption(json())
     .addHelpText("after", examples("maestro skip 3", 'maestro skip 3 --reason "done by hand"'))
-    .action(async (phase, options) => verdict(await skip(io, phase, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).skip));
 
   verb(maestro, "verify <phase>", "run the validation commands of a delegated phase and record the result")
     .option("--validation-timeout <time>", "limit of a validation command", "10m")
     .addOption(json())
     .addHelpText("after", examples("maestro verify 3", "maestro verify 3 --validation-timeout 30m --json"))
-    .action(async (phase, options) => verdict(await verify(io, phase, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).verify));
 
   verb(maestro, "abort", "end the session for good")
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .option("--reason <text>", "why")
     .addOption(json())
     .addHelpText("after", examples("maestro abort", 'maestro abort --reason "wrong approach"'))
-    .action(async (options) => verdict(await abort(io, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).abort));
 
   verb(maestro, "logs <phase>", "print what the agent of a phase said")
     .option("-f, --follow", "go on printing until the attempt has ended")
@@ -137,30 +114,30 @@ export function program(io: Io, verdict: (code: number) => void): Command {
     .option("--session <id>", "a session that was archived")
     .addOption(json())
     .addHelpText("after", examples("maestro logs 3", "maestro logs 3 -f", "maestro logs 3 --attempt 1"))
-    .action(async (phase, options) => verdict(await logs(io, phase, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).logs));
 
   whichWork(verb(maestro, "diff <phase>", "show what an attempt changed, as a unified diff"))
     .option("--stat", "one line a file, with line counts")
     .addOption(json())
     .addHelpText("after", examples("maestro diff 3", "maestro diff 3 --stat", "maestro diff 3 --attempt 1 | git apply"))
-    .action(async (phase, options) => verdict(await diff(io, phase, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).diff));
 
   whichWork(verb(maestro, "apply <phase>", "merge what an attempt changed into the project as it is now"))
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .addOption(json())
     .addHelpText("after", examples("maestro apply 3", "maestro apply 3 --attempt 1 --session 2026-02-14-task-api"))
-    .action(async (phase, options) => verdict(await apply(io, phase, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).apply));
 
   whichWork(verb(maestro, "revert <phase>", "take what a phase changed out of the project; what came later stays"))
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .addOption(json())
     .addHelpText("after", examples("maestro revert 3", "maestro revert 3 --session 2026-02-14-task-api"))
-    .action(async (phase, options) => verdict(await revert(io, phase, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).revert));
 
   verb(maestro, "report [session]", "what a session did, took and cost (default: the active or the last one)")
     .addOption(json())
     .addHelpText("after", examples("maestro report", "maestro report 2026-02-14-task-api --json"))
-    .action((session, options) => verdict(report(io, session, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).report));
 
   verb(maestro, "dispatch <dispatch-dir>", "run the prompts of a directory, one agent each")
     .option("--pass-env <names>", "variables that agents get besides the allowed ones (A,B)", collect)
@@ -169,29 +146,32 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       "after",
       examples("maestro dispatch .gemini/parallel/phase-2-batch-1", "MAESTRO_MAX_CONCURRENT=2 maestro dispatch batch"),
     )
-    .action(async (directory, options) => verdict(await dispatch(io, directory, options)));
+    .action(does(async () => (await import("./engine-verbs.ts")).dispatch));
 
   verb(maestro, "status", "show where the session stands")
     .addOption(json())
     .option("--conflicts", "also look for files and plans that changed behind the session's back")
     .addHelpText("after", examples("maestro status", "maestro status --json --conflicts"))
-    .action((options) => verdict(status(io, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).status));
 
   verb(maestro, "archive", "end the session and put it away with its plans")
     .hook("preAction", () => refuseDecisionInsideAttempt(io))
     .addOption(json())
     .addHelpText("after", examples("maestro archive", "maestro archive --json"))
-    .action(async (options) => verdict(await archive(io, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).archive));
 
   verb(maestro, "doctor", "check this machine, the extension, the settings and the session")
     .addOption(json())
     .option("--fix", "set a broken session file aside, go on from what is left, and clear away what runs left behind")
     .addHelpText("after", examples("maestro doctor", "maestro doctor --fix"))
-    .action(async (options) => verdict(await doctor(io, options, verbNames(maestro))));
+    .action(async (options) => {
+      const { doctor } = await import("./check-verbs.ts");
+      verdict(await doctor(io, options, verbNames(maestro)));
+    });
 
   verb(maestro, "workspace [state-dir]", "make the state directory ready (default: MAESTRO_STATE_DIR)")
     .addHelpText("after", examples("maestro workspace", "maestro workspace .gemini"))
-    .action((stateDir) => verdict(workspace(io, stateDir)));
+    .action(does(async () => (await import("./session-verbs.ts")).workspace));
 
   const state = verb(maestro, "state", "read and write state files").addHelpText(
     "after",
@@ -199,13 +179,13 @@ export function program(io: Io, verdict: (code: number) => void): Command {
   );
   verb(state, "read <path>", "print a file of the project, byte for byte")
     .addHelpText("after", examples("maestro state read .gemini/state/active-session.md"))
-    .action((path) => verdict(readState(io, path)));
+    .action(does(async () => (await import("./session-verbs.ts")).readState));
   verb(state, "write <path>", "replace a file of the project by standard input, atomically")
     .addHelpText("after", examples("maestro state write notes.md < draft.md"))
-    .action(async (path) => verdict(await writeState(io, path)));
+    .action(does(async () => (await import("./session-verbs.ts")).writeState));
   verb(state, "active", "print the active session, or 'No active session'")
     .addHelpText("after", examples("maestro state active"))
-    .action(() => verdict(activeState(io)));
+    .action(does(async () => (await import("./session-verbs.ts")).activeState));
 
   const session = verb(maestro, "session", "create and change the session (for scripts)").addHelpText(
     "after",
@@ -225,7 +205,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
         "maestro session create plan.md --mode sequential",
       ),
     )
-    .action(async (plan, options) => verdict(await sessionCreate(io, plan, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionCreate));
   verb(session, "transition <phase> <status>", "move a phase")
     .option("--user-decision", "the user has asked for it (skipping, aborting, retrying beyond the limit)")
     .option("--reason <text>", "why")
@@ -239,46 +219,46 @@ export function program(io: Io, verdict: (code: number) => void): Command {
         "maestro session transition 3 skipped --user-decision",
       ),
     )
-    .action(async (phase, to, options) => verdict(await sessionTransition(io, phase, to, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionTransition));
   verb(session, "files <phase>", "record files that a phase created, modified or deleted")
     .option("--created <path...>", "new files")
     .option("--modified <path...>", "changed files")
     .option("--deleted <path...>", "removed files")
     .addOption(json())
     .addHelpText("after", examples("maestro session files 1 --created src/a.ts src/b.ts --deleted src/old.ts"))
-    .action((phase, options) => verdict(sessionFiles(io, phase, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionFiles));
   verb(session, "error <phase> <message>", "record an error of a phase")
     .addOption(new Option("--type <type>", "what kind of error").choices(errorTypes).default("runtime"))
     .option("--agent <agent>", "who met it (default: the phase's agent)")
     .option("--resolution <text>", "what was done about it", "pending")
     .addOption(json())
     .addHelpText("after", examples('maestro session error 1 "npm test fails" --type validation'))
-    .action((phase, message, options) => verdict(sessionError(io, phase, message, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionError));
   verb(session, "note <text>", "add a line to the session's log")
     .option("--phase <id>", "the phase it is about")
     .addOption(json())
     .addHelpText("after", examples('maestro session note "the user prefers small steps" --phase 2'))
-    .action((text, options) => verdict(sessionNote(io, text, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionNote));
   verb(session, "mode <mode>", "record the chosen execution mode")
     .addOption(json())
     .addHelpText("after", examples("maestro session mode sequential"))
-    .action((mode, options) => verdict(sessionMode(io, mode, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionMode));
   verb(session, "revise <plan>", "go on with a changed plan")
     .addOption(json())
     .addHelpText("after", examples("maestro session revise new-plan.md"))
-    .action(async (plan, options) => verdict(await sessionRevise(io, plan, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionRevise));
   verb(session, "complete", "complete the session; archive it unless MAESTRO_AUTO_ARCHIVE is off")
     .option("--summary <text>", "one paragraph about what was done")
     .addOption(json())
     .addHelpText("after", examples('maestro session complete --summary "All of it works."'))
-    .action(async (options) => verdict(await sessionComplete(io, options)));
+    .action(does(async () => (await import("./session-verbs.ts")).sessionComplete));
 
   const agents = verb(maestro, "agents", "the roster of agents").addHelpText("after", examples("maestro agents check"));
   verb(agents, "check", "check that every agent has only the tools of its tier")
     .option("--quiet", "say nothing when all is well")
     .addOption(json())
     .addHelpText("after", examples("maestro agents check", "maestro agents check --json"))
-    .action((options) => verdict(agentsCheck(io, options)));
+    .action(does(async () => (await import("./check-verbs.ts")).agentsCheck));
   verb(agents, "install-policies", "put the tiers into your own policies of Gemini CLI, where nothing overrules them")
     .option("--remove", "take them back, but for files that were edited")
     .option("--dry-run", "say what would be done, and do nothing")
@@ -287,7 +267,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       "after",
       examples("maestro agents install-policies --dry-run", "maestro agents install-policies --remove"),
     )
-    .action((options) => verdict(installPolicies(io, options)));
+    .action(does(async () => (await import("./check-verbs.ts")).installPolicies));
 
   const guard = verb(maestro, "guard", "the judge of shell commands and file writes").addHelpText(
     "after",
@@ -304,7 +284,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
         "maestro guard check --jsonl < calls.jsonl",
       ),
     )
-    .action(async (command, options) => verdict(await guardCheck(io, command, options)));
+    .action(does(async () => (await import("./guard.ts")).guardCheck));
 
   const handoff = verb(maestro, "handoff", "what agents hand over").addHelpText(
     "after",
@@ -320,7 +300,7 @@ export function program(io: Io, verdict: (code: number) => void): Command {
       "after",
       examples("maestro handoff check report.md", "gemini -o json < prompt | maestro handoff check - --json"),
     )
-    .action(async (file, options) => verdict(await handoffCheck(io, file, options)));
+    .action(does(async () => (await import("./check-verbs.ts")).handoffCheck));
 
   return maestro;
 }

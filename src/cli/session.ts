@@ -2,8 +2,9 @@
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { MaestroError } from "../errors.ts";
+import { errorTypes } from "../handoff/error-type.ts";
 import { decideMode, decideNote } from "../session/decide.ts";
-import { errorTypes, executionModes, phaseStatuses, type SessionEvent } from "../session/events.ts";
+import { executionModes, phaseStatuses, type SessionEvent } from "../session/events.ts";
 import { moveByReport } from "../session/report-move.ts";
 import { hasDependents, type Session } from "../session/session.ts";
 import { pathFault, withoutDetours } from "../store/contained.ts";

@@ -11,9 +11,10 @@ import { randomHex } from "../store/durable.ts";
 import { claimEngine } from "../store/engine-lock.ts";
 import { hashFiles } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { idleSession, inShell, refuseInsideAttempt, supervise } from "./conduct.ts";
+import { idleSession, inShell, supervise } from "./conduct.ts";
 import { openStore, redactorOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { refuseInsideAttempt } from "./inside-attempt.ts";
 import { type Io, printJson } from "./io.ts";
 
 type VerifyFlags = Pick<EngineFlags, "validationTimeout" | "json">;

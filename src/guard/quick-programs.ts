@@ -36,7 +36,7 @@ export const filtering =
   "head tail wc cut tr rev tac nl fold column comm diff cmp paste od hexdump strings jq true false [ basename dirname realpath readlink";
 
 /** Programs that do one of many things: those that may be done without another look. */
-export const verbs = [
+const verbs = [
   "npm=test t run run-script ci install i add remove uninstall update up ls list outdated audit start stop build lint format typecheck dev pack view info why version prune dedupe init --version -v",
   "npx=tsc eslint vitest jest prettier mocha playwright cypress biome knip webpack rollup vite turbo",
   "pip=install uninstall list show freeze check --version",

@@ -1,6 +1,6 @@
 // Why an attempt failed, as one of the types a session records.
 
-const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
+export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 export type ErrorType = (typeof errorTypes)[number];
 
 export interface Failure {

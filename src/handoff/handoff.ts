@@ -4,6 +4,7 @@ import { stripControls } from "../text.ts";
 import { type Answer, type ParseError, unreadable } from "./answer.ts";
 import { type DownstreamContext, emptyContext } from "./downstream-context.ts";
 import type { ErrorType } from "./error-type.ts";
+import type { HandoffFormat } from "./formats.ts";
 import { findGeminiJson, isGeminiJson, readGeminiJson } from "./gemini-json.ts";
 import { type FileKey, fileKeys, type Report, readReport } from "./report.ts";
 import type { Status, Validation } from "./status.ts";
@@ -11,8 +12,6 @@ import { isStreamJson, readStreamJson } from "./stream-json.ts";
 import { unwrapSubagent } from "./subagent.ts";
 import type { Tokens } from "./tokens.ts";
 
-export const handoffFormats = ["text", "gemini-json", "stream-json"] as const;
-export type HandoffFormat = (typeof handoffFormats)[number];
 export type MissingPart = "task_report" | "downstream_context" | "status" | FileKey;
 
 export interface HandoffCheck {

@@ -2,6 +2,7 @@
 // A change of meaning is a new version and a migration, never an edit. Nothing that a hook loads imports this at run time.
 
 import * as z from "zod";
+import { errorTypes } from "../handoff/error-type.ts";
 
 export const phaseStatuses = ["pending", "in_progress", "completed", "failed", "skipped", "aborted"] as const;
 export const sessionStatuses = ["in_progress", "completed", "failed", "interrupted"] as const;
@@ -28,7 +29,6 @@ const changeKinds = ["created", "modified", "deleted", "renamed"] as const;
 export const MAX_LISTED_CHANGES = 2000;
 /** Of files outside of its scope an attempt may leave more; what was done before it is then not carried on. */
 export const MAX_LISTED_OUTSIDE = 20_000;
-export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 
 const text = z.string().max(1_000_000);
 const id = z.string().min(1).max(64);

@@ -1,0 +1,11 @@
+// The verbs that start, stop or take over work, read together when one of them is called for.
+
+export { apply } from "./apply.ts";
+export { abort, retry, skip, stop } from "./decisions.ts";
+export { diff } from "./diff.ts";
+export { dispatch } from "./dispatch.ts";
+export { rehearse } from "./rehearse.ts";
+export { resume } from "./resume.ts";
+export { revert } from "./revert.ts";
+export { run } from "./run.ts";
+export { verify } from "./verify.ts";
