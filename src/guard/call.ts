@@ -54,6 +54,11 @@ export interface Inner {
   isGuess?: boolean;
 }
 
+/** They print nothing. */
+export function isSilent(name: string): boolean {
+  return name === ":" || name === "true" || name === "false";
+}
+
 export const nothing: Feed = { text: "", origin: "terminal" };
 export const computed: Feed = { text: PRINTED, origin: "program" };
 

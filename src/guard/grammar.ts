@@ -15,9 +15,9 @@ import type { Ground } from "./ground.ts";
 import { baseName } from "./paths.ts";
 import { descriptorOf, type Redirected, redirect } from "./redirect.ts";
 import { refuseDestination } from "./sensitive.ts";
-import { FILLED, isUnknown, STAR, UNKNOWN } from "./shape.ts";
+import { FILLED, isUnknown, STAR, shown, UNKNOWN } from "./shape.ts";
 import { Shell } from "./shell.ts";
-import { type Denial, deny, type Rule } from "./verdict.ts";
+import { type Denial, deny, denyContent, type Rule } from "./verdict.ts";
 import { fieldsOf, type Substitutions, textOf } from "./words.ts";
 
 const MAX_DEPTH = 64;
@@ -34,6 +34,8 @@ export type Streams = Pick<Redirected, "sinks" | "stdin">;
 
 export abstract class Grammar implements Substitutions {
   protected denial: Denial | undefined;
+  /** How many commands may have printed something. */
+  protected printers = 0;
   protected readonly shell: Shell;
   #depth = 0;
   #steps = 0;
@@ -121,13 +123,28 @@ export abstract class Grammar implements Substitutions {
       case "Pipeline":
         return this.#pipeline(node.commands, shell);
       case "Redirected":
-        return this.within(this.redirected(node.redirects, shell), shell, () => this.node(node.command, shell));
+        return this.#redirected(node.command, this.redirected(node.redirects, shell), shell);
       case "Function":
         shell.define(node.name.value, node.body);
         return nothing;
       default:
         return this.nested(() => this.#compound(node, shell));
     }
+  }
+
+  #redirected(node: Node, streams: Streams, shell: Shell): Feed {
+    const walk = () => this.within(streams, shell, () => this.node(node, shell));
+    return node.type === "Function" ? walk() : this.filling(":", streams, shell, walk);
+  }
+
+  /** Where nobody prints anything, a redirection to a file empties it: `: > file`, `{ true; } > file`. */
+  protected filling(name: string, { sinks }: Streams, shell: Shell, walk: () => Feed): Feed {
+    const before = this.printers;
+    const feed = walk();
+    const sink = sinks.get(1);
+    const isSaid = sink?.kind === "file" && sink !== shell.sinks.get(1);
+    if (isSaid && this.printers === before) this.deny(denyContent(name, shown(baseName(sink.path))));
+    return feed;
   }
 
   #compound(node: Compound, shell: Shell): Feed {

@@ -130,6 +130,8 @@ describe("the quick look at a command", () => {
     "rm -rf $X",
     "rm dist --no-preserve-root",
     "cd / && rm -rf usr",
+    "CI=1 cd .git && ls > config",
+    "CI=1 cd a/../../.. && rm -rf etc",
     "cp a .env",
     "cp .env.example config/",
     "cp secrets/server.key config",

@@ -20,7 +20,7 @@ export function quickVerdict(command: string, ground: Ground): Verdict | undefin
   if (command.length > MAX_LENGTH) return undefined;
   const commands = splitPlain(command) ?? [];
   // Where a relative file lies depends on the directory.
-  const moves = commands.some(({ words }) => words[0] === "cd");
+  const moves = commands.some(({ words }) => words.includes("cd"));
   let verdict: Verdict | undefined;
   for (const each of commands) {
     verdict = judge(each, ground, moves);

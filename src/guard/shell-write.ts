@@ -83,8 +83,6 @@ function isContent(call: Call, path: string): boolean {
   if (unpackers.has(name)) return stdin.origin === "shell";
   if (name === "date") return args.some((arg) => /[A-Za-z]{4}/.test(arg.replace(/^[^+].*|%[-_0^#]?[A-Za-z]/gs, "")));
   if (name === "seq") return args.some((arg) => /^-f|^--format/.test(arg));
-  // `: > file` empties it.
-  if (name === ":" || name === "true" || name === "false") return true;
   const codes = isLog(path) ? [] : (interpretedBy(call)?.codes ?? []);
   return codes.some(printsLiteral);
 }

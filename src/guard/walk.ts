@@ -2,7 +2,7 @@
 
 import type { Assignment, Command } from "unbash";
 import { aliasCode, LIST, runBuiltin } from "./builtins.ts";
-import { type Call, computed, type Feed, type Inner, nothing } from "./call.ts";
+import { type Call, computed, type Feed, type Inner, isSilent, nothing } from "./call.ts";
 import { branchChosen } from "./git.ts";
 import { Grammar, type Node, type Streams } from "./grammar.ts";
 import { guessedNames, programName } from "./names.ts";
@@ -60,7 +60,7 @@ export class Walk extends Grammar {
     const assignments = node.prefix.filter((one) => one.type === "Assignment");
     if (argv.length > 0) {
       const variables = assignments.map((one) => [one.name, this.#valueOf(one, shell)] as const);
-      return this.#invoke(argv, shell, redirected, variables);
+      return this.filling(argv[0] ?? "", redirected, shell, () => this.#invoke(argv, shell, redirected, variables));
     }
     this.step();
     for (const one of assignments) this.#assign(one, shell);
@@ -110,6 +110,7 @@ export class Walk extends Grammar {
     const call = this.#callOf(word, args, shell, streams);
     if (isUnknown(word)) {
       this.#suspect(call);
+      this.printers++;
       // It may be nothing, and the next word the command.
       const next = args.slice(0, MAX_SKIPPED).findIndex((arg) => !isUnknown(arg));
       return next < 0 ? computed : this.#invoke(args.slice(next), shell, streams, variables);
@@ -170,7 +171,9 @@ export class Walk extends Grammar {
     if (branch !== undefined) shell.shared.branch = branch;
     const isHere = call.name === "command" || call.name === "builtin";
     let feed: Feed | undefined;
-    for (const inner of innerOf(call)) feed = this.#inner(inner, isHere ? shell : shell.fork(), streams, variables);
+    const inside = innerOf(call);
+    if (inside.length === 0 && !isSilent(call.name)) this.printers++;
+    for (const inner of inside) feed = this.#inner(inner, isHere ? shell : shell.fork(), streams, variables);
     for (const inner of innerOfCode(call)) this.#inner(inner, shell.fork(), streams, variables);
     if (call.stdout.kind === "file" || call.stdout.kind === "device") return nothing;
     return feed !== undefined && call.name !== "find" && call.name !== "git" ? feed : printedBy(call);
