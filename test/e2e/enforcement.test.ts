@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { headless, installExtension, startGemini } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type Part, type ScriptedModel, startModel } from "../support/model.ts";
 import { journalOf } from "../support/processes.ts";
-import { Project, planText, type Run, status } from "../support/project.ts";
+import { Project, planText, type Run } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const LIMIT_MS = 180_000;
 const planPath = ".gemini/plans/2026-02-14-greeting-impl-plan.md";

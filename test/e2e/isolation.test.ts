@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installExtension, maestroWithGemini } from "../support/gemini.ts";
 import { IsolatedProject } from "../support/isolated.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
-import { planPath, type Run, status } from "../support/project.ts";
+import { planPath, type Run } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const LIMIT_MS = 120_000;
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launches, maestroWithGemini, writeSettings } from "../support/gemini.ts";
 import { byWords, type ModelRequest, type Rules, type ScriptedModel, startModel } from "../support/model.ts";
 import { type Background, journalOf, processesOf, until } from "../support/processes.ts";
-import { Project, planPath, planText, type Run, status } from "../support/project.ts";
+import { Project, planPath, planText, type Run } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const LIMIT_MS = 120_000;
 /** In the CLI's settings: it does not try again by itself. */

@@ -1,7 +1,8 @@
 // What a run is asked to do, and who may decide about it.
 
 import { describe, expect, it } from "vitest";
-import { createSession, planPath, planText, status, withProject } from "../support/project.ts";
+import { createSession, planPath, planText, withProject } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const attempt = { MAESTRO_ATTEMPT: "1", MAESTRO_PHASE: "1", MAESTRO_AGENT: "coder" };
 

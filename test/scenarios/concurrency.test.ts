@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
 import { writeStateFile } from "../../src/store/state-file.ts";
-import { createSession, programPath, status, withProject } from "../support/project.ts";
+import { createSession, programPath, withProject } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 describe("sixteen processes with fifty updates each (F9, P2)", () => {
   it("record 800 of 800, with a gapless journal and a view that equals it", async () => {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { locateState } from "../../src/store/location.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
-import { createSession, Project, root, status } from "../support/project.ts";
+import { createSession, Project, root } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const journal = ".gemini/state/progress.jsonl";
 let project: Project;

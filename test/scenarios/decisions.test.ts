@@ -12,8 +12,9 @@ import {
   until,
   withProcesses,
 } from "../support/processes.ts";
-import { type Project, planPath, status } from "../support/project.ts";
+import { type Project, planPath } from "../support/project.ts";
 import { played, prepare, type StandIn, scripted } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 

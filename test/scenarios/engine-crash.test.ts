@@ -15,8 +15,9 @@ import {
   until,
   withProcesses,
 } from "../support/processes.ts";
-import { type PhaseSpec, type Project, planPath, planText, status } from "../support/project.ts";
+import { type PhaseSpec, type Project, planPath, planText } from "../support/project.ts";
 import { played, prepare, type StandIn } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 

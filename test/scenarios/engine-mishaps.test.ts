@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { background, journalOf, maestro, spawned, until, withProcesses } from "../support/processes.ts";
-import { planPath, programPath, status } from "../support/project.ts";
+import { planPath, programPath } from "../support/project.ts";
 import { played, prepare } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 const quick = ["--grace", "500ms"];
 

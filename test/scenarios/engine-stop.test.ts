@@ -13,8 +13,9 @@ import {
   until,
   withProcesses,
 } from "../support/processes.ts";
-import { maestroPath, type PhaseSpec, type Project, planPath, status } from "../support/project.ts";
+import { maestroPath, type PhaseSpec, type Project, planPath } from "../support/project.ts";
 import { played, prepare, type Steps } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 

@@ -13,8 +13,9 @@ import {
   until,
   withProcesses,
 } from "../support/processes.ts";
-import { maestroPath, type PhaseSpec, type Project, planPath, planText, status } from "../support/project.ts";
+import { maestroPath, type PhaseSpec, type Project, planPath, planText } from "../support/project.ts";
 import { played, prepare, type StandIn, type Steps, scripted } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -812,9 +813,10 @@ describe("a state directory that disappears (F20, P11)", () => {
     ],
   ])("under an agent %s ends the run with an error, and is not made anew", (_, steps) =>
     withProcesses(async (project) => {
-      const { run } = await carriedOut(project, [played(1, [["command", ["rm", "-rf", ".gemini/state"]], ...steps])]);
+      // In one step: `rm` alone fails when the engine writes beside it.
+      const remove = ["sh", "-c", "mv .gemini/state gone && rm -rf gone"];
+      const { run } = await carriedOut(project, [played(1, [["command", remove], ...steps])]);
       expect(run.code).toBe(3);
-      // Whatever `rm` has taken first when the engine looks.
       expect(run.stderr).toMatch(/^ERROR: The (?:state directory|journal) has disappeared: \.gemini\/state/m);
       expect(run.stderr).not.toMatch(/^\s+at /m);
       expect(project.exists(".gemini/state")).toBe(false);

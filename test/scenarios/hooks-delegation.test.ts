@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import {
   contextOf,
   delegated,
@@ -10,7 +10,6 @@ import {
   invoke,
   move,
   phasesOf,
-  removeTemplates,
   report,
   Shelf,
   sessionProject,
@@ -28,7 +27,6 @@ const wide: PhaseSpec[] = [{ id: 1 }, { id: 2 }, { id: 3, agent: "tester" }];
 
 const shelf = new Shelf();
 afterEach(() => shelf.clear());
-afterAll(removeTemplates);
 
 const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two, mode: "sequential" | "parallel" | null = "sequential") =>

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { LOCK_FILE } from "../../src/store/lock.ts";
 import {
   complete,
@@ -14,7 +14,6 @@ import {
   invoke,
   move,
   phasesOf,
-  removeTemplates,
   report,
   Shelf,
   sessionProject,
@@ -33,7 +32,6 @@ const wide: PhaseSpec[] = [{ id: 1 }, { id: 2 }, { id: 3, agent: "tester" }];
 
 const shelf = new Shelf();
 afterEach(() => shelf.clear());
-afterAll(removeTemplates);
 
 const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two, mode: "sequential" | "parallel" | null = "sequential") =>

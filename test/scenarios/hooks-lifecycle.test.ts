@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { agentTiers, deniedTools } from "../../src/agents/tiers.ts";
 import {
   complete,
@@ -13,7 +13,6 @@ import {
   invoke,
   move,
   type Reply,
-  removeTemplates,
   report,
   Shelf,
   sessionProject,
@@ -21,7 +20,8 @@ import {
   statusesOf,
   succeed,
 } from "../support/hooks.ts";
-import { createSession, type PhaseSpec, Project, planPath, planText, status } from "../support/project.ts";
+import { createSession, type PhaseSpec, Project, planPath, planText } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const id = "2026-02-14-task-api";
 const state = ".gemini/state";
@@ -32,7 +32,6 @@ const attempt = { MAESTRO_AGENT: "coder", MAESTRO_PHASE: "1" };
 
 const shelf = new Shelf();
 afterEach(() => shelf.clear());
-afterAll(removeTemplates);
 
 const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two) => shelf.keep(sessionProject(phases));

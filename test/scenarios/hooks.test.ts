@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { LOCK_FILE } from "../../src/store/lock.ts";
 import {
   contextOf,
@@ -21,7 +21,6 @@ import {
   hookInput,
   hookPath,
   type Reply,
-  removeTemplates,
   report,
   Shelf,
   type StartOptions,
@@ -54,7 +53,6 @@ const work: Record<HookEvent, object> = {
 
 const shelf = new Shelf();
 afterEach(() => shelf.clear());
-afterAll(removeTemplates);
 
 const emptyProject = () => shelf.keep(new Project());
 const inSession = (phases = two) => shelf.keep(sessionProject(phases));

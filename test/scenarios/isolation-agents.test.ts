@@ -6,8 +6,9 @@ import { describe, expect, test, vi } from "vitest";
 import { filesBelow } from "../support/git-repository.ts";
 import { again, agent, bystander, IsolatedProject, only, withIsolated } from "../support/isolated.ts";
 import { processesOf, spawned, TEST_TIMEOUT_MS, until } from "../support/processes.ts";
-import { maestroPath, type PhaseSpec, planPath, planText, status } from "../support/project.ts";
+import { maestroPath, type PhaseSpec, planPath, planText } from "../support/project.ts";
 import { type Steps, scripted } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { again, agent, bystander, type IsolatedProject, only, withIsolated } from "../support/isolated.ts";
 import { TEST_TIMEOUT_MS } from "../support/processes.ts";
-import { type PhaseSpec, planPath, status } from "../support/project.ts";
+import { type PhaseSpec, planPath } from "../support/project.ts";
 import { type Steps, scripted } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 

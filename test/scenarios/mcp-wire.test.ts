@@ -3,7 +3,8 @@ import { LOCK_FILE } from "../../src/store/lock.ts";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
 import { whileHolding } from "../support/hooks.ts";
 import { McpClient, withServer } from "../support/mcp.ts";
-import { createSession, type Project, planPath, planText, status, withProject } from "../support/project.ts";
+import { createSession, type Project, planPath, planText, withProject } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const MB = 1024 * 1024;
 const journal = ".gemini/state/progress.jsonl";

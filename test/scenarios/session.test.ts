@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSession, Project, planPath, planText, status } from "../support/project.ts";
+import { createSession, Project, planPath, planText } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 let project: Project;
 beforeEach(() => {

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import {
   contextOf,
   delegated,
   handBack,
   phasesOf,
-  removeTemplates,
   report,
   Shelf,
   sessionProject,
@@ -18,7 +17,6 @@ const journal = ".gemini/state/progress.jsonl";
 
 const shelf = new Shelf();
 afterEach(() => shelf.clear());
-afterAll(removeTemplates);
 
 /** A session whose first phase has these validation commands. */
 function planned(validation: string[]): Project {

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSession, Project, planText, status } from "../support/project.ts";
+import { createSession, Project, planText } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const view = ".gemini/state/active-session.md";
 let project: Project;

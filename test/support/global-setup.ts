@@ -1,13 +1,14 @@
-// Builds, once per run, the small programs that the tests start as processes of their own.
+// Once per run: builds the small programs that the tests start as processes of their own, and makes room for the sessions they copy.
 
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export default async function setup(): Promise<void> {
+export default async function setup(): Promise<() => void> {
   const { outputFiles } = await build({
     write: false,
     absWorkingDir: root,
@@ -31,4 +32,7 @@ export default async function setup(): Promise<void> {
     writeFileSync(draft, contents);
     renameSync(draft, path);
   }
+  const templates = mkdtempSync(join(tmpdir(), "maestro-templates-"));
+  process.env.VITEST_TEMPLATES = templates;
+  return () => rmSync(templates, { recursive: true });
 }

@@ -1,7 +1,6 @@
 // The hooks of the extension, called as Gemini CLI calls them, and sessions for them to work on.
 
 import { spawn } from "node:child_process";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { eventFault, type PhaseStatus } from "../../src/session/events.ts";
 import type { SessionPhase } from "../../src/session/session.ts";
@@ -11,7 +10,7 @@ import { claimLock } from "../../src/store/lock.ts";
 import { completeSession, movePhase } from "../../src/store/operations.ts";
 import { readJournal } from "../../src/store/read-journal.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
-import { type PhaseSpec, Project, planPath, planText, type Run, root } from "./project.ts";
+import { createSession, type PhaseSpec, Project, type Run, root } from "./project.ts";
 
 export const hookPath = join(root, "dist", "hook.cjs");
 
@@ -117,32 +116,11 @@ function answered(run: Run, event: string): HookRun {
   return { ...run, reply };
 }
 
-const made = new Map<string, Project>();
-
-/** A project with a session of `phases` in sequential mode, unless `mode` says otherwise. Copied, as making it takes a while. */
+/** A project with a session of `phases` in sequential mode, unless `mode` says otherwise. */
 export function sessionProject(phases: PhaseSpec[], mode: "sequential" | "parallel" | null = "sequential"): Project {
-  const key = JSON.stringify([phases, mode]);
-  const template = made.get(key) ?? makeSession(phases, mode);
-  made.set(key, template);
   const project = new Project();
-  cpSync(template.path, project.path, { recursive: true });
+  createSession(project, phases, mode ?? "ask");
   return project;
-}
-
-function makeSession(phases: PhaseSpec[], mode: string | null): Project {
-  const project = new Project();
-  project.write(planPath, planText(phases));
-  const { code, stderr } = project.maestro(["session", "create", planPath], {
-    env: { MAESTRO_EXECUTION_MODE: mode ?? "ask" },
-  });
-  if (code !== 0) throw new Error(stderr);
-  return project;
-}
-
-/** For `afterAll` of every file that asks for sessions. */
-export function removeTemplates(): void {
-  for (const project of made.values()) project.remove();
-  made.clear();
 }
 
 export function succeed(project: Project, args: string[]): string {

@@ -1,0 +1,21 @@
+// Where a session stands, told by the code of `maestro status` without a process of its own: most tests only want to know.
+
+import type { Io } from "../../src/cli/io.ts";
+import { status as tell } from "../../src/cli/status.ts";
+import type { Project } from "./project.ts";
+
+export function status(project: Project, env: Record<string, string> = {}) {
+  let said = "";
+  const io: Partial<Io> = {
+    cwd: project.path,
+    env: project.environment(env),
+    out: (text) => {
+      said += text;
+    },
+    err: () => undefined,
+    deferSignals: () => undefined,
+    now: () => new Date(),
+  };
+  tell(io as Io, { json: true });
+  return JSON.parse(said);
+}
