@@ -42,270 +42,323 @@ const phaseStatus = z.enum(phaseStatuses);
 const sessionStatus = z.enum(sessionStatuses);
 const executionMode = z.enum(executionModes);
 
-const downstreamContext = z.strictObject({
-  key_interfaces_introduced: z.array(text),
-  patterns_established: z.array(text),
-  integration_points: z.array(text),
-  assumptions: z.array(text),
-  warnings: z.array(text),
-});
+/** Made when it is asked for: all of them together take longer than a short command. */
+const once = <T>(make: () => T) => {
+  let made: T | undefined;
+  return (): T => {
+    made ??= make();
+    return made;
+  };
+};
 
-const errorRecord = z.strictObject({
-  agent,
-  timestamp: z.string(),
-  type: z.enum(errorTypes),
-  message: text,
-  resolution: text,
-  resolved: z.boolean(),
-});
+const downstreamContext = once(() =>
+  z.strictObject({
+    key_interfaces_introduced: z.array(text),
+    patterns_established: z.array(text),
+    integration_points: z.array(text),
+    assumptions: z.array(text),
+    warnings: z.array(text),
+  }),
+);
 
-const tokens = z.strictObject({ input: count, output: count, cached: count });
+const errorRecord = once(() =>
+  z.strictObject({
+    agent,
+    timestamp: z.string(),
+    type: z.enum(errorTypes),
+    message: text,
+    resolution: text,
+    resolved: z.boolean(),
+  }),
+);
+
+const tokens = once(() => z.strictObject({ input: count, output: count, cached: count }));
 /** `input` has the cached tokens in it, `output` has not the thoughts. The model is null when the runtime does not name it. */
-const usage = z.strictObject({ model: z.string().nullable(), ...tokens.shape, thoughts: count });
+const usage = once(() => z.strictObject({ model: z.string().nullable(), ...tokens().shape, thoughts: count }));
 
 /** Content hash of a project file; null: it was not there; "unknown": not a file we could hash. */
-const fileHashes = z.record(path, z.string().nullable());
+const fileHashes = once(() => z.record(path, z.string().nullable()));
 
 const files = { created: paths, modified: paths, deleted: paths };
 
-const planPhase = z.strictObject({
-  id,
-  title: text,
-  agent,
-  description: text,
-  validation_criteria: z.array(text),
-  validation: z.array(text),
-  parallel: z.boolean(),
-  blocked_by: z.array(id),
-  files_created: paths,
-  files_modified: paths,
-  files_deleted: paths,
-  estimate: z
-    .strictObject({
-      input_tokens: z.number().optional(),
-      output_tokens: z.number().optional(),
-      minutes: z.number().optional(),
-    })
-    .optional(),
-});
+const planPhase = once(() =>
+  z.strictObject({
+    id,
+    title: text,
+    agent,
+    description: text,
+    validation_criteria: z.array(text),
+    validation: z.array(text),
+    parallel: z.boolean(),
+    blocked_by: z.array(id),
+    files_created: paths,
+    files_modified: paths,
+    files_deleted: paths,
+    estimate: z
+      .strictObject({
+        input_tokens: z.number().optional(),
+        output_tokens: z.number().optional(),
+        minutes: z.number().optional(),
+      })
+      .optional(),
+  }),
+);
 
 /** A phase as `active-session.md` shows it: what an adopted view brings with it. */
-export const phaseRecord = z.strictObject({
-  id,
-  name: text,
-  status: phaseStatus,
-  agents: z.array(agent),
-  parallel: z.boolean(),
-  started: z.string().nullable(),
-  completed: z.string().nullable(),
-  blocked_by: z.array(id),
-  files_created: paths,
-  files_modified: paths,
-  files_deleted: paths,
-  downstream_context: downstreamContext,
-  errors: z.array(errorRecord),
-  retry_count: count,
-});
+export const phaseRecord = once(() =>
+  z.strictObject({
+    id,
+    name: text,
+    status: phaseStatus,
+    agents: z.array(agent),
+    parallel: z.boolean(),
+    started: z.string().nullable(),
+    completed: z.string().nullable(),
+    blocked_by: z.array(id),
+    files_created: paths,
+    files_modified: paths,
+    files_deleted: paths,
+    downstream_context: downstreamContext(),
+    errors: z.array(errorRecord()),
+    retry_count: count,
+  }),
+);
 
 /** The front matter of `active-session.md`, keys as the view writes them. */
-export const sessionRecord = z.strictObject({
-  session_id: z.string().min(1).max(200),
-  created: z.string(),
-  updated: z.string(),
-  status: sessionStatus,
-  design_document: path.nullable(),
-  implementation_plan: path.nullable(),
-  execution_mode: executionMode.nullable(),
-  current_phase: id.nullable(),
-  total_phases: count,
-  token_usage: z.strictObject({
-    total_input: count,
-    total_output: count,
-    total_cached: count,
-    by_agent: z.record(agent, tokens),
+export const sessionRecord = once(() =>
+  z.strictObject({
+    session_id: z.string().min(1).max(200),
+    created: z.string(),
+    updated: z.string(),
+    status: sessionStatus,
+    design_document: path.nullable(),
+    implementation_plan: path.nullable(),
+    execution_mode: executionMode.nullable(),
+    current_phase: id.nullable(),
+    total_phases: count,
+    token_usage: z.strictObject({
+      total_input: count,
+      total_output: count,
+      total_cached: count,
+      by_agent: z.record(agent, tokens()),
+    }),
+    phases: z.array(phaseRecord()),
   }),
-  phases: z.array(phaseRecord),
-});
+);
 
 /** Of a commit or a tree. */
 const objectId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
 
 /** One file, as the tree tells it. Lines are null where there are none to count. */
-const fileChange = z.strictObject({
-  path,
-  kind: z.enum(changeKinds),
-  /** Where it was, when it was renamed. */
-  from: path.optional(),
-  added: count.nullable(),
-  removed: count.nullable(),
-});
+const fileChange = once(() =>
+  z.strictObject({
+    path,
+    kind: z.enum(changeKinds),
+    /** Where it was, when it was renamed. */
+    from: path.optional(),
+    added: count.nullable(),
+    removed: count.nullable(),
+  }),
+);
 
 /** What a validation command did, on which tree (null: on the project as it was). */
-const evidence = z.strictObject({
-  tree: objectId.nullable(),
-  commands: z.array(
-    z.strictObject({ command: text, exit_code: z.number().int().nullable(), duration_ms: count, output: text }),
-  ),
-});
+const evidence = once(() =>
+  z.strictObject({
+    tree: objectId.nullable(),
+    commands: z.array(
+      z.strictObject({ command: text, exit_code: z.number().int().nullable(), duration_ms: count, output: text }),
+    ),
+  }),
+);
 
-const fileMove = z.strictObject({ from: path, to: path });
+const fileMove = once(() => z.strictObject({ from: path, to: path }));
 
-const plan = z.strictObject({
-  title: text,
-  path: path.nullable(),
-  /** sha256 of the plan file's bytes when it was frozen. */
-  hash: z.string(),
-  design_document: path.nullable(),
-  phases: z.array(planPhase),
-});
+const plan = once(() =>
+  z.strictObject({
+    title: text,
+    path: path.nullable(),
+    /** sha256 of the plan file's bytes when it was frozen. */
+    hash: z.string(),
+    design_document: path.nullable(),
+    phases: z.array(planPhase()),
+  }),
+);
 
-const handoff = z.strictObject({
-  status: z.enum(["success", "partial", "failure"]).nullable(),
-  missing: z.array(z.string()),
-  summary: text,
-  downstream_context: downstreamContext,
-});
+const handoff = once(() =>
+  z.strictObject({
+    status: z.enum(["success", "partial", "failure"]).nullable(),
+    missing: z.array(z.string()),
+    summary: text,
+    downstream_context: downstreamContext(),
+  }),
+);
 
 /** What a hand edit of the view may change on a phase; everything else in it is ours. */
-const adoptedPhase = z.strictObject({
-  id,
-  status: phaseStatus.optional(),
-  files: z.strictObject(files).optional(),
-  downstream_context: downstreamContext.optional(),
-  errors: z.array(errorRecord).optional(),
-});
+const adoptedPhase = once(() =>
+  z.strictObject({
+    id,
+    status: phaseStatus.optional(),
+    files: z.strictObject(files).optional(),
+    downstream_context: downstreamContext().optional(),
+    errors: z.array(errorRecord()).optional(),
+  }),
+);
 
 const bodies = {
-  "session.created": z.strictObject({
-    session_id: z.string().min(1).max(200),
-    task: text.nullable(),
-    execution_mode: executionMode.nullable(),
-    plan,
-  }),
+  "session.created": once(() =>
+    z.strictObject({
+      session_id: z.string().min(1).max(200),
+      task: text.nullable(),
+      execution_mode: executionMode.nullable(),
+      plan: plan(),
+    }),
+  ),
   /** A view that had no journal: written by hand, by a script or by an earlier version. */
-  "session.imported": z.strictObject({ title: text, session: sessionRecord }),
-  "session.mode_set": z.strictObject({ execution_mode: executionMode }),
+  "session.imported": once(() => z.strictObject({ title: text, session: sessionRecord() })),
+  "session.mode_set": once(() => z.strictObject({ execution_mode: executionMode })),
   /** `aborted`: a person ended it for good. */
-  "session.status_set": z.strictObject({
-    status: sessionStatus,
-    summary: text.optional(),
-    aborted: z.literal(true).optional(),
-  }),
-  "session.noted": z.strictObject({ text, phase: id.optional(), agent: agent.optional() }),
-  "phase.moved": z.strictObject({
-    phase: id,
-    from: phaseStatus,
-    to: phaseStatus,
-    user_decision: z.boolean().optional(),
-    reason: text.optional(),
-    /** Hashes of the files the phase owns, taken when it starts: what a resume compares with. */
-    hashes: fileHashes.optional(),
-    /** From now on its attempts may take that long. */
-    timeout_ms: count.optional(),
-  }),
-  "phase.files_added": z.strictObject({ phase: id, ...files, hashes: fileHashes }),
-  "phase.handed_off": z.strictObject({ phase: id, agent, handoff }),
+  "session.status_set": once(() =>
+    z.strictObject({
+      status: sessionStatus,
+      summary: text.optional(),
+      aborted: z.literal(true).optional(),
+    }),
+  ),
+  "session.noted": once(() => z.strictObject({ text, phase: id.optional(), agent: agent.optional() })),
+  "phase.moved": once(() =>
+    z.strictObject({
+      phase: id,
+      from: phaseStatus,
+      to: phaseStatus,
+      user_decision: z.boolean().optional(),
+      reason: text.optional(),
+      /** Hashes of the files the phase owns, taken when it starts: what a resume compares with. */
+      hashes: fileHashes().optional(),
+      /** From now on its attempts may take that long. */
+      timeout_ms: count.optional(),
+    }),
+  ),
+  "phase.files_added": once(() => z.strictObject({ phase: id, ...files, hashes: fileHashes() })),
+  "phase.handed_off": once(() => z.strictObject({ phase: id, agent, handoff: handoff() })),
   /** A delegated agent was sent back once and still reported without these parts: its phase is not completed. */
-  "handoff.malformed": z.strictObject({ phase: id, agent, missing: z.array(z.string().max(200)).max(100) }),
-  "phase.validated": z.strictObject({
-    phase: id,
-    result: z.enum(["pass", "fail", "skipped"]),
-    detail: text,
-    evidence: evidence.optional(),
-  }),
-  "phase.warned": z.strictObject({ phase: id, code: z.enum(warningCodes), message: text }),
+  "handoff.malformed": once(() => z.strictObject({ phase: id, agent, missing: z.array(z.string().max(200)).max(100) })),
+  "phase.validated": once(() =>
+    z.strictObject({
+      phase: id,
+      result: z.enum(["pass", "fail", "skipped"]),
+      detail: text,
+      evidence: evidence().optional(),
+    }),
+  ),
+  "phase.warned": once(() => z.strictObject({ phase: id, code: z.enum(warningCodes), message: text })),
   /** An agent asked for more than its phase owns. `owner`: the unfinished phase that stood against it. */
-  "phase.scope_requested": z.strictObject({
-    phase: id,
-    agent,
-    paths,
-    reason: text,
-    granted: z.boolean(),
-    owner: id.nullable(),
-  }),
+  "phase.scope_requested": once(() =>
+    z.strictObject({
+      phase: id,
+      agent,
+      paths,
+      reason: text,
+      granted: z.boolean(),
+      owner: id.nullable(),
+    }),
+  ),
   /** The work of an attempt is in the project, which was the tree `from` and is the tree `to`. */
-  "phase.integrated": z.strictObject({
-    phase: id,
-    attempt: count.min(1),
-    from: objectId,
-    to: objectId,
-    user_decision: z.boolean().optional(),
-  }),
+  "phase.integrated": once(() =>
+    z.strictObject({
+      phase: id,
+      attempt: count.min(1),
+      from: objectId,
+      to: objectId,
+      user_decision: z.boolean().optional(),
+    }),
+  ),
   /** A person took the work of an attempt out of the project again. */
-  "phase.reverted": z.strictObject({ phase: id, attempt: count.min(1), from: objectId, to: objectId }),
-  "phase.error_added": z.strictObject({ phase: id, error: errorRecord }),
+  "phase.reverted": once(() => z.strictObject({ phase: id, attempt: count.min(1), from: objectId, to: objectId })),
+  "phase.error_added": once(() => z.strictObject({ phase: id, error: errorRecord() })),
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
-  "attempt.started": z.strictObject({
-    phase: id,
-    attempt: count.min(1),
-    agent,
-    /** Which engine started it; its processes carry the same word. */
-    run: z.string().min(1).max(64),
-    runtime: z.string().min(1).max(64),
-    model: z.string().nullable(),
-    batch: z.string().min(1).max(255),
-    name: z.string().min(1).max(255),
-    prompt_bytes: count,
-    timeout_ms: count,
-  }),
+  "attempt.started": once(() =>
+    z.strictObject({
+      phase: id,
+      attempt: count.min(1),
+      agent,
+      /** Which engine started it; its processes carry the same word. */
+      run: z.string().min(1).max(64),
+      runtime: z.string().min(1).max(64),
+      model: z.string().nullable(),
+      batch: z.string().min(1).max(255),
+      name: z.string().min(1).max(255),
+      prompt_bytes: count,
+      timeout_ms: count,
+    }),
+  ),
   /** Where it works, durable before its process exists: a worktree of its own, or (null) the project. `base`: what it began with. */
-  "attempt.placed": z.strictObject({
-    phase: id,
-    attempt: count.min(1),
-    worktree: z.string().min(1).max(128).nullable(),
-    base: objectId.nullable(),
-  }),
+  "attempt.placed": once(() =>
+    z.strictObject({
+      phase: id,
+      attempt: count.min(1),
+      worktree: z.string().min(1).max(128).nullable(),
+      base: objectId.nullable(),
+    }),
+  ),
   /** What it did, read from the tree. `commit` holds it, with `base` as its parent; null outside git. */
-  "attempt.changed": z.strictObject({
-    phase: id,
-    attempt: count.min(1),
-    base: objectId.nullable(),
-    commit: objectId.nullable(),
-    files: z.array(fileChange).max(MAX_LISTED_CHANGES),
-    total: count,
-    /** Lines of all of them. */
-    added: count,
-    removed: count,
-    /** Those that the phase does not own. */
-    outside: paths,
-  }),
-  "attempt.finished": z.strictObject({
-    phase: id,
-    attempt: count.min(1),
-    outcome: z.enum(attemptOutcomes),
-    exit_code: z.number().int().nullable(),
-    signal: z.string().nullable(),
-    duration_ms: count,
-    /** A word for programs, such as `no_result` or `output_too_large`, and a sentence for people. */
-    reason: z.string().max(64).optional(),
-    error_type: z.enum(errorTypes).optional(),
-    message: text.optional(),
-    /** By model; null: nothing is known. */
-    usage: z.array(usage).nullable(),
-    /** The result was found on disk after the engine that started it had died. */
-    adopted: z.literal(true).optional(),
-  }),
+  "attempt.changed": once(() =>
+    z.strictObject({
+      phase: id,
+      attempt: count.min(1),
+      base: objectId.nullable(),
+      commit: objectId.nullable(),
+      files: z.array(fileChange()).max(MAX_LISTED_CHANGES),
+      total: count,
+      /** Lines of all of them. */
+      added: count,
+      removed: count,
+      /** Those that the phase does not own. */
+      outside: paths,
+    }),
+  ),
+  "attempt.finished": once(() =>
+    z.strictObject({
+      phase: id,
+      attempt: count.min(1),
+      outcome: z.enum(attemptOutcomes),
+      exit_code: z.number().int().nullable(),
+      signal: z.string().nullable(),
+      duration_ms: count,
+      /** A word for programs, such as `no_result` or `output_too_large`, and a sentence for people. */
+      reason: z.string().max(64).optional(),
+      error_type: z.enum(errorTypes).optional(),
+      message: text.optional(),
+      /** By model; null: nothing is known. */
+      usage: z.array(usage()).nullable(),
+      /** The result was found on disk after the engine that started it had died. */
+      adopted: z.literal(true).optional(),
+    }),
+  ),
   /** The session as a whole waits for the provider. `slots`: how many attempts may run after it; null: no limit. */
-  "quota.hit": z.strictObject({ phase: id, wait_ms: count, until: z.string(), slots: count.nullable() }),
-  "tokens.used": z.strictObject({ agent, phase: id.optional(), ...tokens.shape }),
+  "quota.hit": once(() => z.strictObject({ phase: id, wait_ms: count, until: z.string(), slots: count.nullable() })),
+  "tokens.used": once(() => z.strictObject({ agent, phase: id.optional(), ...tokens().shape })),
   /** What is still to be done when this is written: the new plan's file, and the old one's move to the archive (null: it lies elsewhere). */
-  "plan.revised": z.strictObject({ plan, text: z.string(), superseded: fileMove.nullable() }),
-  "view.adopted": z.strictObject({
-    status: sessionStatus.optional(),
-    execution_mode: executionMode.optional(),
-    phases: z.array(adoptedPhase),
-    token_usage: sessionRecord.shape.token_usage.optional(),
-  }),
+  "plan.revised": once(() => z.strictObject({ plan: plan(), text: z.string(), superseded: fileMove().nullable() })),
+  "view.adopted": once(() =>
+    z.strictObject({
+      status: sessionStatus.optional(),
+      execution_mode: executionMode.optional(),
+      phases: z.array(adoptedPhase()),
+      token_usage: sessionRecord().shape.token_usage.optional(),
+    }),
+  ),
   /** Written before the first file moves, so that an interrupted archiving is finished by whoever comes next. */
-  "archive.started": z.strictObject({
-    status: sessionStatus,
-    session_to: path,
-    journal_to: path,
-    moves: z.array(fileMove),
-  }),
+  "archive.started": once(() =>
+    z.strictObject({
+      status: sessionStatus,
+      session_to: path,
+      journal_to: path,
+      moves: z.array(fileMove()),
+    }),
+  ),
 };
 
-type Bodies = { [Type in keyof typeof bodies]: z.infer<(typeof bodies)[Type]> };
+type Bodies = { [Type in keyof typeof bodies]: z.infer<ReturnType<(typeof bodies)[Type]>> };
 export type EventType = keyof Bodies;
 export type EventOf<Type extends EventType> = { type: Type } & Bodies[Type];
 export type SessionEvent = { [Type in EventType]: EventOf<Type> }[EventType];
@@ -313,25 +366,25 @@ export type SessionEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 export type PhaseStatus = z.infer<typeof phaseStatus>;
 export type SessionStatus = z.infer<typeof sessionStatus>;
 export type ExecutionMode = z.infer<typeof executionMode>;
-export type ErrorRecord = z.infer<typeof errorRecord>;
-export type DownstreamContext = z.infer<typeof downstreamContext>;
-export type FileHashes = z.infer<typeof fileHashes>;
-export type FrozenPlan = z.infer<typeof plan>;
-export type FileMove = z.infer<typeof fileMove>;
-export type PhaseRecord = z.infer<typeof phaseRecord>;
-export type SessionRecord = z.infer<typeof sessionRecord>;
+export type ErrorRecord = z.infer<ReturnType<typeof errorRecord>>;
+export type DownstreamContext = z.infer<ReturnType<typeof downstreamContext>>;
+export type FileHashes = z.infer<ReturnType<typeof fileHashes>>;
+export type FrozenPlan = z.infer<ReturnType<typeof plan>>;
+export type FileMove = z.infer<ReturnType<typeof fileMove>>;
+export type PhaseRecord = z.infer<ReturnType<typeof phaseRecord>>;
+export type SessionRecord = z.infer<ReturnType<typeof sessionRecord>>;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
-export type Usage = z.infer<typeof usage>;
-export type FileChange = z.infer<typeof fileChange>;
-export type Evidence = z.infer<typeof evidence>;
+export type Usage = z.infer<ReturnType<typeof usage>>;
+export type FileChange = z.infer<ReturnType<typeof fileChange>>;
+export type Evidence = z.infer<ReturnType<typeof evidence>>;
 export type WarningCode = (typeof warningCodes)[number];
-export type HandoffRecord = z.infer<typeof handoff>;
+export type HandoffRecord = z.infer<ReturnType<typeof handoff>>;
 
 /** Why an event is not one of ours, in one line; undefined when it is. Used before writing and by `maestro doctor`. */
 export function eventFault(event: { type: string }): string | undefined {
   const { type, ...body } = event;
   if (!Object.hasOwn(bodies, type)) return `unknown event type "${type}"`;
-  const parsed = bodies[type as EventType].safeParse(body);
+  const parsed = bodies[type as EventType]().safeParse(body);
   if (parsed.success) return undefined;
   const issue = parsed.error.issues[0];
   return `${type}: ${issue?.path.join(".") || "event"}: ${issue?.message}`;

@@ -95,7 +95,7 @@ export function readView(text: string): ReadView {
   const loose = looseSession.safeParse(value);
   if (!loose.success) return { ok: false, reason: describe(loose.error) };
   const filled = { ...loose.data, total_phases: loose.data.total_phases ?? loose.data.phases.length };
-  const strict = sessionRecord.safeParse(filled);
+  const strict = sessionRecord().safeParse(filled);
   if (!strict.success) return { ok: false, reason: describe(strict.error) };
   return {
     ok: true,
