@@ -9,7 +9,7 @@ import { settleFirst, tidyRepository } from "./tidy.ts";
 
 export async function archive(io: Io, options: { json?: boolean }): Promise<number> {
   const settings = settingsOf(io);
-  await settleFirst(io, settings);
+  await settleFirst(io, settings, true);
   const archived = withStore(io, settings, (store): Archived => {
     const owner = runningEngine(store.location);
     if (owner !== undefined) {

@@ -22,7 +22,7 @@ export function retry(io: Io, phase: string, flags: DecisionFlags & { timeout?: 
 
 export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise<number> {
   const code = decide(io, phase, "skipped", flags);
-  await settleFirst(io, settingsOf(io));
+  await settleFirst(io, settingsOf(io), false);
   return code;
 }
 
@@ -57,7 +57,7 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
     location: store.location,
   }));
   if (!(await engineGone(location))) io.err("WARNING: The engine has not ended yet\n");
-  else await settleFirst(io, settingsOf(io));
+  else await settleFirst(io, settingsOf(io), true);
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
   return 0;

@@ -2,6 +2,7 @@
 // sessions. Nothing of the user's is ever removed, and nothing of a session that somebody may still be at.
 
 import type { GitProject } from "../engine/bring-in.ts";
+import { rescueWork } from "../engine/rescue.ts";
 import { settleProject } from "../engine/settle-project.ts";
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
 import { drop, list } from "../git/refs.ts";
@@ -17,7 +18,7 @@ import { readSession } from "../store/read-session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { openStore } from "./context.ts";
 import type { Io } from "./io.ts";
-import { openProject, worktreePrefix } from "./repository.ts";
+import { excluded, openProject, worktreePrefix } from "./repository.ts";
 
 export interface Tidied {
   /** What became of a change that had been begun. */
@@ -68,20 +69,33 @@ export async function tidy(io: Io, settings: ResolvedSettings): Promise<Tidied> 
 
 /** The worktrees that a resume would look into. */
 export function neededBy(session: Session | undefined): ReadonlySet<string> {
-  const last = session?.aborted ? [] : (session?.phases ?? []).flatMap((phase) => lastAttempt(phase) ?? []);
-  return new Set(last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : [])));
+  return new Set(session?.aborted ? [] : unexamined(session));
 }
 
-/** Before a session is put away, or after a person has decided against a phase: a change that was half in the project is finished or undone. */
-export async function settleFirst(io: Io, settings: ResolvedSettings): Promise<void> {
+/** The worktrees of attempts whose end nobody has seen. */
+function unexamined(session: Session | undefined): string[] {
+  const last = (session?.phases ?? []).flatMap((phase) => lastAttempt(phase) ?? []);
+  return last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : []));
+}
+
+/**
+ * Before a session is put away, or after a person has decided against a phase: a change that was half in the project is finished or undone.
+ * `isOver`: nobody goes on with the session, and what killed attempts had done is kept.
+ */
+export async function settleFirst(io: Io, settings: ResolvedSettings, isOver: boolean): Promise<void> {
   const store = openStore(io, settings);
   try {
-    if (readIntent(store.location) === undefined) return;
+    readSession(store);
+    const isOwed = isOver && unexamined(store.session).length > 0;
+    if (readIntent(store.location) === undefined && !isOwed) return;
     const opening = await openProject(io);
     if (opening.kind !== "open") return;
-    readSession(store);
-    const settled = await settleIfIdle({ repository: opening.repository, location: store.location }, store, io.now());
+    const { repository } = opening;
+    const settled = await settleIfIdle({ repository, location: store.location }, store, io.now());
     if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+    if (!isOwed || runningEngine(store.location) !== undefined) return;
+    const told = await rescueWork(repository, store, excluded(repository, store.location));
+    for (const line of told) io.err(`${line}\n`);
   } catch (error) {
     // It stays on record, and what follows is not made worse by it.
     if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;

@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { changesBetween, type FileChange as TreeChange } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
 import { keep } from "../git/refs.ts";
+import type { Repository } from "../git/repository.ts";
 import { treeOf, type Worktree } from "../git/worktree.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../session/events.ts";
 import { outsideScope, ownershipOf } from "../session/scope.ts";
 import type { Changes, Session, SessionPhase } from "../session/session.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { declaredFiles, type Ground, type Moment } from "./isolation.ts";
 import { listingChanges } from "./listing.ts";
 import type { Workshop } from "./workshop.ts";
@@ -37,18 +39,31 @@ export async function examine(workshop: Workshop, examined: Examined, ground: Gr
   if (ground.before === null) return null;
   // What its agent was granted a moment ago was recorded by another process.
   workshop.store.refresh();
-  if (ground.worktree !== null) return inWorktree(workshop, examined, ground.worktree, String(ground.before));
+  if (ground.worktree !== null) {
+    const { isolation, store } = workshop;
+    const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
+    return examineWorktree(place, examined, ground.worktree, String(ground.before));
+  }
   return inProject(workshop, examined, ground.before);
 }
 
-async function inWorktree(workshop: Workshop, examined: Examined, worktree: Worktree, base: string): Promise<Work> {
-  const { isolation, store } = workshop;
-  const { repository } = isolation;
+interface Keeping {
+  repository: Repository;
+  store: SessionStore;
+}
+
+/** What lies in a worktree, against the commit that it began with. */
+export async function examineWorktree(
+  { exclude, ...place }: Keeping & { exclude: readonly string[] },
+  examined: Examined,
+  worktree: Worktree,
+  base: string,
+): Promise<Work> {
+  const { repository, store } = place;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
-  const options = { exclude: isolation.options.exclude, force: declaredFiles(session) };
-  const { tree, nested, warnings } = await treeOf(repository, worktree, options);
-  const { changes, commit } = await kept(workshop, examined, phase, base, tree);
+  const { tree, nested, warnings } = await treeOf(repository, worktree, { exclude, force: declaredFiles(session) });
+  const { changes, commit } = await kept(place, examined, phase, base, tree);
   const leftOut = [...worktree.warnings, ...warnings].map((message) => ({ code: "left_out" as const, message }));
   const trouble =
     nested.length === 0
@@ -68,7 +83,8 @@ async function inProject(workshop: Workshop, examined: Examined, before: NonNull
   const now = await isolation.tree.take(() => isolation.look(session));
   if (isolation.options.isShared) return amongOthers(session, phase, await differences(workshop, before, now));
   if (typeof before === "string" && now.kind === "commit") {
-    const { changes, commit } = await kept(workshop, examined, phase, before, now.snapshot.tree);
+    const place = { repository: isolation.repository, store };
+    const { changes, commit } = await kept(place, examined, phase, before, now.snapshot.tree);
     // What is only ignored by now is not gone.
     const files = changes.filter(
       ({ kind, path }) => kind !== "deleted" || !existsSync(join(workshop.projectRoot, path)),
@@ -124,13 +140,12 @@ function amongOthers(session: Session, phase: SessionPhase, files: readonly File
 
 /** The change as a commit after `base`; a reference keeps it when there is one. */
 async function kept(
-  { isolation, store }: Workshop,
+  { repository, store }: Keeping,
   { attempt }: Examined,
   phase: SessionPhase,
   base: string,
   tree: string,
 ): Promise<{ changes: FileChange[]; commit: string }> {
-  const { repository } = isolation;
   const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
   const commit = await commitTree(repository, { tree, parents: [base], message });
   const changes = (await changesBetween(repository, base, commit)).map(recorded);

@@ -3,11 +3,11 @@ import type { HandoffFormat } from "./formats.ts";
 import { checkHandoff } from "./handoff.ts";
 
 /** Twice what it takes on a busy machine; anything worse than linear takes minutes. */
-const LIMIT = 5;
+const LIMIT = 2;
 
-const fill = (unit: string, size = 2_500_000) => unit.repeat(Math.ceil(size / unit.length));
+const fill = (unit: string, size = 1_000_000) => unit.repeat(Math.ceil(size / unit.length));
 
-const fillAll = (unit: string) => fill(unit, 5_000_000);
+const fillAll = (unit: string) => fill(unit, 2_000_000);
 
 /** Seconds of processor time: other work on the machine does not count. */
 function cost(source: string, format: HandoffFormat): number {
@@ -50,7 +50,7 @@ test.each([
   ["quotation marks in a file list", `- Files Created: ${fill('"')}`],
   ["spaces in a file list", `- Files Created: a${fill(" ")}b`],
   ["half breaks in a file list", `- Files Created: ${fill("<br ")}`],
-])("5 MB of %s, half in each section, cost a few seconds at most (T7)", (_, text) => {
+])("2 MB of %s, half in each section, cost two seconds at most (T7)", (_, text) => {
   expect(cost(`## Task Report\n${text}\n## Downstream Context\n${text}`, "text")).toBeLessThan(LIMIT);
 });
 
@@ -66,7 +66,7 @@ test.each([
   ["escaped quotation marks", `{"response":"${fillAll('\\"')}`],
   ["nested arrays", `{"response":${fillAll("[")}`],
   ["white space in an object", `{${fillAll(" ")}`],
-])("5 MB of %s as output cost a few seconds at most (T7)", (_, text) => {
+])("2 MB of %s as output cost two seconds at most (T7)", (_, text) => {
   expect(cost(text, "gemini-json")).toBeLessThan(LIMIT);
   expect(cost(text, "stream-json")).toBeLessThan(LIMIT);
 });

@@ -9,13 +9,14 @@ const MAX_ROWS = 40;
 const MAX_NAME = 28;
 const MIN_BAR = 10;
 
-type Outcome = ReportedPhase["attempts"][number]["outcome"] | "waiting";
+type Outcome = ReportedPhase["attempts"][number]["outcome"] | "waiting" | "unaccepted";
 
 const marks: Record<Outcome, [mark: string, color: keyof Paint, meaning: string]> = {
   success: ["█", "green", "succeeded"],
   running: ["▓", "cyan", "running"],
   failure: ["▒", "red", "failed"],
   timeout: ["▒", "red", "failed"],
+  unaccepted: ["▚", "red", "done, not accepted"],
   interrupted: ["░", "yellow", "stopped or refused"],
   quota: ["░", "yellow", "stopped or refused"],
   unseen: ["?", "yellow", "end not seen"],
@@ -73,8 +74,11 @@ function barsOf(phase: ReportedPhase, axis: { start: number; wall: number; colum
   return phase.attempts.flatMap((attempt, at): Bar[] => {
     const from = Math.min(axis.columns - 1, column(Date.parse(attempt.start)));
     const to = Math.max(from + 1, column(Date.parse(attempt.end ?? attempt.start)));
-    const bar = { outcome: attempt.outcome, attempt: attempt.attempt, from, to };
     const next = phase.attempts[at + 1];
+    // A hand-off, a validation or a conflict stood against what it did.
+    const isUnaccepted = attempt.outcome === "success" && (next !== undefined || phase.status === "failed");
+    const outcome = isUnaccepted ? ("unaccepted" as const) : attempt.outcome;
+    const bar = { outcome, attempt: attempt.attempt, from, to };
     if (attempt.outcome !== "quota" || next === undefined) return [bar];
     return [bar, { outcome: "waiting", attempt: null, from: to, to: column(Date.parse(next.start)) }];
   });

@@ -364,6 +364,22 @@ describe("the timeline", () => {
     ]);
   });
 
+  it("tells work that was not accepted from work that was", () => {
+    const [moved, begun] = retried("failure") as [Timed, Timed];
+    const timed: Timed[] = [
+      ...runs(0, 60, "1"),
+      moved,
+      begun,
+      end(120, "2", 60),
+      ...fails(120, "2", "file_conflict", "no"),
+    ];
+    expect(rows(timed)).toEqual([
+      "  1  Schema  ██████████████████████████████",
+      "  2  Routes                                ▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚▚",
+      "  █ succeeded   ▚ done, not accepted",
+    ]);
+  });
+
   it("marks the wait for quota", () => {
     const refused = [...runs(0, 60, "1"), ...retried("quota")];
     expect(rows(refused)).toEqual([

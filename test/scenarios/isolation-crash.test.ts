@@ -719,6 +719,27 @@ describe("kill -9 while an agent is at work in its worktree", () => {
     },
   );
 
+  test.concurrent("and the session is aborted and put away: what the agent had done can still be seen", async () => {
+    await within(phases, async (project) => {
+      const belongings = project.belongings();
+      const { engine, agent } = await atWork(project);
+      engine.child.kill("SIGKILL");
+      await engine.ended;
+      await until("the agent is ended", () => !isAlive(agent));
+      const aborted = await maestro(project, ["abort"], project.agents.env());
+      expect(aborted.code, aborted.stderr).toBe(0);
+      expect(aborted.stderr).toContain('"maestro diff one --attempt 1" shows what it had done');
+      const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
+      expect(shown.stdout).toContain("-line 2\n+changed\n");
+      await maestro(project, ["archive"], project.agents.env());
+      expect(project.refs()).toHaveLength(1);
+      const later = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
+      expect(later.stdout).toBe(shown.stdout);
+      expect(below(filesOf(project), "one")).not.toEqual(changed("one"));
+      await expectClean(project, belongings, "aborted");
+    });
+  });
+
   test.concurrent("of the engine, and resumed at once: the agent is ended before anything of it is looked at", async () => {
     await within(phases, async (project) => {
       const belongings = project.belongings();

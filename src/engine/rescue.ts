@@ -1,0 +1,36 @@
+// What attempts had done when their engine died, before their worktrees are let go of with the session: it is looked at, kept and recorded, as
+// the engine would have done at their end.
+
+import type { Repository } from "../git/repository.ts";
+import { adoptWorktree } from "../git/worktree.ts";
+import { removeWorktree } from "../git/worktree-removal.ts";
+import { lastAttempt } from "../session/session.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import { examineWorktree } from "./examine.ts";
+import { purposeOf } from "./place.ts";
+
+/** For a session that nobody goes on with, when no engine is at it. Tells what was kept. */
+export async function rescueWork(
+  repository: Repository,
+  store: SessionStore,
+  exclude: readonly string[],
+): Promise<string[]> {
+  const told: string[] = [];
+  for (const phase of store.session?.phases ?? []) {
+    const last = lastAttempt(phase);
+    const { worktree: name = null, base = null } = last?.placed ?? {};
+    if (last?.result !== null || name === null || base === null) continue;
+    const worktree = adoptWorktree(repository, name, purposeOf({ phase: phase.id, ...last }));
+    if (worktree === undefined) continue;
+    const examined = { phase: phase.id, attempt: last.attempt };
+    const { changes } = await examineWorktree({ repository, store, exclude }, examined, worktree, base);
+    if (changes.total > 0) {
+      store.update(() => ({ events: [{ type: "attempt.changed", ...examined, ...changes }], result: null }));
+      const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
+      const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
+      told.push(`Phase ${phase.id} was at work on ${files} when its engine died; ${where}`);
+    }
+    await removeWorktree(repository, name);
+  }
+  return told;
+}
