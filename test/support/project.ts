@@ -150,10 +150,15 @@ export function createSession(
     makeSession(project, plan, mode);
     return;
   }
+  copySession(project.path, plan, mode);
+}
+
+/** What `maestro session create` of such a plan makes of an empty project. */
+export function copySession(into: string, plan: string, mode = "ask"): void {
   const name = createHash("sha256").update(`${mode} ${plan}`).digest("hex");
   const template = join(process.env.VITEST_TEMPLATES ?? "", name);
   if (!existsSync(template)) makeTemplate(template, plan, mode);
-  cpSync(template, project.path, { recursive: true });
+  cpSync(template, into, { recursive: true });
 }
 
 function makeTemplate(path: string, plan: string, mode: string): void {

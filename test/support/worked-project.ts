@@ -1,6 +1,6 @@
 // A project in git with a session whose attempts have left their work, as an engine records and keeps it. No engine runs.
 
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { changesBetween } from "../../src/git/changes.ts";
 import { commitTree } from "../../src/git/commit.ts";
@@ -14,7 +14,7 @@ import type { Session } from "../../src/session/session.ts";
 import { locateState, type StateLocation } from "../../src/store/location.ts";
 import { projectStore } from "../../src/store/project-store.ts";
 import { GitProject, workFiles } from "./git-repository.ts";
-import { type PhaseSpec, Project, planPath, planText, type Run, type RunOptions } from "./project.ts";
+import { copySession, type PhaseSpec, Project, planPath, planText, type Run, type RunOptions } from "./project.ts";
 
 const exclude = [".gemini/state", ".gemini/plans", ".gemini/parallel"];
 
@@ -76,6 +76,10 @@ export class WorkedProject {
   }
 
   createSession(phases: PhaseSpec[] = [{ id: 1 }], title = "Task API"): void {
+    if (!existsSync(join(this.path, ".gemini"))) {
+      copySession(this.path, planText(phases, title));
+      return;
+    }
     const path = join(this.path, planPath);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, planText(phases, title));
