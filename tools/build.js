@@ -35,15 +35,17 @@ const lateYaml = {
     });
   },
 };
-const yaml = { ...common, entryPoints: { yaml: "yaml" }, format: "cjs", outExtension: { ".js": ".cjs" } };
+/** CommonJS starts sooner, and can be read in the middle of something. */
+const small = {
+  ...common,
+  entryPoints: { warden: "src/warden/main.ts", yaml: "yaml" },
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+};
 
 const programs = {
   ...common,
-  entryPoints: {
-    warden: "src/warden/main.ts",
-    player: "src/player/main.ts",
-    "mcp-tools": "src/mcp/toolbox.ts",
-  },
+  entryPoints: { player: "src/player/main.ts", "mcp-tools": "src/mcp/toolbox.ts" },
   format: "esm",
   banner: {
     // commander is CommonJS and asks for builtins with require().
@@ -167,7 +169,7 @@ function askOnce(text) {
   });
 }
 
-const built = (await Promise.all([programs, commandLine, server, hook, yaml].map((options) => build(options))))
+const built = (await Promise.all([programs, commandLine, server, hook, small].map((options) => build(options))))
   .flatMap(({ outputFiles }) => outputFiles)
   .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
 

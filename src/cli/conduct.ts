@@ -28,7 +28,7 @@ import type { Io } from "./io.ts";
 import { type Display, showRun } from "./show.ts";
 
 /** Beside this program, in dist/. */
-const wardenProgram = join(dirname(fileURLToPath(import.meta.url)), "warden.js");
+const wardenProgram = join(dirname(fileURLToPath(import.meta.url)), "warden.cjs");
 
 export interface Conducting {
   store: SessionStore;

@@ -577,7 +577,7 @@ describe("a sandbox that is supervised", () => {
   let supervisor: Supervisor;
   beforeEach(() => {
     ground = new Ground(tmpdir());
-    const lifeline = new Lifeline(join(root, "dist", "warden.js"), "cell", 2_000, (message) => console.warn(message));
+    const lifeline = new Lifeline(join(root, "dist", "warden.cjs"), "cell", 2_000, (message) => console.warn(message));
     supervisor = new Supervisor(lifeline, 1_500);
   });
   afterEach(async () => {

@@ -306,7 +306,7 @@ describe("what agents leave behind (F13, P6)", () => {
         played(2, [...litter, ["write", ["two", ""]], ["hang"]]),
       ]);
       await until("all of it runs", () => project.exists("one") && project.exists("two"));
-      const warden = () => processesOf(project).find(({ command }) => command.includes("warden.js"))?.pid;
+      const warden = () => processesOf(project).find(({ command }) => command.includes("warden.cjs"))?.pid;
       if (victims[0] === "warden") {
         const first = await until("there is a warden", warden);
         process.kill(first, "SIGKILL");
@@ -330,7 +330,7 @@ describe("what agents leave behind (F13, P6)", () => {
         played(1, [...litter, ["write", ["ready", ""]], ["await", ".bin/go"]]),
       ]);
       await until("all of it runs", () => project.exists("ready"));
-      const warden = processesOf(project).find(({ command }) => command.includes("warden.js"))?.pid ?? 0;
+      const warden = processesOf(project).find(({ command }) => command.includes("warden.cjs"))?.pid ?? 0;
       engine.child.kill("SIGSTOP");
       process.kill(warden, "SIGKILL");
       engine.child.kill("SIGKILL");

@@ -16,6 +16,7 @@ export default async function setup(): Promise<() => void> {
     outdir: "node_modules/.cache/maestro-test",
     outExtension: { ".js": ".mjs" },
     bundle: true,
+    minify: true,
     platform: "node",
     target: "node20",
     format: "esm",

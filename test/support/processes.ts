@@ -63,7 +63,7 @@ export function processesOf(project: Project): { pid: number; command: string }[
     .flatMap((name) => {
       const environment = readProc(name, "environ");
       const command = readProc(name, "cmdline").replaceAll("\0", " ").trim();
-      const isWarden = command.includes("warden.js") && runs.some((run) => command.includes(run));
+      const isWarden = command.includes("warden.cjs") && runs.some((run) => command.includes(run));
       return environment.includes(project.path) || isWarden ? [{ pid: Number(name), command }] : [];
     });
 }
