@@ -1,0 +1,41 @@
+// How long a person waits for the command line: the whole process beside bare `node -e 0` that ran just before it; medians of these ratios.
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { median, report } from "./support/measure.ts";
+
+const ROUNDS = 21;
+const maestro = join(process.cwd(), "dist", "maestro.js");
+const project = mkdtempSync(join(tmpdir(), "maestro-bench-"));
+cpSync(join(process.cwd(), "examples", "task-api-impl-plan.md"), join(project, "plan.md"));
+
+const commands: [args: string[], limit: number][] = [
+  [["--version"], 3],
+  [["session", "--help"], 3],
+  [["guard", "check", "npm test"], 5],
+  [["status"], 5],
+  [["session", "note", "a note"], 6],
+  [["validate", "plan.md"], 7],
+];
+
+function run(args: string[]): number {
+  const began = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, env: process.env });
+  if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+  return performance.now() - began;
+}
+
+run([maestro, "session", "create", "plan.md", "--mode", "sequential"]);
+const ratios = commands.map(() => [] as number[]);
+for (let round = 0; round < ROUNDS; round++) {
+  commands.forEach(([args], index) => {
+    const bare = run(["-e", "0"]);
+    ratios[index]?.push(run([maestro, ...args]) / bare);
+  });
+}
+commands.forEach(([args, limit], index) => {
+  report(`maestro ${args.join(" ")}`, median(ratios[index] ?? []), "x", limit);
+});
+rmSync(project, { recursive: true });
