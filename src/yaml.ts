@@ -29,9 +29,9 @@ export function readYaml(text: string): YamlResult {
 
 /** Without the quick reader; exported for the property that holds the quick reader to it. */
 export function readWithLibrary(text: string): YamlResult {
-  const { LineCounter, parseDocument } = library();
-  const lines = new LineCounter();
   try {
+    const { LineCounter, parseDocument } = library();
+    const lines = new LineCounter();
     const document = parseDocument(text, {
       lineCounter: lines,
       schema: "core",
@@ -49,7 +49,7 @@ export function readWithLibrary(text: string): YamlResult {
     if (badKey !== undefined) return failed(lines.linePos(badKey.offset).line, badKey.problem);
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
-    // Too many aliases.
+    // Too many aliases, or the library is not there any more.
     return failed(1, error instanceof Error ? error.message : String(error));
   }
 }

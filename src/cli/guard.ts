@@ -7,8 +7,8 @@ import type { Ground } from "../guard/ground.ts";
 import { judgeCommand, judgeToolCall } from "../guard/judge.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { programRoot } from "../program-root.ts";
+import { resolveStateDirectory } from "../setting-layers.ts";
 import { realPath } from "../store/real-path.ts";
-import { settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
 
 export interface GuardOptions {
@@ -99,19 +99,13 @@ function published(verdict: Verdict): { verdict: "allow" | "deny"; rule: string;
 }
 
 function groundOf(io: Io): Ground {
-  const { values } = settingsOf(io);
   const installed = io.env[EXTENSION_PATH]?.trim() || programRoot;
   return {
     projectRoot: io.cwd,
     home: io.env.HOME,
     tmpdir: io.env.TMPDIR,
-    stateDir: resolve(io.cwd, values.MAESTRO_STATE_DIR),
-    // Whoever works on the extension itself may build it.
-    extensionRoot: isAround(installed, io.cwd) ? undefined : installed,
+    stateDir: resolve(io.cwd, resolveStateDirectory(io.cwd, io.env)),
+    extensionRoot: installed,
     realpath: realPath,
   };
-}
-
-function isAround(directory: string, path: string): boolean {
-  return path === directory || path.startsWith(`${directory}/`);
 }

@@ -28,8 +28,20 @@ async function main(argv: string[]): Promise<number> {
     await program(machine(), verdict, verbOf(argv)).parseAsync(argv.length > 2 ? argv : [...argv, "--help"]);
     return exitCode;
   } catch (error) {
-    return report(error);
+    return report(isIncomplete(error) ? incomplete(error) : error);
   }
+}
+
+function isIncomplete(error: unknown): error is Error {
+  return /^(?:ERR_)?MODULE_NOT_FOUND$/.test(errno(error) ?? "");
+}
+
+function incomplete(error: Error): MaestroError {
+  const missing = /'([^']*)'/.exec(error.message)?.[1] ?? "a file";
+  return new MaestroError("environment", `The installation is not complete: ${missing} is missing`, {
+    hint: "Install the extension again; in a checkout: git checkout dist.",
+    cause: error,
+  });
 }
 
 function machine(): Io {

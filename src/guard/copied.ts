@@ -2,7 +2,7 @@
 
 import type { Call } from "./call.ts";
 import { Options } from "./options.ts";
-import { baseName, locate, normal } from "./paths.ts";
+import { baseName, isInside, locate, normal } from "./paths.ts";
 import { descriptorOf } from "./redirect.ts";
 import { isKnown, STAR } from "./shape.ts";
 
@@ -23,7 +23,8 @@ export function copied(call: Call): { path: string; isContent: boolean }[] {
   // `ln -s target` makes a link of the same name here.
   const target = into ?? (operands.length > 1 ? operands.at(-1) : call.name === "ln" ? "." : undefined);
   if (target === undefined || isRemote(target)) return [];
-  const isDirectory = into !== undefined || sources.length > 1 || looksLikeDirectory(target);
+  const isDirectory =
+    into !== undefined || sources.length > 1 || looksLikeDirectory(target) || isHolder(locate(target, call.cwd), call);
   return sources.map((source) => ({
     path: isDirectory ? `${target}/${nameOf(source)}` : target,
     isContent: isOwnText(source, call),
@@ -36,6 +37,11 @@ function isRemote(path: string): boolean {
 
 function looksLikeDirectory(path: string): boolean {
   return path.endsWith("/") || /^\.{1,2}$/.test(baseName(normal(path))) || /(?:^|\/)\.(?:git|gemini)$/.test(path);
+}
+
+/** The home, the project and what lies around them are directories. */
+function isHolder(place: string, { ground }: Call): boolean {
+  return [ground.home, ground.projectRoot].some((one) => one !== undefined && isInside(normal(one), place));
 }
 
 /** A source that is all of a directory brings names that nobody knows. */

@@ -236,7 +236,12 @@ export abstract class Grammar implements Substitutions {
   protected redirected(redirections: readonly Redirection[], shell: Shell): Redirected {
     if (redirections.length === 0) return { sinks: shell.sinks, stdin: shell.stdin, files: [] };
     const result = redirect(redirections, shell, this, (path) => this.feedOf(path, shell.stdin));
-    for (const path of result.files) this.deny(refuseDestination(path, shell.ground));
+    const led = [...result.sinks.values()].map((sink) => (sink.kind === "file" ? sink.path : ""));
+    for (const path of result.files) {
+      this.deny(refuseDestination(path, shell.ground));
+      // Opened, and then nothing goes there: `> file >&2` empties it.
+      if (!led.includes(path)) this.deny(denyContent(">", shown(baseName(path))));
+    }
     return result;
   }
 

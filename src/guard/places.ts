@@ -9,11 +9,21 @@ export function placeThatStays(path: string, ground: Ground): string | undefined
   const name = baseName(path);
   if (isBroad(name)) return placeThatStays(parentOf(path), ground);
   const project = normal(ground.projectRoot);
+  if (path === "/") return "the whole file system";
   if (path === project) return "the working tree itself";
-  if (isInside(project, path)) return path === "/" ? "the whole file system" : "a directory above the project";
-  if (isInside(path, project)) return partOfProject(path.slice(project.length + 1), ground, path);
+  if (isInside(project, path)) return "a directory above the project";
+  if (isProject(project, ground) && isInside(path, project)) {
+    return partOfProject(path.slice(project.length + 1), ground, path);
+  }
   const mayGo = isTemporary(path, ground) && !isOfOwnHome(path, ground);
   return temporary(path, ground) ?? (mayGo ? undefined : elsewhere(path, ground, project));
+}
+
+/** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
+function isProject(directory: string, ground: Ground): boolean {
+  const [first = "", second] = segmentsOf(directory);
+  const isOfSystem = systemTree.has(first) || (second === undefined && systemTop.has(first));
+  return first !== "" && !isOfSystem && !isHome(directory, ground);
 }
 
 /** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */

@@ -27,7 +27,7 @@ export function touchedBy(name: string, args: readonly string[]): readonly strin
 /** Whatever they are told, they do their own work; of the files they make nobody is warned. */
 export const printing =
   "pwd which du df stat file uname whoami id hostname uptime free tree sleep kill pkill killall nproc lscpu lsblk printenv type jobs mkdir rmdir chmod chown md5sum sha1sum sha256sum sha512sum cksum b2sum ping dig nslookup host netstat ss nc " +
-  "make cmake ninja ctest meson bazel gcc g++ clang clang++ cc rustc rustfmt javac java jar kotlinc scalac sbt ant mvn gradle ./mvnw ./gradlew swift xcodebuild dart flutter mix rebar3 stack cabal zig protoc buf sqlc " +
+  "cmake ninja ctest meson bazel gcc g++ clang clang++ cc rustc rustfmt javac java jar kotlinc scalac sbt ant mvn gradle ./mvnw ./gradlew swift xcodebuild dart flutter mix rebar3 stack cabal zig protoc buf sqlc " +
   "ruff mypy pyright pyre black isort flake8 pylint bandit tox nox pytest coverage pre-commit alembic flask django-admin uvicorn gunicorn mkdocs " +
   "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava karma playwright cypress nyc c8 vite webpack rollup esbuild parcel tsup swc babel next nuxt astro ng nx lerna turbo rush knip madge depcheck typedoc prisma drizzle-kit wrangler vercel netlify firebase flyctl heroku " +
   "rake rspec rubocop rails gem composer phpunit phpstan gofmt goimports golangci-lint staticcheck shellcheck hadolint yamllint markdownlint actionlint " +
@@ -79,6 +79,9 @@ function isFine(name: string, args: readonly string[]): boolean {
     case "cp":
     case "mv":
       return hasOnly(args, /^-[rRapfvnu]+$/, 2);
+    case "make":
+      // A makefile may be on the command line.
+      return !args.some((arg) => /^-(?:[^-]*f|-f|-ma|-e|E)/.test(arg));
     case "tee":
       return first === "-a";
     case "find":

@@ -5,6 +5,8 @@ export interface PlainCommand {
   words: string[];
   /** Files that are written; only of its errors when `isError`. */
   files: { path: string; isError: boolean }[];
+  /** Its output goes where its errors go, or its errors not where they were led first. */
+  isTurned?: boolean;
 }
 
 /** Undefined when a parser is needed. */
@@ -54,7 +56,12 @@ function redirectionAt(line: string, start: number, command: PlainCommand): numb
     return sign === start && !"<(&>".includes(line[start + 1] ?? "") ? inputEnd(line, start + 1) : undefined;
   if (line[sign] !== ">") return undefined;
   // `2>&1`: a descriptor, no file.
-  if (line[sign + 1] === "&") return first !== "&" && "12".includes(line[sign + 2] ?? "-") ? sign + 3 : undefined;
+  if (line[sign + 1] === "&") {
+    if (first === "&" || !"12".includes(line[sign + 2] ?? "-")) return undefined;
+    const isAway = first === "2" ? command.files.some(({ isError }) => isError) : line[sign + 2] === "2";
+    if (isAway) command.isTurned = true;
+    return sign + 3;
+  }
   const behind = line[sign + 1] === ">" ? sign + 2 : sign + 1;
   if ("&|>(".includes(line[behind] ?? "")) return undefined;
   const at = afterBlanks(line, behind);
@@ -86,7 +93,8 @@ function wordAt(line: string, start: number, command: PlainCommand): number | un
     text += isQuoted ? line.slice(at + 1, end - 1) : line.slice(at, end);
     at = end;
   }
-  if (at === start) return undefined;
+  // What is quoted is no variable, and looks like one by now.
+  if (at === start || (line[start] !== text[0] && text.includes("="))) return undefined;
   command.words.push(text);
   return at;
 }

@@ -130,6 +130,13 @@ describe("the quick look at a command", () => {
     "rm -rf $X",
     "rm dist --no-preserve-root",
     "cd / && rm -rf usr",
+    "echo hi 2>notes.md >&2",
+    "sed s/a/b/ a 2>o 1>&2",
+    "echo hi >f >&2",
+    '"CI=1" echo x > f',
+    "echo 'all: ; rm -rf /' | make -f -",
+    "make --eval='x: ; rm -rf /'",
+    "make -sf /dev/stdin",
     "CI=1 cd .git && ls > config",
     "CI=1 cd a/../../.. && rm -rf etc",
     "cp a .env",
@@ -237,6 +244,11 @@ describe("the quick look at a command", () => {
       " < a > b",
       " > $X",
       " 2>err.log",
+      " 2>f >&2",
+      " 1>f >&2",
+      " 2>f 1>&2",
+      " >&2 >f",
+      " 2>&1 >f",
     );
     const simple = fc
       .tuple(name, fc.array(word, { maxLength: 4 }), end)

@@ -29,7 +29,10 @@ export function quickVerdict(command: string, ground: Ground): Verdict | undefin
   return verdict;
 }
 
-function judge({ words, files }: PlainCommand, ground: Ground, moves: boolean): Verdict | undefined {
+function judge({ words, files, isTurned }: PlainCommand, ground: Ground, moves: boolean): Verdict | undefined {
+  // Led twice, what was opened first is emptied.
+  const errors = files.filter(({ isError }) => isError).length;
+  if ((isTurned && files.length > 0) || errors > 1 || files.length - errors > 1) return undefined;
   const [name = "", ...args] = withoutLimit(withoutVariables(words));
   const kind = kindOf(name, args);
   if (kind === undefined) return undefined;
@@ -77,6 +80,10 @@ function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
 function isNamed(path: string, ground: Ground): boolean {
   if (!/^\w[\w.@+-]*(?:\/\w[\w.@+-]*)*\/?$/.test(path)) return false;
   const place = locate(path, ground.cwd ?? ground.projectRoot);
+  const home = normal(ground.home || "/root");
+  // In a home, at the root, or behind a link, others have a say.
+  if (normal(ground.projectRoot) === "/" || isInside(home, normal(ground.projectRoot))) return false;
+  if (ground.realpath !== undefined && ground.realpath(place) !== place) return false;
   return isOrdinary(place, ground) && !isInside(normal(ground.stateDir), place);
 }
 

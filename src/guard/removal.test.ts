@@ -418,3 +418,58 @@ test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf ~/*", "rm -rf ~/.ssh", 'rm -rf 
     expect(judgeCommand("rm -rf /tmp/other", there)).toEqual({ verdict: "allow" });
   },
 );
+
+describe("an agent that was started where nobody has a project", () => {
+  const rule = (command: string, projectRoot: string) => {
+    const verdict = judgeCommand(command, { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` });
+    return verdict.verdict === "allow" ? "none" : verdict.rule;
+  };
+
+  test.each(["rm -rf ~/.ssh", "rm -rf Documents", "rm -rf .config", "rm -rf ~", "rm -rf ."])(
+    "in a home may not run %s",
+    (command) => {
+      expect(rule(command, ground.home ?? "")).toBe("destructive-rm");
+    },
+  );
+
+  test.each(["rm -rf /usr", "rm -rf etc", "rm -rf ~", "rm -rf .git", "rm -rf /"])(
+    "at the root may not run %s",
+    (command) => {
+      expect(rule(command, "/")).toBe("destructive-rm");
+    },
+  );
+
+  test("may still remove what is below a project of the home", () => {
+    expect(rule("rm -rf shop/dist shop/src/old", ground.home ?? "")).toBe("none");
+  });
+
+  test.each(["/app", "/usr/app", "/var/www", "/mnt/shop", "/srv/shop"])("%s is a project", (directory) => {
+    expect(rule("rm -rf src", directory)).toBe("none");
+  });
+});
+
+describe("links on the way", () => {
+  const links: Record<string, string> = {
+    [`${ground.projectRoot}/g`]: `${ground.projectRoot}/.git`,
+    [`${ground.projectRoot}/hm`]: ground.home ?? "",
+  };
+  const rule = (command: string) => {
+    const verdict = judgeCommand(command, { ...ground, realpath: (path) => links[path] ?? path });
+    return verdict.verdict === "allow" ? "none" : verdict.rule;
+  };
+
+  test.each(["rm -rf g/refs", "rm -rf hm/Documents", "rm -rf hm/*", "rm -rf hm/.ssh"])(
+    "are followed in %s",
+    (command) => {
+      expect(rule(command)).toBe("destructive-rm");
+    },
+  );
+
+  test("lead to the settings of git", () => {
+    expect(rule("rm g/config")).toBe("sensitive-file");
+  });
+
+  test("may go themselves", () => {
+    expect(rule("rm g hm && rm -rf g")).toBe("none");
+  });
+});

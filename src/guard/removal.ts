@@ -3,7 +3,7 @@
 import type { Call } from "./call.ts";
 import type { Ground } from "./ground.ts";
 import { Options } from "./options.ts";
-import { locate, normal } from "./paths.ts";
+import { baseName, locate, normal, parentOf } from "./paths.ts";
 import { isSystem, isVital, placeThatStays } from "./places.ts";
 import { descriptorOf } from "./redirect.ts";
 import { refuseRemoval } from "./sensitive.ts";
@@ -55,9 +55,12 @@ export function refuseTree(field: string, cwd: string, ground: Ground): Denial |
 function refusePlace(field: string, cwd: string, ground: Ground): Denial | undefined {
   const path = locate(field, cwd);
   if (path.startsWith("/") && !cwdIsUnknown(field, cwd)) {
-    const place = placeThatStays(path, ground);
-    if (place !== undefined) return refusal(place, shown(field));
-    return refuseRemoval(path, ground);
+    for (const one of [path, ...throughLinks(path, ground)]) {
+      const place = placeThatStays(one, ground);
+      const refused = place === undefined ? refuseRemoval(one, ground) : refusal(place, shown(field));
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
   }
   // Somewhere: a name is fine, "all of it" and "the one above" are not.
   if (!cwd.includes(UNKNOWN) || field.startsWith("/") || field.startsWith(FILLED)) return undefined;
@@ -79,7 +82,17 @@ function cwdIsUnknown(field: string, cwd: string): boolean {
 
 function refuseFile(field: string, cwd: string, ground: Ground): Denial | undefined {
   const path = locate(field, cwd);
-  return path.startsWith("/") ? refuseRemoval(path, ground) : undefined;
+  if (!path.startsWith("/")) return undefined;
+  const [real = path] = throughLinks(path, ground);
+  return refuseRemoval(path, ground) ?? refuseRemoval(real, ground);
+}
+
+/** Where it lies when there are links on the way; a link itself may go. */
+function throughLinks(path: string, { realpath }: Ground): string[] {
+  const parent = parentOf(path);
+  if (realpath === undefined || !isKnown(parent)) return [];
+  const real = realpath(parent);
+  return real === parent ? [] : [normal(`${real}/${baseName(path)}`)];
 }
 
 /** To move the tree away is to lose it where it was. */

@@ -236,15 +236,24 @@ const lines: Record<string, Reader> = {
     return code.length > 0 ? code : behindPrefix(call.args, { ...packageRunner, verb: ["exec", "x"] });
   },
   npx: (call) => {
-    const code = optionCode(call, "cp", ["--call", "--package"]);
+    // Behind the name of a program, options are the program's.
+    const { start } = skipOptions(call.args, {
+      letters: "pcw",
+      long: ["--package", "--workspace", "--cache", "--call"],
+    });
+    const code = optionCode({ ...call, args: call.args.slice(0, start) }, "cp", ["--call", "--package"]);
     return code.length > 0 ? code : behindPrefix(call.args, packageRunner);
   },
   make: ({ args, stdin }) => {
     const isOwn =
       stdin.origin === "shell" &&
       args.some((arg, i) => /^(?:-|\/dev\/stdin)$/.test(arg) && /f$/.test(args[i - 1] ?? ""));
-    const recipes = isOwn ? stdin.text.split("\n").filter((line) => line.startsWith("\t")) : [];
-    return recipes.slice(0, 64).map((line) => ({ code: line.replace(/^[\t@+-]+/, ""), isGuess: true }));
+    const given = new Options(args, "fCjloWE", ["--eval"]).all("E", "--eval");
+    const lines = [...(isOwn ? stdin.text.split("\n") : []), ...given.flatMap((text) => text.split("\n"))];
+    // A line of its own, or behind the names that it is for.
+    const recipes = lines.flatMap((line) => /^\t(.*)|^[^\t#=]*:[^=;]*;(.*)/s.exec(line)?.slice(1) ?? []);
+    const codes = recipes.filter((code) => code !== undefined && code.trim() !== "");
+    return codes.slice(0, 64).map((code) => ({ code: code.replace(/^[\s@+-]+/, ""), isGuess: true }));
   },
   "nix-shell": (call) => optionCode(call, "pAI", ["--run", "--command"]),
   tmux: ({ args }) => {

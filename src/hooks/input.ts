@@ -135,7 +135,12 @@ function nonBlocking(): number | undefined {
   const stat = fstatSync(0);
   if (stat.isCharacterDevice()) return undefined;
   if (stat.isFIFO() && process.platform === "linux") {
-    return openSync("/proc/self/fd/0", constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return openSync("/proc/self/fd/0", constants.O_RDONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      // Another user's.
+      if (errno(error) === undefined) throw error;
+    }
   }
   if (!stat.isFile() && process.platform !== "win32") setNonBlocking();
   return 0;

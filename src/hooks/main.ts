@@ -80,13 +80,23 @@ function answer(event: string, deadline: number): Reply {
   const input = readInput(deadline - RESERVED_MS);
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {
-    cwd: process.cwd(),
+    cwd: workingDirectory(),
     extensionRoot: `${__dirname}/..`,
     clock: () => new Date(),
     deadline,
     log: (line) => log(event, line),
   });
   return respond(input, here);
+}
+
+/** When it is gone, what Gemini CLI says of the project counts; and the root is nobody's project. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    return "/";
+  }
 }
 
 function complain(event: string, problem: string): Reply {
@@ -121,8 +131,8 @@ function write(bytes: Buffer): void {
   try {
     for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writevSync(1, [rest]));
   } catch (error) {
-    // Nobody is listening any more.
-    if (errno(error) !== "EPIPE") throw error;
+    // Nobody is listening any more, or can be told.
+    if (errno(error) === undefined) throw error;
   }
 }
 

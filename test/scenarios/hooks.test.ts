@@ -199,6 +199,20 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     },
   );
 
+  it("judges by the project that it is told of, when its own directory is gone", () => {
+    const project = shelf.keep(new Project());
+    const call = { cwd: project.path, tool_name: "run_shell_command", tool_input: { command: "rm -rf /" } };
+    const script = `mkdir gone && cd gone && rmdir ../gone && printf %s "$CALL" | '${process.execPath}' '${hookPath}' BeforeTool`;
+    const run = project.run("sh", ["-c", script], { env: { CALL: JSON.stringify(call) } });
+    expect([run.code, JSON.parse(run.stdout).decision]).toEqual([0, "deny"]);
+  });
+
+  it("exits with 0 though nobody can take its answer", () => {
+    const project = shelf.keep(new Project());
+    const run = project.run("sh", ["-c", `echo '{}' | '${process.execPath}' '${hookPath}' BeforeTool >/dev/full`]);
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it.each(["2>/dev/full", "2>&-"])("answers though nobody takes what it logs (%s)", (redirection) => {
     const script = `node "$1" BeforeTool ${redirection}; echo " code $?"`;
     const run = emptyProject().run("sh", ["-c", script, "sh", hookPath], { input: "not JSON" });
