@@ -14,9 +14,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const pure = ["agents", "guard", "handoff", "plan", "prompt", "runtimes", "session", "views"].map(
-  (folder) => `src/${folder}/**/*.test.ts`,
-);
+/** Where every test clears up after itself, files share a process: to start one for each takes longer than most of them run. */
+const shared = [
+  "src/*.test.ts",
+  ..."agents cli extension guard handoff hooks mcp plan prompt runtimes session store views"
+    .split(" ")
+    .map((folder) => `src/${folder}/**/*.test.ts`),
+];
 
 export default defineConfig({
   test: {
@@ -27,10 +31,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The developer's own shell must not change what the tests see.
     env: { NO_COLOR: "1", NODE_EXTRA_CA_CERTS: "" },
-    // What touches no machine needs no process of its own for every file.
     projects: [
-      { extends: true, test: { name: "pure", include: pure, isolate: false } },
-      { extends: true, test: { name: "whole", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: pure } },
+      { extends: true, test: { name: "shared", include: shared, isolate: false } },
+      { extends: true, test: { name: "whole", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: shared } },
     ],
   },
 });

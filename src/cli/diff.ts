@@ -2,7 +2,7 @@
 
 import { patchBetween } from "../git/patch.ts";
 import { requirePhase } from "../session/decide.ts";
-import type { Session } from "../session/session.ts";
+import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { diffText, statLines } from "../views/diff.ts";
 import { openStore, settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
@@ -23,9 +23,10 @@ export interface DiffFlags extends WorkFlags {
 
 export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number> {
   const session = sessionFor(openStore(io, settingsOf(io)), flags.session);
-  const attempt = workedAttempt(requirePhase(session, id), flags.attempt);
+  const phase = requirePhase(session, id);
+  const attempt = workedAttempt(phase, flags.attempt);
   if (flags.json) printJson(io, facts(session, id, attempt));
-  else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(id, attempt, flags)}\n`);
+  else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(phase, attempt, flags)}\n`);
   else if (flags.stat) io.out(`${stat(io, id, attempt).join("\n")}\n`);
   else await printPatch(io, session, id, attempt);
   return 0;
@@ -43,10 +44,16 @@ function stat(io: Io, phase: string, work: Worked): string[] {
   return statLines({ phase, attempt, changes, isIntegrated: isInProject(work) }, paint(io.color));
 }
 
-function unchanged(id: string, attempt: Worked | undefined, flags: DiffFlags): string {
+function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: DiffFlags): string {
+  const { id } = phase;
   if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
   const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
-  return `No changes are known of ${who}`;
+  const last = lastAttempt(phase);
+  const isCutOff = last?.result === null && last.placed !== undefined;
+  const later = isCutOff
+    ? ` yet; attempt ${last.attempt} has no end, "maestro resume" or "abort" looks at what it did`
+    : "";
+  return `No changes are known of ${who}${later}`;
 }
 
 async function printPatch(io: Io, { session_id }: Session, id: string, attempt: Worked): Promise<void> {
