@@ -6,7 +6,7 @@ import { CommanderError } from "commander";
 import { errno, exitCodes, MaestroError, reasonOf, signalCodes } from "../errors.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
-import { program, verbOf } from "./program.ts";
+import { program } from "./program.ts";
 
 /** Something vital was done: it must not end, or end differently, because nobody listens any more. */
 let hasRun = false;
@@ -25,7 +25,7 @@ async function main(argv: string[]): Promise<number> {
   };
   try {
     // Without any words the help is the answer.
-    await program(machine(), verdict, verbOf(argv)).parseAsync(argv.length > 2 ? argv : [...argv, "--help"]);
+    await program(machine(), verdict, argv[2]).parseAsync(argv.length > 2 ? argv : [...argv, "--help"]);
     return exitCode;
   } catch (error) {
     return report(isIncomplete(error) ? incomplete(error) : error);

@@ -209,7 +209,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .addHelpText("after", examples("maestro doctor", "maestro doctor --fix"))
       .action(async (options) => {
         const { doctor } = await import("./check-verbs.ts");
-        verdict(await doctor(io, options, verbNames(maestro)));
+        verdict(await doctor(io, options, verbNames(program(io, verdict))));
       });
   }
 
@@ -361,16 +361,8 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .action(does(async () => (await import("./check-verbs.ts")).handoffCheck));
   }
 
-  return maestro;
-}
-
-/** Those that do not ask about all of them. */
-const alone =
-  "validate run resume rehearse watch stop retry skip verify abort logs diff apply revert report dispatch status archive workspace state session agents guard handoff";
-
-/** The verb that is called for, when it can do without the others. */
-export function verbOf([, , first = ""]: readonly string[]): string | undefined {
-  return first !== "" && !first.includes(" ") && ` ${alone} `.includes(` ${first} `) ? first : undefined;
+  // Help, an option, or a word that is no verb: then all of them have a part in the answer.
+  return called !== undefined && maestro.commands.length === 0 ? program(io, verdict) : maestro;
 }
 
 /** Every verb with its words: "run", "session", "session create". */

@@ -94,8 +94,13 @@ export async function settleFirst(io: Io, settings: ResolvedSettings, isOver: bo
     const settled = await settleIfIdle({ repository, location: store.location }, store, io.now());
     if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
     if (!isOwed || runningEngine(store.location) !== undefined) return;
-    const told = await rescueWork(repository, store, excluded(repository, store.location));
-    for (const line of told) io.err(`${line}\n`);
+    const release = claimEngine(store.location);
+    try {
+      const told = await rescueWork(repository, store, excluded(repository, store.location));
+      for (const line of told) io.err(`${line}\n`);
+    } finally {
+      release();
+    }
   } catch (error) {
     // It stays on record, and what follows is not made worse by it.
     if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;

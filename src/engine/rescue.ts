@@ -8,14 +8,20 @@ import { lastAttempt } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { examineWorktree } from "./examine.ts";
 import { purposeOf } from "./place.ts";
+import { endAll } from "./tree.ts";
 
-/** For a session that nobody goes on with, when no engine is at it. Tells what was kept. */
+/** How long an agent that outlived its engine may take to end. */
+const GRACE_MS = 5000;
+
+/** For a session that nobody goes on with, by whoever has claimed it as its engine. Tells what was kept. */
 export async function rescueWork(
   repository: Repository,
   store: SessionStore,
   exclude: readonly string[],
 ): Promise<string[]> {
   const told: string[] = [];
+  const runs = (store.session?.phases ?? []).flatMap((phase) => lastAttempt(phase)?.run ?? []);
+  await endAll({ groups: new Set(), runs: new Set(runs) }, GRACE_MS);
   for (const phase of store.session?.phases ?? []) {
     const last = lastAttempt(phase);
     const { worktree: name = null, base = null } = last?.placed ?? {};

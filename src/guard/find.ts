@@ -3,7 +3,8 @@
 import type { Call, Inner } from "./call.ts";
 import { Options } from "./options.ts";
 import { locate } from "./paths.ts";
-import { isHome, placeThatStays } from "./places.ts";
+import { placeThatStays } from "./places.ts";
+import { isHome } from "./project.ts";
 import { EVERYTHING, refuseTree } from "./removal.ts";
 import { refuseDestination } from "./sensitive.ts";
 import { FILLED, isUnknown, knownPart, withGlobs } from "./shape.ts";

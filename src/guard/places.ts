@@ -2,6 +2,7 @@
 
 import type { Ground } from "./ground.ts";
 import { baseName, isInside, normal, parentOf, segmentsOf } from "./paths.ts";
+import { isHome, isOfSystemTree, isProject, isSystemTop } from "./project.ts";
 import { canBe, knownPart, STAR } from "./shape.ts";
 
 /** What the directory is, when it has to stay; undefined when it may go. `path` is absolute; patterns may be in it. */
@@ -17,13 +18,6 @@ export function placeThatStays(path: string, ground: Ground): string | undefined
   }
   const mayGo = isTemporary(path, ground) && !isOfOwnHome(path, ground);
   return temporary(path, ground) ?? (mayGo ? undefined : elsewhere(path, ground, project));
-}
-
-/** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
-function isProject(directory: string, ground: Ground): boolean {
-  const [first = "", second] = segmentsOf(directory);
-  const isOfSystem = systemTree.has(first) || (second === undefined && systemTop.has(first));
-  return first !== "" && !isOfSystem && !isHome(directory, ground);
 }
 
 /** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */
@@ -76,10 +70,6 @@ function elsewhere(path: string, ground: Ground, project: string): string | unde
   return ofAHome(path, home) ?? (isSystem(path) ? "a directory of the system" : undefined) ?? beside(path, project);
 }
 
-export function isHome(path: string, ground: Ground): boolean {
-  return path === normal(ground.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
-}
-
 const cacheInHome =
   /^(?:\.cache|\.npm|\.yarn|\.pnpm-store|\.bun|\.deno|\.gradle|\.m2|\.ivy2|\.nuget|\.cargo|\.rustup|\.node-gyp|\.expo|\.cocoapods|\.parcel-cache|\.nvm|\.pyenv|\.rbenv|\.terraform\.d|node_modules|tmp|temp)$/;
 
@@ -95,10 +85,6 @@ function ofAHome(path: string, home: string): string | undefined {
     : undefined;
 }
 
-/** Of these everything, of those the first level below. */
-const systemTree = new Set("bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Windows".split(" "));
-const systemTop = new Set("usr var run Library Applications snap private Volumes mnt media home Users".split(" "));
-const topLevel = new Set([...systemTop, "opt", "root", "srv"]);
 const systemParts =
   /^(?:usr\/local\/(?:bin|sbin|lib|share|include|etc)|usr\/(?:bin|sbin|lib|share)\/[^/]+|var\/(?:lib|log)\/[^/]+)$/;
 const emptiedByHabit = /^var\/(?:lib\/apt\/lists|cache\/.+)(?:\/|$)/;
@@ -108,8 +94,12 @@ export function isSystem(path: string): boolean {
   const [first = ""] = segments;
   const plain = segments.join("/");
   if (emptiedByHabit.test(plain)) return false;
-  const isTop = segments.length === 1 ? topLevel.has(first) : segments.length === 2 && systemTop.has(first);
-  return systemTree.has(first) || isTop || systemParts.test(plain);
+  const isTop = segments.length === 1 ? isTopLevel(first) : segments.length === 2 && isSystemTop(first);
+  return isOfSystemTree(first) || isTop || systemParts.test(plain);
+}
+
+function isTopLevel(name: string): boolean {
+  return isSystemTop(name) || name === "opt" || name === "root" || name === "srv";
 }
 
 /** Another project, most likely. */

@@ -93,8 +93,10 @@ function wordAt(line: string, start: number, command: PlainCommand): number | un
     text += isQuoted ? line.slice(at + 1, end - 1) : line.slice(at, end);
     at = end;
   }
+  if (at === start) return undefined;
   // What is quoted is no variable, and looks like one by now.
-  if (at === start || (line[start] !== text[0] && text.includes("="))) return undefined;
+  const mayBeVariable = line[start] !== text[0] && command.words.every((word) => word.includes("="));
+  if (mayBeVariable && text.includes("=")) return undefined;
   command.words.push(text);
   return at;
 }

@@ -66,6 +66,7 @@ describe("the quick look at a command", () => {
     "docker compose up -d && docker ps",
     "terraform plan > plan.txt",
     "curl -s -H 'Accept: text/plain' http://localhost:3000",
+    'git commit -m "timeout=5 by default"',
   ])("is enough to allow %s", (command) => {
     expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
   });
@@ -167,6 +168,12 @@ describe("the quick look at a command", () => {
     "cat > a <<'EOF'\nx\nEOF ",
   ])("leaves %s to the whole judge", (command) => {
     expect(quickVerdict(command, ground)).toBeUndefined();
+  });
+
+  it.each(["/", "/home/dev", "/home/other", "/root", "/usr", "/etc/nginx"])("removes nothing in %s", (projectRoot) => {
+    const place = { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` };
+    expect(quickVerdict("rm -rf src", place)).toBeUndefined();
+    expect(judgeCommand("rm -rf src", place)).toMatchObject({ verdict: "deny" });
   });
 
   const whole = (command: string) => judgeCommand(command, ground);

@@ -4,6 +4,7 @@
 
 import type { Ground } from "./ground.ts";
 import { baseName, isInside, locate, normal } from "./paths.ts";
+import { isProject } from "./project.ts";
 import { kindOf, touchedBy } from "./quick-programs.ts";
 import { type PlainCommand, splitPlain } from "./quick-split.ts";
 import { isDevice } from "./redirect.ts";
@@ -80,9 +81,8 @@ function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
 function isNamed(path: string, ground: Ground): boolean {
   if (!/^\w[\w.@+-]*(?:\/\w[\w.@+-]*)*\/?$/.test(path)) return false;
   const place = locate(path, ground.cwd ?? ground.projectRoot);
-  const home = normal(ground.home || "/root");
-  // In a home, at the root, or behind a link, others have a say.
-  if (normal(ground.projectRoot) === "/" || isInside(home, normal(ground.projectRoot))) return false;
+  // Where nobody has a project, and behind links, others have a say.
+  if (!isProject(normal(ground.projectRoot), ground)) return false;
   if (ground.realpath !== undefined && ground.realpath(place) !== place) return false;
   return isOrdinary(place, ground) && !isInside(normal(ground.stateDir), place);
 }

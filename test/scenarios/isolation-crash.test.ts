@@ -725,11 +725,11 @@ describe("kill -9 while an agent is at work in its worktree", () => {
       const { engine, agent } = await atWork(project);
       engine.child.kill("SIGKILL");
       await engine.ended;
-      await until("the agent is ended", () => !isAlive(agent));
       const early = await maestro(project, ["diff", "one"], project.agents.env());
       expect(early.stderr).toContain('attempt 1 has no end, "maestro resume" or "abort" looks at what it did');
       const aborted = await maestro(project, ["abort"], project.agents.env());
       expect(aborted.code, aborted.stderr).toBe(0);
+      expect(isAlive(agent)).toBe(false);
       expect(aborted.stderr).toContain('"maestro diff one --attempt 1" shows what it had done');
       const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
       expect(shown.stdout).toContain("-line 2\n+changed\n");

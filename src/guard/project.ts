@@ -1,0 +1,27 @@
+// Where a project may be. Small, and lists are texts: a hook asks it in its first milliseconds.
+
+import type { Ground } from "./ground.ts";
+import { normal, segmentsOf } from "./paths.ts";
+
+/** Of these everything is the system's, of those the first level below. */
+const systemTree = "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Windows";
+const systemTop = "usr var run Library Applications snap private Volumes mnt media home Users";
+
+export function isOfSystemTree(name: string): boolean {
+  return systemTree.split(" ").includes(name);
+}
+
+export function isSystemTop(name: string): boolean {
+  return systemTop.split(" ").includes(name);
+}
+
+/** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
+export function isProject(directory: string, ground: Ground): boolean {
+  const [first = "", second] = segmentsOf(directory);
+  if (first === "" || isOfSystemTree(first)) return false;
+  return !(second === undefined && isSystemTop(first)) && !isHome(directory, ground);
+}
+
+export function isHome(path: string, ground: Ground): boolean {
+  return path === normal(ground.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
+}
