@@ -2,6 +2,7 @@
 // Steps are [name, argument] pairs; without any it hands over a success. Every start is noted in starts.jsonl of its directory.
 
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   chmodSync,
@@ -113,9 +114,7 @@ async function perform(name: string, argument: unknown): Promise<void> {
     /** Children that outlive it: in the group, holding stdout; or gone to a session of their own. */
     child: () => spawn("sleep", [String(argument)], { stdio: "inherit" }).unref(),
     daemon: () => spawn("sleep", [String(argument)], { stdio: "ignore", detached: true }).unref(),
-    /** A child that ignores TERM. */
-    stubborn: () =>
-      spawn("sh", ["-c", `trap '' TERM; sleep ${argument}; sleep ${argument}`], { stdio: "ignore" }).unref(),
+    stubborn: () => stubborn(Number(argument)),
     closeStdout: () => closeSync(1),
     environment: () =>
       note({ event: "environment", phase: MAESTRO_PHASE, names: Object.keys(process.env).sort(), argv }),
@@ -185,6 +184,15 @@ function success({
 function fail(code: number, message: string, exit: number): never {
   writeAll(2, `${JSON.stringify({ session_id: "stand-in", error: { type: "Error", message, code } }, null, 2)}\n`);
   process.exit(exit);
+}
+
+/** A child that ignores TERM, from the moment on that this is over. */
+async function stubborn(seconds: number): Promise<void> {
+  const script = `trap '' TERM; echo deaf; sleep ${seconds}; sleep ${seconds}`;
+  const child = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  child.unref();
 }
 
 async function fileAt(path: string): Promise<void> {
