@@ -48,7 +48,7 @@ ${settings.join("\n")}
 
 Exit codes:
   0 done   1 failed   2 usage or invalid plan   3 configuration or environment   4 needs a person   5 quota
-  130, 143 interrupted   (dispatch: the number of agents that failed)
+  129, 130, 143 interrupted   (dispatch: the number of agents that failed)
 
 Examples:
   maestro rehearse plan.md

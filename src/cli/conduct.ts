@@ -1,7 +1,7 @@
 // Carries a session out: builds what the engine needs, lets it run in front of the user's eyes, and says what came of it.
 
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Engine, type EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
@@ -28,7 +28,7 @@ import type { Io } from "./io.ts";
 import { type Display, showRun } from "./show.ts";
 
 /** Beside this program, in dist/. */
-const wardenProgram = join(dirname(fileURLToPath(import.meta.url)), "warden.cjs");
+const wardenProgram = fileURLToPath(new URL("./warden.cjs", import.meta.url));
 
 export interface Conducting {
   store: SessionStore;

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -74,4 +74,10 @@ describe("doctor looks at the extension", () => {
     expect(code).toBe(0);
     expect(out).toContain(`warn  ${extension} is no extension of Gemini CLI: its files were not checked\n`);
   });
+});
+
+test("doctor names what is in the way of the state directory, once", async () => {
+  symlinkSync(place, join(place, "project", ".gemini"));
+  const { code, out } = await examine();
+  expect([code, out.match(/not a link or a file \(got: \.gemini\)/g)?.length]).toEqual([3, 1]);
 });

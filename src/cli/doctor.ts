@@ -15,6 +15,7 @@ import { locateState } from "../store/location.ts";
 import { readJournal } from "../store/read-journal.ts";
 import type { JournalRecord } from "../store/record.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
+import { plural } from "../views/amount.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
 import { checkRepository } from "./doctor-repository.ts";
 import type { Finding } from "./finding.ts";
@@ -35,7 +36,8 @@ export async function doctor(
   if (settings !== undefined) {
     const fix = options.fix ?? false;
     findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
-    findings.push(...(await checkRepository(io, settings, fix)));
+    const said = new Set(findings.map(({ message }) => message));
+    findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !said.has(message)));
   }
   const healthy = findings.every((finding) => finding.level !== "fail");
   const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
@@ -219,8 +221,13 @@ function people(io: Io, findings: readonly Finding[], settings: ResolvedSettings
     `${marks[finding.level]}  ${finding.message}`,
     ...(finding.hint ? [`      ${finding.hint}`] : []),
   ]);
-  const bad = findings.filter((finding) => finding.level === "fail").length;
-  const verdict =
-    bad === 0 ? "Everything Maestro needs is in place." : `${bad} ${bad === 1 ? "problem" : "problems"} to solve.`;
+  const verdict = verdictOn(findings);
   return [...lines, "", settings === undefined ? `${verdict} The session was not looked at.` : verdict];
+}
+
+function verdictOn(findings: readonly Finding[]): string {
+  const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
+  if (count("fail") > 0) return `${plural(count("fail"), "problem")} to solve.`;
+  if (count("warn") > 0) return `Nothing is broken; ${plural(count("warn"), "warning")}.`;
+  return "Everything Maestro needs is in place.";
 }

@@ -8,6 +8,7 @@ import { judgeCommand, judgeToolCall } from "../guard/judge.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { programRoot } from "../program-root.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
+import { hasSession } from "../store/journal-file.ts";
 import { realPath } from "../store/real-path.ts";
 import { type Io, printJson } from "./io.ts";
 
@@ -100,12 +101,14 @@ function published(verdict: Verdict): { verdict: "allow" | "deny"; rule: string;
 
 function groundOf(io: Io): Ground {
   const installed = io.env[EXTENSION_PATH]?.trim() || programRoot;
+  const stateDir = resolve(io.cwd, resolveStateDirectory(io.cwd, io.env));
   return {
     projectRoot: io.cwd,
     home: io.env.HOME,
     tmpdir: io.env.TMPDIR,
-    stateDir: resolve(io.cwd, resolveStateDirectory(io.cwd, io.env)),
+    stateDir,
     extensionRoot: installed,
     realpath: realPath,
+    hasSession: () => hasSession(stateDir),
   };
 }

@@ -6,7 +6,7 @@ import { CommanderError } from "commander";
 import { errno, exitCodes, MaestroError, reasonOf, signalCodes } from "../errors.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
-import { program } from "./program.ts";
+import { plainWords, program } from "./program.ts";
 
 /** Something vital was done: it must not end, or end differently, because nobody listens any more. */
 let hasRun = false;
@@ -24,8 +24,9 @@ async function main(argv: string[]): Promise<number> {
     exitCode = code;
   };
   try {
-    // Without any words the help is the answer.
-    await program(machine(), verdict, argv[2]).parseAsync(argv.length > 2 ? argv : [...argv, "--help"]);
+    const [, , ...words] = argv;
+    const maestro = program(machine(), verdict, words[0]);
+    await maestro.parseAsync(plainWords(maestro, words), { from: "user" });
     return exitCode;
   } catch (error) {
     return report(isIncomplete(error) ? incomplete(error) : error);

@@ -365,6 +365,23 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
   return called !== undefined && maestro.commands.length === 0 ? program(io, verdict) : maestro;
 }
 
+/** `help guard check` asks what `guard check --help` asks; of a word that is no verb there is no help, and then the word is what matters. */
+export function plainWords(maestro: Command, words: readonly string[]): string[] {
+  const isHelp = (word: string) => word === "--help" || word === "-h";
+  const plain: string[] = [];
+  let at: Command | undefined = maestro;
+  for (const [i, word] of words.entries()) {
+    if (word.startsWith("-") || at.commands.length === 0) return [...plain, ...words.slice(i)];
+    const asksHelp: boolean = word === "help" && !words.some(isHelp);
+    if (asksHelp) return plainWords(maestro, [...plain, ...words.slice(i + 1), "--help"]);
+    at = at.commands.find((child) => child.name() === word);
+    if (at === undefined) return words.filter((one) => !isHelp(one));
+    plain.push(word);
+  }
+  // Without any words the help is the answer.
+  return plain.length === 0 ? ["--help"] : plain;
+}
+
 /** Every verb with its words: "run", "session", "session create". */
 export function verbNames(parent: Command): string[] {
   return parent.commands.flatMap((child) => [

@@ -27,7 +27,7 @@ import { noIsolation } from "./isolation.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
 
-const player = join(dirname(fileURLToPath(import.meta.url)), "player.js");
+const player = fileURLToPath(new URL("./player.js", import.meta.url));
 const DEFAULT_STAGE_SECONDS = 8;
 
 export interface RehearseFlags extends EngineFlags {

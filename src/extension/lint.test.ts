@@ -293,6 +293,17 @@ describe("in hooks it finds", () => {
   ]);
 });
 
+describe("in programs it finds", () => {
+  finds([
+    [
+      "a part that is gone, once",
+      "dist/hook.cjs",
+      'require("./hook-guard.cjs");require("./hook-guard.cjs");require("./mcp.js")',
+      'dist/hook-guard.cjs: is missing: dist/hook.cjs loads it | Install the extension again; in a checkout, run "npm run build".',
+    ],
+  ]);
+});
+
 describe("in commands it finds", () => {
   const file = "commands/maestro/status.toml";
   const drops = "Gemini CLI drops this command.";

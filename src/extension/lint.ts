@@ -6,6 +6,7 @@ import { lintCommands } from "./lint-commands.ts";
 import { lintHooks } from "./lint-hooks.ts";
 import { lintManifest } from "./lint-manifest.ts";
 import { lintPolicies } from "./lint-policies.ts";
+import { lintPrograms } from "./lint-programs.ts";
 import { lintProse } from "./lint-prose.ts";
 import { lintSkills, skillNames } from "./lint-skills.ts";
 import type { Problem } from "./problem.ts";
@@ -24,6 +25,7 @@ export async function lintExtension(root: string, verbs: readonly string[]): Pro
     ...lintManifest(root),
     ...lintAgents(root, roster),
     ...lintHooks(root),
+    ...lintPrograms(root),
     ...lintCommands(root),
     ...lintSkills(root),
     ...lintPolicies(root, agents),

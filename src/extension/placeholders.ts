@@ -1,7 +1,6 @@
 // ${...} in manifests and hooks: what Gemini CLI fills in, and the files of ours that are named with it.
 
-import { dirname } from "node:path/posix";
-import { exists, readText } from "./tree.ts";
+import { exists } from "./tree.ts";
 
 const filledIn = ["extensionPath", "workspacePath", "/", "pathSeparator"];
 
@@ -9,15 +8,8 @@ const filledIn = ["extensionPath", "workspacePath", "/", "pathSeparator"];
 export function missingFiles(root: string, commandLine: string): string[] {
   const plain = commandLine.replace(/\$\{(?:\/|pathSeparator)\}/g, "/");
   return [...plain.matchAll(/\$\{extensionPath\}\/([^\s"';|&)]+)/g)]
-    .flatMap(([, path]) => [path as string, ...partsOf(root, path as string)])
+    .map(([, path]) => path as string)
     .filter((path) => !exists(root, path));
-}
-
-/** Files beside a program of ours that it loads when it needs them. */
-function partsOf(root: string, path: string): string[] {
-  const program = /\.[cm]?js$/.test(path) ? (readText(root, path) ?? "") : "";
-  const parts = [...program.matchAll(/(?:require|import)\("\.\/([\w-]+\.[cm]?js)"\)/g)];
-  return parts.map(([, name]) => `${dirname(path)}/${name}`);
 }
 
 /** Placeholders that nobody fills in; what is written in capitals is a variable of the shell. */

@@ -2,13 +2,20 @@
 
 import type { Call } from "./call.ts";
 import { Options } from "./options.ts";
-import { baseName, isInside, locate, normal } from "./paths.ts";
+import { baseName, isInside, locate, normal, parentOf } from "./paths.ts";
 import { descriptorOf } from "./redirect.ts";
 import { isKnown, STAR } from "./shape.ts";
 
 const letters: Record<string, string> = { install: "mgoSt", rsync: "efTBM", scp: "cFiJloPSX", ln: "tS" };
 
-export function copied(call: Call): { path: string; isContent: boolean }[] {
+export interface Copy {
+  source: string;
+  /** As the command has it: relative to its directory. */
+  path: string;
+  isContent: boolean;
+}
+
+export function copied(call: Call): Copy[] {
   const options = new Options(call.args, letters[call.name] ?? "tS", [
     "--target-directory",
     "--suffix",
@@ -26,9 +33,22 @@ export function copied(call: Call): { path: string; isContent: boolean }[] {
   const isDirectory =
     into !== undefined || sources.length > 1 || looksLikeDirectory(target) || isHolder(locate(target, call.cwd), call);
   return sources.map((source) => ({
+    source,
     path: isDirectory ? `${target}/${nameOf(source)}` : target,
     isContent: isOwnText(source, call),
   }));
+}
+
+/** The links that `ln` makes: where each lies, and where it leads. */
+export function linkedBy(call: Call): [place: string, target: string][] {
+  if (call.name !== "ln") return [];
+  const options = new Options(call.args, letters.ln);
+  // A symbolic link is read from where it lies.
+  const isRead = options.has("s", "--symbolic") && !options.has("r", "--relative");
+  return copied(call).map(({ source, path }) => {
+    const place = locate(path, call.cwd);
+    return [place, locate(source, isRead ? parentOf(place) : call.cwd)];
+  });
 }
 
 function isRemote(path: string): boolean {

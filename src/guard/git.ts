@@ -2,6 +2,7 @@
 
 import { type Call, type Inner, quoted } from "./call.ts";
 import { judgeConfig } from "./git-config.ts";
+import { judgeClean, judgeStash } from "./git-sweep.ts";
 import { cutAtEquals, Options } from "./options.ts";
 import { locate } from "./paths.ts";
 import { judgeRemoval } from "./removal.ts";
@@ -58,6 +59,10 @@ export function judgeGit(call: Call): Denial | undefined {
       return judgeReset(git.args);
     case "rm":
       return judgeRm(git, call);
+    case "clean":
+      return judgeClean(git, call.ground);
+    case "stash":
+      return judgeStash(git, call.ground);
     case "config":
       return judgeConfig(git, call.ground, (words) => judgeGit({ ...call, name: "git", args: words }));
     default:

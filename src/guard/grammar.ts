@@ -12,6 +12,7 @@ import {
 } from "unbash";
 import { computed, type Feed, nothing, type Sink } from "./call.ts";
 import type { Ground } from "./ground.ts";
+import { Links } from "./links.ts";
 import { baseName } from "./paths.ts";
 import { descriptorOf, type Redirected, redirect } from "./redirect.ts";
 import { refuseDestination } from "./sensitive.ts";
@@ -44,7 +45,8 @@ export abstract class Grammar implements Substitutions {
   readonly #feeds: Feed[] = [];
 
   constructor(ground: Ground) {
-    this.shell = new Shell(ground, { pick: 0, widest: 1, work: 0 });
+    const links = new Links();
+    this.shell = new Shell(links.over(ground), { pick: 0, widest: 1, work: 0, links });
   }
 
   protected abstract command(node: Command, shell: Shell): Feed;

@@ -13,4 +13,6 @@ export interface Ground {
   extensionRoot: string | undefined;
   /** Follows the links of a path that may not exist. Only called for destinations. */
   realpath?: (path: string) => string;
+  /** Whether a session lies in `stateDir`. Only asked about what would sweep it away unnamed. */
+  hasSession?: () => boolean;
 }

@@ -170,12 +170,14 @@ function gitIsPlain(args: readonly string[]): boolean {
       return rest.every((arg) => isOneOf(arg, "-u --set-upstream --tags -q -v") || /^\w[\w./-]*$/.test(arg));
     case "reset":
       return rest.every((arg) => /^(?:--soft|--mixed|--keep|--|-q|\w[\w./~^-]*)$/.test(arg));
+    case "stash":
+      return !rest.some((arg) => /^-(?:\w*a|-a)/.test(arg));
     case "rebase":
       return rest.every((arg) => /^(?:--(?:continue|abort|skip|onto|autostash)|\w[\w./~^-]*)$/.test(arg));
     default:
       return isOneOf(
         verb,
-        "status diff log show blame fetch pull add commit merge cherry-pick revert checkout switch restore clone init ls-files ls-tree ls-remote rev-parse rev-list describe shortlog branch remote stash tag worktree reflog grep cat-file show-ref for-each-ref merge-base whatchanged range-diff count-objects lfs clean version",
+        "status diff log show blame fetch pull add commit merge cherry-pick revert checkout switch restore clone init ls-files ls-tree ls-remote rev-parse rev-list describe shortlog branch remote tag worktree reflog grep cat-file show-ref for-each-ref merge-base whatchanged range-diff count-objects lfs version",
       );
   }
 }

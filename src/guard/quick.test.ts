@@ -15,6 +15,7 @@ const ground: Ground = {
   tmpdir: "/tmp",
   stateDir: "/work/project/.gemini",
   extensionRoot: "/home/dev/.gemini/extensions/maestro",
+  hasSession: () => true,
 };
 
 const casesOf = (name: string): string[] =>

@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rewrite, ruleOf } from "../../test/support/guard.ts";
+import { ground, rewrite, ruleOf } from "../../test/support/guard.ts";
+import { judgeCommand } from "./judge.ts";
 
 test.each([".env", "server.pem", "server.key", "aws.credentials"])("nothing is written to %s (Y290)", (name) => {
   expect(ruleOf(`cp draft ${name}`)).toBe("sensitive-file");
@@ -177,7 +178,58 @@ const commands = [
   "gemini extensions uninstall maestro",
   "jq . x > ~/.gemini/settings.json",
   "rm -rf .gemini/state",
+  "cp k.pub ~/.ssh/authorized_keys",
+  "npm run keys > ~/.ssh/id_rsa",
+  "cp a /home/dev/.ssh/config",
+  "mv x ~/.netrc",
+  "cp x ~/.aws/credentials",
+  "cp x ~/.gemini/oauth_creds.json",
+  "ln -s .git/config z && cp a z",
+  "ln -s .env z; npm test > z",
+  "ln .env z; cp a z",
+  "ln -s .git g; cp x g/hooks/pre-commit",
+  "mkdir d; ln -s ../.env d/z; cp a d/z",
+  "cd d && ln -sr ../.env z && cp a z",
+  "ln -s .env d/; ln -s d e; ln -sfn .env y; node x >> y",
+  "ln -s ~/.bashrc rc && cp a rc",
 ];
+
+describe("what sweeps ignored files away", () => {
+  const judged = (command: string, hasSession: boolean) =>
+    judgeCommand(command, { ...ground, hasSession: () => hasSession }).verdict;
+
+  test.each([
+    "git clean -fdx",
+    "git clean -fdX",
+    "git clean -xdf -e .env",
+    "git clean -ffdx .",
+    "git clean -fx .gemini",
+    "git -C .. clean -fdx",
+    "cd src && git -C .. clean -fdx",
+    "git stash -a",
+    "git stash push --all -m wip",
+    "git stash save -a wip",
+    "cd src && git stash --all",
+  ])("is refused while a session lies there: %s", (command) => {
+    expect([judged(command, true), judged(command, false)]).toEqual(["deny", "allow"]);
+  });
+
+  test.each([
+    "git clean -fd",
+    "git clean -fdxn",
+    "git clean -fdx -e .gemini",
+    "git clean -fdx --exclude=/.gemini/",
+    "git clean -fdx -e .gemini/state",
+    "git clean -fdx dist coverage",
+    "cd src && git clean -fdx",
+    "git -C /tmp/clone clean -fdx",
+    "git stash -u",
+    "git stash push -a -- src",
+    "git stash list --all",
+  ])("may sweep what is not the session: %s", (command) => {
+    expect(judged(command, true)).toBe("allow");
+  });
+});
 
 describe("sensitive-file", () => {
   test.each(commands)("denies %j", (command) => {

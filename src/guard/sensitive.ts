@@ -73,7 +73,15 @@ function isGitsOwn([first, ...rest]: readonly string[]): boolean {
   );
 }
 
-const geminisOwn = ["settings.json", "hooks", "policies", "agents", "extensions", "trustedfolders.json"];
+const geminisOwn = [
+  "settings.json",
+  "hooks",
+  "policies",
+  "agents",
+  "extensions",
+  "trustedfolders.json",
+  "oauth_creds.json",
+];
 
 function isGeminisOwn([first]: readonly string[]): boolean {
   if (first === undefined) return true;
@@ -108,8 +116,9 @@ function isExtension(path: string, ground: Ground): boolean {
   return true;
 }
 
+/** What a login reads, and the keys it is made with. */
 const startupFile =
-  /^(?:\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.bash_aliases|\.profile|\.zshrc|\.zshenv|\.zprofile|\.zlogin|\.gitconfig|\.config\/git\/config|\.config\/fish\/config\.fish)$/;
+  /^(?:\.ssh\/(?:authorized_keys2?|config|rc|environment|id_[\w-]+)|\.netrc|\.aws\/credentials|\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.bash_aliases|\.profile|\.zshrc|\.zshenv|\.zprofile|\.zlogin|\.gitconfig|\.config\/git\/config|\.config\/fish\/config\.fish)$/;
 
 function isStartupFile(path: string, { home }: Ground): boolean {
   const homes = home === undefined ? [] : [normal(home).toLowerCase()];

@@ -4,6 +4,7 @@
 import type { Function as FunctionNode } from "unbash";
 import { type Feed, nothing, type Sink } from "./call.ts";
 import type { Ground } from "./ground.ts";
+import type { Links } from "./links.ts";
 import { locate, normal } from "./paths.ts";
 import { FILLED, PRINTED, UNKNOWN } from "./shape.ts";
 
@@ -25,6 +26,7 @@ export interface Shared {
   work: number;
   /** The branch that a `git checkout` of the same command line chose. */
   branch?: string;
+  readonly links: Links;
 }
 
 /** No name of a variable contains a blank. */

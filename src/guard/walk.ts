@@ -3,6 +3,7 @@
 import type { Assignment, Command } from "unbash";
 import { aliasCode, LIST, runBuiltin } from "./builtins.ts";
 import { type Call, computed, type Feed, type Inner, isSilent, nothing } from "./call.ts";
+import { linkedBy } from "./copied.ts";
 import { branchChosen } from "./git.ts";
 import { Grammar, type Node, type Streams } from "./grammar.ts";
 import { guessedNames, programName } from "./names.ts";
@@ -169,6 +170,7 @@ export class Walk extends Grammar {
     }
     const branch = branchChosen(call);
     if (branch !== undefined) shell.shared.branch = branch;
+    for (const [place, target] of linkedBy(call)) shell.shared.links.add(place, target);
     const isHere = call.name === "command" || call.name === "builtin";
     let feed: Feed | undefined;
     const inside = innerOf(call);

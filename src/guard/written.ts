@@ -68,7 +68,9 @@ const writers: Record<string, (call: Call) => Written[]> = {
   },
   "ssh-keygen": ({ args }) => {
     const options = new Options(args, "bCfFIJKLMmNnOPRrsTtVwYzZDEAa");
-    return options.has(..."yleipRFY") ? [] : options.all("f").map(made);
+    // A key that is there it does not overwrite unasked.
+    const files = options.all("f").filter((path) => !/\/\.ssh\/id_[\w-]+$/.test(path));
+    return options.has(..."yleipRFY") ? [] : files.map(made);
   },
   mkcert: ({ args }) => args.filter((_, i) => /^-(?:key|cert|p12)-file$/.test(args[i - 1] ?? "")).map(made),
   docker: transferred,

@@ -7,6 +7,7 @@ import type { Ground } from "../guard/ground.ts";
 import { quickVerdict } from "../guard/quick.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
+import { hasSession } from "../store/journal-file.ts";
 import { realPath } from "../store/real-path.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { allow, deny, type Reply } from "./reply.ts";
@@ -34,6 +35,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     },
     extensionRoot: here.extensionRoot,
     realpath: realPath,
+    hasSession: () => hasSession(ground.stateDir),
   };
   const verdict = tool === "run_shell_command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
   return verdict.verdict === "allow" ? allow : deny(`${verdict.reason} [${verdict.rule}]`);

@@ -86,7 +86,7 @@ export function finishArchive(
     session: archiving.session_to,
     journal: archiving.journal_to,
     plans: archiving.moves.map((move) => move.to),
-    open: session.phases.filter((phase) => !isClosed(phase)).length,
+    open: session.aborted ? 0 : session.phases.filter((phase) => !isClosed(phase)).length,
   };
 }
 

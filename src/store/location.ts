@@ -1,6 +1,6 @@
 // Where the state of a project is: the root that no path may leave, and the directories below it.
 
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import { type Directory, ioError, pathFault, type WalkOptions, withDirectory } from "./contained.ts";
@@ -64,11 +64,21 @@ export function inState<T>(
     if (entered || errno(error) === undefined) throw ioError("use", shown, error);
     if (errno(error) === "ENOENT") return undefined;
     if (errno(error) === "ELOOP" || errno(error) === "ENOTDIR") {
-      const message = `State directory must be a real directory, not a link or a file (got: ${shown})`;
+      const message = `State directory must be a real directory, not a link or a file (got: ${culprit(location, path)})`;
       throw new MaestroError("path", message, { cause: error });
     }
     throw ioError("open", shown, error);
   }
+}
+
+/** The first on the way that is no directory. */
+function culprit({ root, components, shown }: StateLocation, path: readonly string[]): string {
+  const names = [...components, ...path];
+  const at = names.findIndex(
+    (_, i) => !lstatSync(join(root, ...names.slice(0, i + 1)), { throwIfNoEntry: false })?.isDirectory(),
+  );
+  const end = at < 0 ? names.length : at + 1;
+  return isAbsolute(shown) ? join(root, ...names.slice(0, end)) : names.slice(0, end).join("/");
 }
 
 /** How the state tree is entered: what we make in it is the user's alone. */

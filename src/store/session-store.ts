@@ -24,7 +24,7 @@ import {
 } from "./lock.ts";
 import { MAX_VIEW_BYTES, setAside } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
-import { ensureWorkspace, manifest } from "./workspace.ts";
+import { ensureWorkspace, hideFromGit, manifest } from "./workspace.ts";
 
 /** How often a view that somebody keeps writing is judged anew before it is left to the next process. */
 const MAX_DRAWING_ATTEMPTS = 5;
@@ -184,6 +184,7 @@ export class SessionStore {
       const fault = this.#options.fault?.(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
+    if (events[0]?.type === "session.created") hideFromGit(directory);
     this.#journal.append(directory, events, this.#options.now(), isLast);
     this.#undrawn = true;
     this.#scheduleView();

@@ -3,8 +3,8 @@
 import { closeSync, constants, lstatSync, openSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { type Directory, pathFault, withDirectory } from "./contained.ts";
-import { newTemporaryName } from "./durable.ts";
+import { type Directory, ioError, pathFault, withDirectory } from "./contained.ts";
+import { newTemporaryName, shownPath } from "./durable.ts";
 import { locateState, type StateLocation, walk } from "./location.ts";
 import { makeDirectories } from "./make-directories.ts";
 
@@ -36,6 +36,23 @@ export function ensureWorkspace(location: StateLocation, given = location.shown)
     const shown = [location.shown, ...path].join("/");
     make(location, path, shown);
     probe(location, path, shown);
+  }
+}
+
+/**
+ * What is committed, stashed or cleaned must not take a session along, in whatever way `.gitignore` of the project reads. A file of
+ * the user's own stays as it is.
+ */
+export function hideFromGit(directory: Directory): void {
+  try {
+    const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
+    try {
+      writeSync(fd, "# A running session: not part of the project's history.\n*\n");
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (errno(error) !== "EEXIST") throw ioError("write", shownPath(directory, ".gitignore"), error);
   }
 }
 

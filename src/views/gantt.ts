@@ -32,7 +32,7 @@ interface Bar {
 
 /** Empty before anything ran. */
 export function ganttLines({ started, ended, wall_ms: wall, phases }: Report, paint: Paint, width: number): string[] {
-  if (started === null || ended === null || wall === null) return [];
+  if (started === null || ended === null || !wall) return [];
   const ran = phases.filter((phase) => phase.attempts.length > 0);
   const shown = worthShowing(ran);
   const ids = widest(

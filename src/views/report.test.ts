@@ -139,6 +139,14 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     expect(shown(sessionOf(plan, []))).toContain("Nothing has run yet");
   });
 
+  it("claims no time that nobody saw the end of", () => {
+    const begun: Timed[] = [move(0, "1", "pending", "in_progress"), begin(0, "1")];
+    const lost: Timed[] = [...begun, [90, { type: "session.status_set", status: "interrupted" }]];
+    const text = shown(sessionOf(plan, lost));
+    expect(text).toContain("\nNobody saw the end of 1 attempt: the engine had ended before\n");
+    expect(text).not.toMatch(/Wall time|one column/);
+  });
+
   it("gives the same facts as data", () => {
     expect(reportJson(sessionOf(plan, done), look)).toMatchObject({
       status: "completed",

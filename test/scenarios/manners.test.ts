@@ -33,11 +33,35 @@ describe("the command line", () => {
       ["session", "crate"],
       "ERROR: unknown command 'crate' (Did you mean create?)\n  Usage: maestro session [options] [command]\n",
     ],
+    [
+      ["help", "stauts"],
+      "ERROR: unknown command 'stauts' (Did you mean status?)\n  Usage: maestro [options] [command]\n",
+    ],
+    [["frob", "--help"], "ERROR: unknown command 'frob'\n  Usage: maestro [options] [command]\n"],
+    [
+      ["session", "help", "crate"],
+      "ERROR: unknown command 'crate' (Did you mean create?)\n  Usage: maestro session [options] [command]\n",
+    ],
     [["validate", "none.md"], "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n"],
     [["handoff", "check", "none.md"], "ERROR: Cannot read none.md: no such file or directory (ENOENT)\n"],
   ])("%j says what was wrong and what to do, exit 2", (args, stderr) => {
     expect(project.maestro(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
     expect(project.list()).toEqual([]);
+  });
+
+  it.each([
+    [["help"], ["--help"]],
+    [
+      ["help", "guard", "check"],
+      ["guard", "check", "--help"],
+    ],
+    [
+      ["session", "help", "create"],
+      ["session", "create", "-h"],
+    ],
+  ])("%j is %j", (asked, plain) => {
+    expect(project.maestro(asked)).toEqual(project.maestro(plain));
+    expect(project.maestro(asked)).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage: maestro") });
   });
 
   it("has examples in the help of every command", () => {
@@ -176,7 +200,10 @@ describe("doctor", () => {
     const report = JSON.parse(run.stdout);
     expect([run.code, report.healthy]).toEqual([0, true]);
     expect(report.settings.MAESTRO_MAX_RETRIES).toEqual({ value: 4, source: "workspace .env" });
-    expect(project.maestro(["doctor"]).stdout).toContain("Everything Maestro needs is in place.");
+    const PATH = `${root}node_modules/.bin:${process.env.PATH}`;
+    expect(project.maestro(["doctor"], { env: { PATH } }).stdout).toContain("Everything Maestro needs is in place.");
+    const bare = project.maestro(["doctor"], { env: { PATH: "/nowhere" } });
+    expect([bare.code, bare.stdout]).toEqual([0, expect.stringMatching(/\nNothing is broken; \d warnings\.\n$/)]);
   });
 
   it("says so when an agent is switched off that does not exist", () => {

@@ -38,6 +38,31 @@ describe.runIf(existsSync("/proc/self"))("a state directory where the system mak
   });
 });
 
+describe("a session in a git repository", () => {
+  const git = (...args: string[]) => project.run("git", ["-c", "user.name=u", "-c", "user.email=u@x", ...args]);
+
+  it("is not committed, stashed or cleaned with the work, whatever the project ignores; its plans are", () => {
+    git("init", "-q");
+    project.write(".gemini/plans/2026-02-14-x-impl-plan.md", planText([{ id: 1 }]));
+    project.maestro(["session", "create", ".gemini/plans/2026-02-14-x-impl-plan.md"]);
+    git("add", "-A");
+    expect(git("ls-files").stdout).toBe(".gemini/plans/2026-02-14-x-impl-plan.md\n");
+    git("commit", "-qm", "all");
+    project.write("new.txt", "");
+    expect(git("stash", "-u").code).toBe(0);
+    expect(git("clean", "-fdq").code).toBe(0);
+    expect([project.exists("new.txt"), project.maestro(["session", "note", "here"]).code]).toEqual([false, 0]);
+  });
+
+  it("leaves an ignore file of the user's as it is", () => {
+    project.maestro(["workspace"]);
+    project.write(".gemini/state/.gitignore", "mine\n");
+    project.write("plan.md", planText([{ id: 1 }]));
+    expect(project.maestro(["session", "create", "plan.md"]).code).toBe(0);
+    expect(project.read(".gemini/state/.gitignore")).toBe("mine\n");
+  });
+});
+
 describe("a state directory that begins with ~", () => {
   it.each([
     ["~/.x", "workspace"],

@@ -1,0 +1,22 @@
+// The programs in dist/ load one another when they need them. A part that an update or a disk has lost is noticed only then.
+
+import type { Problem } from "./problem.ts";
+import { exists, listFiles, readText } from "./tree.ts";
+
+const FOLDER = "dist";
+
+export function lintPrograms(root: string): Problem[] {
+  const named = new Map<string, string>();
+  for (const file of listFiles(root, FOLDER).filter((name) => /\.[cm]?js$/.test(name))) {
+    for (const [, part] of (readText(root, file) ?? "").matchAll(/"\.\/([\w-]+\.[cm]?js)"/g)) {
+      if (!named.has(`${FOLDER}/${part}`)) named.set(`${FOLDER}/${part}`, file);
+    }
+  }
+  return [...named]
+    .filter(([part]) => !exists(root, part))
+    .map(([part, file]) => ({
+      file: part,
+      problem: `is missing: ${file} loads it`,
+      hint: 'Install the extension again; in a checkout, run "npm run build".',
+    }));
+}
