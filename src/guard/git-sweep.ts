@@ -1,13 +1,17 @@
 // git clean and git stash. Git is told to ignore the session's files; what takes ignored files along takes the session.
 
-import type { GitCommand } from "./git.ts";
 import type { Ground } from "./ground.ts";
 import { Options } from "./options.ts";
 import { isInside, locate, normal, segmentsOf } from "./paths.ts";
 import { type Denial, deny } from "./verdict.ts";
 
+interface Given {
+  args: readonly string[];
+  cwd: string;
+}
+
 /** `-x` and `-X` take what is ignored, from here downwards. */
-export function judgeClean({ args, cwd }: GitCommand, ground: Ground): Denial | undefined {
+export function judgeClean({ args, cwd }: Given, ground: Ground): Denial | undefined {
   const options = new Options(args, "e", ["--exclude"]);
   if (!options.has("x", "X") || options.has("n", "--dry-run")) return undefined;
   const state = stateOf(ground);
@@ -16,7 +20,7 @@ export function judgeClean({ args, cwd }: GitCommand, ground: Ground): Denial | 
 }
 
 /** `--all` takes what is ignored, wherever it is called. */
-export function judgeStash({ args, cwd }: GitCommand, ground: Ground): Denial | undefined {
+export function judgeStash({ args, cwd }: Given, ground: Ground): Denial | undefined {
   const options = new Options(args, "m", ["--message"]);
   const [verb = "push", ...rest] = options.operands;
   if (!options.has("a", "--all") || (verb !== "push" && verb !== "save")) return undefined;
