@@ -45,8 +45,25 @@ test("leaves prototypes alone", () => {
   expect({}).not.toHaveProperty("polluted");
 });
 
-test("does not merge maps", () => {
-  expect(readYaml("a: &a { x: 1 }\nb:\n  <<: *a\n")).toEqual({ value: { a: { x: 1 }, b: { "<<": { x: 1 } } } });
+test("merges maps: a field of its own comes before one that is merged", () => {
+  const base = "a: &a { x: 1, y: 2 }\n";
+  expect(readYaml(`${base}b:\n  <<: *a\n  x: 3\n`)).toMatchObject({ value: { b: { x: 3, y: 2 } } });
+  expect(readYaml(`${base}c: &c { z: 4 }\nb: { <<: [*a, *c] }\n`)).toMatchObject({
+    value: { b: { x: 1, y: 2, z: 4 } },
+  });
+});
+
+test.each([
+  ["a text", "b:\n  <<: text\n"],
+  ["itself", "a: &a\n  <<: *a\n"],
+  ["far too many", `a: &a { x: 1 }\nb:\n  <<: [${"*a, ".repeat(1000)}]\n`],
+])("does not merge %s", (_name, text) => {
+  expect(readYaml(text)).toMatchObject({ code: "yaml_parse" });
+});
+
+test("a merged map touches no prototype", () => {
+  const { value } = readYaml("a: &a\n  __proto__: { evil: 1 }\nb:\n  <<: *a\n") as { value: { b: object } };
+  expect(Object.getPrototypeOf(value.b)).toBe(Object.prototype);
 });
 
 test("does not slow down with the number of keys in a map", () => {

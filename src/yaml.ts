@@ -35,7 +35,7 @@ export function readWithLibrary(text: string): YamlResult {
     const document = parseDocument(text, {
       lineCounter: lines,
       schema: "core",
-      merge: false,
+      merge: true,
       // The library compares every key with every other one; `findBadKey` does not.
       uniqueKeys: false,
       prettyErrors: false,

@@ -3,20 +3,16 @@
 import { MaestroError } from "../errors.ts";
 import type { Archived } from "../store/archive.ts";
 import { runningEngine } from "../store/engine-lock.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { settingsOf, withStore } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
 import { settleFirst, tidyRepository } from "./tidy.ts";
 
 export async function archive(io: Io, options: { json?: boolean }): Promise<number> {
   const settings = settingsOf(io);
-  await settleFirst(io, settings, true);
+  while (!(await settleFirst(io, settings, true))) withStore(io, settings, refuseWhileRun);
   const archived = withStore(io, settings, (store): Archived => {
-    const owner = runningEngine(store.location);
-    if (owner !== undefined) {
-      throw new MaestroError("environment", `The session is being run by process ${owner.pid} since ${owner.since}`, {
-        hint: 'End it first: "maestro stop".',
-      });
-    }
+    refuseWhileRun(store);
     return store.archive();
   });
   if (archived.open > 0)
@@ -24,6 +20,14 @@ export async function archive(io: Io, options: { json?: boolean }): Promise<numb
   tell(io, archived, options);
   await tidyRepository(io, settings);
   return 0;
+}
+
+function refuseWhileRun({ location }: SessionStore): void {
+  const owner = runningEngine(location);
+  if (owner === undefined) return;
+  throw new MaestroError("environment", `The session is being run by process ${owner.pid} since ${owner.since}`, {
+    hint: 'End it first: "maestro stop".',
+  });
 }
 
 function tell(io: Io, archived: Archived, { json }: { json?: boolean }): void {

@@ -56,8 +56,10 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
     id: abortSession(store, reason, io.now()),
     location: store.location,
   }));
-  if (!(await engineGone(location))) io.err("WARNING: The engine has not ended yet\n");
-  else await settleFirst(io, settingsOf(io), true);
+  // Somebody may have been about to resume it: that one sees the decision, and ends.
+  let isGone = await engineGone(location);
+  while (isGone && !(await settleFirst(io, settingsOf(io), true))) isGone = await engineGone(location);
+  if (!isGone) io.err("WARNING: The engine has not ended yet\n");
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
   return 0;

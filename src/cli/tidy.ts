@@ -80,32 +80,37 @@ function unexamined(session: Session | undefined): string[] {
 
 /**
  * Before a session is put away, or after a person has decided against a phase: a change that was half in the project is finished or undone.
- * `isOver`: nobody goes on with the session, and what killed attempts had done is kept.
+ * `isOver`: nobody goes on with the session, and what killed attempts had done is kept. False when an engine is at the session, and may leave
+ * it as it was.
  */
-export async function settleFirst(io: Io, settings: ResolvedSettings, isOver: boolean): Promise<void> {
+export async function settleFirst(io: Io, settings: ResolvedSettings, isOver: boolean): Promise<boolean> {
   const store = openStore(io, settings);
   try {
     readSession(store);
     const isOwed = isOver && unexamined(store.session).length > 0;
-    if (readIntent(store.location) === undefined && !isOwed) return;
+    if (readIntent(store.location) === undefined && !isOwed) return true;
     const opening = await openProject(io);
-    if (opening.kind !== "open") return;
+    if (opening.kind !== "open") return true;
     const { repository } = opening;
     const settled = await settleIfIdle({ repository, location: store.location }, store, io.now());
     if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
-    if (!isOwed || runningEngine(store.location) !== undefined) return;
+    if (runningEngine(store.location) !== undefined) return false;
+    if (!isOwed) return true;
     const release = claimEngine(store.location);
     try {
       const told = await rescueWork(repository, store, excluded(repository, store.location));
       for (const line of told) io.err(`${line}\n`);
+      return true;
     } finally {
       release();
     }
   } catch (error) {
-    // It stays on record, and what follows is not made worse by it.
     if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
+    if (runningEngine(store.location) !== undefined) return false;
+    // It stays on record, and what follows is not made worse by it.
     const { message, hint } = problemOf(error);
     io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+    return true;
   } finally {
     store.close();
   }

@@ -184,7 +184,7 @@ export class SessionStore {
       const fault = this.#options.fault?.(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
-    if (events[0]?.type === "session.created") hideFromGit(directory);
+    if (events[0]?.type === "session.created") hideFromGit(this.location, directory);
     this.#journal.append(directory, events, this.#options.now(), isLast);
     this.#undrawn = true;
     this.#scheduleView();

@@ -1,7 +1,7 @@
 // The directory tree that everything else needs. Adding a directory is one line in `manifest`.
 
-import { closeSync, constants, lstatSync, openSync, writeSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { closeSync, constants, existsSync, lstatSync, openSync, writeSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { type Directory, ioError, pathFault, withDirectory } from "./contained.ts";
 import { newTemporaryName, shownPath } from "./durable.ts";
@@ -40,10 +40,11 @@ export function ensureWorkspace(location: StateLocation, given = location.shown)
 }
 
 /**
- * What is committed, stashed or cleaned must not take a session along, in whatever way `.gitignore` of the project reads. A file of
- * the user's own stays as it is.
+ * In a git repository, what is committed, stashed or cleaned must not take a session along, whatever the project ignores. A file of the
+ * user's own stays as it is.
  */
-export function hideFromGit(directory: Directory): void {
+export function hideFromGit(location: StateLocation, directory: Directory): void {
+  if (!isInRepository(join(location.root, ...location.components))) return;
   try {
     const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
     try {
@@ -53,6 +54,13 @@ export function hideFromGit(directory: Directory): void {
     }
   } catch (error) {
     if (errno(error) !== "EEXIST") throw ioError("write", shownPath(directory, ".gitignore"), error);
+  }
+}
+
+function isInRepository(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (dirname(at) === at) return false;
   }
 }
 

@@ -34,7 +34,8 @@ describe("informed consent", () => {
 
   it("says that nothing is asked in either of them, and what each takes", () => {
     expect(lines.slice(12)).toEqual([
-      "Here both options run `gemini --approval-mode=yolo`: sequential is the same processes, one at a time.",
+      "Here both options run `gemini --approval-mode=yolo`: option 2 is the same processes, unattended too, one at a time.",
+      "To approve tool calls yourself, carry the plan out in Gemini CLI: /maestro:execute.",
       "Estimated wall time: 45 min parallel, 1 h 15 min sequential (2 of 3 phases have an estimate).",
     ]);
   });

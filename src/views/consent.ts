@@ -25,7 +25,8 @@ export function consentLines(profile: ExecutionProfile, program: string): string
   return [
     ...options,
     "",
-    `Here both options run \`${program} --approval-mode=yolo\`: sequential is the same processes, one at a time.`,
+    `Here both options run \`${program} --approval-mode=yolo\`: option 2 is the same processes, unattended too, one at a time.`,
+    "To approve tool calls yourself, carry the plan out in Gemini CLI: /maestro:execute.",
     `Estimated wall time: ${parallel} parallel, ${sequential} sequential (${basis} of ${total} phases have an estimate).`,
   ];
 }

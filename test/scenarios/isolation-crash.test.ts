@@ -743,6 +743,36 @@ describe("kill -9 while an agent is at work in its worktree", () => {
     });
   });
 
+  test.concurrent.each([
+    ["abort", ["abort"], ["abort"]],
+    ["resume", resuming, ["abort"]],
+    ["archive", ["archive"], ["abort"]],
+  ])(
+    "and two terminals at once, one to %s and one to abort: one goes first, and nothing is lost",
+    async (_, one, other) => {
+      await within(phases, async (project) => {
+        const belongings = project.belongings();
+        const { engine, agent } = await atWork(project);
+        engine.child.kill("SIGKILL");
+        await engine.ended;
+        const ends = await Promise.all([one, other].map((words) => maestro(project, words, project.agents.env())));
+        const said = ends.map(({ code, stdout, stderr }) => `${code}: ${stdout}${stderr}`).join("\n");
+        expect(
+          ends.some(({ code }) => code === 0),
+          said,
+        ).toBe(true);
+        expect(said).not.toMatch(/defect|cannot be read/);
+        expect(isAlive(agent)).toBe(false);
+        const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
+        expect(shown.stdout, said).toContain("-line 2\n+changed\n");
+        const { "one/more.txt": _more, ...rest } = below(filesOf(project), "one");
+        expect([untouched("one"), changed("one")], said).toContainEqual(rest);
+        await maestro(project, ["archive"], project.agents.env());
+        await expectClean(project, belongings, said);
+      });
+    },
+  );
+
   test.concurrent("of the engine, and resumed at once: the agent is ended before anything of it is looked at", async () => {
     await within(phases, async (project) => {
       const belongings = project.belongings();

@@ -55,6 +55,7 @@ describe("a session in a git repository", () => {
   });
 
   it("leaves an ignore file of the user's as it is", () => {
+    git("init", "-q");
     project.maestro(["workspace"]);
     project.write(".gemini/state/.gitignore", "mine\n");
     project.write("plan.md", planText([{ id: 1 }]));
