@@ -33,7 +33,7 @@ const allowed = {
 };
 
 const leaves =
-  "^src/(settings|setting-layers|extension-path|errors|text|front-matter|redact|duration|yaml|plain-yaml|program-root)[.]ts$";
+  "^src/(settings|setting-layers|extension-path|errors|text|front-matter|redact|duration|yaml|plain-yaml|program-root|schema)[.]ts$";
 
 module.exports = {
   forbidden: [
@@ -80,7 +80,7 @@ module.exports = {
         path: "^src/(session/(fold|transitions)|handoff/|store/(journal|lock|durable|contained|identity))",
         pathNot: "[.]test[.]ts$",
       },
-      to: { path: "node_modules/(zod|yaml|commander)/", dependencyTypesNot: ["type-only"] },
+      to: { path: "node_modules/(zod|yaml|commander)/|^src/schema[.]ts$", dependencyTypesNot: ["type-only"] },
     },
   ],
   options: {

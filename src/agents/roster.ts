@@ -1,29 +1,33 @@
 // The roster: agents/*.md read and checked as Gemini CLI does, so that what loads here loads there. Never writes.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { splitFrontMatter } from "../front-matter.ts";
+import * as z from "../schema.ts";
 import { readYaml } from "../yaml.ts";
 import { normalizeAgentName } from "./names.ts";
 import { agentTiers, type Tier, tierOf } from "./tiers.ts";
 import { canonicalTool } from "./tools.ts";
 
 // Tool names are left to checkPermissions, which names the wrong one.
-const frontMatterSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9_-]+$/, "only a-z, 0-9, hyphen and underscore are allowed"),
-  description: z.string().min(1),
-  kind: z.literal("local").optional(),
-  display_name: z.string().optional(),
-  tools: z.array(z.string()).optional(),
-  mcp_servers: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
-  model: z.string().optional(),
-  temperature: z.number().optional(),
-  max_turns: z.int().positive().optional(),
-  timeout_mins: z.int().positive().optional(),
+const frontMatterSchema = z.once(() => {
+  const text = z.optional(z.string());
+  const positive = z.optional(z.int().check(z.positive()));
+  return z.strictObject({
+    name: z.string().check(z.regex(/^[a-z0-9_-]+$/, "only a-z, 0-9, hyphen and underscore are allowed")),
+    description: z.string().check(z.minLength(1)),
+    kind: z.optional(z.literal("local")),
+    display_name: text,
+    tools: z.optional(z.array(z.string())),
+    mcp_servers: z.optional(z.record(z.string(), z.record(z.string(), z.unknown()))),
+    model: text,
+    temperature: z.optional(z.number()),
+    max_turns: positive,
+    timeout_mins: positive,
+  });
 });
 
-type FrontMatter = z.infer<typeof frontMatterSchema>;
+type FrontMatter = z.infer<ReturnType<typeof frontMatterSchema>>;
 
 export type Agent = Omit<FrontMatter, "kind" | "display_name" | "mcp_servers"> & {
   /** From the table for the twelve, from its tools for any other. */
@@ -89,7 +93,7 @@ function parseAgent(text: string, file: string, agent: string): Agent | Refusal 
 
   const read = readYaml(halves.yaml);
   if (!("value" in read)) return { reason: `YAML, line ${read.line}: ${read.problem}` };
-  const checked = frontMatterSchema.safeParse(read.value);
+  const checked = frontMatterSchema().safeParse(read.value);
   if (!checked.success) return { reason: reasonsOf(checked.error), tools: listedTools(read.value) };
 
   if (!geminiFences.test(text)) {
@@ -110,7 +114,7 @@ function parseAgent(text: string, file: string, agent: string): Agent | Refusal 
   };
 }
 
-function reasonsOf(error: z.ZodError): string {
+function reasonsOf(error: z.core.$ZodError): string {
   return error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": ")).join("; ");
 }
 

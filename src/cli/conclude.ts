@@ -6,13 +6,10 @@ import { requirePhase, requireSession } from "../session/decide.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archiveQuestion } from "../store/operations.ts";
-import { hashFiles } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { escalationBlock } from "../views/escalation.ts";
-import { reportLines } from "../views/report.ts";
 import type { Io } from "./io.ts";
-import { paint } from "./paint.ts";
-import { pricesOf } from "./prices.ts";
+import { reportOf } from "./report.ts";
 import { tidyRepository } from "./tidy.ts";
 
 const exitCodes = { completed: 0, chosen: 0, aborted: 1, failed: 4, quota: 5 } as const;
@@ -45,7 +42,7 @@ function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: En
   const goOn = 'Go on with "maestro resume".';
   switch (end.kind) {
     case "completed":
-      return report(io, settings, session);
+      return reportOf(io, settings, session);
     case "chosen": {
       const left = session.phases.filter((phase) => !isClosed(phase)).map((phase) => phase.id);
       return [`Done. Left: phase ${left.slice(0, 10).join(", ")}${left.length > 10 ? ", ..." : ""}. ${goOn}`];
@@ -63,28 +60,6 @@ function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: En
     case "aborted":
       return [`Session ${session.session_id} was aborted. "maestro archive" puts it away.`];
   }
-}
-
-export function report(io: Io, settings: ResolvedSettings, session: Session): string[] {
-  const width = Math.min(120, io.screen()?.columns ?? 100);
-  return reportLines(session, {
-    prices: pricesOf(io, settings),
-    now: io.now(),
-    paint: paint(io.color),
-    width,
-    missingFiles: missingFiles(io.cwd, session),
-  });
-}
-
-/** Files that a completed phase was to create and that are not there. */
-export function missingFiles(projectRoot: string, session: Session): { phase: string; file: string }[] {
-  return session.phases
-    .filter((phase) => phase.status === "completed")
-    .flatMap((phase) => {
-      const hashes = hashFiles(projectRoot, phase.plan?.files_created ?? []);
-      const missing = Object.keys(hashes).filter((file) => hashes[file] === null);
-      return missing.map((file) => ({ phase: phase.id, file }));
-    });
 }
 
 /** Archives the completed session when that is wanted; returns where it is. */

@@ -81,7 +81,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
     verb(maestro, "watch", "show a session that another process runs")
       .addOption(json())
       .addHelpText("after", examples("maestro watch", "maestro watch --json"))
-      .action(does(async () => (await import("./session-verbs.ts")).watch));
+      .action(does(async () => (await import("./show-verbs.ts")).watch));
   }
 
   if (isWanted("stop")) {
@@ -135,7 +135,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .option("--session <id>", "a session that was archived")
       .addOption(json())
       .addHelpText("after", examples("maestro logs 3", "maestro logs 3 -f", "maestro logs 3 --attempt 1"))
-      .action(does(async () => (await import("./session-verbs.ts")).logs));
+      .action(does(async () => (await import("./show-verbs.ts")).logs));
   }
 
   if (isWanted("diff")) {
@@ -169,7 +169,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
     verb(maestro, "report [session]", "what a session did, took and cost (default: the active or the last one)")
       .addOption(json())
       .addHelpText("after", examples("maestro report", "maestro report 2026-02-14-task-api --json"))
-      .action(does(async () => (await import("./session-verbs.ts")).report));
+      .action(does(async () => (await import("./show-verbs.ts")).report));
   }
 
   if (isWanted("dispatch")) {
@@ -199,7 +199,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .hook("preAction", () => refuseDecisionInsideAttempt(io))
       .addOption(json())
       .addHelpText("after", examples("maestro archive", "maestro archive --json"))
-      .action(does(async () => (await import("./session-verbs.ts")).archive));
+      .action(does(async () => (await import("./engine-verbs.ts")).archive));
   }
 
   if (isWanted("doctor")) {
@@ -300,7 +300,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .option("--summary <text>", "one paragraph about what was done")
       .addOption(json())
       .addHelpText("after", examples('maestro session complete --summary "All of it works."'))
-      .action(does(async () => (await import("./session-verbs.ts")).sessionComplete));
+      .action(does(async () => (await import("./engine-verbs.ts")).sessionComplete));
   }
 
   if (isWanted("agents")) {

@@ -1,10 +1,6 @@
-// The verbs that read and change the session's record, read together when one of them is called for.
+// The verbs that read and change the session's record, and touch nothing else: read together when one of them is called for.
 
-export { archive } from "./archive.ts";
-export { logs } from "./logs.ts";
-export { report } from "./report.ts";
 export {
-  sessionComplete,
   sessionCreate,
   sessionError,
   sessionFiles,
@@ -15,4 +11,3 @@ export {
 } from "./session.ts";
 export { activeState, readState, workspace, writeState } from "./state.ts";
 export { status } from "./status.ts";
-export { watch } from "./watch.ts";

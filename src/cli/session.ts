@@ -8,21 +8,11 @@ import { executionModes, phaseStatuses, type SessionEvent } from "../session/eve
 import { moveByReport } from "../session/report-move.ts";
 import { hasDependents, type Session } from "../session/session.ts";
 import { pathFault, withoutDetours } from "../store/contained.ts";
-import {
-  addError,
-  addFiles,
-  archiveQuestion,
-  changeSession,
-  completeSession,
-  createSession,
-  movePhase,
-  revisePlan,
-} from "../store/operations.ts";
+import { addError, addFiles, changeSession, createSession, movePhase, revisePlan } from "../store/operations.ts";
 import { stripControls } from "../text.ts";
 import { approvePlan, redactorOf, settingsOf, withStore } from "./context.ts";
 import { readInput } from "./input.ts";
 import { type Io, printJson } from "./io.ts";
-import { tidyRepository } from "./tidy.ts";
 
 interface Json {
   json?: boolean;
@@ -142,21 +132,6 @@ export async function sessionRevise(io: Io, planPath: string, options: Json): Pr
   const approved = await approvePlan(io, settings, planPath);
   const path = withStore(io, settings, (store) => revisePlan(store, approved));
   answer(io, options, { implementation_plan: path }, `The session now follows ${path}`);
-  return 0;
-}
-
-/** Completes the session; archives it too unless MAESTRO_AUTO_ARCHIVE is off. */
-export async function sessionComplete(io: Io, options: Json & { summary?: string }): Promise<number> {
-  const settings = settingsOf(io);
-  const archived = withStore(io, settings, (store) =>
-    completeSession(store, clean(options.summary), { archive: settings.values.MAESTRO_AUTO_ARCHIVE }),
-  );
-  const line =
-    archived === null
-      ? archiveQuestion
-      : `Session ${archived.session_id} is completed and archived in ${archived.session}`;
-  answer(io, options, { status: "completed", archived }, line);
-  if (archived !== null) await tidyRepository(io, settings);
   return 0;
 }
 

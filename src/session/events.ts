@@ -1,8 +1,8 @@
 // The catalogue of what can happen to a session: one schema per event, version 1. Types are inferred from here.
 // A change of meaning is a new version and a migration, never an edit. Nothing that a hook loads imports this at run time.
 
-import * as z from "zod";
 import { errorTypes } from "../handoff/error-type.ts";
+import * as z from "../schema.ts";
 
 export const phaseStatuses = ["pending", "in_progress", "completed", "failed", "skipped", "aborted"] as const;
 export const sessionStatuses = ["in_progress", "completed", "failed", "interrupted"] as const;
@@ -30,28 +30,22 @@ export const MAX_LISTED_CHANGES = 2000;
 /** Of files outside of its scope an attempt may leave more; what was done before it is then not carried on. */
 export const MAX_LISTED_OUTSIDE = 20_000;
 
-const text = z.string().max(1_000_000);
-const id = z.string().min(1).max(64);
-const path = z.string().min(1).max(4096);
-const paths = z.array(path).max(100_000);
+const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
+const text = z.string().check(z.maxLength(1_000_000));
+const id = word(64);
+const path = word(4096);
+const paths = z.array(path).check(z.maxLength(100_000));
 /** A role of the roster: nothing that could be mistaken for a property of Object. */
-const agent = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
-const count = z.number().int().nonnegative();
+const agent = z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/));
+const count = z.int().check(z.nonnegative());
+/** From 1. */
+const number = z.int().check(z.positive());
 
 const phaseStatus = z.enum(phaseStatuses);
 const sessionStatus = z.enum(sessionStatuses);
 const executionMode = z.enum(executionModes);
 
-/** Made when it is asked for: all of them together take longer than a short command. */
-const once = <T>(make: () => T) => {
-  let made: T | undefined;
-  return (): T => {
-    made ??= make();
-    return made;
-  };
-};
-
-const downstreamContext = once(() =>
+const downstreamContext = z.once(() =>
   z.strictObject({
     key_interfaces_introduced: z.array(text),
     patterns_established: z.array(text),
@@ -61,7 +55,7 @@ const downstreamContext = once(() =>
   }),
 );
 
-const errorRecord = once(() =>
+const errorRecord = z.once(() =>
   z.strictObject({
     agent,
     timestamp: z.string(),
@@ -72,16 +66,16 @@ const errorRecord = once(() =>
   }),
 );
 
-const tokens = once(() => z.strictObject({ input: count, output: count, cached: count }));
+const tokens = z.once(() => z.strictObject({ input: count, output: count, cached: count }));
 /** `input` has the cached tokens in it, `output` has not the thoughts. The model is null when the runtime does not name it. */
-const usage = once(() => z.strictObject({ model: z.string().nullable(), ...tokens().shape, thoughts: count }));
+const usage = z.once(() => z.strictObject({ model: z.nullable(z.string()), ...tokens().shape, thoughts: count }));
 
 /** Content hash of a project file; null: it was not there; "unknown": not a file we could hash. */
-const fileHashes = once(() => z.record(path, z.string().nullable()));
+const fileHashes = z.once(() => z.record(path, z.nullable(z.string())));
 
 const files = { created: paths, modified: paths, deleted: paths };
 
-const planPhase = once(() =>
+const planPhase = z.once(() =>
   z.strictObject({
     id,
     title: text,
@@ -94,26 +88,26 @@ const planPhase = once(() =>
     files_created: paths,
     files_modified: paths,
     files_deleted: paths,
-    estimate: z
-      .strictObject({
-        input_tokens: z.number().optional(),
-        output_tokens: z.number().optional(),
-        minutes: z.number().optional(),
-      })
-      .optional(),
+    estimate: z.optional(
+      z.strictObject({
+        input_tokens: z.optional(z.number()),
+        output_tokens: z.optional(z.number()),
+        minutes: z.optional(z.number()),
+      }),
+    ),
   }),
 );
 
 /** A phase as `active-session.md` shows it: what an adopted view brings with it. */
-export const phaseRecord = once(() =>
+export const phaseRecord = z.once(() =>
   z.strictObject({
     id,
     name: text,
     status: phaseStatus,
     agents: z.array(agent),
     parallel: z.boolean(),
-    started: z.string().nullable(),
-    completed: z.string().nullable(),
+    started: z.nullable(z.string()),
+    completed: z.nullable(z.string()),
     blocked_by: z.array(id),
     files_created: paths,
     files_modified: paths,
@@ -125,16 +119,16 @@ export const phaseRecord = once(() =>
 );
 
 /** The front matter of `active-session.md`, keys as the view writes them. */
-export const sessionRecord = once(() =>
+export const sessionRecord = z.once(() =>
   z.strictObject({
-    session_id: z.string().min(1).max(200),
+    session_id: word(200),
     created: z.string(),
     updated: z.string(),
     status: sessionStatus,
-    design_document: path.nullable(),
-    implementation_plan: path.nullable(),
-    execution_mode: executionMode.nullable(),
-    current_phase: id.nullable(),
+    design_document: z.nullable(path),
+    implementation_plan: z.nullable(path),
+    execution_mode: z.nullable(executionMode),
+    current_phase: z.nullable(id),
     total_phases: count,
     token_usage: z.strictObject({
       total_input: count,
@@ -147,46 +141,46 @@ export const sessionRecord = once(() =>
 );
 
 /** Of a commit or a tree. */
-const objectId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
+const objectId = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/));
 
 /** One file, as the tree tells it. Lines are null where there are none to count. */
-const fileChange = once(() =>
+const fileChange = z.once(() =>
   z.strictObject({
     path,
     kind: z.enum(changeKinds),
     /** Where it was, when it was renamed. */
-    from: path.optional(),
-    added: count.nullable(),
-    removed: count.nullable(),
+    from: z.optional(path),
+    added: z.nullable(count),
+    removed: z.nullable(count),
   }),
 );
 
 /** What a validation command did, on which tree (null: on the project as it was). */
-const evidence = once(() =>
+const evidence = z.once(() =>
   z.strictObject({
-    tree: objectId.nullable(),
+    tree: z.nullable(objectId),
     commands: z.array(
-      z.strictObject({ command: text, exit_code: z.number().int().nullable(), duration_ms: count, output: text }),
+      z.strictObject({ command: text, exit_code: z.nullable(z.int()), duration_ms: count, output: text }),
     ),
   }),
 );
 
-const fileMove = once(() => z.strictObject({ from: path, to: path }));
+const fileMove = z.once(() => z.strictObject({ from: path, to: path }));
 
-const plan = once(() =>
+const plan = z.once(() =>
   z.strictObject({
     title: text,
-    path: path.nullable(),
+    path: z.nullable(path),
     /** sha256 of the plan file's bytes when it was frozen. */
     hash: z.string(),
-    design_document: path.nullable(),
+    design_document: z.nullable(path),
     phases: z.array(planPhase()),
   }),
 );
 
-const handoff = once(() =>
+const handoff = z.once(() =>
   z.strictObject({
-    status: z.enum(["success", "partial", "failure"]).nullable(),
+    status: z.nullable(z.enum(["success", "partial", "failure"])),
     missing: z.array(z.string()),
     summary: text,
     downstream_context: downstreamContext(),
@@ -194,120 +188,122 @@ const handoff = once(() =>
 );
 
 /** What a hand edit of the view may change on a phase; everything else in it is ours. */
-const adoptedPhase = once(() =>
+const adoptedPhase = z.once(() =>
   z.strictObject({
     id,
-    status: phaseStatus.optional(),
-    files: z.strictObject(files).optional(),
-    downstream_context: downstreamContext().optional(),
-    errors: z.array(errorRecord()).optional(),
+    status: z.optional(phaseStatus),
+    files: z.optional(z.strictObject(files)),
+    downstream_context: z.optional(downstreamContext()),
+    errors: z.optional(z.array(errorRecord())),
   }),
 );
 
 const bodies = {
-  "session.created": once(() =>
+  "session.created": z.once(() =>
     z.strictObject({
-      session_id: z.string().min(1).max(200),
-      task: text.nullable(),
-      execution_mode: executionMode.nullable(),
+      session_id: word(200),
+      task: z.nullable(text),
+      execution_mode: z.nullable(executionMode),
       plan: plan(),
     }),
   ),
   /** A view that had no journal: written by hand, by a script or by an earlier version. */
-  "session.imported": once(() => z.strictObject({ title: text, session: sessionRecord() })),
-  "session.mode_set": once(() => z.strictObject({ execution_mode: executionMode })),
+  "session.imported": z.once(() => z.strictObject({ title: text, session: sessionRecord() })),
+  "session.mode_set": z.once(() => z.strictObject({ execution_mode: executionMode })),
   /** `aborted`: a person ended it for good. */
-  "session.status_set": once(() =>
+  "session.status_set": z.once(() =>
     z.strictObject({
       status: sessionStatus,
-      summary: text.optional(),
-      aborted: z.literal(true).optional(),
+      summary: z.optional(text),
+      aborted: z.optional(z.literal(true)),
     }),
   ),
-  "session.noted": once(() => z.strictObject({ text, phase: id.optional(), agent: agent.optional() })),
-  "phase.moved": once(() =>
+  "session.noted": z.once(() => z.strictObject({ text, phase: z.optional(id), agent: z.optional(agent) })),
+  "phase.moved": z.once(() =>
     z.strictObject({
       phase: id,
       from: phaseStatus,
       to: phaseStatus,
-      user_decision: z.boolean().optional(),
-      reason: text.optional(),
+      user_decision: z.optional(z.boolean()),
+      reason: z.optional(text),
       /** Hashes of the files the phase owns, taken when it starts: what a resume compares with. */
-      hashes: fileHashes().optional(),
+      hashes: z.optional(fileHashes()),
       /** From now on its attempts may take that long. */
-      timeout_ms: count.optional(),
+      timeout_ms: z.optional(count),
     }),
   ),
-  "phase.files_added": once(() => z.strictObject({ phase: id, ...files, hashes: fileHashes() })),
-  "phase.handed_off": once(() => z.strictObject({ phase: id, agent, handoff: handoff() })),
+  "phase.files_added": z.once(() => z.strictObject({ phase: id, ...files, hashes: fileHashes() })),
+  "phase.handed_off": z.once(() => z.strictObject({ phase: id, agent, handoff: handoff() })),
   /** A delegated agent was sent back once and still reported without these parts: its phase is not completed. */
-  "handoff.malformed": once(() => z.strictObject({ phase: id, agent, missing: z.array(z.string().max(200)).max(100) })),
-  "phase.validated": once(() =>
+  "handoff.malformed": z.once(() =>
+    z.strictObject({ phase: id, agent, missing: z.array(z.string().check(z.maxLength(200))).check(z.maxLength(100)) }),
+  ),
+  "phase.validated": z.once(() =>
     z.strictObject({
       phase: id,
       result: z.enum(["pass", "fail", "skipped"]),
       detail: text,
-      evidence: evidence().optional(),
+      evidence: z.optional(evidence()),
     }),
   ),
-  "phase.warned": once(() => z.strictObject({ phase: id, code: z.enum(warningCodes), message: text })),
+  "phase.warned": z.once(() => z.strictObject({ phase: id, code: z.enum(warningCodes), message: text })),
   /** An agent asked for more than its phase owns. `owner`: the unfinished phase that stood against it. */
-  "phase.scope_requested": once(() =>
+  "phase.scope_requested": z.once(() =>
     z.strictObject({
       phase: id,
       agent,
       paths,
       reason: text,
       granted: z.boolean(),
-      owner: id.nullable(),
+      owner: z.nullable(id),
     }),
   ),
   /** The work of an attempt is in the project, which was the tree `from` and is the tree `to`. */
-  "phase.integrated": once(() =>
+  "phase.integrated": z.once(() =>
     z.strictObject({
       phase: id,
-      attempt: count.min(1),
+      attempt: number,
       from: objectId,
       to: objectId,
-      user_decision: z.boolean().optional(),
+      user_decision: z.optional(z.boolean()),
     }),
   ),
   /** A person took the work of an attempt out of the project again. */
-  "phase.reverted": once(() => z.strictObject({ phase: id, attempt: count.min(1), from: objectId, to: objectId })),
-  "phase.error_added": once(() => z.strictObject({ phase: id, error: errorRecord() })),
+  "phase.reverted": z.once(() => z.strictObject({ phase: id, attempt: number, from: objectId, to: objectId })),
+  "phase.error_added": z.once(() => z.strictObject({ phase: id, error: errorRecord() })),
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
-  "attempt.started": once(() =>
+  "attempt.started": z.once(() =>
     z.strictObject({
       phase: id,
-      attempt: count.min(1),
+      attempt: number,
       agent,
       /** Which engine started it; its processes carry the same word. */
-      run: z.string().min(1).max(64),
-      runtime: z.string().min(1).max(64),
-      model: z.string().nullable(),
-      batch: z.string().min(1).max(255),
-      name: z.string().min(1).max(255),
+      run: word(64),
+      runtime: word(64),
+      model: z.nullable(z.string()),
+      batch: word(255),
+      name: word(255),
       prompt_bytes: count,
       timeout_ms: count,
     }),
   ),
   /** Where it works, durable before its process exists: a worktree of its own, or (null) the project. `base`: what it began with. */
-  "attempt.placed": once(() =>
+  "attempt.placed": z.once(() =>
     z.strictObject({
       phase: id,
-      attempt: count.min(1),
-      worktree: z.string().min(1).max(128).nullable(),
-      base: objectId.nullable(),
+      attempt: number,
+      worktree: z.nullable(word(128)),
+      base: z.nullable(objectId),
     }),
   ),
   /** What it did, read from the tree. `commit` holds it, with `base` as its parent; null outside git. */
-  "attempt.changed": once(() =>
+  "attempt.changed": z.once(() =>
     z.strictObject({
       phase: id,
-      attempt: count.min(1),
-      base: objectId.nullable(),
-      commit: objectId.nullable(),
-      files: z.array(fileChange()).max(MAX_LISTED_CHANGES),
+      attempt: number,
+      base: z.nullable(objectId),
+      commit: z.nullable(objectId),
+      files: z.array(fileChange()).check(z.maxLength(MAX_LISTED_CHANGES)),
       total: count,
       /** Lines of all of them. */
       added: count,
@@ -316,39 +312,39 @@ const bodies = {
       outside: paths,
     }),
   ),
-  "attempt.finished": once(() =>
+  "attempt.finished": z.once(() =>
     z.strictObject({
       phase: id,
-      attempt: count.min(1),
+      attempt: number,
       outcome: z.enum(attemptOutcomes),
-      exit_code: z.number().int().nullable(),
-      signal: z.string().nullable(),
+      exit_code: z.nullable(z.int()),
+      signal: z.nullable(z.string()),
       duration_ms: count,
       /** A word for programs, such as `no_result` or `output_too_large`, and a sentence for people. */
-      reason: z.string().max(64).optional(),
-      error_type: z.enum(errorTypes).optional(),
-      message: text.optional(),
+      reason: z.optional(z.string().check(z.maxLength(64))),
+      error_type: z.optional(z.enum(errorTypes)),
+      message: z.optional(text),
       /** By model; null: nothing is known. */
-      usage: z.array(usage()).nullable(),
+      usage: z.nullable(z.array(usage())),
       /** The result was found on disk after the engine that started it had died. */
-      adopted: z.literal(true).optional(),
+      adopted: z.optional(z.literal(true)),
     }),
   ),
   /** The session as a whole waits for the provider. `slots`: how many attempts may run after it; null: no limit. */
-  "quota.hit": once(() => z.strictObject({ phase: id, wait_ms: count, until: z.string(), slots: count.nullable() })),
-  "tokens.used": once(() => z.strictObject({ agent, phase: id.optional(), ...tokens().shape })),
+  "quota.hit": z.once(() => z.strictObject({ phase: id, wait_ms: count, until: z.string(), slots: z.nullable(count) })),
+  "tokens.used": z.once(() => z.strictObject({ agent, phase: z.optional(id), ...tokens().shape })),
   /** What is still to be done when this is written: the new plan's file, and the old one's move to the archive (null: it lies elsewhere). */
-  "plan.revised": once(() => z.strictObject({ plan: plan(), text: z.string(), superseded: fileMove().nullable() })),
-  "view.adopted": once(() =>
+  "plan.revised": z.once(() => z.strictObject({ plan: plan(), text: z.string(), superseded: z.nullable(fileMove()) })),
+  "view.adopted": z.once(() =>
     z.strictObject({
-      status: sessionStatus.optional(),
-      execution_mode: executionMode.optional(),
+      status: z.optional(sessionStatus),
+      execution_mode: z.optional(executionMode),
       phases: z.array(adoptedPhase()),
-      token_usage: sessionRecord().shape.token_usage.optional(),
+      token_usage: z.optional(sessionRecord().shape.token_usage),
     }),
   ),
   /** Written before the first file moves, so that an interrupted archiving is finished by whoever comes next. */
-  "archive.started": once(() =>
+  "archive.started": z.once(() =>
     z.strictObject({
       status: sessionStatus,
       session_to: path,

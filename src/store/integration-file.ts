@@ -1,8 +1,8 @@
 // state/integration.json: what is about to happen to the project's files. It is there, durable, before the first of them is touched, and
 // goes when all of it has happened or nothing: whoever finds it finishes what a killed process began.
 
-import * as z from "zod";
 import { MaestroError } from "../errors.ts";
+import * as z from "../schema.ts";
 import { type Directory, withDirectory } from "./contained.ts";
 import { readRegular, replaceDurably } from "./durable.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
@@ -11,31 +11,33 @@ import { setAside } from "./view-file.ts";
 const INTEGRATION_FILE = "integration.json";
 const MAX_BYTES = 64 * 1024;
 
-/** These reach a command line of git: nothing but ids of objects gets in. */
-const objectId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
-
-const record = z.strictObject({
-  v: z.literal(1),
-  session: z.string().min(1).max(200),
-  phase: z.string().min(1).max(64),
-  attempt: z.number().int().min(1),
-  /** By the engine, or because a person asked for it. */
-  what: z.enum(["integrate", "apply", "revert"]),
-  /** The project's tree before and after. */
-  from: objectId,
-  to: objectId,
+const record = z.once(() => {
+  const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
+  // These reach a command line of git: nothing but ids of objects gets in.
+  const objectId = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/));
+  return z.strictObject({
+    v: z.literal(1),
+    session: word(200),
+    phase: word(64),
+    attempt: z.int().check(z.positive()),
+    /** By the engine, or because a person asked for it. */
+    what: z.enum(["integrate", "apply", "revert"]),
+    /** The project's tree before and after. */
+    from: objectId,
+    to: objectId,
+  });
 });
 
 export const setAsideHint = 'Look at the project with "git status"; then "maestro doctor --fix" sets the file aside.';
 
-export type Intent = Omit<z.infer<typeof record>, "v">;
+export type Intent = Omit<z.infer<ReturnType<typeof record>>, "v">;
 
 /** What was begun and not finished; undefined when there is nothing. A file that cannot be read is an error that names it. */
 export function readIntent(location: StateLocation): Intent | undefined {
   const found = inState(location, ["state"], read);
   if (found === undefined) return undefined;
   if ("fault" in found) throw unreadable(location, found.fault);
-  const parsed = record.safeParse(found.value);
+  const parsed = record().safeParse(found.value);
   if (!parsed.success) throw unreadable(location, faultOf(parsed.error.issues[0]));
   const { v: _, ...intent } = parsed.data;
   return intent;
@@ -50,7 +52,7 @@ export function writeIntent(location: StateLocation, intent: Intent): void {
     });
   }
   const { session, phase, attempt, what, from, to } = intent;
-  const text = JSON.stringify(record.parse({ v: 1, session, phase, attempt, what, from, to }));
+  const text = JSON.stringify(record().parse({ v: 1, session, phase, attempt, what, from, to }));
   inStateDirectory(location, (directory) => void replaceDurably(directory, INTEGRATION_FILE, `${text}\n`));
 }
 

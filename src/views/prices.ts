@@ -1,15 +1,22 @@
 // What tokens cost, and what a user says they cost. A model that is not here has no price, and what it used has no claimed cost.
 
-import * as z from "zod";
+import * as z from "../schema.ts";
 import type { Usage } from "../session/events.ts";
 
-const amount = z.number().nonnegative();
 /** USD per million tokens. Thoughts are billed as output. */
-const price = z.strictObject({ input: amount, output: amount, cached: amount.optional() });
-const override = z.record(z.string().min(1).max(200), price);
+export interface Price {
+  input: number;
+  output: number;
+  cached?: number | undefined;
+}
 
-export type Price = z.infer<typeof price>;
 export type Prices = ReadonlyMap<string, Price>;
+
+const override = z.once(() => {
+  const amount = z.number().check(z.nonnegative());
+  const price = z.strictObject({ input: amount, output: amount, cached: z.optional(amount) });
+  return z.record(z.string().check(z.minLength(1), z.maxLength(200)), price);
+});
 
 /**
  * Gemini Developer API, paid tier, standard, text, prompts of up to 200,000 tokens; https://ai.google.dev/gemini-api/docs/pricing as it
@@ -30,7 +37,7 @@ export const listPrices: Prices = new Map([
 
 /** The user's own prices, over the list: `{ "<model>": { "input": 1.25, "output": 10, "cached": 0.125 } }` in USD per million tokens. */
 export function parsePrices(json: unknown): Prices | { error: string } {
-  const parsed = override.safeParse(json);
+  const parsed = override().safeParse(json);
   if (parsed.success) return new Map([...listPrices, ...Object.entries(parsed.data)]);
   const issue = parsed.error.issues[0];
   return {
