@@ -4,7 +4,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { headless, installExtension, startGemini } from "../support/gemini.ts";
+import { haveExtension, headless, startGemini } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type Part, type ScriptedModel, startModel } from "../support/model.ts";
 import { journalOf } from "../support/processes.ts";
 import { Project, planText, type Run } from "../support/project.ts";
@@ -117,7 +117,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
       if (said.includes("Agent: coder\n")) return coder(request);
       return said.includes("Agent: architect\n") ? architect(request) : main(request);
     });
-    await installExtension(project, model.url);
+    await haveExtension(project, model.url);
     project.maestro(["session", "create", planPath, "--mode", "sequential"]);
     run = await startGemini(project, model.url, headless("Try what you can.")).ended;
   }, LIMIT_MS);

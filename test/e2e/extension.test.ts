@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { headless, installExtension, launches, startGemini } from "../support/gemini.ts";
+import { haveExtension, headless, installExtension, launches, startGemini } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
 import { processesOf, until } from "../support/processes.ts";
 import { Project, planText, type Run } from "../support/project.ts";
@@ -192,7 +192,7 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
       if (isMain(request)) answers.push(request.results);
       return play(request);
     });
-    await installExtension(project, model.url);
+    await haveExtension(project, model.url);
     run = await startGemini(project, model.url, headless("/maestro:orchestrate Greet the world.")).ended;
   }, LIMIT_MS);
   afterAll(async () => {
@@ -263,7 +263,7 @@ describe("a conversation that is killed in the middle of a delegation", () => {
     model = await startModel((request) =>
       hangs && saysIn(request, "Agent: tester\n") ? { hang: true } : play(request),
     );
-    await installExtension(project, model.url);
+    await haveExtension(project, model.url);
     project.maestro(["session", "create", planPath, "--mode", "sequential"]);
   }, LIMIT_MS);
   afterAll(async () => {

@@ -1,7 +1,7 @@
 // Attempts in worktrees with the real Gemini CLI, the installed extension and a scripted model.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installExtension, maestroWithGemini } from "../support/gemini.ts";
+import { haveExtension, maestroWithGemini } from "../support/gemini.ts";
 import { IsolatedProject } from "../support/isolated.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
 import { planPath, type Run } from "../support/project.ts";
@@ -73,8 +73,7 @@ describe("a run in worktrees with the real Gemini CLI", () => {
       left.set(title, answers);
       return answers.shift() ?? { status: 400, message: "the script has no answer left" };
     });
-    const installed = await installExtension(project, model.url);
-    expect(installed.code).toBe(0);
+    await haveExtension(project, model.url);
     const args = ["run", planPath, "--mode", "parallel", "--keep-open", "--stagger", "0s"];
     run = await maestroWithGemini(project, model.url, args).ended;
   }, LIMIT_MS);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { gemini, installExtension } from "../support/gemini.ts";
+import { gemini, haveExtension } from "../support/gemini.ts";
 import { type ScriptedModel, startModel } from "../support/model.ts";
 import { Project, planText } from "../support/project.ts";
 
@@ -40,7 +40,7 @@ describe("the real Gemini CLI with the MCP server of the extension", () => {
       const parts = tools.length === 0 ? undefined : turns[turn++];
       return { parts: parts ?? [{ text: "done" }] };
     });
-    await installExtension(project, model.url);
+    await haveExtension(project, model.url);
   }, 120_000);
   afterAll(async () => {
     await model.close();

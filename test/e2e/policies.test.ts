@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { userPolicies } from "../../src/agents/policies.ts";
 import { agentTiers, deniedTools } from "../../src/agents/tiers.ts";
 import { allowedCommands, allowedPaths, deniedCommands, deniedPaths } from "../support/calls.ts";
-import { gemini, installExtension } from "../support/gemini.ts";
+import { gemini, haveExtension } from "../support/gemini.ts";
 import { type ModelRequest, type Part, type ScriptedModel, startModel } from "../support/model.ts";
 import { type PolicyEngine, policyEngine } from "../support/policy-engine.ts";
 import { Project, type Run, root, withProject } from "../support/project.ts";
@@ -94,7 +94,7 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
   let run: Run;
   beforeAll(async () => {
     model = await startModel(answer);
-    await installExtension(project, model.url);
+    await haveExtension(project, model.url);
     const installed = join(project.path, ".home/.gemini/extensions/maestro");
     rmSync(join(installed, "hooks"), { recursive: true, force: true });
     // Somebody gave an agent tools that its tier does not have.

@@ -1,10 +1,10 @@
 // The real Gemini CLI with a home of its own and a scripted model: started by hand, or by `maestro`.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { type Background, background, spawned } from "./processes.ts";
-import { type Project, type Run, root } from "./project.ts";
+import { Project, type Run, root } from "./project.ts";
 
 const cli = join(root, "node_modules", ".bin", "gemini");
 
@@ -34,6 +34,34 @@ export async function installExtension(project: Project, modelUrl: string): Prom
     cpSync(join(root, file), join(checkout, file));
   }
   return gemini(project, modelUrl, ["extensions", "install", checkout, "--consent", "--skip-settings"]);
+}
+
+/** The extension as it is installed, copied from the first installation of this run of the tests: the CLI takes seconds for it. */
+export async function haveExtension(project: Project, modelUrl: string): Promise<void> {
+  const template = join(process.env.VITEST_TEMPLATES ?? "", "extension");
+  if (!existsSync(template)) await installTemplate(template, modelUrl);
+  const home = join(project.path, ".home");
+  cpSync(template, home, { recursive: true });
+  // Where the user's home is tells the CLI whether the extension is enabled.
+  const enabled = { maestro: { overrides: [`${home}/*`] } };
+  project.write(".home/.gemini/extensions/extension-enablement.json", JSON.stringify(enabled));
+}
+
+async function installTemplate(path: string, modelUrl: string): Promise<void> {
+  const draft = new Project();
+  const { code, stderr } = await installExtension(draft, modelUrl);
+  if (code !== 0) throw new Error(stderr);
+  // What belongs to that one project.
+  for (const name of ["projects.json", "history", "tmp"]) {
+    rmSync(join(draft.path, ".home/.gemini", name), { recursive: true, force: true });
+  }
+  try {
+    renameSync(join(draft.path, ".home"), path);
+  } catch (error) {
+    // Another worker was quicker.
+    if (!existsSync(path)) throw error;
+  }
+  draft.remove();
 }
 
 export function gemini(project: Project, modelUrl: string, args: string[]): Promise<Run> {
