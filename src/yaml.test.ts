@@ -61,6 +61,17 @@ test.each([
   expect(readYaml(text)).toMatchObject({ code: "yaml_parse" });
 });
 
+test("merging beyond measure is refused before anything is copied", () => {
+  const large = Array.from({ length: 60_000 }, (_, at) => `k${at}: 1`).join(", ");
+  const text = `a: &a { ${large} }\n${Array.from({ length: 90 }, (_, at) => `b${at}: { <<: *a }`).join("\n")}\n`;
+  expect(readYaml(text)).toMatchObject({ problem: expect.stringContaining("more than 5000 keys are merged") });
+});
+
+test("a merge that appears twice is called by its name", () => {
+  const text = "a: &a { x: 1 }\nb:\n  <<: *a\n  <<: *a\n";
+  expect(readYaml(text)).toMatchObject({ line: 4, problem: expect.stringContaining("the key << appears twice") });
+});
+
 test("a merged map touches no prototype", () => {
   const { value } = readYaml("a: &a\n  __proto__: { evil: 1 }\nb:\n  <<: *a\n") as { value: { b: object } };
   expect(Object.getPrototypeOf(value.b)).toBe(Object.prototype);

@@ -1,6 +1,7 @@
 // YAML text to plain values: the quick reader first, the library for whatever that one leaves. Nothing in the text can
 // make it throw, grow without bound or touch a prototype.
 import { createRequire } from "node:module";
+import type { Document } from "yaml";
 import { readPlainYaml } from "./plain-yaml.ts";
 
 /** Read when it is called for, which is seldom: it takes as long as a third of a short command (tools/build.js). */
@@ -16,6 +17,8 @@ const MAX_COLUMNS = 200;
 const beyondPlain = "is not plain YAML, and only plain YAML is read beyond 4 MiB; simplify it or split the plan";
 /** How often the text behind one anchor may be repeated. */
 const MAX_ALIASES = 100;
+/** A merge copies: so many keys in all. */
+const MAX_MERGED = 5_000;
 
 export function readYaml(text: string): YamlResult {
   const plain = readPlainYaml(text);
@@ -45,7 +48,7 @@ export function readWithLibrary(text: string): YamlResult {
     // Warnings are about tags that the core schema does not know.
     const trouble = document.errors[0] ?? document.warnings[0];
     if (trouble !== undefined) return failed(lines.linePos(trouble.pos[0]).line, trouble.message);
-    const badKey = findBadKey(document.contents);
+    const badKey = findBadKey(document);
     if (badKey !== undefined) return failed(lines.linePos(badKey.offset).line, badKey.problem);
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
@@ -69,10 +72,16 @@ function lineTooDeep(text: string): number | undefined {
 
 const indentation = new RegExp(`^(?: |[-?:](?= )){${MAX_COLUMNS}}`);
 
-/** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost. */
-function findBadKey(root: unknown): { problem: string; offset: number } | undefined {
+interface BadKey {
+  problem: string;
+  offset: number;
+}
+
+/** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost; or merges beyond measure. */
+function findBadKey(document: Document): BadKey | undefined {
   const { isMap, isScalar, isSeq } = library();
-  const open: unknown[] = [root];
+  const open: unknown[] = [document.contents];
+  let merged = 0;
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (isSeq(node)) for (const item of node.items) open.push(item);
     if (!isMap(node)) continue;
@@ -80,10 +89,22 @@ function findBadKey(root: unknown): { problem: string; offset: number } | undefi
     for (const { key, value } of node.items) {
       open.push(value);
       if (!isScalar(key)) return { problem: "a key must be a single word or text", offset: node.range?.[0] ?? 0 };
-      const name = String(key.value);
-      if (keys.has(name)) return { problem: `the key ${name} appears twice in one map`, offset: key.range?.[0] ?? 0 };
+      const offset = key.range?.[0] ?? 0;
+      const isMerge = typeof key.value === "symbol";
+      const name = isMerge ? "<<" : String(key.value);
+      if (keys.has(name)) return { problem: `the key ${name} appears twice in one map`, offset };
       keys.add(name);
+      if (isMerge) merged += keysOf(value, document);
+      if (merged > MAX_MERGED) return { problem: `more than ${MAX_MERGED} keys are merged with <<`, offset };
     }
   }
   return undefined;
+}
+
+/** How many keys a merge brings: of a map, or of the maps in a list. */
+function keysOf(node: unknown, document: Document): number {
+  const { isAlias, isMap, isSeq } = library();
+  const source = isAlias(node) ? node.resolve(document) : node;
+  if (isSeq(source)) return source.items.reduce((sum: number, item) => sum + keysOf(item, document), 0);
+  return isMap(source) ? source.items.length : 0;
 }

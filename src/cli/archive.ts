@@ -1,16 +1,17 @@
 // maestro archive: ends the session, puts it away, and clears what it left in the repository.
 
 import { MaestroError } from "../errors.ts";
+import type { ResolvedSettings } from "../settings.ts";
 import type { Archived } from "../store/archive.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { settingsOf, withStore } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
-import { settleFirst, tidyRepository } from "./tidy.ts";
+import { settle, tidyRepository } from "./tidy.ts";
 
 export async function archive(io: Io, options: { json?: boolean }): Promise<number> {
   const settings = settingsOf(io);
-  while (!(await settleFirst(io, settings, true))) withStore(io, settings, refuseWhileRun);
+  await settleFirst(io, settings);
   const archived = withStore(io, settings, (store): Archived => {
     refuseWhileRun(store);
     return store.archive();
@@ -20,6 +21,16 @@ export async function archive(io: Io, options: { json?: boolean }): Promise<numb
   tell(io, archived, options);
   await tidyRepository(io, settings);
   return 0;
+}
+
+/** What killed attempts had done is kept first: afterwards nobody knows of it. */
+async function settleFirst(io: Io, settings: ResolvedSettings): Promise<void> {
+  for (;;) {
+    const settled = await settle(io, settings, true);
+    if (settled === "done") return;
+    if (settled === "busy") withStore(io, settings, refuseWhileRun);
+    else throw new MaestroError(settled.code ?? "io", settled.message, { hint: settled.hint });
+  }
 }
 
 function refuseWhileRun({ location }: SessionStore): void {

@@ -7,7 +7,7 @@ import { stripControls } from "../text.ts";
 import { redactorOf, settingsOf, withStore } from "./context.ts";
 import { duration } from "./engine-options.ts";
 import { type Io, printJson } from "./io.ts";
-import { settleFirst } from "./tidy.ts";
+import { type Settled, settle, warn } from "./tidy.ts";
 
 const STOP_PATIENCE_MS = 7_000;
 
@@ -22,7 +22,7 @@ export function retry(io: Io, phase: string, flags: DecisionFlags & { timeout?: 
 
 export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise<number> {
   const code = decide(io, phase, "skipped", flags);
-  await settleFirst(io, settingsOf(io), false);
+  await settle(io, settingsOf(io), false);
   return code;
 }
 
@@ -52,14 +52,20 @@ function reasonOf(io: Io, { reason }: DecisionFlags): string | undefined {
 
 export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
   const reason = reasonOf(io, flags);
-  const { id, location } = withStore(io, settingsOf(io), (store) => ({
+  const settings = settingsOf(io);
+  const { id, location } = withStore(io, settings, (store) => ({
     id: abortSession(store, reason, io.now()),
     location: store.location,
   }));
   // Somebody may have been about to resume it: that one sees the decision, and ends.
   let isGone = await engineGone(location);
-  while (isGone && !(await settleFirst(io, settingsOf(io), true))) isGone = await engineGone(location);
+  let settled: Settled = "busy";
+  while (isGone && settled === "busy") {
+    settled = await settle(io, settings, true);
+    isGone = await engineGone(location);
+  }
   if (!isGone) io.err("WARNING: The engine has not ended yet\n");
+  if (typeof settled !== "string") warn(io, settled);
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
   return 0;

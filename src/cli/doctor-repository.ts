@@ -1,7 +1,7 @@
 // What `maestro doctor` knows about git: whether attempts can be kept apart here, and what runs left lying about. With --fix it is cleared away.
 
 import { existsSync } from "node:fs";
-import { errno, MaestroError } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
 import { deadWorktrees } from "../git/dead-worktrees.ts";
 import type { Opening } from "../git/open.ts";
 import { list } from "../git/refs.ts";
@@ -20,7 +20,7 @@ import { openStore } from "./context.ts";
 import type { Finding } from "./finding.ts";
 import type { Io } from "./io.ts";
 import { openProject, worktreePrefix } from "./repository.ts";
-import { neededBy, type Problem, problemOf, tidy } from "./tidy.ts";
+import { expected, neededBy, type Problem, problemOf, tidy } from "./tidy.ts";
 
 const MAX_NAMES = 5;
 const check = "isolation";
@@ -37,12 +37,6 @@ export async function checkRepository(io: Io, settings: ResolvedSettings, fix: b
   } catch (error) {
     return [failure(expected(error))];
   }
-}
-
-/** What a person can act on; anything else is a defect. */
-function expected(error: unknown): Problem {
-  if (error instanceof MaestroError || errno(error) !== undefined) return problemOf(error);
-  throw error;
 }
 
 /** Whether attempts can have worktrees of their own here. */

@@ -373,7 +373,7 @@ export function plainWords(maestro: Command, words: readonly string[]): string[]
   for (const [i, word] of words.entries()) {
     if (word.startsWith("-") || at.commands.length === 0) return [...plain, ...words.slice(i)];
     const asksHelp: boolean = word === "help" && !words.some(isHelp);
-    if (asksHelp) return plainWords(maestro, [...plain, ...words.slice(i + 1), "--help"]);
+    if (asksHelp) return plainWords(maestro, [...plain, ...words.slice(i + 1).filter((one) => one !== "--"), "--help"]);
     at = at.commands.find((child) => child.name() === word);
     if (at === undefined) return words.filter((one) => !isHelp(one));
     plain.push(word);

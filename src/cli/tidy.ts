@@ -11,7 +11,7 @@ import { pruneWorktrees } from "../git/worktree-removal.ts";
 import { lastAttempt, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archivedNames } from "../store/archive.ts";
-import { claimEngine, runningEngine } from "../store/engine-lock.ts";
+import { claimEngine, runningEngine, tryClaimEngine } from "../store/engine-lock.ts";
 import { readIntent } from "../store/integration-file.ts";
 import type { StateLocation } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
@@ -41,7 +41,7 @@ export interface Problem {
 export async function tidyRepository(io: Io, settings: ResolvedSettings): Promise<void> {
   const { settled, problems } = await tidy(io, settings);
   if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
-  for (const { message, hint } of problems) io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+  for (const problem of problems) warn(io, problem);
 }
 
 /** Outside git there is nothing to clear. */
@@ -67,9 +67,9 @@ export async function tidy(io: Io, settings: ResolvedSettings): Promise<Tidied> 
   }
 }
 
-/** The worktrees that a resume would look into. */
+/** The worktrees that somebody has still to look into. */
 export function neededBy(session: Session | undefined): ReadonlySet<string> {
-  return new Set(session?.aborted ? [] : unexamined(session));
+  return new Set(unexamined(session));
 }
 
 /** The worktrees of attempts whose end nobody has seen. */
@@ -78,42 +78,62 @@ function unexamined(session: Session | undefined): string[] {
   return last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : []));
 }
 
+/** `busy`: an engine is at the session, and may leave it as it was. A problem: what killed attempts had done could not be kept. */
+export type Settled = "done" | "busy" | Problem;
+
 /**
- * Before a session is put away, or after a person has decided against a phase: a change that was half in the project is finished or undone.
- * `isOver`: nobody goes on with the session, and what killed attempts had done is kept. False when an engine is at the session, and may leave
- * it as it was.
+ * Before a session is put away, or after a person has decided against a phase: a change that was half in the project is finished or undone; if
+ * that cannot be done it stays on record, and is told. `isOver`: nobody goes on with the session, and what killed attempts had done is kept.
  */
-export async function settleFirst(io: Io, settings: ResolvedSettings, isOver: boolean): Promise<boolean> {
+export async function settle(io: Io, settings: ResolvedSettings, isOver: boolean): Promise<Settled> {
   const store = openStore(io, settings);
+  const { location } = store;
   try {
     readSession(store);
     const isOwed = isOver && unexamined(store.session).length > 0;
-    if (readIntent(store.location) === undefined && !isOwed) return true;
-    const opening = await openProject(io);
-    if (opening.kind !== "open") return true;
+    const isBegun = (await orWarn(io, async () => readIntent(location) !== undefined)) ?? false;
+    if (!isBegun && !isOwed) return "done";
+    const opening = await orWarn(io, () => openProject(io));
+    if (opening?.kind !== "open") return "done";
     const { repository } = opening;
-    const settled = await settleIfIdle({ repository, location: store.location }, store, io.now());
-    if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
-    if (runningEngine(store.location) !== undefined) return false;
-    if (!isOwed) return true;
-    const release = claimEngine(store.location);
+    const release = tryClaimEngine(location);
+    if (release === undefined) return "busy";
     try {
-      const told = await rescueWork(repository, store, excluded(repository, store.location));
-      for (const line of told) io.err(`${line}\n`);
-      return true;
+      // Whoever had it before may have been at it.
+      readSession(store);
+      const told = isBegun
+        ? await orWarn(io, () => settleProject({ repository, location }, store, io.now()))
+        : undefined;
+      if (told !== undefined) io.err(`WARNING: ${told}\n`);
+      return isOver ? await rescue(io, repository, store) : "done";
     } finally {
       release();
     }
-  } catch (error) {
-    if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
-    if (runningEngine(store.location) !== undefined) return false;
-    // It stays on record, and what follows is not made worse by it.
-    const { message, hint } = problemOf(error);
-    io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
-    return true;
   } finally {
     store.close();
   }
+}
+
+async function rescue(io: Io, repository: Repository, store: SessionStore): Promise<"done" | Problem> {
+  try {
+    const told = await rescueWork(repository, store, excluded(repository, store.location));
+    for (const line of told) io.err(`${line}\n`);
+    return "done";
+  } catch (error) {
+    return expected(error);
+  }
+}
+
+/** Undefined, and a warning, for what a person can act on. */
+async function orWarn<T>(io: Io, work: () => Promise<T>): Promise<T | undefined> {
+  const problems: Problem[] = [];
+  const done = await collecting(problems, work);
+  for (const problem of problems) warn(io, problem);
+  return done;
+}
+
+export function warn(io: Io, { message, hint }: Problem): void {
+  io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
 }
 
 /** An engine that runs is at it itself. */
@@ -150,10 +170,15 @@ async function collecting<T>(problems: Problem[], work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
-    problems.push(problemOf(error));
+    problems.push(expected(error));
     return undefined;
   }
+}
+
+/** What a person can act on; anything else is a defect. */
+export function expected(error: unknown): Problem {
+  if (error instanceof MaestroError || errno(error) !== undefined) return problemOf(error);
+  throw error;
 }
 
 export function problemOf(error: unknown): Problem {

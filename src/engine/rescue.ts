@@ -1,8 +1,9 @@
 // What attempts had done when their engine died, before their worktrees are let go of with the session: it is looked at, kept and recorded, as
 // the engine would have done at their end.
 
+import { errno, MaestroError, reasonOf } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
-import { adoptWorktree } from "../git/worktree.ts";
+import { adoptWorktree, pathOf } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
 import { lastAttempt } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
@@ -26,17 +27,31 @@ export async function rescueWork(
     const last = lastAttempt(phase);
     const { worktree: name = null, base = null } = last?.placed ?? {};
     if (last?.result !== null || name === null || base === null) continue;
-    const worktree = adoptWorktree(repository, name, purposeOf({ phase: phase.id, ...last }));
-    if (worktree === undefined) continue;
-    const examined = { phase: phase.id, attempt: last.attempt };
-    const { changes } = await examineWorktree({ repository, store, exclude }, examined, worktree, base);
-    if (changes.total > 0) {
-      store.update(() => ({ events: [{ type: "attempt.changed", ...examined, ...changes }], result: null }));
-      const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
-      const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
-      told.push(`Phase ${phase.id} was at work on ${files} when its engine died; ${where}`);
+    try {
+      const worktree = adoptWorktree(repository, name, purposeOf({ phase: phase.id, ...last }));
+      if (worktree === undefined) continue;
+      const examined = { phase: phase.id, attempt: last.attempt };
+      const { changes } = await examineWorktree({ repository, store, exclude }, examined, worktree, base);
+      if (changes.total > 0) {
+        store.update(() => ({ events: [{ type: "attempt.changed", ...examined, ...changes }], result: null }));
+        const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
+        const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
+        told.push(`Phase ${phase.id} was at work on ${files} when its engine died; ${where}`);
+      }
+    } catch (error) {
+      throw lost(phase.id, pathOf(repository, name), error);
     }
     await removeWorktree(repository, name);
   }
   return told;
+}
+
+/** It stays where it is. */
+function lost(phase: string, path: string, error: unknown): unknown {
+  if (!(error instanceof MaestroError) && errno(error) === undefined) return error;
+  const reason = error instanceof MaestroError ? error.message : reasonOf(error);
+  return new MaestroError("io", `The work of phase ${phase} could not be kept: ${reason}`, {
+    hint: `It lies in ${path}. Mend that, or let go of it: git worktree remove --force "${path}"`,
+    cause: error,
+  });
 }

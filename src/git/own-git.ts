@@ -64,6 +64,11 @@ export function ownDirectory(place: string): string {
   return join(place, "git");
 }
 
+/** Where its files are. */
+export function ownDirectories(place: string): string[] {
+  return [ownDirectory(place), join(ownDirectory(place), "info")];
+}
+
 /** Makes the directory, or brings it up to date: what the user ignores is taken over each time a repository is opened. */
 export function prepareOwnGit(repository: Repository, excludesFile: string | undefined): void {
   const path = ownDirectory(repository.place);

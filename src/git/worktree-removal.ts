@@ -8,7 +8,7 @@ import { Directory } from "../store/contained.ts";
 import { isTemporary, sweepTemporaries } from "../store/durable.ts";
 import { judge } from "../store/identity.ts";
 import { deadWorktrees } from "./dead-worktrees.ts";
-import { ownDirectory } from "./own-git.ts";
+import { ownDirectories, ownDirectory } from "./own-git.ts";
 import { readFile } from "./read-file.ts";
 import { aboutWorktrees } from "./registration.ts";
 import { removeDirectory } from "./remove-directory.ts";
@@ -43,6 +43,7 @@ export async function pruneWorktrees(
     for (const name of dead) await removeWorktree(repository, name);
     await unregister(repository, (name) => !markedNames(place).includes(name) && place.lstat(name) === undefined);
     sweepTemporaries(place);
+    for (const path of ownDirectories(repository.place)) sweepBelow(path);
     sweepLocks(place);
     return dead;
   } finally {
@@ -103,6 +104,15 @@ function nameOf({ place }: Repository, path: string): string | undefined {
 }
 
 /** Lock files of a git that was killed while it wrote one of our temporary files. */
+function sweepBelow(path: string): void {
+  const directory = Directory.openRoot(path);
+  try {
+    sweepTemporaries(directory);
+  } finally {
+    directory.close();
+  }
+}
+
 function sweepLocks(place: Directory): void {
   for (const entry of place.list()) {
     const target = entry.replace(/\.lock$/, "");

@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { GitProject, workFiles } from "../../test/support/git-repository.ts";
+import { newTemporaryName } from "../store/durable.ts";
 import { ownIdentity } from "../store/identity.ts";
 import { changesBetween } from "./changes.ts";
 import { commitTree } from "./commit.ts";
@@ -392,6 +393,15 @@ describe("pruning", () => {
     expect(await pruneWorktrees(repository)).toEqual([]);
     expect(registered()).toBe(1);
     expect(readdirSync(repository.place)).toEqual(live);
+  });
+
+  it("sweeps what a killed process was about to write, wherever in its place", async () => {
+    const places = ["", "git", "git/info"].map((path) => join(repository.place, path));
+    const before = places.map((path) => readdirSync(path));
+    const dead = newTemporaryName().replace(/-[^-]+-([0-9a-f]{24}\.tmp)$/, "-1-$1");
+    for (const path of places) writeFileSync(join(path, dead), "");
+    await pruneWorktrees(repository);
+    expect(places.map((path) => readdirSync(path))).toEqual(before);
   });
 
   it("leaves a worktree that somebody took over: a result is not lost with the process that ordered it", async () => {

@@ -170,8 +170,13 @@ function copyIndexFile(from: string, to: string): void {
 
 function describe(repository: Repository, name: string, about: Omit<Marker, "v" | "owner">): Worktree {
   const { purpose, commit, apart } = about;
-  const path = join(repository.place, name, basename(repository.toplevel) || "root");
+  const path = pathOf(repository, name);
   return { name, purpose, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+}
+
+/** Where its files are. */
+export function pathOf(repository: Repository, name: string): string {
+  return join(repository.place, name, basename(repository.toplevel) || "root");
 }
 
 function isOursOrDead({ owner }: Marker): boolean {

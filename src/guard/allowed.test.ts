@@ -57,6 +57,8 @@ const commands = [
   "ln -s ../lib/a b && cp a b",
   "ln -s a b; ln -s b a; npm test > a",
   "ln -sfn releases/5 current && rm -rf current/cache",
+  "cd ~/.ssh && ssh-keygen -t ed25519 -f id_deploy -N ''",
+  "git submodule foreach --recursive git clean -ffdx",
   "mktemp",
   "mkdir -p a/b",
   "touch a.ts",

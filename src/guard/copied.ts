@@ -39,16 +39,25 @@ export function copied(call: Call): Copy[] {
   }));
 }
 
-/** The links that `ln` makes: where each lies, and where it leads. */
+/** The links that a command makes: where each lies, and where it leads. */
 export function linkedBy(call: Call): [place: string, target: string][] {
-  if (call.name !== "ln") return [];
-  const options = new Options(call.args, letters.ln);
+  const { name, args, cwd } = call;
+  if (name !== "ln" && name !== "link" && name !== "cp") return [];
+  const options = new Options(args, letters[name] ?? "tS");
+  const isSymbolic = options.has("s", "--symbolic", "--symbolic-link");
+  if (name === "cp" && !isSymbolic && !options.has("l", "--link")) return [];
   // A symbolic link is read from where it lies.
-  const isRead = options.has("s", "--symbolic") && !options.has("r", "--relative");
-  return copied(call).map(({ source, path }) => {
-    const place = locate(path, call.cwd);
-    return [place, locate(source, isRead ? parentOf(place) : call.cwd)];
+  const isRead = isSymbolic && name === "ln" && !options.has("r", "--relative");
+  return copied({ ...call, name: name === "link" ? "ln" : name }).map(({ source, path }) => {
+    const place = locate(path, cwd);
+    return [place, locate(source, isRead ? parentOf(place) : cwd)];
   });
+}
+
+/** What is a link stays one when it is moved, or copied as it is. */
+export function movedBy(call: Call): [from: string, to: string][] {
+  if (call.name !== "mv" && call.name !== "cp") return [];
+  return copied(call).map(({ source, path }) => [locate(source, call.cwd), locate(path, call.cwd)]);
 }
 
 function isRemote(path: string): boolean {
@@ -56,7 +65,7 @@ function isRemote(path: string): boolean {
 }
 
 function looksLikeDirectory(path: string): boolean {
-  return path.endsWith("/") || /^\.{1,2}$/.test(baseName(normal(path))) || /(?:^|\/)\.(?:git|gemini)$/.test(path);
+  return path.endsWith("/") || /^\.{1,2}$/.test(baseName(normal(path))) || /(?:^|\/)\.(?:git|gemini|ssh)$/.test(path);
 }
 
 /** The home, the project and what lies around them are directories. */

@@ -3,6 +3,7 @@
 import type { Ground } from "./ground.ts";
 import { Options } from "./options.ts";
 import { isInside, locate, normal, segmentsOf } from "./paths.ts";
+import { isKnown } from "./shape.ts";
 import { type Denial, deny } from "./verdict.ts";
 
 interface Given {
@@ -13,45 +14,56 @@ interface Given {
 /** `-x` and `-X` take what is ignored, from here downwards. */
 export function judgeClean({ args, cwd }: Given, ground: Ground): Denial | undefined {
   const options = new Options(args, "e", ["--exclude"]);
-  if (!options.has("x", "X") || options.has("n", "--dry-run")) return undefined;
-  const state = stateOf(ground);
-  if (options.all("e", "--exclude").some((pattern) => spares(pattern, state, cwd))) return undefined;
-  return refuse("git clean -x", `Add "-e ${topOf(state, ground)}"`, sweptBy(options.operands, cwd, cwd), ground);
+  // For -X the patterns of -e are more to take.
+  const isOnly = options.has("X");
+  if ((!options.has("x") && !isOnly) || options.has("n", "--dry-run")) return undefined;
+  if (!isOnly && options.all("e", "--exclude").some((pattern) => spares(pattern, ground))) return undefined;
+  const instead = isOnly ? "Name the paths" : `Add "-e ${topOf(ground)}", or name the paths`;
+  return refuse(isOnly ? "git clean -X" : "git clean -x", instead, swept(options.operands, cwd, cwd), ground);
 }
 
 /** `--all` takes what is ignored, wherever it is called. */
 export function judgeStash({ args, cwd }: Given, ground: Ground): Denial | undefined {
-  const options = new Options(args, "m", ["--message"]);
+  const end = args.indexOf("--");
+  const options = new Options(end < 0 ? args : args.slice(0, end), "m", ["--message"]);
   const [verb = "push", ...rest] = options.operands;
   if (!options.has("a", "--all") || (verb !== "push" && verb !== "save")) return undefined;
+  const paths = end < 0 ? rest : [...rest, ...args.slice(end + 1)];
   const project = normal(ground.projectRoot);
   const root = isInside(cwd, project) ? project : cwd;
-  return refuse("git stash --all", 'Use "git stash -u"', sweptBy(verb === "push" ? rest : [], cwd, root), ground);
+  const instead = 'Use "git stash -u", or name the paths';
+  return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), ground);
 }
 
-function sweptBy(paths: readonly string[], cwd: string, root: string): string[] {
-  return paths.length === 0 ? [root] : paths.map((path) => locate(path, cwd));
+/** A path with magic or patterns may be anything. */
+function swept(paths: readonly string[], cwd: string, root: string): string[] {
+  if (paths.length === 0 || paths.some((path) => !isKnown(path) || /^:|[*?[]/.test(path))) return [root];
+  return paths.map((path) => locate(path, cwd));
 }
 
-function refuse(command: string, instead: string, swept: readonly string[], ground: Ground): Denial | undefined {
+function refuse(command: string, instead: string, places: readonly string[], ground: Ground): Denial | undefined {
   const state = stateOf(ground);
-  const isSwept = swept.some((place) => isInside(state, place) || isInside(place, state));
+  const isSwept = places.some((place) => isInside(state, place) || isInside(place, state));
   if (!isSwept || ground.hasSession?.() !== true) return undefined;
-  return deny("sensitive-file", `"${command}" would take the session's state along. ${instead}, or name the paths.`);
+  return deny("sensitive-file", `"${command}" would take the session's state along. ${instead}.`);
 }
 
 function stateOf({ stateDir }: Ground): string {
   return normal(`${stateDir}/state`);
 }
 
-/** A pattern that names the state or what it lies in. */
-function spares(pattern: string, state: string, cwd: string): boolean {
-  const name = normal(pattern.replace(/^\/|[/*]+$/g, ""));
-  return segmentsOf(state).includes(name) || isInside(state, locate(name, cwd));
+/** A pattern that names the state, or a directory of the project that it lies in. */
+function spares(pattern: string, ground: Ground): boolean {
+  const name = pattern.replace(/^\/|[/*]+$/g, "");
+  return name !== "" && (inProject(ground).includes(name) || isInside(inProject(ground).join("/"), normal(name)));
 }
 
-/** The outermost directory of the state that is not the project's own. */
-function topOf(state: string, ground: Ground): string {
-  const project = normal(ground.projectRoot);
-  return isInside(state, project) ? (segmentsOf(state.slice(project.length))[0] ?? state) : state;
+/** The state's directories from the project on; all of them when it lies elsewhere. */
+function inProject(ground: Ground): string[] {
+  const [state, project] = [stateOf(ground), normal(ground.projectRoot)];
+  return segmentsOf(isInside(state, project) ? state.slice(project.length) : state);
+}
+
+function topOf(ground: Ground): string {
+  return inProject(ground)[0] ?? stateOf(ground);
 }

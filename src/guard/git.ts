@@ -142,7 +142,7 @@ export function innerOfGit(call: Call): Inner[] {
     else if (runsCommand.test(key)) found.push({ code: value, cwd, isGuess: true });
   }
   if (verb === "submodule" && args.includes("foreach"))
-    found.push(foreach(args.slice(args.indexOf("foreach") + 1), cwd));
+    found.push(foreach(args.slice(args.indexOf("foreach") + 1), `${cwd}/${UNKNOWN}`));
   if (verb === "bisect" && args[0] === "run") found.push({ argv: args.slice(1), cwd });
   if (verb === "rebase")
     for (const code of new Options(args, "xsXC", ["--exec"]).all("x", "--exec")) found.push({ code, cwd });

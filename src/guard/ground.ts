@@ -13,6 +13,8 @@ export interface Ground {
   extensionRoot: string | undefined;
   /** Follows the links of a path that may not exist. Only called for destinations. */
   realpath?: (path: string) => string;
+  /** Where a shape leads through links that the command line itself has made. */
+  through?: (path: string) => string;
   /** Whether a session lies in `stateDir`. Only asked about what would sweep it away unnamed. */
   hasSession?: () => boolean;
 }

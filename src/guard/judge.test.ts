@@ -193,6 +193,8 @@ describe("what cannot be judged is denied (P13, C39)", () => {
     ["words without number", "a ".repeat(130_000)],
     ["a text that doubles itself", `x=aaaaaaaa;${"x=$x$x;".repeat(2000)}${"eval $x;".repeat(5000)}`],
     ["code that runs itself", `x='${"a ".repeat(30_000)}';${'eval "$x";'.repeat(1000)}`],
+    ["links in a circle", `ln -s x y; ln -s y x; for i in {1..250}; do ln -s ../{1..60} d$i/; touch x/{1..60}; done`],
+    ["links by the thousand", `ln -s ${"../a ".repeat(2000)}d/; ${"ln -s a b; touch b/c; ".repeat(2000)}rm -rf /`],
     ["loops in loops", `${"for i in {1..50}; do ".repeat(20)}a${"; done".repeat(20)}; ${"echo $(ls) ".repeat(6000)}`],
   ])("%s: an answer in time (T3)", (_, command) => {
     const took = quickest(200, () => expect(judgeCommand(command, ground).verdict).toBe("deny"));

@@ -88,10 +88,10 @@ function refuseFile(field: string, cwd: string, ground: Ground): Denial | undefi
 }
 
 /** Where it lies when there are links on the way; a link itself may go. */
-function throughLinks(path: string, { realpath }: Ground): string[] {
+function throughLinks(path: string, { realpath, through }: Ground): string[] {
   const parent = parentOf(path);
-  if (realpath === undefined || !isKnown(parent)) return [];
-  const real = realpath(parent);
+  if (!isKnown(parent)) return [];
+  const real = realpath?.(parent) ?? through?.(parent) ?? parent;
   return real === parent ? [] : [normal(`${real}/${baseName(path)}`)];
 }
 

@@ -192,6 +192,16 @@ const commands = [
   "cd d && ln -sr ../.env z && cp a z",
   "ln -s .env d/; ln -s d e; ln -sfn .env y; node x >> y",
   "ln -s ~/.bashrc rc && cp a rc",
+  "mkdir -p a; ln -s a c; ln -s ../.git/config c/z; cp x c/z",
+  "cp -s .git/config z && cp a z",
+  "cp -l .env z && cp a z",
+  "link .git/config z && cp a z",
+  "ln -s .git/config z; mv z y; cp a y",
+  "ln -s .git/config z; cp -P z y; npm test > y",
+  "ln -s .git/hooks h; tar xf a.tar -C h",
+  "ln -s .git/hooks h; cp x h/*",
+  "cp authorized_keys ~/.ssh",
+  "tar xf k.tar -C ~/.ssh",
 ];
 
 describe("what sweeps ignored files away", () => {
@@ -201,6 +211,16 @@ describe("what sweeps ignored files away", () => {
   test.each([
     "git clean -fdx",
     "git clean -fdX",
+    "git clean -fdX -e .gemini",
+    "git clean -fdx -e project",
+    "git clean -fdx -e ''",
+    "git clean -fdx -e /",
+    "git clean -fdx :/",
+    "git clean -fdx '*'",
+    "git clean -fdx '.gemin*'",
+    "git clean -fdx -- ':!node_modules'",
+    "git stash push -a :/",
+    "git stash -a -- .",
     "git clean -xdf -e .env",
     "git clean -ffdx .",
     "git clean -fx .gemini",
@@ -223,11 +243,19 @@ describe("what sweeps ignored files away", () => {
     "git clean -fdx dist coverage",
     "cd src && git clean -fdx",
     "git -C /tmp/clone clean -fdx",
+    "git submodule foreach --recursive git clean -ffdx",
+    "git stash -a -- src",
     "git stash -u",
     "git stash push -a -- src",
     "git stash list --all",
   ])("may sweep what is not the session: %s", (command) => {
     expect(judged(command, true)).toBe("allow");
+  });
+});
+
+test("of keys it is said whose they are", () => {
+  expect(judgeCommand("cp k ~/.ssh/authorized_keys", ground)).toMatchObject({
+    reason: expect.stringContaining("the user's own"),
   });
 });
 

@@ -5,12 +5,14 @@ import { baseName, isInside, normal, segmentsOf } from "./paths.ts";
 import { canBe, isKnown, knownPart, shown } from "./shape.ts";
 import { type Denial, deny } from "./verdict.ts";
 
-type Sensitivity = "secret" | "guard";
+type Sensitivity = "secret" | "guard" | "login";
 
 /** A refusal when something is to be written at this place; a located shape. */
 export function refuseDestination(path: string, ground: Ground): Denial | undefined {
-  const kind = sensitivityOf(path, ground);
-  if (kind !== undefined) return refusal(path, kind);
+  for (const place of new Set([path, ground.through?.(path) ?? path])) {
+    const kind = sensitivityOf(place, ground);
+    if (kind !== undefined) return refusal(place, kind);
+  }
   if (ground.realpath === undefined || !isKnown(path) || !path.startsWith("/")) return undefined;
   const real = ground.realpath(path);
   const hidden = real === path ? undefined : sensitivityOf(real, ground);
@@ -21,21 +23,27 @@ export function refuseDestination(path: string, ground: Ground): Denial | undefi
 export function refuseRemoval(path: string, ground: Ground): Denial | undefined {
   // The repository of a fresh clone is its owner's to remove; the project's own is a matter of `places.ts`.
   if (/\/\.(?:git|gemini)$/i.test(path)) return undefined;
-  return isGuards(path.toLowerCase(), ground) ? refusal(path, "guard") : undefined;
+  const kind = sensitivityOf(path, ground);
+  return kind === undefined || kind === "secret" ? undefined : refusal(path, kind);
 }
 
 export function sensitivityOf(path: string, ground: Ground): Sensitivity | undefined {
   if (isSecret(baseName(path).toLowerCase())) return "secret";
+  if (isLogin(path.toLowerCase(), ground)) return "login";
   return isGuards(path.toLowerCase(), ground) ? "guard" : undefined;
 }
 
 function refusal(path: string, kind: Sensitivity): Denial {
-  const reason =
-    kind === "secret"
-      ? `${shown(path)} holds secrets and must not be written by an agent. Put names without values into .env.example, or ask the user to change it.`
-      : `${shown(path)} belongs to the guard, the session or git's own settings and must not be changed by an agent. Use the maestro commands for state, or ask the user.`;
-  return deny("sensitive-file", reason);
+  return deny("sensitive-file", `${shown(path)} ${reasons[kind]}`);
 }
+
+const reasons: Record<Sensitivity, string> = {
+  secret:
+    "holds secrets and must not be written by an agent. Put names without values into .env.example, or ask the user to change it.",
+  login: "is the user's own: what a login reads, or the keys it is made with. Ask the user to change it.",
+  guard:
+    "belongs to the guard, the session or git's own settings and must not be changed by an agent. Use the maestro commands for state, or ask the user.",
+};
 
 const harmlessEnv = new Set([".env.example", ".env.sample", ".env.template"]);
 const secretEndings = [".pem", ".key", ".credentials"];
@@ -48,7 +56,7 @@ function isSecret(name: string): boolean {
   return canBe(name, ".env") || canBe(name, ".env.local");
 }
 
-/** Settings of git and of Gemini CLI, the state of the session, the extension, what a login shell reads. */
+/** Settings of git and of Gemini CLI, the state of the session, the extension. */
 function isGuards(path: string, ground: Ground): boolean {
   const segments = segmentsOf(path);
   return (
@@ -56,7 +64,6 @@ function isGuards(path: string, ground: Ground): boolean {
     segments.some((name, i) => name === ".gemini" && isGeminisOwn(segments.slice(i + 1))) ||
     isState(path, ground) ||
     isExtension(path, ground) ||
-    isStartupFile(path, ground) ||
     isInside(path, "/etc/gemini-cli") ||
     path === "/etc/gitconfig"
   );
@@ -116,14 +123,17 @@ function isExtension(path: string, ground: Ground): boolean {
   return true;
 }
 
-/** What a login reads, and the keys it is made with. */
-const startupFile =
+const loginFile =
   /^(?:\.ssh\/(?:authorized_keys2?|config|rc|environment|id_[\w-]+)|\.netrc|\.aws\/credentials|\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.bash_aliases|\.profile|\.zshrc|\.zshenv|\.zprofile|\.zlogin|\.gitconfig|\.config\/git\/config|\.config\/fish\/config\.fish)$/;
 
-function isStartupFile(path: string, { home }: Ground): boolean {
+/** What a login reads, and the keys it is made with. Among keys, a name that nobody knows may be one of them. */
+function isLogin(path: string, { home }: Ground): boolean {
   const homes = home === undefined ? [] : [normal(home).toLowerCase()];
   const [top, name, ...rest] = segmentsOf(path);
   if (top === "root") homes.push("/root");
   if ((top === "home" || top === "users") && rest.length > 0) homes.push(`/${top}/${name}`);
-  return homes.some((root) => isInside(path, root) && startupFile.test(path.slice(root.length + 1)));
+  return homes.some((root) => {
+    const inside = isInside(path, root) ? path.slice(root.length + 1) : "";
+    return loginFile.test(inside) || (inside.startsWith(".ssh/") && !isKnown(inside));
+  });
 }

@@ -3,9 +3,10 @@
 import type { Assignment, Command } from "unbash";
 import { aliasCode, LIST, runBuiltin } from "./builtins.ts";
 import { type Call, computed, type Feed, type Inner, isSilent, nothing } from "./call.ts";
-import { linkedBy } from "./copied.ts";
+import { linkedBy, movedBy } from "./copied.ts";
 import { branchChosen } from "./git.ts";
 import { Grammar, type Node, type Streams } from "./grammar.ts";
+import type { Links } from "./links.ts";
 import { guessedNames, programName } from "./names.ts";
 import { Options } from "./options.ts";
 import { baseName } from "./paths.ts";
@@ -170,7 +171,7 @@ export class Walk extends Grammar {
     }
     const branch = branchChosen(call);
     if (branch !== undefined) shell.shared.branch = branch;
-    for (const [place, target] of linkedBy(call)) shell.shared.links.add(place, target);
+    this.#link(call, shell.shared.links);
     const isHere = call.name === "command" || call.name === "builtin";
     let feed: Feed | undefined;
     const inside = innerOf(call);
@@ -179,6 +180,13 @@ export class Walk extends Grammar {
     for (const inner of innerOfCode(call)) this.#inner(inner, shell.fork(), streams, variables);
     if (call.stdout.kind === "file" || call.stdout.kind === "device") return nothing;
     return feed !== undefined && call.name !== "find" && call.name !== "git" ? feed : printedBy(call);
+  }
+
+  #link(call: Call, links: Links): void {
+    const isFollowed =
+      linkedBy(call).every(([place, target]) => links.add(place, target)) &&
+      movedBy(call).every(([from, to]) => links.move(from, to));
+    if (!isFollowed) this.refuse("too-large", "This makes more links than can be followed. Make them with a script.");
   }
 
   #inner(inner: Inner, shell: Shell, streams: Streams, variables: Variables): Feed {

@@ -5,7 +5,7 @@ import { copied } from "./copied.ts";
 import { edited } from "./edited.ts";
 import { readGit } from "./git.ts";
 import { cutAtEquals, Options } from "./options.ts";
-import { baseName } from "./paths.ts";
+import { baseName, locate } from "./paths.ts";
 import { STAR } from "./shape.ts";
 import { isWrapper } from "./wrappers.ts";
 
@@ -35,6 +35,7 @@ const writers: Record<string, (call: Call) => Written[]> = {
   cp: copied,
   mv: copied,
   ln: copied,
+  link: (call) => copied({ ...call, name: "ln" }),
   install: copied,
   rsync: copied,
   scp: copied,
@@ -66,10 +67,10 @@ const writers: Record<string, (call: Call) => Written[]> = {
     const paths = args.filter((_, i) => /^-(?:out|keyout|writerand)$/.test(args[i - 1] ?? ""));
     return paths.map((path) => ({ path, isContent: isEncoding }));
   },
-  "ssh-keygen": ({ args }) => {
+  "ssh-keygen": ({ args, cwd }) => {
     const options = new Options(args, "bCfFIJKLMmNnOPRrsTtVwYzZDEAa");
     // A key that is there it does not overwrite unasked.
-    const files = options.all("f").filter((path) => !/\/\.ssh\/id_[\w-]+$/.test(path));
+    const files = options.all("f").filter((path) => !/\/\.ssh\/id_[\w-]+$/.test(locate(path, cwd)));
     return options.has(..."yleipRFY") ? [] : files.map(made);
   },
   mkcert: ({ args }) => args.filter((_, i) => /^-(?:key|cert|p12)-file$/.test(args[i - 1] ?? "")).map(made),

@@ -28,7 +28,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
-    // Looked up when something is to be written: most commands write nothing.
+    // Looked up when something is to be written: most commands that are judged quickly write nothing.
     get stateDir() {
       stateDir ??= stateDirectory(here);
       return stateDir;

@@ -39,7 +39,7 @@ const paths = z.array(path).check(z.maxLength(100_000));
 const agent = z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/));
 const count = z.int().check(z.nonnegative());
 /** From 1. */
-const number = z.int().check(z.positive());
+const number = z.int().check(z.gte(1));
 
 const phaseStatus = z.enum(phaseStatuses);
 const sessionStatus = z.enum(sessionStatuses);

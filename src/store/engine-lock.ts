@@ -9,10 +9,21 @@ const ENGINE_LOCK = ".engine";
 
 /** Takes the lock; returns how to let go. A second engine is refused and told who the first one is. */
 export function claimEngine(location: StateLocation): () => void {
+  const claimed = claim(location);
+  if (typeof claimed === "function") return claimed;
+  throw alreadyRunning(claimed.heldBy);
+}
+
+/** Undefined when somebody else has it. */
+export function tryClaimEngine(location: StateLocation): (() => void) | undefined {
+  const claimed = claim(location);
+  return typeof claimed === "function" ? claimed : undefined;
+}
+
+function claim(location: StateLocation): (() => void) | { heldBy: LockOwner | undefined } {
   const claimed = inState(location, ["state"], (directory) => claimLock(directory, ENGINE_LOCK));
   if (claimed === undefined) throw new MaestroError("environment", `There is no state directory: ${location.shown}`);
-  if ("heldBy" in claimed) throw alreadyRunning(claimed.heldBy);
-  return () => void inState(location, ["state"], claimed.release);
+  return "heldBy" in claimed ? claimed : () => void inState(location, ["state"], claimed.release);
 }
 
 /** The engine that drives the session now; undefined when there is none. */

@@ -19,7 +19,7 @@ const record = z.once(() => {
     v: z.literal(1),
     session: word(200),
     phase: word(64),
-    attempt: z.int().check(z.positive()),
+    attempt: z.int().check(z.gte(1)),
     /** By the engine, or because a person asked for it. */
     what: z.enum(["integrate", "apply", "revert"]),
     /** The project's tree before and after. */

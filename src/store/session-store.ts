@@ -56,6 +56,7 @@ export class SessionStore {
   readonly #journal = new Journal();
   readonly #view: ViewKeeper;
   #swept = false;
+  #isHidden = false;
   /** This process has recorded something that the view does not show yet. */
   #undrawn = false;
   #timer: NodeJS.Timeout | undefined;
@@ -184,10 +185,22 @@ export class SessionStore {
       const fault = this.#options.fault?.(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
-    if (events[0]?.type === "session.created") hideFromGit(this.location, directory);
+    this.#hide();
     this.#journal.append(directory, events, this.#options.now(), isLast);
     this.#undrawn = true;
     this.#scheduleView();
+  }
+
+  /** Once: it is not what anybody came for, and stops nobody. */
+  #hide(): void {
+    if (this.#isHidden) return;
+    this.#isHidden = true;
+    try {
+      hideFromGit(this.location);
+    } catch (error) {
+      if (!(error instanceof MaestroError)) throw error;
+      this.#options.warn(error.message);
+    }
   }
 
   /** Ends the session: its plan documents, its view and its journal move to the archive. */

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { type Directory, ioError, pathFault, withDirectory } from "./contained.ts";
 import { newTemporaryName, shownPath } from "./durable.ts";
-import { locateState, type StateLocation, walk } from "./location.ts";
+import { inState, locateState, type StateLocation, walk } from "./location.ts";
 import { makeDirectories } from "./make-directories.ts";
 
 export const manifest: readonly (readonly string[])[] = [
@@ -43,17 +43,23 @@ export function ensureWorkspace(location: StateLocation, given = location.shown)
  * In a git repository, what is committed, stashed or cleaned must not take a session along, whatever the project ignores. A file of the
  * user's own stays as it is.
  */
-export function hideFromGit(location: StateLocation, directory: Directory): void {
+export function hideFromGit(location: StateLocation): void {
   if (!isInRepository(join(location.root, ...location.components))) return;
+  for (const part of ["state", "parallel"]) inState(location, [part], ignoreAll);
+}
+
+function ignoreAll(directory: Directory): void {
+  // An empty one is what a process left that was killed in the middle of it.
+  if ((directory.lstat(".gitignore")?.size ?? 0) > 0) return;
   try {
-    const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
+    const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT, 0o644);
     try {
-      writeSync(fd, "# A running session: not part of the project's history.\n*\n");
+      writeSync(fd, "# A session's own files: not part of the project's history.\n*\n");
     } finally {
       closeSync(fd);
     }
   } catch (error) {
-    if (errno(error) !== "EEXIST") throw ioError("write", shownPath(directory, ".gitignore"), error);
+    throw ioError("write", shownPath(directory, ".gitignore"), error);
   }
 }
 

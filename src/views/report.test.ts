@@ -145,6 +145,8 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     const text = shown(sessionOf(plan, lost));
     expect(text).toContain("\nNobody saw the end of 1 attempt: the engine had ended before\n");
     expect(text).not.toMatch(/Wall time|one column/);
+    const byHand: Timed[] = [move(0, "1", "pending", "in_progress"), ...fails(90, "1", "validation", "no")];
+    expect(shown(sessionOf(plan, byHand))).toContain("\nHow long it took is not known\n");
   });
 
   it("gives the same facts as data", () => {

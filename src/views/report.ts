@@ -53,11 +53,12 @@ function headLines(report: Report, paint: Paint, width: number): string[] {
 
 function timeLine({ wall_ms: wall, work_ms: work, phases }: Report): string[] {
   if (wall === null) return ["Nothing has run yet"];
-  const cut = phases.flatMap(({ attempts }) => attempts).filter(({ outcome }) => outcome === "unseen").length;
+  const attempts = phases.flatMap((phase) => phase.attempts);
+  const cut = attempts.filter(({ attempt, outcome }) => attempt !== null && outcome === "unseen").length;
   const unseen = cut === 0 ? [] : [`Nobody saw the end of ${plural(cut, "attempt")}: the engine had ended before`];
-  if (wall === 0 && cut > 0) return unseen;
-  const side = wall === 0 ? "" : ` (${(work / wall).toFixed(1)} at a time on average)`;
-  return [`Wall time ${duration(wall)}, phases ${duration(work)} in sum${side}`, ...unseen];
+  if (wall === 0) return cut > 0 ? unseen : ["How long it took is not known"];
+  const side = `${(work / wall).toFixed(1)} at a time on average`;
+  return [`Wall time ${duration(wall)}, phases ${duration(work)} in sum (${side})`, ...unseen];
 }
 
 function phaseTable({ phases, status: sessionStatus }: Report, paint: Paint, width: number): string[] {

@@ -10,6 +10,7 @@ import {
   allGone,
   background,
   isAlive,
+  journalOf,
   maestro,
   processesOf,
   spawned,
@@ -65,7 +66,8 @@ const changed = (name: string): Files => ({
 
 /** Also where an earlier attempt was killed halfway, and what it did is there already. */
 const changing = (name: string, over: Partial<PhaseSpec> = {}, first: Steps = []) => {
-  const steps: Steps = [["command", ["sh", "-c", change(name)]]];
+  // Where it is killed with all it started, it does not go on to report a success.
+  const steps: Steps = [["shell", change(name)]];
   return played(name, [...first, ...steps], { files_modified: [`${name}/**`], ...over }, steps);
 };
 
@@ -153,6 +155,11 @@ function expectNothingTorn(project: IsolatedProject, phases: PhaseSpec[], what: 
     const moved = files[`${name}/before.txt`] ?? files[`${name}/after.txt`];
     expect(moved, `${what}: the moved file is there under one name at least`).toBeDefined();
   }
+}
+
+function hasOpenAttempt(project: IsolatedProject): boolean {
+  const count = (type: string) => journalOf(project).filter((record) => record.type === type).length;
+  return count("attempt.started") > count("attempt.finished");
 }
 
 /** Nothing of a run is left, in the project, in its repository or in the cache; and nothing of the user's was touched. */
@@ -576,7 +583,8 @@ describe("kill -9 in the middle of an integration, and nobody resumes", () => {
         const { code, stdout } = await maestro(project, ["doctor", "--fix"], project.agents.env());
         expect(code, `${what}: ${stdout}`).toBe(0);
         expect(expectWhole(project, three, what).length, what).toBeGreaterThan(0);
-        await expectClean(project, belongings, what);
+        // What the other phase was at is left to the resume.
+        if (!hasOpenAttempt(project)) await expectClean(project, belongings, what);
         await expectRecovery(project, three, belongings, what);
       });
     },
@@ -740,6 +748,32 @@ describe("kill -9 while an agent is at work in its worktree", () => {
       expect(later.stdout).toBe(shown.stdout);
       expect(below(filesOf(project), "one")).not.toEqual(changed("one"));
       await expectClean(project, belongings, "aborted");
+    });
+  });
+
+  test.concurrent("and its work cannot be kept: it is not put away before somebody has decided about it", async () => {
+    await within(phases, async (project) => {
+      const belongings = project.belongings();
+      const { engine } = await atWork(project);
+      engine.child.kill("SIGKILL");
+      await engine.ended;
+      const obstacle = project.write(".git/refs/maestro", "in the way\n");
+      const refused = await maestro(project, ["archive"], project.agents.env());
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      const [, place = ""] =
+        /The work of phase one could not be kept: .*It lies in (\S+)\. /s.exec(refused.stderr) ?? [];
+      const half = () => readFileSync(join(place, "one/text.txt"), "utf8");
+      expect(half()).toContain("changed\n");
+      const aborted = await maestro(project, ["abort"], project.agents.env());
+      expect([aborted.code, aborted.stderr]).toEqual([0, expect.stringContaining(`It lies in ${place}.`)]);
+      await maestro(project, ["doctor", "--fix"], project.agents.env());
+      expect(half()).toContain("changed\n");
+      rmSync(obstacle);
+      const archived = await maestro(project, ["archive"], project.agents.env());
+      expect(archived.code, archived.stderr).toBe(0);
+      const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
+      expect(shown.stdout).toContain("-line 2\n+changed\n");
+      await expectClean(project, belongings, "archived");
     });
   });
 

@@ -56,12 +56,17 @@ describe("the command line", () => {
       ["guard", "check", "--help"],
     ],
     [
+      ["help", "--", "workspace"],
+      ["workspace", "--help"],
+    ],
+    [
       ["session", "help", "create"],
       ["session", "create", "-h"],
     ],
   ])("%j is %j", (asked, plain) => {
     expect(project.maestro(asked)).toEqual(project.maestro(plain));
     expect(project.maestro(asked)).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage: maestro") });
+    expect(project.list()).toEqual([]);
   });
 
   it("has examples in the help of every command", () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { manifest } from "../../src/store/workspace.ts";
-import { hookInput, hookPath, startHook } from "../support/hooks.ts";
+import { hook, hookInput, hookPath, startHook } from "../support/hooks.ts";
 import { maestroPath, Project, planText, type Run } from "../support/project.ts";
 
 let project: Project;
@@ -41,17 +41,39 @@ describe.runIf(existsSync("/proc/self"))("a state directory where the system mak
 describe("a session in a git repository", () => {
   const git = (...args: string[]) => project.run("git", ["-c", "user.name=u", "-c", "user.email=u@x", ...args]);
 
-  it("is not committed, stashed or cleaned with the work, whatever the project ignores; its plans are", () => {
+  const prepare = () => {
     git("init", "-q");
     project.write(".gemini/plans/2026-02-14-x-impl-plan.md", planText([{ id: 1 }]));
     project.maestro(["session", "create", ".gemini/plans/2026-02-14-x-impl-plan.md"]);
+  };
+
+  it("is not committed, stashed or cleaned with the work, whatever the project ignores; its plans are", () => {
+    prepare();
+    project.write(".gemini/parallel/batch/prompts/coder.txt", "");
     git("add", "-A");
     expect(git("ls-files").stdout).toBe(".gemini/plans/2026-02-14-x-impl-plan.md\n");
     git("commit", "-qm", "all");
     project.write("new.txt", "");
     expect(git("stash", "-u").code).toBe(0);
     expect(git("clean", "-fdq").code).toBe(0);
-    expect([project.exists("new.txt"), project.maestro(["session", "note", "here"]).code]).toEqual([false, 0]);
+    expect([project.exists("new.txt"), project.exists(".gemini/parallel/batch/prompts/coder.txt")]).toEqual([
+      false,
+      true,
+    ]);
+    expect(project.maestro(["session", "note", "here"]).code).toBe(0);
+  });
+
+  it("is kept from commands that take also what is ignored", () => {
+    const command = "git clean -fdx";
+    const input = { tool_name: "run_shell_command", tool_input: { command } };
+    const judged = () => [
+      project.maestro(["guard", "check", command]).code,
+      hook(project, "BeforeTool", input).reply.decision,
+    ];
+    project.maestro(["workspace"]);
+    expect(judged()).toEqual([0, "allow"]);
+    prepare();
+    expect(judged()).toEqual([1, "deny"]);
   });
 
   it("leaves an ignore file of the user's as it is", () => {
