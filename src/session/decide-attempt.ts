@@ -1,7 +1,16 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
 import { decideMove, type FileLists, requirePhase } from "./decide.ts";
-import type { ErrorRecord, EventOf, Evidence, FileChange, FileHashes, SessionEvent, WarningCode } from "./events.ts";
+import type {
+  AttemptOutcome,
+  ErrorRecord,
+  EventOf,
+  Evidence,
+  FileChange,
+  FileHashes,
+  SessionEvent,
+  WarningCode,
+} from "./events.ts";
 import type { ReportedWork } from "./evidence.ts";
 import type { Shortfall } from "./judge-handoff.ts";
 import { type Changes, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
@@ -72,15 +81,23 @@ export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: 
     { type: "attempt.finished", phase: id, ...end.finished },
   ];
   if (phase.status !== "in_progress") return events;
-  if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules));
+  if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules, end.finished.outcome));
   if (end.failure !== undefined) return [...events, ...fail(phase, end.failure, rules)];
   const isDone = end.finished.outcome === "success" && !end.isApart && (phase.plan?.validation ?? []).length === 0;
   return isDone ? [...events, completed(phase)] : events;
 }
 
-function workEvents(phase: SessionPhase, { handoff, files }: ReportedWork, { hashes }: Rules): SessionEvent[] {
+/** An attempt that was cut off has not handed over, whatever it had said by then. */
+function workEvents(
+  phase: SessionPhase,
+  { handoff, files }: ReportedWork,
+  { hashes }: Rules,
+  outcome?: AttemptOutcome,
+): SessionEvent[] {
   const agent = phase.agents[0] ?? "unknown";
-  return [{ type: "phase.handed_off", phase: phase.id, agent, handoff }, ...filesAdded(phase, files, hashes)];
+  const added = filesAdded(phase, files, hashes);
+  if (outcome === "interrupted" || outcome === "quota") return added;
+  return [{ type: "phase.handed_off", phase: phase.id, agent, handoff }, ...added];
 }
 
 function filesAdded(phase: SessionPhase, files: FileLists, hashes: Rules["hashes"]): SessionEvent[] {

@@ -137,8 +137,14 @@ export function awaitsIntegration(phase: SessionPhase): boolean {
   return phase.status === "in_progress" && isCurrent && isApart && attempt.result?.outcome === "success";
 }
 
-export function hasReported({ handoff }: SessionPhase): boolean {
-  return handoff?.status === "success" && handoff.missing.length === 0;
+/** What an attempt said that was cut off, or that has begun again since, is no report. */
+export function hasReported(phase: SessionPhase): boolean {
+  const { handoff, attempts } = phase;
+  if (handoff?.status !== "success" || handoff.missing.length > 0) return false;
+  // Without an attempt since the phase was last started it was a native delegation.
+  if (attempts.length <= (phase.attempts_at_start ?? 0)) return true;
+  const outcome = lastAttempt(phase)?.result?.outcome;
+  return outcome !== undefined && outcome !== "interrupted" && outcome !== "quota";
 }
 
 /** Completed, with a report of success and commands that passed. */

@@ -249,6 +249,23 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       expect((await outcomeOf(project)).phases).toMatchObject([{ retries: 0 }, { retries: 0 }]);
     }));
 
+  test.concurrent("is no report when the agent was killed between its words and its end: it is not validated, nor completed, but done again", () =>
+    withProcesses(async (project) => {
+      const phase = played(1, [["print"], ["write", ["printed", ""]], ["hang"]], { validation: ["true"] });
+      const agent = prepare(project, [phase]);
+      const engine = background(project, ["run", planPath, ...quick], agent.env());
+      await until("it has said all it had to say", () => project.exists("printed"));
+      engine.child.kill("SIGKILL");
+      await engine.ended;
+      await allGone(project);
+      const run = await maestro(project, ["resume", ...quick], agent.env());
+      expect(run.code, run.stderr).toBe(0);
+      expect(agent.notes("start").map((note) => note.attempt)).toEqual([1, 2]);
+      const told = journalOf(project).filter(({ type }) => type === "attempt.finished" || type === "phase.validated");
+      expect(told.map(({ outcome, result }) => outcome ?? result)).toEqual(["interrupted", "success", "pass"]);
+      expect((await outcomeOf(project)).phases).toMatchObject([{ state: "completed", retries: 0 }]);
+    }));
+
   test.concurrent("is validated by the next engine, without another attempt, when the engine died over the validation", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [], { validation: ["test -e go || exec sleep 60"] })]);
