@@ -7,7 +7,7 @@ import { runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { settingsOf, withStore } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
-import { settle, tidyRepository } from "./tidy.ts";
+import { SETTLE_TURNS, settle, tidyRepository } from "./tidy.ts";
 
 export async function archive(io: Io, options: { json?: boolean }): Promise<number> {
   const settings = settingsOf(io);
@@ -25,12 +25,13 @@ export async function archive(io: Io, options: { json?: boolean }): Promise<numb
 
 /** What killed attempts had done is kept first: afterwards nobody knows of it. */
 async function settleFirst(io: Io, settings: ResolvedSettings): Promise<void> {
-  for (;;) {
+  for (let turn = 0; turn < SETTLE_TURNS; turn++) {
     const settled = await settle(io, settings, true);
     if (settled === "done") return;
-    if (settled === "busy") withStore(io, settings, refuseWhileRun);
-    else throw new MaestroError(settled.code ?? "io", settled.message, { hint: settled.hint });
+    if (settled !== "busy") throw new MaestroError(settled.code ?? "io", settled.message, { hint: settled.hint });
+    withStore(io, settings, refuseWhileRun);
   }
+  throw new MaestroError("environment", "Somebody else is at the session, time and again", { hint: "Try again." });
 }
 
 function refuseWhileRun({ location }: SessionStore): void {

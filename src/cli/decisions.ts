@@ -7,7 +7,7 @@ import { stripControls } from "../text.ts";
 import { redactorOf, settingsOf, withStore } from "./context.ts";
 import { duration } from "./engine-options.ts";
 import { type Io, printJson } from "./io.ts";
-import { type Settled, settle, warn } from "./tidy.ts";
+import { SETTLE_TURNS, type Settled, settle, warn } from "./tidy.ts";
 
 const STOP_PATIENCE_MS = 7_000;
 
@@ -60,11 +60,11 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
   // Somebody may have been about to resume it: that one sees the decision, and ends.
   let isGone = await engineGone(location);
   let settled: Settled = "busy";
-  while (isGone && settled === "busy") {
+  for (let turn = 0; turn < SETTLE_TURNS && isGone && settled === "busy"; turn++) {
     settled = await settle(io, settings, true);
     isGone = await engineGone(location);
   }
-  if (!isGone) io.err("WARNING: The engine has not ended yet\n");
+  if (!isGone || settled === "busy") io.err("WARNING: The engine has not ended yet\n");
   if (typeof settled !== "string") warn(io, settled);
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);

@@ -78,6 +78,9 @@ function unexamined(session: Session | undefined): string[] {
   return last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : []));
 }
 
+/** So often one waits for others who are at the session. */
+export const SETTLE_TURNS = 5;
+
 /** `busy`: an engine is at the session, and may leave it as it was. A problem: what killed attempts had done could not be kept. */
 export type Settled = "done" | "busy" | Problem;
 

@@ -694,7 +694,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
     ["ignore", "SIGTERM"],
     ["command", ["sh", "-c", "sed -i 's/^line 2$/changed/' one/text.txt && echo more > one/more.txt"]],
     ["command", ["sh", "-c", 'touch "$MAESTRO_STATE_DIR/half"']],
-    ["command", ["sh", "-c", "trap '' TERM; while :; do echo more >> one/more.txt; sleep 0.05; done"]],
+    ["shell", "trap '' TERM; while :; do echo more >> one/more.txt; sleep 0.05; done"],
   ];
   const phases = [changing("one", {}, half)];
 
