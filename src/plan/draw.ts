@@ -70,7 +70,8 @@ function waitsOf(phase: PlanPhase): string {
 
 function profileLines(profile: ExecutionProfile): string[] {
   const { estimated_minutes: minutes, estimated_tokens: tokens, total_phases: total } = profile;
-  const phases = `${total} in ${profile.batch_count} batches; ${profile.parallelizable_phases} can run side by side`;
+  const batches = profile.batch_count === 1 ? "1 batch" : `${profile.batch_count} batches`;
+  const phases = `${total} in ${batches}; ${profile.parallelizable_phases} can run side by side`;
   const basis = `${profile.estimate_basis} of ${total} phases have an estimate`;
   const time = `${rounded(minutes.parallel)} min in parallel, ${rounded(minutes.sequential)} min one by one; ${basis}`;
   return [
