@@ -59,4 +59,5 @@ test("fits 100 columns, whatever the plan says", () => {
 
 test("draws a plan of one phase", () => {
   expect(draw(plan([{ id: "only", title: "Only" }]))[2]).toBe(" 1 ── ● only  Only  coder    ~5 min");
+  expect(draw(plan([{ id: "1", title: "One" }]))).toContain("phases  1 in 1 batch; 0 can run side by side");
 });
