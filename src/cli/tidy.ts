@@ -11,7 +11,7 @@ import { pruneWorktrees } from "../git/worktree-removal.ts";
 import { lastAttempt, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archivedNames } from "../store/archive.ts";
-import { claimEngine, runningEngine, tryClaimEngine } from "../store/engine-lock.ts";
+import { tryClaimEngine } from "../store/engine-lock.ts";
 import { readIntent } from "../store/integration-file.ts";
 import type { StateLocation } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
@@ -141,9 +141,9 @@ export function warn(io: Io, { message, hint }: Problem): void {
 
 /** An engine that runs is at it itself. */
 async function settleIfIdle(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
-  const { location } = project;
-  if (runningEngine(location) !== undefined || readIntent(location) === undefined) return undefined;
-  const release = claimEngine(location);
+  if (readIntent(project.location) === undefined) return undefined;
+  const release = tryClaimEngine(project.location);
+  if (release === undefined) return undefined;
   try {
     return await settleProject(project, store, now);
   } finally {

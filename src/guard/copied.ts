@@ -55,7 +55,7 @@ export function linkedBy(call: Call): [place: string, target: string][] {
 }
 
 /** What is a link stays one when it is moved, or copied as it is. */
-export function movedBy(call: Call): [from: string, to: string][] {
+export function carriedBy(call: Call): [from: string, to: string][] {
   if (call.name !== "mv" && call.name !== "cp") return [];
   return copied(call).map(({ source, path }) => [locate(source, call.cwd), locate(path, call.cwd)]);
 }

@@ -19,8 +19,8 @@ export class Links {
     return this.#targets.size <= MAX_LINKS;
   }
 
-  /** What was a link is one elsewhere now. */
-  move(from: string, to: string): boolean {
+  /** What is a link at one place is one at the other too. */
+  carry(from: string, to: string): boolean {
     const target = this.#targets.get(from);
     return target === undefined || this.add(to, target);
   }

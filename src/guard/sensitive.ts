@@ -23,8 +23,9 @@ export function refuseDestination(path: string, ground: Ground): Denial | undefi
 export function refuseRemoval(path: string, ground: Ground): Denial | undefined {
   // The repository of a fresh clone is its owner's to remove; the project's own is a matter of `places.ts`.
   if (/\/\.(?:git|gemini)$/i.test(path)) return undefined;
-  const kind = sensitivityOf(path, ground);
-  return kind === undefined || kind === "secret" ? undefined : refusal(path, kind);
+  const name = path.toLowerCase();
+  if (isLogin(name, ground)) return refusal(path, "login");
+  return isGuards(name, ground) ? refusal(path, "guard") : undefined;
 }
 
 export function sensitivityOf(path: string, ground: Ground): Sensitivity | undefined {

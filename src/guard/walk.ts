@@ -3,7 +3,7 @@
 import type { Assignment, Command } from "unbash";
 import { aliasCode, LIST, runBuiltin } from "./builtins.ts";
 import { type Call, computed, type Feed, type Inner, isSilent, nothing } from "./call.ts";
-import { linkedBy, movedBy } from "./copied.ts";
+import { carriedBy, linkedBy } from "./copied.ts";
 import { branchChosen } from "./git.ts";
 import { Grammar, type Node, type Streams } from "./grammar.ts";
 import type { Links } from "./links.ts";
@@ -185,7 +185,7 @@ export class Walk extends Grammar {
   #link(call: Call, links: Links): void {
     const isFollowed =
       linkedBy(call).every(([place, target]) => links.add(place, target)) &&
-      movedBy(call).every(([from, to]) => links.move(from, to));
+      carriedBy(call).every(([from, to]) => links.carry(from, to));
     if (!isFollowed) this.refuse("too-large", "This makes more links than can be followed. Make them with a script.");
   }
 

@@ -1,6 +1,6 @@
 // The directory tree that everything else needs. Adding a directory is one line in `manifest`.
 
-import { closeSync, constants, existsSync, lstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { type Directory, ioError, pathFault, withDirectory } from "./contained.ts";
@@ -49,12 +49,13 @@ export function hideFromGit(location: StateLocation): void {
 }
 
 function ignoreAll(directory: Directory): void {
+  const found = directory.lstat(".gitignore");
   // An empty one is what a process left that was killed in the middle of it.
-  if ((directory.lstat(".gitignore")?.size ?? 0) > 0) return;
+  if (found !== undefined && (!found.isFile() || found.size > 0)) return;
   try {
-    const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT, 0o644);
+    const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o644);
     try {
-      writeSync(fd, "# A session's own files: not part of the project's history.\n*\n");
+      if (fstatSync(fd).size === 0) writeSync(fd, "# A session's own files: not part of the project's history.\n*\n");
     } finally {
       closeSync(fd);
     }

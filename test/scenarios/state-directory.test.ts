@@ -76,6 +76,16 @@ describe("a session in a git repository", () => {
     expect(judged()).toEqual([1, "deny"]);
   });
 
+  it("does not wait for an ignore file that is none", () => {
+    git("init", "-q");
+    project.maestro(["workspace"]);
+    project.run("mkfifo", [".gemini/state/.gitignore"]);
+    project.run("ln", ["-s", "/nowhere", ".gemini/parallel/.gitignore"]);
+    project.write("plan.md", planText([{ id: 1 }]));
+    const run = within10s([maestroPath, "session", "create", "plan.md"], {});
+    expect([run.code, run.stderr]).toEqual([0, ""]);
+  });
+
   it("leaves an ignore file of the user's as it is", () => {
     git("init", "-q");
     project.maestro(["workspace"]);
