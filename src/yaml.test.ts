@@ -67,6 +67,14 @@ test("merging beyond measure is refused before anything is copied", () => {
   expect(readYaml(text)).toMatchObject({ problem: expect.stringContaining("more than 5000 keys are merged") });
 });
 
+test("merges without number are refused at once, also of nothing and in circles", () => {
+  const began = performance.now();
+  const many = `a: &a {}\nb:\n${"- { <<: *a }\n".repeat(15_000)}`;
+  expect(readYaml(many)).toMatchObject({ problem: expect.stringContaining("more than 5000 keys are merged") });
+  expect(readYaml("a: &a [*a, *a]\nb: { <<: *a }\n")).toMatchObject({ code: "yaml_parse" });
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
 test("a merge that appears twice is called by its name", () => {
   const text = "a: &a { x: 1 }\nb:\n  <<: *a\n  <<: *a\n";
   expect(readYaml(text)).toMatchObject({ line: 4, problem: expect.stringContaining("the key << appears twice") });

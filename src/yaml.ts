@@ -1,7 +1,7 @@
 // YAML text to plain values: the quick reader first, the library for whatever that one leaves. Nothing in the text can
 // make it throw, grow without bound or touch a prototype.
 import { createRequire } from "node:module";
-import type { Document } from "yaml";
+import type { Pair, YAMLMap, YAMLSeq } from "yaml";
 import { readPlainYaml } from "./plain-yaml.ts";
 
 /** Read when it is called for, which is seldom: it takes as long as a third of a short command (tools/build.js). */
@@ -48,7 +48,7 @@ export function readWithLibrary(text: string): YamlResult {
     // Warnings are about tags that the core schema does not know.
     const trouble = document.errors[0] ?? document.warnings[0];
     if (trouble !== undefined) return failed(lines.linePos(trouble.pos[0]).line, trouble.message);
-    const badKey = findBadKey(document);
+    const badKey = findBadKey(document.contents);
     if (badKey !== undefined) return failed(lines.linePos(badKey.offset).line, badKey.problem);
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
@@ -72,39 +72,54 @@ function lineTooDeep(text: string): number | undefined {
 
 const indentation = new RegExp(`^(?: |[-?:](?= )){${MAX_COLUMNS}}`);
 
+type Collection = YAMLMap | YAMLSeq;
+
 interface BadKey {
   problem: string;
   offset: number;
 }
 
 /** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost; or merges beyond measure. */
-function findBadKey(document: Document): BadKey | undefined {
-  const { isMap, isScalar, isSeq } = library();
-  const open: unknown[] = [document.contents];
+function findBadKey(root: unknown): BadKey | undefined {
+  const { isMap, isScalar } = library();
+  const nodes = nodesOf(root);
+  const anchored = new Map(nodes.flatMap((node) => (node.anchor === undefined ? [] : [[node.anchor, node]])));
   let merged = 0;
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (isSeq(node)) for (const item of node.items) open.push(item);
+  for (const node of nodes) {
     if (!isMap(node)) continue;
     const keys = new Set<string>();
     for (const { key, value } of node.items) {
-      open.push(value);
       if (!isScalar(key)) return { problem: "a key must be a single word or text", offset: node.range?.[0] ?? 0 };
       const offset = key.range?.[0] ?? 0;
       const isMerge = typeof key.value === "symbol";
       const name = isMerge ? "<<" : String(key.value);
       if (keys.has(name)) return { problem: `the key ${name} appears twice in one map`, offset };
       keys.add(name);
-      if (isMerge) merged += keysOf(value, document);
+      if (isMerge) merged += mergedBy(value, anchored);
       if (merged > MAX_MERGED) return { problem: `more than ${MAX_MERGED} keys are merged with <<`, offset };
     }
   }
   return undefined;
 }
 
-/** How many keys a merge brings: of a map, or of the maps in a list. */
-function keysOf(node: unknown, document: Document): number {
+/** Every collection, without recursion. */
+function nodesOf(root: unknown): Collection[] {
+  const { isMap, isSeq } = library();
+  const found: Collection[] = [];
+  const open: unknown[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!isMap(node) && !isSeq(node)) continue;
+    found.push(node);
+    for (const item of node.items) open.push(isMap(node) ? (item as Pair).value : item);
+  }
+  return found;
+}
+
+/** How many keys a merge brings, and one for itself: of a map, or of the maps in a list. */
+function mergedBy(value: unknown, anchored: ReadonlyMap<string, Collection>): number {
   const { isAlias, isMap, isSeq } = library();
-  const source = isAlias(node) ? node.resolve(document) : node;
-  if (isSeq(source)) return source.items.reduce((sum: number, item) => sum + keysOf(item, document), 0);
-  return isMap(source) ? source.items.length : 0;
+  const known = (node: unknown) => (isAlias(node) ? anchored.get(node.source) : node);
+  const source = known(value);
+  const maps = isSeq(source) ? source.items.map(known) : [source];
+  return maps.reduce((sum: number, map) => sum + (isMap(map) ? map.items.length : 0), 1);
 }
