@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plan } from "../src/plan/plan.ts";
-import { eventFault } from "../src/session/events.ts";
 import { locateState } from "../src/store/location.ts";
 import { createSession, movePhase } from "../src/store/operations.ts";
 import { SessionStore } from "../src/store/session-store.ts";
@@ -20,7 +19,6 @@ const open = (phases: number) => {
     now: () => new Date(),
     warn: console.error,
     review: (session, text, sessionAt) => reviewView(session, text, 2, sessionAt),
-    fault: eventFault,
     viewDelayMs: 200,
   });
   const plan: Plan = {

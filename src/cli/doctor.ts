@@ -9,11 +9,8 @@ import { MAX_RUN_TOKENS } from "../extension/budget.ts";
 import { type LintResult, lintExtension } from "../extension/lint.ts";
 import { isExtension } from "../extension/lint-manifest.ts";
 import { describeProblem } from "../extension/problem.ts";
-import { eventFault } from "../session/events.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../settings.ts";
 import { locateState } from "../store/location.ts";
-import { readJournal } from "../store/read-journal.ts";
-import type { JournalRecord } from "../store/record.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
 import { plural } from "../views/amount.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
@@ -180,9 +177,6 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
       );
     }
     if (read.state === "open") {
-      const faults = readJournal(location).flatMap((record) => eventFault(eventOf(record)) ?? []);
-      for (const fault of faults.slice(0, 5))
-        fail(`The journal holds a record that this version did not write: ${fault}`);
       const { session } = read;
       findings.push({
         check: "session",
@@ -197,11 +191,6 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
     else throw error;
   }
   return findings;
-}
-
-function eventOf(record: JournalRecord): { type: string } {
-  const { v: _, seq: __, ts: ___, crc: ____, more: _____, ...event } = record;
-  return event;
 }
 
 function settingsJson(settings: ResolvedSettings | undefined) {

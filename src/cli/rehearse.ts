@@ -10,7 +10,6 @@ import { modelFor } from "../runtimes/models.ts";
 import { rehearsalRuntime } from "../runtimes/rehearsal.ts";
 import { scriptOf } from "../runtimes/rehearsal-script.ts";
 import { requireSession } from "../session/decide.ts";
-import { eventFault } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { locateState } from "../store/location.ts";
@@ -64,7 +63,6 @@ async function play(
     now: io.now,
     warn: (message) => io.err(`WARNING: ${message}\n`),
     review: (session, text, sessionAt) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES, sessionAt),
-    fault: eventFault,
     viewDelayMs: 250,
   });
   const mode = flags.mode === "sequential" ? "sequential" : "parallel";

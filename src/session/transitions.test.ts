@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
+import { phaseStatuses, sessionStatuses } from "./event-parts.ts";
 import type { PhaseStatus } from "./events.ts";
-import { phaseStatuses, sessionStatuses } from "./events.ts";
 import { findPhase, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove, judgeStatus } from "./transitions.ts";
 

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { maestroPath } from "../../test/support/project.ts";
 import { MaestroError } from "../errors.ts";
-import { pathFault, resolveInside, withoutDetours } from "./contained.ts";
+import { Directory, pathFault, resolveInside, withoutDetours } from "./contained.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
 let outside: string;
@@ -44,6 +44,32 @@ const refusal = (work: () => void): string => {
   }
   throw new Error("was not refused");
 };
+
+describe("a directory that is open", () => {
+  it.each(["..", "../secret", "/etc/passwd", "real/file", "real/../../secret", "a\0b", ""])(
+    "reaches nothing by %j, whatever is done with it",
+    (name) => {
+      const directory = Directory.openRoot(join(project, "real"));
+      const uses = [
+        () => directory.child(name),
+        () => directory.lstat(name),
+        () => directory.open(name, 0),
+        () => directory.mkdir(name, 0o700),
+        () => directory.unlink(name),
+        () => directory.rename("file", name),
+        () => directory.rename(name, "other"),
+        () => directory.link("file", name),
+      ];
+      try {
+        for (const use of uses) expect(refusal(use)).toBe(`Not a file name (got: ${JSON.stringify(name)})`);
+      } finally {
+        directory.close();
+      }
+      expect(readdirSync(outside)).toEqual(["project", "secret"]);
+      expect(readdirSync(join(project, "real"))).toEqual(["file"]);
+    },
+  );
+});
 
 describe("the words of a path", () => {
   it.each([

@@ -24,6 +24,8 @@ import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { crashPoint } from "./fault.ts";
 
 const MAX_LINKS = 40;
+const MAX_SHOWN_CHARS = 100;
+const separators = process.platform === "win32" ? /[\\/\0]/ : /[/\0]/;
 /** Linux addresses a file below an open directory as /proc/self/fd/<n>/<name>: what openat() is elsewhere. */
 const byDescriptor = process.platform === "linux" && existsSync("/proc/self/fd");
 
@@ -67,8 +69,11 @@ export class Directory {
     return new Directory(openSync(this.at(name), flags), join(this.#path, name), join(this.shown, name));
   }
 
-  /** The path to hand to a system call; valid while this directory is open. */
+  /** The path of an entry, or of the directory itself ("."), for a system call; valid while it is open. Refuses all but a single name. */
   at(name: string): string {
+    if (name === "" || name === ".." || separators.test(name)) {
+      throw new MaestroError("path", `Not a file name (got: ${JSON.stringify(name.slice(0, MAX_SHOWN_CHARS))})`);
+    }
     if (byDescriptor) return `/proc/self/fd/${this.fd}/${name}`;
     const now = lstatSync(this.#path);
     if (now.ino !== this.#identity.ino || now.dev !== this.#identity.dev) {

@@ -1,6 +1,5 @@
-// The store of a project with all that a front door wants of it: it judges edits of the view and refuses events that are not ours.
+// The store of a project with all that a front door wants of it: it judges edits of the view.
 
-import { eventFault } from "../session/events.ts";
 import type { StateLocation } from "./location.ts";
 import { SessionStore, type StoreOptions } from "./session-store.ts";
 import { reviewView } from "./view-review.ts";
@@ -14,6 +13,5 @@ export function projectStore(location: StateLocation, { maxRetries, ...options }
   return new SessionStore(location, {
     ...options,
     review: (session, text, sessionAt) => reviewView(session, text, maxRetries(), sessionAt),
-    fault: eventFault,
   });
 }

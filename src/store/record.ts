@@ -1,7 +1,7 @@
 // One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Encoding, decoding, nothing else.
 // The checksum goes on from the record before: the last one of many lines vouches for all of them, and one call verifies them.
 
-import type { SessionEvent } from "../session/events.ts";
+import { recordFault, type SessionEvent } from "../session/events.ts";
 import { crc32, hex } from "./crc32.ts";
 
 export const JOURNAL_VERSION = 1;
@@ -128,7 +128,7 @@ function decodeChunk(
 function takeAll(records: readonly JournalRecord[], { seq, line }: ReadPosition, take: Take): JournalFault | undefined {
   for (const record of records) {
     line += 1;
-    const reason = whyMisplaced(record, seq) ?? take(record);
+    const reason = whyMisplaced(record, seq) ?? recordFault(record) ?? take(record);
     if (reason !== undefined) return { line, reason };
     seq = record.seq;
   }
@@ -161,7 +161,7 @@ function decodeLines(bytes: Buffer, from: Decoded, stop: number, take: Take): Ou
     } else if (newline === -1) return { ...good, tail: { kind: "torn", line } };
     if (pending.at(-1)?.record.more) continue;
     for (const { record, at } of pending) {
-      const reason = take(record);
+      const reason = recordFault(record) ?? take(record);
       if (reason !== undefined) return { fault: { line: at, reason } };
     }
     pending = [];
@@ -190,7 +190,10 @@ function decodeLine(bytes: Buffer, last: LastRecord & { before: string }): Line 
 }
 
 /** Why a record may not stand behind record `last`. */
-function whyMisplaced({ v, seq }: JournalRecord, last: number): string | undefined {
+function whyMisplaced(record: JournalRecord, last: number): string | undefined {
+  // Whoever wrote the line may have put anything between its checksums.
+  const { v, seq } = record ?? {};
+  if (!Number.isSafeInteger(v) || !Number.isSafeInteger(seq)) return "not a record of a journal";
   if (v !== JOURNAL_VERSION) return `format version ${v} is newer than this Maestro understands`;
   return seq === last + 1 ? undefined : `record ${seq} follows record ${last}`;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
-import { type EventOf, eventFault } from "../session/events.ts";
+import type { EventOf } from "../session/events.ts";
 import { inState, locateState } from "./location.ts";
 import { claimLock, LOCK_FILE } from "./lock.ts";
 import { SessionStore, type StoreOptions } from "./session-store.ts";
@@ -26,7 +26,6 @@ const open = (options: Partial<StoreOptions> = {}) => {
     now: () => new Date(),
     warn: (message) => warnings.push(message),
     review: (session, text, sessionAt) => reviewView(session, text, 2, sessionAt),
-    fault: eventFault,
     ...options,
   });
   stores.push(store);

@@ -2,7 +2,7 @@
 // decide, append durably, then draw the view. Nothing else writes in the state directory.
 
 import { errno, MaestroError } from "../errors.ts";
-import type { SessionEvent } from "../session/events.ts";
+import { eventFault, type SessionEvent } from "../session/events.ts";
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
@@ -33,8 +33,6 @@ const READER_WAIT_MS = 500;
 const KEEPER_WAIT_MS = 1000;
 
 export interface StoreOptions extends ViewOptions {
-  /** Why an event must not be written; undefined when it may. */
-  fault?: (event: SessionEvent) => string | undefined;
   /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
   viewDelayMs?: number;
   /** How long to wait for somebody else's change. */
@@ -182,7 +180,7 @@ export class SessionStore {
   append(directory: Directory, events: readonly SessionEvent[], isLast = true): void {
     if (events.length === 0) return;
     for (const event of events) {
-      const fault = this.#options.fault?.(event);
+      const fault = eventFault(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
     this.#hide();

@@ -3,7 +3,9 @@
 import { splitFrontMatter } from "../front-matter.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
 import * as z from "../schema.ts";
-import { phaseRecord, type SessionRecord, sessionRecord } from "../session/events.ts";
+import { phaseRecord, sessionRecord } from "../session/event-parts.ts";
+import type { SessionRecord } from "../session/events.ts";
+import { faultText } from "../shape.ts";
 import { stripControls } from "../text.ts";
 import { readYaml } from "../yaml.ts";
 
@@ -77,11 +79,11 @@ export function readView(text: string): ReadView {
   const loose = looseSession().safeParse(value);
   if (!loose.success) return { ok: false, reason: describe(loose.error) };
   const filled = { ...loose.data, total_phases: loose.data.total_phases ?? loose.data.phases.length };
-  const strict = sessionRecord().safeParse(filled);
-  if (!strict.success) return { ok: false, reason: describe(strict.error) };
+  const fault = sessionRecord(filled);
+  if (fault !== undefined) return { ok: false, reason: faultText(fault) };
   return {
     ok: true,
-    record: strict.data,
+    record: filled as SessionRecord,
     title: titleOf(parts.body),
     body: parts.body,
     unknownKeys: unknownKeys(value),
@@ -94,8 +96,8 @@ function titleOf(body: string): string {
 
 function unknownKeys(value: unknown): string[] {
   const session = value as { phases?: Record<string, unknown>[] };
-  const known = Object.keys(sessionRecord().shape);
-  const knownOfPhase = Object.keys(phaseRecord().shape);
+  const known = sessionRecord.names;
+  const knownOfPhase = phaseRecord.names;
   const top = Object.keys(session).filter((key) => !known.includes(key));
   const ofPhases = (session.phases ?? []).flatMap((phase) =>
     Object.keys(phase).filter((key) => !knownOfPhase.includes(key)),

@@ -40,7 +40,7 @@ export function phase(id: string, over: Partial<Phase> = {}): Phase {
 }
 
 export function eventsOf(phases: Phase[], timed: readonly Timed[], title = "Task API"): TimedEvent[] {
-  const plan = { title, path: "plan.md", hash: "0", design_document: null, phases };
+  const plan = { title, path: "plan.md", hash: "0".repeat(64), design_document: null, phases };
   const created: SessionEvent = {
     type: "session.created",
     session_id: "2026-02-14-task-api",

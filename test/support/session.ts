@@ -30,7 +30,7 @@ export function frozenPlan(phases: FrozenPlan["phases"]): FrozenPlan {
   return {
     title: "Task API",
     path: ".gemini/plans/2026-02-14-task-api-impl-plan.md",
-    hash: "0",
+    hash: "0".repeat(64),
     design_document: null,
     phases,
   };

@@ -4,7 +4,7 @@ import { loadRoster } from "../../agents/roster.ts";
 import { MaestroError } from "../../errors.ts";
 import type { ValidationReport } from "../../plan/validate.ts";
 import { agentsFolder } from "../../program-root.ts";
-import { executionModes } from "../../session/events.ts";
+import { executionModes } from "../../session/event-parts.ts";
 import { positionOf } from "../../session/position.ts";
 import { createSession, type Recorder, refuseSecond } from "../../store/operations.ts";
 import { checkPlan, planNameFault, readPlan, savePlan } from "../../store/plan-file.ts";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { MaestroError } from "../../errors.ts";
 import { errorTypes } from "../../handoff/error-type.ts";
 import { decideMode } from "../../session/decide.ts";
-import { executionModes, phaseStatuses } from "../../session/events.ts";
+import { executionModes, phaseStatuses } from "../../session/event-parts.ts";
 import { insideProject } from "../../session/evidence.ts";
 import { moveByReport } from "../../session/report-move.ts";
 import { findPhase, hasDependents, isClosed, isVerified, type Session } from "../../session/session.ts";

@@ -1,7 +1,6 @@
 // Updates one session through the store, as a long-lived process does: usage: writer <project> <name> <count>
 // Prints one line per acknowledged update.
 
-import { eventFault } from "../../../src/session/events.ts";
 import { locateState } from "../../../src/store/location.ts";
 import { SessionStore } from "../../../src/store/session-store.ts";
 import { reviewView } from "../../../src/store/view-review.ts";
@@ -11,7 +10,6 @@ const store = new SessionStore(locateState(project, ".gemini"), {
   now: () => new Date(),
   warn: (message) => process.stderr.write(`${message}\n`),
   review: (session, text, sessionAt) => reviewView(session, text, 2, sessionAt),
-  fault: eventFault,
   viewDelayMs: 200,
 });
 
