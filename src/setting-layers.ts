@@ -1,4 +1,5 @@
 // Where settings come from: the environment, the project's .env, the extension's .env; and the one setting that everybody needs first.
+// A project's .env comes with the repository, or an agent left it: it may tighten settings, never loosen them (docs/security.md).
 // A file of its own, because hooks that look for a session should not pay for all the others.
 
 import { readFileSync, statSync } from "node:fs";
@@ -23,9 +24,19 @@ export function oneLine(value: string): string | undefined {
 
 /** Whatever is wrong with the other settings. */
 export function resolveStateDirectory(projectRoot: string, env: Environment): string {
-  const [source, variables] = layerWith(STATE_DIR, layersOf(projectRoot, env)) ?? ["default" as const, {}];
+  const layers = layersOf(projectRoot, env).filter(
+    ([source, variables]) => source !== "workspace .env" || staysInside(given(variables, STATE_DIR) ?? ""),
+  );
+  const [source, variables] = layerWith(STATE_DIR, layers) ?? ["default" as const, {}];
   const value = given(variables, STATE_DIR) ?? DEFAULT_STATE_DIR;
   return oneLine(value.trim()) ?? refuse(STATE_DIR, ONE_LINE, value, source);
+}
+
+/** Whether a path, by its letters, names something below the project that is not git's. */
+export function staysInside(path: string): boolean {
+  const names = path.trim().split(/[\\/]/);
+  if (/^(?:[\\/~]|[A-Za-z]:)/.test(path.trim())) return false;
+  return !names.some((name) => name === ".." || name.toLowerCase() === ".git");
 }
 
 export function layerWith(name: string, layers: readonly Layer[]): Layer | undefined {

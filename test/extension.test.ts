@@ -48,15 +48,23 @@ describe("the extension", () => {
 });
 
 describe("docs/settings.md", () => {
-  it("lists every setting with its default and meaning, and no other", () => {
+  it("lists every setting with its default, meaning and rule for a project's .env, and no other", () => {
     const rows = [
       ...readFileSync(join(root, "docs/settings.md"), "utf8").matchAll(
-        /^\| `(MAESTRO_\w+)` \| (?:`(.*?)`)? ?\| (.*) \|$/gm,
+        /^\| `(MAESTRO_\w+)` \| (?:`(.*?)`)? ?\| ([a-z ]+) \| (.*) \|$/gm,
       ),
     ].map((row) => row.slice(1));
+    const rules = {
+      obeyed: "obeyed",
+      ignored: "ignored",
+      tightens: "may tighten",
+      inside: "a path in the project",
+      proposed: "a proposal",
+    };
     const expected = Object.entries(definitions).map(([name, definition]) => [
       name,
       String(definition.default) || undefined,
+      rules["fromProject" in definition ? definition.fromProject.rule : "obeyed"],
       definition.meaning,
     ]);
     expect(rows).toEqual(expected);

@@ -6,6 +6,7 @@ import type { PlanPhase } from "../plan/plan.ts";
 import { profileOf } from "../plan/profile.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import type { ResolvedSettings } from "../settings.ts";
+import { isForgettable, UserRecord } from "../store/user-record.ts";
 import { consentLines } from "../views/consent.ts";
 import type { EngineFlags } from "./engine-options.ts";
 import type { Io } from "./io.ts";
@@ -29,7 +30,33 @@ export async function chooseMode(
 ): Promise<ExecutionMode | undefined> {
   const preset = presetMode(settings, flags);
   if (preset !== null) return preset;
+  const proposed = flags.mode === undefined ? settings.proposedMode : null;
+  const record = new UserRecord(io.env);
+  if (proposed !== null && record.knowsMode(io.cwd, proposed)) return proposed;
+  const chosen = await ask(io, phases, flags, proposed);
+  if (chosen !== undefined && chosen === proposed && !flags.yes) rememberMode(io, record, chosen);
+  return chosen;
+}
+
+/** Once per machine and project: the next run takes the project's proposal without asking. */
+function rememberMode(io: Io, record: UserRecord, mode: ExecutionMode): void {
+  try {
+    record.rememberMode(io.cwd, mode, io.now());
+  } catch (error) {
+    if (!isForgettable(error)) throw error;
+    io.err(`WARNING: ${error.message}\n`);
+  }
+}
+
+async function ask(
+  io: Io,
+  phases: readonly PlanPhase[],
+  flags: EngineFlags,
+  proposed: ExecutionMode | null,
+): Promise<ExecutionMode | undefined> {
   io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini").join("\n")}\n\n`);
+  if (proposed !== null)
+    io.err(`The project's .env proposes ${proposed} mode. If you choose it, you are not asked again here.\n\n`);
   if (flags.yes) {
     io.err("--yes: parallel dispatch\n");
     return "parallel";

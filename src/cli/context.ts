@@ -32,6 +32,7 @@ export function openStore(
   return projectStore(locateState(io.cwd, settings.values.MAESTRO_STATE_DIR), {
     ...options,
     now: io.now,
+    env: io.env,
     warn: (message) => io.err(`WARNING: ${message}\n`),
     maxRetries: () => settings.values.MAESTRO_MAX_RETRIES,
   });

@@ -58,6 +58,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
   if (isWanted("resume")) {
     engineOptions(verb(maestro, "resume", "go on with the session from where it stands"))
       .option("--detach", "run in a process of its own that outlives this terminal")
+      .option("--accept-session", "run a session that you did not start on this machine")
       .option("--accept-plan-change", "go on with the plan as it is now, though it was changed after the start")
       .addHelpText("after", examples("maestro resume", "maestro resume --yes", "maestro resume --max-concurrent 2"))
       .action(does(async () => (await import("./engine-verbs.ts")).resume));

@@ -23,6 +23,7 @@ import { askAboutFailed } from "./escalate.ts";
 import { refuseInsideAttempt } from "./inside-attempt.ts";
 import type { Io } from "./io.ts";
 import { chooseIsolation } from "./isolation.ts";
+import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
 import {
@@ -37,7 +38,7 @@ import {
 
 const NEEDS_A_PERSON = 4;
 
-export interface ResumeFlags extends RunFlags {
+export interface ResumeFlags extends RunFlags, AcceptFlags {
   acceptPlanChange?: boolean;
 }
 
@@ -57,6 +58,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     return 0;
   }
   chosenPhases(session.phases, flags.phases);
+  if (!(await isAccepted(io, settings, session, flags))) return NEEDS_A_PERSON;
   const conflicts = conflictsOf(store.location, session);
   const shown = resumeLines(
     session,

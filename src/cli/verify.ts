@@ -16,6 +16,7 @@ import { openStore, redactorOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { refuseInsideAttempt } from "./inside-attempt.ts";
 import { type Io, printJson } from "./io.ts";
+import { requireKnown } from "./known-session.ts";
 
 type VerifyFlags = Pick<EngineFlags, "validationTimeout" | "json">;
 
@@ -24,8 +25,10 @@ export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<nu
   const settings = settingsOf(io);
   const limits = engineSettings(settings, flags);
   const store = openStore(io, settings);
-  const phase = requirePhase(requireSession(idleSession(store)), id);
+  const session = requireSession(idleSession(store));
+  const phase = requirePhase(session, id);
   requireReported(phase);
+  requireKnown(io, session);
   const release = claimEngine(store.location);
   try {
     const { result, signal } = await runCommands(io, store, phase, limits);

@@ -8,7 +8,7 @@ import type { Surroundings } from "./surroundings.ts";
 
 export function adoptView({ location }: Project, here: Surroundings): void {
   const maxRetries = () => settingsOf(here).MAESTRO_MAX_RETRIES;
-  const store = projectStore(location, { now: here.clock, warn: here.log, maxRetries });
+  const store = projectStore(location, { now: here.clock, warn: here.log, maxRetries, env: here.env });
   const read = store.read();
   store.close();
   if (read.state === "broken") throw new MaestroError("parse_failed", read.reason);

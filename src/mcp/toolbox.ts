@@ -101,6 +101,7 @@ export class Toolbox {
     this.close();
     this.#store = projectStore(location, {
       now: this.#machine.now,
+      env: this.#machine.env,
       warn: (message) => void this.#warnings.push(message),
       maxRetries: () => this.#maxRetries,
       viewDelayMs: VIEW_DELAY_MS,

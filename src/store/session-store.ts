@@ -33,6 +33,8 @@ const READER_WAIT_MS = 500;
 const KEEPER_WAIT_MS = 1000;
 
 export interface StoreOptions extends ViewOptions {
+  /** Told of what is about to be recorded: the user who works here wants it. */
+  vouch?: (events: readonly SessionEvent[], session: Session | undefined) => void;
   /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
   viewDelayMs?: number;
   /** How long to wait for somebody else's change. */
@@ -183,6 +185,7 @@ export class SessionStore {
       const fault = eventFault(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
+    this.#options.vouch?.(events, this.#journal.session);
     this.#hide();
     this.#journal.append(directory, events, this.#options.now(), isLast);
     this.#undrawn = true;

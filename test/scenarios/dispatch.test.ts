@@ -471,7 +471,7 @@ describe("what is left on disk", () => {
     expect([run.code, codesOf(project)]).toEqual([2, { coder: 127, tester: 127 }]);
     expect(result(project, "tester.log")).toContain("gemini");
 
-    project.write(".env", `MAESTRO_GEMINI_EXTRA_ARGS=${"x".repeat(200_000)}\n`);
+    project.write(".home/.gemini/extensions/maestro/.env", `MAESTRO_GEMINI_EXTRA_ARGS=${"x".repeat(200_000)}\n`);
     const long = await dispatch(project, agent.env({ MAESTRO_STAGGER_DELAY: "1" }));
     expect([long.code, codesOf(project)]).toEqual([2, { coder: 126, tester: 126 }]);
     expect(stackOf(long)).toEqual([]);

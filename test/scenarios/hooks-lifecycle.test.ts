@@ -121,7 +121,8 @@ describe("SessionStart (R227-R230, C38)", () => {
 
   it.each([
     ["relative, exported", () => "deep/state"],
-    ["absolute, from .env", (project: Project) => join(project.path, "..", `${project.path.split("/").at(-1)}-state`)],
+    ["relative, from .env", () => "deep/state"],
+    ["absolute, exported", (project: Project) => join(project.path, "..", `${project.path.split("/").at(-1)}-state`)],
   ])("uses the state directory of the settings: %s", (how, choose) => {
     const project = emptyProject();
     const directory = choose(project);

@@ -179,9 +179,9 @@ describe("the server", () => {
   it("follows settings that change while it lives, and names a bad one", () =>
     inProject((project) =>
       withServer(project, async (client) => {
-        project.write(".env", "MAESTRO_STATE_DIR=one\nMAESTRO_EXECUTION_MODE=sequential\n");
+        project.write(".env", "MAESTRO_STATE_DIR=one\nMAESTRO_MAX_RETRIES=7\n");
         const create = { action: "create", task: "t", plan_content: two, plan_filename: name };
-        expect((await client.ok("maestro_session_write", create)).execution_mode).toBe("sequential");
+        expect((await client.ok("maestro_session_write", create)).execution_mode).toBe(null);
         project.write(".env", "MAESTRO_STATE_DIR=two\n");
         expect(await client.ok("maestro_session_read")).toEqual({ exists: false });
         project.write(".env", "MAESTRO_MAX_RETRIES=lots\n");

@@ -43,6 +43,7 @@ describe("a session in a git repository", () => {
 
   const prepare = () => {
     git("init", "-q");
+    project.write(".git/info/exclude", ".home\n");
     project.write(".gemini/plans/2026-02-14-x-impl-plan.md", planText([{ id: 1 }]));
     project.maestro(["session", "create", ".gemini/plans/2026-02-14-x-impl-plan.md"]);
   };
@@ -103,14 +104,13 @@ describe("a state directory that begins with ~", () => {
     ["~somebody/x", "workspace"],
     ["~/.x", "session create plan.md"],
     ["~/.x", "status"],
-  ])("%s from .env is refused by maestro %s, and nothing is made", (directory, command) => {
-    project.write(".env", `MAESTRO_STATE_DIR=${directory}\n`);
+  ])("%s is refused by maestro %s, and nothing is made", (directory, command) => {
     project.write("plan.md", planText([{ id: 1 }]));
-    const { code, stderr } = project.maestro(command.split(" "));
+    const { code, stderr } = project.maestro(command.split(" "), { env: { MAESTRO_STATE_DIR: directory } });
     expect(code).not.toBe(0);
     expect(stderr).toContain(`ERROR: MAESTRO_STATE_DIR must not begin with ~ (got: ${directory})`);
     expect(stderr).toContain("write the path in full");
-    expect(project.list()).toEqual([".env", "plan.md"]);
+    expect(project.list()).toEqual(["plan.md"]);
   });
 
   it("is not used by a hook either, even if somebody has made it", async () => {

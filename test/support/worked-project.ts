@@ -157,7 +157,12 @@ export class WorkedProject {
   }
 
   #store() {
-    return projectStore(this.location, { now: () => new Date(), warn: () => undefined, maxRetries: () => 2 });
+    return projectStore(this.location, {
+      now: () => new Date(),
+      warn: () => undefined,
+      maxRetries: () => 2,
+      env: { HOME: join(this.git.base, "home") },
+    });
   }
 
   remove(): void {

@@ -76,7 +76,12 @@ async function ask(
   { events = running, cwd = project, env = {} }: { events?: SessionEvent[]; cwd?: string; env?: object } = {},
 ) {
   const now = () => new Date("2026-02-14T22:58:00.000Z");
-  const store = projectStore(locateState(project, ".gemini"), { now, warn: () => undefined, maxRetries: () => 2 });
+  const store = projectStore(locateState(project, ".gemini"), {
+    now,
+    warn: () => undefined,
+    maxRetries: () => 2,
+    env: { HOME: project },
+  });
   if (store.session === undefined && events.length > 0) store.update(() => ({ events, result: undefined }));
   store.close(200);
   const complaints: unknown[] = [];
