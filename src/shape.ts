@@ -72,9 +72,11 @@ export const yes: Shape<true> = (value) => (value === true ? undefined : fault("
 export const boolean: Shape<boolean> = (value) => (typeof value === "boolean" ? undefined : fault("true or false"));
 
 /** A whole number that arithmetic keeps exact. */
-export function integer(least: number): Shape<number> {
+export function integer(least: number, most = Number.MAX_SAFE_INTEGER): Shape<number> {
   return (value) =>
-    Number.isSafeInteger(value) && (value as number) >= least ? undefined : fault(`a whole number from ${least}`);
+    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+      ? undefined
+      : fault(`a whole number from ${least} to ${most}`);
 }
 
 export const finite: Shape<number> = (value) => (Number.isFinite(value) ? undefined : fault("a number"));
@@ -164,10 +166,15 @@ function fault(expected: string): Fault {
   return { path: [], expected };
 }
 
-const MAX_NAME_CHARS = 100;
-
-/** A name from the outside is shown as JSON writes it, and not at any length. */
 function below(name: string, { path: rest, expected }: Fault): Fault {
-  const shown = /^[\w.-]{1,100}$/.test(name) ? name : JSON.stringify(name.slice(0, MAX_NAME_CHARS));
-  return { path: [shown, ...rest], expected };
+  return { path: [/^[\w.-]{1,100}$/.test(name) ? name : quoted(name), ...rest], expected };
+}
+
+const MAX_QUOTED_CHARS = 100;
+
+/** Text from the outside, for a message: in quotation marks, in one line, nothing hidden, and not at any length. */
+export function quoted(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const text = typeof value === "object" ? "an object" : String(value);
+  return JSON.stringify(text.slice(0, MAX_QUOTED_CHARS)).replace(/[^\x20-\x7e]/g, escaped);
 }

@@ -26,8 +26,10 @@ export const runtimeName = is.matching(/^[A-Za-z0-9][\w.:-]{0,63}$/, "the name o
 export const modelName = is.matching(/^[^\p{C}]{1,200}$/u, "the name of a model");
 /** A role of the roster: nothing that could be mistaken for a property of Object. */
 export const agent = is.matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "the name of an agent");
-export const count = is.integer(0);
-export const number = is.integer(1);
+/** So many of them can be added up a thousand times. */
+export const count = is.integer(0, 1e12);
+/** Of an attempt. */
+export const number = is.integer(1, 1e6);
 /** Of a commit or a tree. These reach git's command line. */
 export const objectId = is.matching(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, "a full object id");
 

@@ -238,7 +238,7 @@ function shapesOf(seen: readonly string[], besides: Readonly<Record<string, is.S
 
 function faultOf(event: unknown, type: unknown, shapes: Shapes): string | undefined {
   const shape = shapes.get(type);
-  if (shape === undefined) return `an event of unknown type ${JSON.stringify(String(type).slice(0, 64))}`;
+  if (shape === undefined) return `an event of unknown type ${is.quoted(type)}`;
   const fault = shape(event);
   return fault === undefined ? undefined : `${type}: ${is.faultText(fault)}`;
 }

@@ -3,6 +3,7 @@
 
 import { MaestroError } from "../errors.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
+import { quoted } from "../shape.ts";
 import type { EventOf, EventType, FrozenPlan, SessionEvent } from "./events.ts";
 import { type Attempt, type AttemptResult, findPhase, type Session, type SessionPhase } from "./session.ts";
 
@@ -145,13 +146,14 @@ function resultOf(event: Timed<"attempt.finished">): AttemptResult {
 
 function phaseOf(session: Session, event: { seq: number; type: string; phase: string }): SessionPhase {
   const phase = findPhase(session, event.phase);
-  if (phase === undefined) throw unusable(event, `names unknown phase ${event.phase}`);
+  if (phase === undefined) throw unusable(event, `names unknown phase ${quoted(event.phase)}`);
   return phase;
 }
 
 function attemptOf(session: Session, event: { seq: number; type: string; phase: string; attempt: number }): Attempt {
   const attempt = phaseOf(session, event).attempts.findLast((one) => one.attempt === event.attempt);
-  if (attempt === undefined) throw unusable(event, `names unknown attempt ${event.attempt} of phase ${event.phase}`);
+  if (attempt === undefined)
+    throw unusable(event, `names unknown attempt ${event.attempt} of phase ${quoted(event.phase)}`);
   return attempt;
 }
 
@@ -324,7 +326,7 @@ function adopt(session: Session, event: Timed<"view.adopted">): void {
   if (event.token_usage !== undefined) session.token_usage = structuredClone(event.token_usage);
   for (const change of event.phases) {
     const phase = findPhase(session, change.id);
-    if (phase === undefined) throw unusable(event, `names unknown phase ${change.id}`);
+    if (phase === undefined) throw unusable(event, `names unknown phase ${quoted(change.id)}`);
     if (change.files !== undefined) addFiles(phase, change.files);
     phase.downstream_context = change.downstream_context ?? phase.downstream_context;
     if (change.errors !== undefined) phase.errors = [...change.errors];
