@@ -30,6 +30,16 @@ describe("the work of an attempt", () => {
     ["anything, of a phase that declares nothing", declaresNothing, ["x"], refused, refused, "stands, unjudged"],
     ["anything, by a reading agent", reader, ["x"], "stands, not_applied", "stands, outside_scope", "stands, unjudged"],
     ["others, by a reading agent that owns something", owningReader, ["x"], refused, refused, "stands, unjudged"],
+    ["sensitive files, strict", strict, [".env"], refused, refused, "stands, unjudged"],
+    ["sensitive files, warn", warn, ["a", ".husky/pre-commit"], refused, refused, "stands, unjudged"],
+    [
+      "sensitive files, by a reading agent that owns some",
+      owningReader,
+      ["x.pem"],
+      refused,
+      refused,
+      "stands, unjudged",
+    ],
     ["files outside of the project, warn", warn, ["../x"], refused, refused, "stands, unjudged"],
     ["files outside of the project, strict", strict, ["../x"], refused, refused, "stands, unjudged"],
   ])("that is %s", (_, rules, outside, worktree, project, shared) => {

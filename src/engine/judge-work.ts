@@ -7,12 +7,14 @@
 //   anything, by a reading agent that
 //   owns nothing                          told, nothing taken over        told                       told
 //   files outside of the project,
-//   repositories of its own               refused                         refused                    told
+//   repositories of its own, sensitive
+//   files, whatever the ownership         refused                         refused, but it is there   told
 
 import type { Tier } from "../agents/tiers.ts";
+import { sensitivityOfFile, sensitivityReasons } from "../sensitive-files.ts";
 import type { Warned } from "../session/decide-attempt.ts";
 import type { Shortfall } from "../session/judge-handoff.ts";
-import { declaresFiles, OUTSIDE_SCOPE } from "../session/scope.ts";
+import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../session/scope.ts";
 import type { Changes, SessionPhase } from "../session/session.ts";
 import { stripControls } from "../text.ts";
 import type { Work } from "./examine.ts";
@@ -71,6 +73,8 @@ export function judgeWork(
     const message = `Changed outside of the project, in the rest of its repository:\n${elsewhere.map((name) => `- ${name}`).join("\n")}`;
     return { verdict: refusal(message), warnings: [] };
   }
+  const sensitive = outside.filter((path) => sensitivityOfFile(path) !== undefined);
+  if (sensitive.length > 0) return { verdict: refusal(sensitiveMessage(sensitive, where)), warnings: [] };
   if (rules.ownership === "warn") {
     return { verdict: null, warnings: [{ code: "outside_scope", message: `${OUTSIDE_SCOPE} ${names.join(", ")}` }] };
   }
@@ -82,6 +86,16 @@ export function judgeWork(
     verdict: refusal(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`),
     warnings: [],
   };
+}
+
+/** The agent can take the change back; otherwise a person looks at it and brings it in. */
+function sensitiveMessage(paths: readonly string[], where: Work["where"]): string {
+  const names = named(paths).map((name) => {
+    const kind = sensitivityOfFile(name);
+    return kind === undefined ? `- ${name}` : `- ${name} (${sensitivityReasons[kind]})`;
+  });
+  const what = where === "worktree" ? "not brought in" : "in the project: take it back if you do not want it";
+  return `${SENSITIVE_CHANGE}\n${names.join("\n")}\nThe change is ${what}.`;
 }
 
 function refusal(message: string): Shortfall {

@@ -10,6 +10,7 @@ import type { Snapshot } from "../git/snapshot.ts";
 import { treeWithout } from "../git/tree-without.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
+import { sensitivityOfFile } from "../sensitive-files.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../session/events.ts";
 import { outsideScope } from "../session/scope.ts";
@@ -202,7 +203,8 @@ async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string
     phase,
     earlier.outside.map((path) => ({ path, kind: "modified" })),
   );
-  const outside = rules.ownership === "strict" ? unowned : unowned.filter((path) => path.startsWith("../"));
+  const isBarred = (path: string) => path.startsWith("../") || sensitivityOfFile(path) !== undefined;
+  const outside = rules.ownership === "strict" ? unowned : unowned.filter(isBarred);
   const theirs =
     outside.length === 0
       ? earlier.commit

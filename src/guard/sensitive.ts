@@ -1,5 +1,6 @@
 // Which files must not be written: secrets, and the files that keep the guard itself in place. By name and place only.
 
+import { geminisOwn, isSecretName } from "../sensitive-files.ts";
 import type { Ground } from "./ground.ts";
 import { baseName, isInside, normal, segmentsOf } from "./paths.ts";
 import { canBe, isKnown, knownPart, shown } from "./shape.ts";
@@ -46,13 +47,11 @@ const reasons: Record<Sensitivity, string> = {
     "belongs to the guard, the session or git's own settings and must not be changed by an agent. Use the maestro commands for state, or ask the user.",
 };
 
-const harmlessEnv = new Set([".env.example", ".env.sample", ".env.template"]);
-const secretEndings = [".pem", ".key", ".credentials"];
-
 /** The name in lower case; a hole in it may be what makes it a secret. */
 function isSecret(name: string): boolean {
-  if (secretEndings.some((ending) => name.endsWith(ending))) return true;
-  if (name === ".env" || name.startsWith(".env.")) return !harmlessEnv.has(name);
+  if (isSecretName(name)) return true;
+  // Known through and through, and harmless.
+  if (isKnown(name) && name.startsWith(".env.")) return false;
   if (!name.startsWith(".") || isKnown(name) || knownPart(name) === ".") return false;
   return canBe(name, ".env") || canBe(name, ".env.local");
 }
@@ -80,16 +79,6 @@ function isGitsOwn([first, ...rest]: readonly string[]): boolean {
     (first === "modules" || first === "worktrees") && rest.some((name) => name === "hooks" || /^config/.test(name))
   );
 }
-
-const geminisOwn = [
-  "settings.json",
-  "hooks",
-  "policies",
-  "agents",
-  "extensions",
-  "trustedfolders.json",
-  "oauth_creds.json",
-];
 
 function isGeminisOwn([first]: readonly string[]): boolean {
   if (first === undefined) return true;

@@ -38,9 +38,31 @@ describe("a request for more files", () => {
     ["a name that looks like a glob", ["app/[slug]/page.tsx"], ["app/[slug]/page.tsx"]],
     ["a name with braces", ["src/a{b}.ts"], ["src/a{b}.ts"]],
     ["what the phase owns already, whoever owns it later", ["shared.ts"], ["shared.ts"]],
-    ["the settings beside the state", [".gemini/settings.json"], [".gemini/settings.json"]],
+    ["an example of settings", [".env.example"], [".env.example"]],
   ])("is granted for %s", (_, asked, paths) => {
     expect(judge(asked)).toEqual({ granted: true, paths });
+  });
+
+  it.each([
+    ".env",
+    "conf/.env.local",
+    "keys/server.pem",
+    "id.key",
+    ".gemini/settings.json",
+    ".GEMINI/Settings.json",
+    ".gemini/hooks/x.sh",
+    ".gemini/",
+    "hooks/hooks.json",
+    ".husky/pre-commit",
+    ".husky/",
+    ".githooks",
+    ".envrc",
+    ".mcp.json",
+    ".npmrc",
+    "sub/.vscode/tasks.json",
+    ".claude/settings.json",
+  ])("is refused for a sensitive file, which only the user may change: %s", (path) => {
+    expect(judge([path])).toMatchObject({ granted: false, owner: null, paths: [path] });
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { agentTiers } from "../agents/tiers.ts";
 import { MaestroError } from "../errors.ts";
 import { readOwnedPath, reservedDirectories } from "../plan/owned-path.ts";
 import { overlap, type Pattern, patternOf } from "../plan/pattern.ts";
+import { sensitivityOfFile, sensitivityReasons } from "../sensitive-files.ts";
 import { stripControls } from "../text.ts";
 import { requirePhase } from "./decide.ts";
 import { ownedFiles } from "./decide-attempt.ts";
@@ -74,6 +75,11 @@ export function judgeScopeRequest(
     const read = readWanted(path, reserved);
     if ("problem" in read) {
       return { granted: false, owner: null, paths: [path], reason: `${JSON.stringify(path)} ${read.problem}` };
+    }
+    const kind = sensitivityOfFile(read.path.replace(/\/$/, ""));
+    if (kind !== undefined) {
+      const reason = `${JSON.stringify(path)} ${sensitivityReasons[kind]}: only the user may change it`;
+      return { granted: false, owner: null, paths: [path], reason };
     }
     wanted.set(read.path, read.pattern);
   }

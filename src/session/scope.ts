@@ -1,15 +1,19 @@
 // What a phase owns: which changes lie outside of it. Pure; whether its agent may have more is in scope-request.ts.
+// A sensitive file is outside of every phase, whatever the plan says: only a person brings a change of one in.
 
 import { readOwnedPath } from "../plan/owned-path.ts";
 import { covers, type Pattern } from "../plan/pattern.ts";
+import { sensitivityOfFile } from "../sensitive-files.ts";
 import { ownedFiles } from "./decide-attempt.ts";
 import type { FileChange } from "./events.ts";
 import type { SessionPhase } from "./session.ts";
 
 /** How the error of an attempt begins that changed what its phase does not own; a line "- path" for each file follows. */
 export const OUTSIDE_SCOPE = "Changed outside of its files:";
+/** The same, when a person has to look at the files first. */
+export const SENSITIVE_CHANGE = `${OUTSIDE_SCOPE} only a person may decide about these.`;
 
-/** Paths among `changes` that the phase does not own, sorted, each once. Both names of a renamed file count. */
+/** Paths among `changes` that the phase does not own, or that are sensitive, sorted, each once. Both names of a renamed file count. */
 export function outsideScope(
   phase: SessionPhase,
   changes: readonly Pick<FileChange, "path" | "kind" | "from">[],
@@ -17,8 +21,9 @@ export function outsideScope(
   const scope = scopeOf(phase);
   const outside = new Set<string>();
   for (const { path, from } of changes) {
-    if (!owns(scope, path)) outside.add(path);
-    if (from !== undefined && !owns(scope, from)) outside.add(from);
+    for (const name of from === undefined ? [path] : [path, from]) {
+      if (!owns(scope, name) || sensitivityOfFile(name) !== undefined) outside.add(name);
+    }
   }
   return [...outside].sort();
 }

@@ -1,7 +1,7 @@
 // Which decision a failed phase asks of a person, with the commands that carry it out.
 
 import type { ErrorRecord } from "../session/events.ts";
-import { OUTSIDE_SCOPE } from "../session/scope.ts";
+import { OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { cut, oneLine } from "./cell.ts";
 import { type ConflictingFile, failureBlock, fileConflictBlock, timeoutBlock } from "./escalation-blocks.ts";
@@ -70,7 +70,9 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
   const adjust: Choice = { ...longer(phase), kind: "adjust" };
   const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, adjust];
   const isBeyond = type === "validation" && message.startsWith(OUTSIDE_SCOPE);
-  return { block, choices, hints: isBeyond ? scopeHints(phase) : diffHint(phase) };
+  const isSensitive = isBeyond && message.startsWith(SENSITIVE_CHANGE);
+  const hints = isSensitive ? sensitiveHints(phase) : isBeyond ? scopeHints(phase) : diffHint(phase);
+  return { block, choices, hints };
 }
 
 function diffHint(phase: SessionPhase): string[] {
@@ -80,6 +82,11 @@ function diffHint(phase: SessionPhase): string[] {
 function conflictHints(phase: SessionPhase): string[] {
   const shown = diffHint(phase);
   return shown.length === 0 ? [] : [...shown, `maestro apply ${phase.id} brings it in once the files are resolved`];
+}
+
+function sensitiveHints(phase: SessionPhase): string[] {
+  const shown = diffHint(phase);
+  return shown.length === 0 ? [] : [...shown, `maestro apply ${phase.id} brings it in as it is, because you decide so`];
 }
 
 function scopeHints(phase: SessionPhase): string[] {

@@ -421,3 +421,29 @@ describe("agents that share the project's files", () => {
       expect(places(project)).toEqual({ strays: false });
     }));
 });
+
+describe("a change of a sensitive file", () => {
+  const sensitive = [".husky/pre-commit", ".gemini/settings.json", "conf/server.pem", ".envrc"];
+  const steps: Steps = [
+    ["write", ["a.txt", "new\n"]],
+    ...sensitive.map((path): Steps[number] => ["write", [path, "x\n"]]),
+    ["report", { created: ["a.txt", ...sensitive].join(", ") }],
+  ];
+  // The plan gives the phase all of them, by name.
+  const phase = scripted("hooks", { "*": steps }, { files_created: ["a.txt", ...sensitive] });
+
+  test.concurrent.each(["strict", "warn"])(
+    "is brought in only when a person applies it, with ownership %s",
+    (ownership) =>
+      withIsolated({ "b.txt": "b\n" }, [phase, bystander], async (project) => {
+        const run = await project.begin(...only("hooks"), "--ownership", ownership).ended;
+        expect(run.code, run.stderr).toBe(4);
+        for (const path of sensitive) expect(run.stdout).toContain(`- ${path} (`);
+        expect(run.stdout).toContain("maestro apply hooks brings it in as it is, because you decide so");
+        expect(["a.txt", ...sensitive].filter((path) => project.exists(path))).toEqual([]);
+        const applied = project.maestro(["apply", "hooks"]);
+        expect(applied.code, applied.stderr).toBe(0);
+        expect(["a.txt", ...sensitive].filter((path) => project.exists(path))).toHaveLength(5);
+      }),
+  );
+});
