@@ -34,6 +34,8 @@ export interface Call {
   ground: Ground;
   /** The git branch that the same command line has chosen before. */
   branch: string | undefined;
+  /** GIT_DIR or GIT_WORK_TREE is set: git works elsewhere than in `cwd`. */
+  isGitPointed?: boolean;
   /** What a path such as /dev/stdin or /dev/fd/1000 gives; undefined for a file. */
   feedOf: (path: string) => Feed | undefined;
 }

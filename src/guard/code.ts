@@ -112,6 +112,15 @@ const removers = new Set(
 const copiers =
   /^(?:shutil|os|fs|fsp|fsPromises|promises|FileUtils|File|Deno|pathlib)\b.*[.:](?:copy2?|copyfile|copyFile|copyFileSync|cpSync|cp|move|mv|rename|renameSync|replace|symlink|symlinkSync|link|linkSync|ln_s|ln_sf)$/;
 
+const movers =
+  /^(?:(?:shutil|os|fs|fsp|fsPromises|promises|FileUtils|File|Deno)\b.*[.:](?:move|mv|replace)|.*\brename(?:Sync)?)$/;
+const unlinkers =
+  /^(?:(?:os|fs|fsp|fsPromises|promises|File|FileUtils|Deno)\b.*[.:](?:remove|rm|rm_f|delete)|.*\bunlink(?:Sync)?)$/;
+
+function isNumber(arg: string): boolean {
+  return /^-?\d+$/.test(arg);
+}
+
 function commandOf({ name, method, args }: CodeCall, home: string): Inner | undefined {
   if (runners.has(method) || /\bsubprocess\.(?:run|call)$/.test(name)) return started(args);
   const isRemoval =
@@ -122,8 +131,15 @@ function commandOf({ name, method, args }: CodeCall, home: string): Inner | unde
     const target = place(args[0], home);
     return target === undefined ? undefined : { argv: ["rm", "-rf", target] };
   }
-  const destination = copiers.test(name) ? literal(args[1]) : undefined;
-  return destination === undefined ? undefined : { argv: ["cp", FILLED, destination] };
+  if (/^(?:os|process|posix|Process)\.kill(?:pg)?$/.test(name))
+    return { argv: ["kill", "--", ...args.filter(isNumber)] };
+  if (unlinkers.test(name)) {
+    const target = place(args[0], home);
+    return target === undefined ? undefined : { argv: ["rm", "-f", target] };
+  }
+  const [source, destination] = args.map(literal);
+  if (movers.test(name) && source !== undefined) return { argv: ["mv", source, destination ?? FILLED] };
+  return copiers.test(name) && destination !== undefined ? { argv: ["cp", FILLED, destination] } : undefined;
 }
 
 function started(args: readonly string[]): Inner | undefined {

@@ -1,6 +1,7 @@
 // find and fd: which files they pick, what they delete, what they run on each.
 
 import type { Call, Inner } from "./call.ts";
+import { reachedOfSession } from "./find-reach.ts";
 import { Options } from "./options.ts";
 import { locate } from "./paths.ts";
 import { placeThatStays } from "./places.ts";
@@ -113,9 +114,10 @@ function isTemporaryRoot(root: string, { cwd, ground }: Call): boolean {
   return /temporary/.test(placeThatStays(locate(root, cwd), ground) ?? "");
 }
 
-/** The paths that stand for all hits. */
-function hits({ roots, names }: Search, { cwd, ground }: Call): string[] {
-  return roots.flatMap((given) => {
+/** The paths that stand for all hits; of the live session's files each. */
+function hits({ roots, names }: Search, { name, args, cwd, ground }: Call): string[] {
+  const reached = name === "find" && names.length > 0 ? reachedOfSession(roots, args, cwd, ground) : [];
+  const found = roots.flatMap((given) => {
     // Nothing is searched where the name is empty.
     const root = isUnknown(given) ? FILLED : given;
     if (names.length === 0) return [root, `${root}/${EVERYTHING}`];
@@ -123,6 +125,7 @@ function hits({ roots, names }: Search, { cwd, ground }: Call): string[] {
     const isBelow = isHome(locate(root, cwd), ground);
     return names.map((name) => (isBelow ? `${root}/${FILLED}/${name}` : `${root}/${name}`));
   });
+  return [...found, ...reached];
 }
 
 /** What `-exec` runs, with the hits in place of `{}`. */
@@ -153,14 +156,24 @@ function fdOptions(args: readonly string[]): Options {
   ]);
 }
 
-function innerOfFd({ args }: Call): Inner[] {
+function innerOfFd({ args, cwd, ground }: Call): Inner[] {
   const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
   if (at < 0) return [];
   const options = fdOptions(args);
-  const isNamed = options.operands.length > 0 || options.has("e", "--extension");
-  const hit = isNamed ? `./${FILLED}` : ".";
+  const endings = options.all("e", "--extension");
+  const [pattern, ...roots] = options.operands;
+  const hit = pattern !== undefined || endings.length > 0 ? `./${FILLED}` : ".";
+  const tests = [
+    ...endings.map((ending) => ["-name", `*.${ending}`]),
+    ...(pattern === undefined || pattern === "." ? [] : [[options.has("g", "--glob") ? "-name" : "-regex", pattern]]),
+  ].flat();
+  // Without these it passes over names with a dot in front.
+  const isDeep = options.has("H", "u", "--hidden", "--unrestricted");
+  const reached = isDeep ? reachedOfSession(roots.length > 0 ? roots : ["."], tests, cwd, ground) : [];
   const command = args.slice(at + 1).filter((word) => word !== ";");
   const hasPlace = command.some((word) => /\{[./]*\}/.test(word));
-  const words = command.map((word) => word.replace(/\{[./]*\}/g, hit));
-  return [{ argv: hasPlace ? words : [...words, hit] }];
+  return [hit, ...reached].map((path) => {
+    const words = command.map((word) => word.replace(/\{[./]*\}/g, path));
+    return { argv: hasPlace ? words : [...words, path] };
+  });
 }

@@ -18,8 +18,7 @@ export function judgeClean({ args, cwd }: Given, ground: Ground): Denial | undef
   const isOnly = options.has("X");
   if ((!options.has("x") && !isOnly) || options.has("n", "--dry-run")) return undefined;
   if (!isOnly && options.all("e", "--exclude").some((pattern) => spares(pattern, ground))) return undefined;
-  const instead = isOnly ? "Name the paths" : `Add "-e ${topOf(ground)}", or name the paths`;
-  return refuse(isOnly ? "git clean -X" : "git clean -x", instead, swept(options.operands, cwd, cwd), ground);
+  return refuse(isOnly ? "git clean -X" : "git clean -x", "Name the paths", swept(options.operands, cwd, cwd), ground);
 }
 
 /** `--all` takes what is ignored, wherever it is called. */
@@ -35,10 +34,15 @@ export function judgeStash({ args, cwd }: Given, ground: Ground): Denial | undef
   return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), ground);
 }
 
-/** A path with magic or patterns may be anything. */
+/** A path with magic may be anything, a pattern anything below the directory in front of it. */
 function swept(paths: readonly string[], cwd: string, root: string): string[] {
-  if (paths.length === 0 || paths.some((path) => !isKnown(path) || /^:|[*?[]/.test(path))) return [root];
-  return paths.map((path) => locate(path, cwd));
+  if (paths.length === 0) return [root];
+  return paths.map((path) => {
+    const names = path.split("/");
+    const first = names.findIndex((name) => !isKnown(name) || /[*?[]/.test(name));
+    if (path.startsWith(":") || first === 0) return root;
+    return locate(first < 0 ? path : names.slice(0, first).join("/"), cwd);
+  });
 }
 
 function refuse(command: string, instead: string, places: readonly string[], ground: Ground): Denial | undefined {
@@ -62,8 +66,4 @@ function spares(pattern: string, ground: Ground): boolean {
 function inProject(ground: Ground): string[] {
   const [state, project] = [stateOf(ground), normal(ground.projectRoot)];
   return segmentsOf(isInside(state, project) ? state.slice(project.length) : state);
-}
-
-function topOf(ground: Ground): string {
-  return inProject(ground)[0] ?? stateOf(ground);
 }

@@ -131,7 +131,7 @@ const resets = [
   "git reset --hard @{u}",
   "git reset --hard abc123",
   'git reset --hard "$SHA"',
-  "git clean -fd && git reset --hard",
+  "git clean -nd && git reset --hard",
   "git -C .. reset --hard",
   "git --git-dir=x reset --hard",
   "command git reset --hard",

@@ -2,6 +2,8 @@
 
 import { type Call, type Inner, quoted } from "./call.ts";
 import { judgeConfig } from "./git-config.ts";
+import { judgeDiscard } from "./git-discard.ts";
+import { judgeRefs, protectedBranches } from "./git-refs.ts";
 import { judgeClean, judgeStash } from "./git-sweep.ts";
 import { cutAtEquals, Options } from "./options.ts";
 import { locate } from "./paths.ts";
@@ -15,6 +17,8 @@ export interface GitCommand {
   cwd: string;
   /** `-c key=value`. */
   settings: readonly (readonly [key: string, value: string])[];
+  /** `--git-dir`, `--work-tree`: the repository is not the one of the directory. */
+  isPointed: boolean;
 }
 
 const globalsWithValue = [
@@ -29,18 +33,24 @@ const globalsWithValue = [
 ];
 
 /** The subcommand behind git's own options; undefined when the call is none of git's. */
-export function readGit({ name, args, cwd }: Pick<Call, "name" | "args" | "cwd">): GitCommand | undefined {
-  if (name !== "git" && name !== "hub") return undefined;
+export function readGit(call: Pick<Call, "name" | "args" | "cwd" | "isGitPointed">): GitCommand | undefined {
+  const { name, cwd } = call;
+  // `git-checkout .` lies where git keeps its parts.
+  const verb = name.startsWith("git-") ? name.slice(4) : undefined;
+  if (name !== "git" && name !== "hub" && verb === undefined) return undefined;
+  const args = verb === undefined ? call.args : [verb, ...call.args];
   const settings: [string, string][] = [];
   let directory = cwd;
+  let isPointed = call.isGitPointed === true;
   let at = 0;
   for (; args[at]?.startsWith("-"); at++) {
     const [option, value] = cutAtEquals(args[at] as string);
+    if (option === "--git-dir" || option === "--work-tree") isPointed = true;
     if (option === "-c" || option === "--config-env") settings.push(setting(args[++at] ?? ""));
     else if (option === "-C") directory = locate(args[++at] ?? "", directory);
     else if (globalsWithValue.includes(option) && value === undefined) at++;
   }
-  return { verb: args[at] ?? "", args: args.slice(at + 1), cwd: directory, settings };
+  return { verb: args[at] ?? "", args: args.slice(at + 1), cwd: directory, settings, isPointed };
 }
 
 function setting(text: string): [string, string] {
@@ -51,6 +61,10 @@ function setting(text: string): [string, string] {
 export function judgeGit(call: Call): Denial | undefined {
   const git = readGit(call);
   if (git === undefined) return undefined;
+  return judgeVerb(git, call) ?? judgeDiscard(git, call) ?? judgeRefs(git, call);
+}
+
+function judgeVerb(git: GitCommand, call: Call): Denial | undefined {
   switch (git.verb) {
     case "push":
     case "send-pack":
@@ -59,6 +73,8 @@ export function judgeGit(call: Call): Denial | undefined {
       return judgeReset(git.args);
     case "rm":
       return judgeRm(git, call);
+    case "mv":
+      return judgeRemoval({ ...call, name: "mv", args: git.args, cwd: git.cwd });
     case "clean":
       return judgeClean(git, call.ground);
     case "stash":
@@ -87,8 +103,6 @@ function judgeReset(args: readonly string[]): Denial | undefined {
     '"git reset --hard" throws uncommitted work away. Use "git stash", "git restore <file>", "git reset --keep" or "git reset --soft" instead.',
   );
 }
-
-const protectedBranches = ["main", "master"];
 
 function judgePush(args: readonly string[], branch: string | undefined): Denial | undefined {
   const options = new Options(args, "o", ["--push-option", "--repo", "--receive-pack", "--exec"]);

@@ -43,6 +43,9 @@ const worthGuessing = [
   "mv",
   "python3",
   "perl",
+  "kill",
+  "pkill",
+  "killall",
 ];
 
 /** The programs that a pattern such as `/bin/r?` may stand for. */

@@ -3,7 +3,7 @@
 import type { Ground } from "./ground.ts";
 import { baseName, isInside, normal, parentOf, segmentsOf } from "./paths.ts";
 import { isHome, isOfSystemTree, isProject, isSystemTop } from "./project.ts";
-import { canBe, knownPart, STAR } from "./shape.ts";
+import { canBe, isKnown, knownPart, STAR } from "./shape.ts";
 
 /** What the directory is, when it has to stay; undefined when it may go. `path` is absolute; patterns may be in it. */
 export function placeThatStays(path: string, ground: Ground): string | undefined {
@@ -53,6 +53,14 @@ function temporary(path: string, ground: Ground): string | undefined {
 
 function isTemporary(path: string, ground: Ground): boolean {
   return roots(ground).some((root) => isInside(path, root));
+}
+
+/** Among temporary files, and nothing of the project's: what lies there the agent has made itself. */
+export function isScratch(path: string, ground: Ground): boolean {
+  const project = normal(ground.projectRoot);
+  const real = isKnown(path) ? (ground.realpath?.(path) ?? ground.through?.(path) ?? path) : path;
+  const isAround = [path, real].some((place) => isInside(project, place) || isInside(place, project));
+  return !isAround && isTemporary(path, ground) && !isOfOwnHome(path, ground) && !roots(ground).includes(path);
 }
 
 /** Homes of tests and of CI lie among the temporary files, and are homes all the same. */

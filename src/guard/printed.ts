@@ -5,14 +5,24 @@ import { printedByFind } from "./find.ts";
 import { readGit } from "./git.ts";
 import { Options } from "./options.ts";
 import { baseName, isInside, locate, normal, parentOf } from "./paths.ts";
+import { filteredProcesses, listedProcesses } from "./process-lists.ts";
+import { hasIds } from "./processes.ts";
 import { FILLED, isKnown, STAR, UNKNOWN } from "./shape.ts";
 
 const MAX_OUTPUT = 65_536;
 
 export function printedBy(call: Call): Feed {
+  const processes =
+    listedProcesses(call) ?? (hasIds(call.stdin.text) && isFilter(call.name) ? filteredProcesses(call) : undefined);
+  if (processes !== undefined) return processes;
   const feed = Object.hasOwn(printers, call.name) ? printers[call.name]?.(call) : undefined;
   if (feed === undefined) return silent.has(call.name) ? nothing : computed;
   return feed.text.length > MAX_OUTPUT ? { ...feed, text: UNKNOWN } : feed;
+}
+
+/** They print what they read, or a part of it. */
+function isFilter(name: string): boolean {
+  return /^(?:cat|tee|sort|uniq|head|tail|tac|nl|cut|tr|sed|awk|grep|column|fmt|paste|fold)$/.test(name);
 }
 
 const silent = new Set(

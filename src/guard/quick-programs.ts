@@ -26,7 +26,7 @@ export function touchedBy(name: string, args: readonly string[]): readonly strin
 
 /** Whatever they are told, they do their own work; of the files they make nobody is warned. */
 export const printing =
-  "pwd which du df stat file uname whoami id hostname uptime free tree sleep kill pkill killall nproc lscpu lsblk printenv type jobs mkdir rmdir chmod chown md5sum sha1sum sha256sum sha512sum cksum b2sum ping dig nslookup host netstat ss nc " +
+  "pwd which du df stat file uname whoami id hostname uptime free tree sleep nproc lscpu lsblk printenv type jobs mkdir rmdir chmod chown md5sum sha1sum sha256sum sha512sum cksum b2sum ping dig nslookup host netstat ss nc " +
   "cmake ninja ctest meson bazel gcc g++ clang clang++ cc rustc rustfmt javac java jar kotlinc scalac sbt ant mvn gradle ./mvnw ./gradlew swift xcodebuild dart flutter mix rebar3 stack cabal zig protoc buf sqlc " +
   "ruff mypy pyright pyre black isort flake8 pylint bandit tox nox pytest coverage pre-commit alembic flask django-admin uvicorn gunicorn mkdocs " +
   "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava karma playwright cypress nyc c8 vite webpack rollup esbuild parcel tsup swc babel next nuxt astro ng nx lerna turbo rush knip madge depcheck typedoc prisma drizzle-kit wrangler vercel netlify firebase flyctl heroku " +
@@ -79,6 +79,9 @@ function isFine(name: string, args: readonly string[]): boolean {
     case "cp":
     case "mv":
       return hasOnly(args, /^-[rRapfvnu]+$/, 2);
+    case "kill":
+      // Ids and jobs; everything else may be everybody's.
+      return args.every((arg, i) => (i === 0 && /^-(?:9|[A-Z]+)$/.test(arg)) || /^(?:%\d|[1-9]\d+)$/.test(arg));
     case "make":
       // A makefile may be on the command line.
       return !args.some((arg) => /^-(?:[^-]*f|-f|-ma|-e|E)/.test(arg));
@@ -165,19 +168,27 @@ function picksFields(args: readonly string[]): boolean {
 function gitIsPlain(args: readonly string[]): boolean {
   const [verb = "", ...rest] = args[0] === "--no-pager" ? args.slice(1) : args;
   if (rest.some((arg) => /^--(?:exec|upload-pack|receive-pack)/.test(arg))) return false;
-  switch (verb) {
-    case "push":
-      return rest.every((arg) => isOneOf(arg, "-u --set-upstream --tags -q -v") || /^\w[\w./-]*$/.test(arg));
-    case "reset":
-      return rest.every((arg) => /^(?:--soft|--mixed|--keep|--|-q|\w[\w./~^-]*)$/.test(arg));
-    case "stash":
-      return !rest.some((arg) => /^-(?:\w*a|-a)/.test(arg));
-    case "rebase":
-      return rest.every((arg) => /^(?:--(?:continue|abort|skip|onto|autostash)|\w[\w./~^-]*)$/.test(arg));
-    default:
-      return isOneOf(
-        verb,
-        "status diff log show blame fetch pull add commit merge cherry-pick revert checkout switch restore clone init ls-files ls-tree ls-remote rev-parse rev-list describe shortlog branch remote tag worktree reflog grep cat-file show-ref for-each-ref merge-base whatchanged range-diff count-objects lfs version",
-      );
+  const options = gitOptions.find((line) => line.startsWith(`${verb}=`))?.slice(verb.length + 1);
+  if (options !== undefined) {
+    // Names that begin with a letter: no `.`, no `:/`, no pattern, nothing above.
+    return rest.every((arg) => isOneOf(arg, options) || (/^\w[\w./~^-]*$/.test(arg) && !arg.includes("..")));
   }
+  if (verb === "reflog") return rest.length === 0;
+  if (verb === "stash") return !rest.some((arg) => /^-(?:\w*a|-a)|^(?:drop|clear)$/.test(arg));
+  return isOneOf(
+    verb,
+    "status diff log show blame fetch pull add commit merge cherry-pick revert clone init ls-files ls-tree ls-remote rev-parse rev-list describe shortlog remote tag grep cat-file show-ref for-each-ref merge-base whatchanged range-diff count-objects lfs version",
+  );
 }
+
+/** Verbs that can throw work away, and the options with which they do not. */
+const gitOptions = [
+  "push=-u --set-upstream --tags -q -v",
+  "reset=--soft --mixed --keep -- -q",
+  "rebase=--continue --abort --skip --onto --autostash",
+  "checkout=-b -B -q -t --track --detach --ours --theirs -- -",
+  "switch=-c -q -t --track --create --detach -",
+  "restore=--staged -S --",
+  "branch=-a -r -v -vv -m --list --show-current --all --merged --no-merged --contains --sort=-committerdate",
+  "worktree=-b --detach --porcelain",
+];

@@ -84,7 +84,8 @@ function isNamed(path: string, ground: Ground): boolean {
   // Where nobody has a project, and behind links, others have a say.
   if (!isProject(normal(ground.projectRoot), ground)) return false;
   if (ground.realpath !== undefined && ground.realpath(place) !== place) return false;
-  return isOrdinary(place, ground) && !isInside(normal(ground.stateDir), place);
+  const state = normal(ground.stateDir);
+  return isOrdinary(place, ground) && !isInside(state, place) && !isInside(place, state);
 }
 
 function isOrdinary(place: string, ground: Ground): boolean {

@@ -7,6 +7,7 @@ import { baseName, locate, normal, parentOf } from "./paths.ts";
 import { isSystem, isVital, placeThatStays } from "./places.ts";
 import { descriptorOf } from "./redirect.ts";
 import { refuseRemoval } from "./sensitive.ts";
+import { refuseLoss } from "./session-places.ts";
 import { FILLED, isKnown, MANY, PRINTED, STAR, shown, UNKNOWN } from "./shape.ts";
 import { type Denial, deny } from "./verdict.ts";
 
@@ -25,8 +26,12 @@ export function judgeRemoval(call: Call): Denial | undefined {
   }
   if (alwaysRecursive.has(name))
     return first(new Options(args).operands, (operand) => refuseTree(operand, cwd, ground));
-  if (name === "mv")
-    return first(new Options(args, "tS").operands.slice(0, -1), (from) => refuseMove(from, cwd, ground));
+  if (name === "mv") {
+    const options = new Options(args, "tS", ["--target-directory", "--suffix"]);
+    const isInto = options.has("t", "--target-directory", "--exchange");
+    const sources = isInto ? options.operands : options.operands.slice(0, -1);
+    return first(sources, (from) => refuseMove(from, cwd, ground));
+  }
   return name === "rsync" ? judgeRsync(call) : undefined;
 }
 
@@ -57,7 +62,8 @@ function refusePlace(field: string, cwd: string, ground: Ground): Denial | undef
   if (path.startsWith("/") && !cwdIsUnknown(field, cwd)) {
     for (const one of [path, ...throughLinks(path, ground)]) {
       const place = placeThatStays(one, ground);
-      const refused = place === undefined ? refuseRemoval(one, ground) : refusal(place, shown(field));
+      const own = () => refuseRemoval(one, ground) ?? refuseLoss(one, ground);
+      const refused = place === undefined ? own() : refusal(place, shown(field));
       if (refused !== undefined) return refused;
     }
     return undefined;
@@ -84,7 +90,9 @@ function refuseFile(field: string, cwd: string, ground: Ground): Denial | undefi
   const path = locate(field, cwd);
   if (!path.startsWith("/")) return undefined;
   const [real = path] = throughLinks(path, ground);
-  return refuseRemoval(path, ground) ?? refuseRemoval(real, ground);
+  return (
+    refuseRemoval(path, ground) ?? refuseRemoval(real, ground) ?? refuseLoss(path, ground) ?? refuseLoss(real, ground)
+  );
 }
 
 /** Where it lies when there are links on the way; a link itself may go. */
@@ -98,7 +106,10 @@ function throughLinks(path: string, { realpath, through }: Ground): string[] {
 /** To move the tree away is to lose it where it was. */
 function refuseMove(field: string, cwd: string, ground: Ground): Denial | undefined {
   const path = locate(field, cwd);
-  if (!isKnown(field) || field === "" || descriptorOf(path) !== undefined) return undefined;
+  if (field === "" || descriptorOf(path) !== undefined) return undefined;
+  const [real = path] = throughLinks(path, ground);
+  const lost = refuseLoss(path, ground) ?? refuseLoss(real, ground);
+  if (lost !== undefined || !isKnown(field)) return lost;
   const own = refuseRemoval(path, ground);
   if (own !== undefined) return own;
   const place = isVital(path, ground) ? placeThatStays(path, ground) : undefined;

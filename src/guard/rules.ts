@@ -6,9 +6,11 @@ import { effectsOf, hidesCode } from "./code.ts";
 import { judgeFind } from "./find.ts";
 import { judgeGit } from "./git.ts";
 import { interpretedBy } from "./interpreters.ts";
+import { judgeKill } from "./kill.ts";
 import { Options } from "./options.ts";
 import { judgeRemoval } from "./removal.ts";
 import { readSed, sedScripts } from "./sed-script.ts";
+import { judgeLoss } from "./session-loss.ts";
 import { judgeOutput, judgeWritten } from "./shell-write.ts";
 import { judgeShell } from "./shells.ts";
 import { type Denial, deny } from "./verdict.ts";
@@ -18,6 +20,8 @@ export function judgeCall(call: Call): Denial | undefined {
     judgeRemoval(call) ??
     judgeFind(call) ??
     judgeGit(call) ??
+    judgeLoss(call) ??
+    judgeKill(call) ??
     judgeGemini(call) ??
     judgeWritten(call) ??
     judgeOutput(call) ??

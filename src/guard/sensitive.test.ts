@@ -220,15 +220,23 @@ describe("what sweeps ignored files away", () => {
     "git clean -fdx -e /",
     "git clean -fdx :/",
     "git clean -fdx '*'",
-    "git clean -fdx '.gemin*'",
     "git clean -fdx -- ':!node_modules'",
-    "git stash push -a :/",
-    "git stash -a -- .",
     "git clean -xdf -e .env",
     "git clean -ffdx .",
-    "git clean -fx .gemini",
     "git -C .. clean -fdx",
     "cd src && git -C .. clean -fdx",
+  ])("is refused for the session's sake while one lies there, and for the user's work without one: %s", (command) => {
+    const verdicts = [true, false].map((hasSession) =>
+      judgeCommand(command, { ...ground, hasSession: () => hasSession }),
+    );
+    expect(verdicts).toMatchObject([{ rule: "sensitive-file" }, { rule: "discard-work" }]);
+  });
+
+  test.each([
+    "git clean -fdx '.gemin*'",
+    "git stash push -a :/",
+    "git stash -a -- .",
+    "git clean -fx .gemini",
     "git stash -a",
     "git stash push --all -m wip",
     "git stash save -a wip",
@@ -238,11 +246,9 @@ describe("what sweeps ignored files away", () => {
   });
 
   test.each([
-    "git clean -fd",
     "git clean -fdxn",
-    "git clean -fdx -e .gemini",
-    "git clean -fdx --exclude=/.gemini/",
-    "git clean -fdx -e .gemini/state",
+    "cd src && git clean -fdx -e .gemini",
+    "git clean -fdx 'packages/*/dist'",
     "git clean -fdx dist coverage",
     "cd src && git clean -fdx",
     "git -C /tmp/clone clean -fdx",

@@ -31,6 +31,11 @@ export function isUnknown(shape: string): boolean {
   return /^[\uE000\uE004\uE005]+$/.test(shape);
 }
 
+/** Whether a shell would look for file names with it. */
+export function isPattern(shape: string): boolean {
+  return /[\uE002\uE003]/.test(shape);
+}
+
 /** What is known of it. */
 export function knownPart(shape: string): string {
   return isKnown(shape) ? shape : shape.replace(allHoles, "");

@@ -6,6 +6,7 @@ import { type Feed, nothing, type Sink } from "./call.ts";
 import type { Ground } from "./ground.ts";
 import type { Links } from "./links.ts";
 import { locate, normal } from "./paths.ts";
+import { idsOf } from "./processes.ts";
 import { FILLED, PRINTED, UNKNOWN } from "./shape.ts";
 
 const MAX_CHOICES = 8;
@@ -160,6 +161,8 @@ export class Shell {
         return "/bin/bash";
       case "IFS":
         return " \t\n";
+      case "PPID":
+        return idsOf({ by: "parent", patterns: [] });
       case "PATH":
         return `/${FILLED}`;
       default:
@@ -169,7 +172,7 @@ export class Shell {
 }
 
 const setByTheShell = new Set(
-  "USER LOGNAME HOSTNAME UID EUID PPID RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME BASHPID BASH_VERSION LINENO OSTYPE MACHTYPE HOSTTYPE TERM LANG".split(
+  "USER LOGNAME HOSTNAME UID EUID RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME BASHPID BASH_VERSION LINENO OSTYPE MACHTYPE HOSTTYPE TERM LANG".split(
     " ",
   ),
 );

@@ -7,6 +7,8 @@ export type Rule =
   | "destructive-rm"
   | "force-push"
   | "hard-reset"
+  | "discard-work"
+  | "kill-process"
   | "sensitive-file"
   | "unparsable"
   | "too-large"

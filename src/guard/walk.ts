@@ -21,6 +21,12 @@ import { innerOf } from "./wrappers.ts";
 /** So many words in front of a command may turn out to be nothing. */
 const MAX_SKIPPED = 16;
 
+function isGitPointed(shell: Shell, variables: Variables): boolean {
+  return ["GIT_DIR", "GIT_WORK_TREE"].some(
+    (name) => shell.isAssigned(name) || variables.some(([given]) => given === name),
+  );
+}
+
 type Variables = NonNullable<Inner["variables"]>;
 
 export class Walk extends Grammar {
@@ -110,6 +116,7 @@ export class Walk extends Grammar {
     if (this.denial !== undefined) return computed;
     const [word = "", ...args] = argv;
     const call = this.#callOf(word, args, shell, streams);
+    if (call.name.startsWith("git")) call.isGitPointed = isGitPointed(shell, variables);
     if (isUnknown(word)) {
       this.#suspect(call);
       this.printers++;

@@ -1,0 +1,66 @@
+// Programs that take the live session's files away or put something else in their place: ln, rename, tar --remove-files, zip -m...
+
+import type { Call } from "./call.ts";
+import { copied } from "./copied.ts";
+import { Options } from "./options.ts";
+import { isInside, locate, normal } from "./paths.ts";
+import { refuseTree } from "./removal.ts";
+import { refuseLoss } from "./session-places.ts";
+import { isPattern } from "./shape.ts";
+import type { Denial } from "./verdict.ts";
+
+export function judgeLoss(call: Call): Denial | undefined {
+  if (!renamers.has(call.name) && !placers.has(call.name) && !packers.has(call.name)) return undefined;
+  const { cwd, ground } = call;
+  for (const path of replacedBy(call)) {
+    const place = locate(path, cwd);
+    // A link or a copy for the project itself lands inside it.
+    const refused = isInside(normal(ground.projectRoot), place) ? undefined : refuseLoss(place, ground);
+    if (refused !== undefined) return refused;
+  }
+  for (const path of takenBy(call)) {
+    const refused = refuseTree(path, cwd, ground);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}
+
+/** Paths that are renamed, or that something else stands at afterwards. */
+function replacedBy(call: Call): string[] {
+  const { name, args } = call;
+  if (renamers.has(name)) return new Options(args).operands;
+  if (!placers.has(name)) return [];
+  const options = new Options(args, "tS", ["--target-directory", "--suffix"]);
+  const [into] = options.all("t", "--target-directory");
+  const target = into ?? options.operands.at(-1) ?? "";
+  const isReplaced = name === "ln" || name === "link" || options.has("T", "--no-target-directory", "--exchange");
+  const isNamed = into === undefined && options.operands.length > 1 && !/(?:^|\/)\.{0,2}$/.test(target);
+  if (isReplaced && isNamed) return [target, ...(name === "ln" ? copied(call).map(({ path }) => path) : [])];
+  // All of a directory, copied into the state directory, brings its own state along.
+  const isInState = isInside(locate(target, call.cwd), normal(call.ground.stateDir));
+  return isInState ? copied(call).flatMap(({ path }) => (isPattern(path) ? [path] : [])) : [];
+}
+
+const renamers = new Set(
+  "rename prename file-rename mmv rnm brename ren move rd Move-Item Rename-Item Remove-Item".split(" "),
+);
+const placers = new Set(["ln", "link", "cp", "mv", "install", "rsync", "scp", "ditto"]);
+
+const packers = new Set(["tar", "bsdtar", "gtar", "zip", "7z", "7za"]);
+
+/** What is removed once it is packed or sent. */
+function takenBy({ name, args }: Call): string[] {
+  if (name === "tar" || name === "bsdtar" || name === "gtar") {
+    if (!args.some((arg) => /^--remove-f/.test(arg))) return [];
+    const [first = "", ...rest] = args;
+    const all = /^[a-zA-Z]+$/.test(first) ? [`-${first}`, ...rest] : args;
+    return new Options(all, "fCbTXgIKNVL", ["--file", "--directory", "--exclude", "--use-compress-program"]).operands;
+  }
+  if (name === "zip") {
+    const options = new Options(args, "xibtnP");
+    return options.has("m", "--move") ? options.operands.slice(1) : [];
+  }
+  if (name === "7z" || name === "7za") return args.includes("-sdel") ? new Options(args).operands.slice(2) : [];
+  if (name !== "rsync" || !args.some((arg) => /^--remove-s/.test(arg))) return [];
+  return new Options(args, "efTBM").operands.slice(0, -1).map((path) => path.replace(/\/$/, ""));
+}
