@@ -11,6 +11,8 @@ type Verdict = ReturnType<typeof judgeCommand>;
 interface ShellCase {
   id: string;
   command: string;
+  /** While a session is live; without one otherwise. */
+  session?: true;
 }
 
 interface ToolCase {
@@ -172,7 +174,9 @@ function load<T>(name: string): T[] {
 
 function judge(entry: AllowCase): Verdict {
   try {
-    if ("command" in entry) return judgeCommand(entry.command, ground);
+    if ("command" in entry) {
+      return judgeCommand(entry.command, { ...ground, hasSession: () => entry.session === true });
+    }
     return judgeToolCall(entry.tool_name, entry.tool_input, ground);
   } catch (cause) {
     throw new Error(`The guard threw on ${line(entry)}`, { cause });
@@ -201,7 +205,7 @@ function rewritten(entries: AllowCase[]) {
       id: entry.id,
       name,
       command,
-      verdict: judge({ id: `${entry.id}, rewritten (${name})`, command }).verdict,
+      verdict: judge({ ...entry, id: `${entry.id}, rewritten (${name})`, command }).verdict,
     }));
   });
 }
