@@ -12,6 +12,7 @@ const wordStart = `[^- ${special}]`;
 const fewWord = `[^ ${special}]{0,99}`;
 const someWord = `[^ ${special}]{1,99}`;
 const wordEnd = String.raw`([ ;&|"]|\\n)`;
+const commandEnd = String.raw`([;&|"]|\\n)`;
 
 // Quoted text, between double quotes (\" in JSON) without commands in it, or between single ones.
 const insideDouble = String.raw`([^\\"$\x60]|\$[^\\"(\x60]|\\[bfnrtu]|\\\\[^\\"]|\\\\\\.)*`;
@@ -80,6 +81,26 @@ export const baselineRules: readonly DenyRule[] = [
     "git reset --hard",
     `${git} reset(?!${text} -- ${text}--hard)(| ${text}) --hard${wordEnd}`,
     "git reset --hard throws away work that is not yours. Undo your own changes file by file with replace.",
+  ),
+  shell(
+    "git stash drop and clear",
+    `${git} stash (drop|clear)${wordEnd}`,
+    "Stashes are the user's. Bring one back with git stash pop, or say in your report which one can go.",
+  ),
+  shell(
+    "deletion of main or master",
+    `${git} branch -D (main|master)${commandEnd}`,
+    "Agents do not delete main or master. Delete a branch of your own by name, or say in your report what should go.",
+  ),
+  shell(
+    "a kill of every process",
+    `(|sudo )kill( -9| -15| -KILL| -TERM| --| -9 --) -1${commandEnd}`,
+    "That would kill every process. Kill your own child by its id (kill $!), or say in your report what should end.",
+  ),
+  shell(
+    "a kill of every process of a runtime or an agent",
+    `(|sudo )(pkill|killall)(| -9| -KILL) (node|python|python3|java|bash|gemini|maestro|claude)${commandEnd}`,
+    "That would also kill the agent and the user's programs. Kill your own child by its id (kill $!), or say in your report what should end.",
   ),
   files(
     "a file of environment secrets, but not its example",

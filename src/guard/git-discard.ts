@@ -1,7 +1,7 @@
 // discard-work: git commands that throw uncommitted work away as a whole. A named file or a specific pattern may be restored.
 
 import type { Call } from "./call.ts";
-import type { GitCommand } from "./git.ts";
+import type { GitCommand } from "./git-command.ts";
 import { sweptBy } from "./git-paths.ts";
 import { Options } from "./options.ts";
 import { isInside, normal } from "./paths.ts";

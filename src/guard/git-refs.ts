@@ -1,7 +1,7 @@
 // discard-work: git commands that delete what work could be recovered from: stashes, main branches, reflogs, other worktrees.
 
 import type { Call } from "./call.ts";
-import type { GitCommand } from "./git.ts";
+import type { GitCommand } from "./git-command.ts";
 import { Options } from "./options.ts";
 import { isInside, locate, normal } from "./paths.ts";
 import { isUnknown, MANY, PRINTED } from "./shape.ts";

@@ -2,7 +2,7 @@
 
 import { type Call, computed, type Feed, fromShell, nothing } from "./call.ts";
 import { printedByFind } from "./find.ts";
-import { readGit } from "./git.ts";
+import { readGit } from "./git-command.ts";
 import { Options } from "./options.ts";
 import { baseName, isInside, locate, normal, parentOf } from "./paths.ts";
 import { filteredProcesses, listedProcesses } from "./process-lists.ts";

@@ -2,7 +2,7 @@
 
 import type { Call } from "./call.ts";
 import { printsLiteral } from "./code.ts";
-import { readGit } from "./git.ts";
+import { readGit } from "./git-command.ts";
 import { interpretedBy } from "./interpreters.ts";
 import { baseName, locate } from "./paths.ts";
 import { descriptorOf, isDevice } from "./redirect.ts";

@@ -3,7 +3,7 @@
 import type { Call } from "./call.ts";
 import { copied } from "./copied.ts";
 import { edited } from "./edited.ts";
-import { readGit } from "./git.ts";
+import { readGit } from "./git-command.ts";
 import { cutAtEquals, Options } from "./options.ts";
 import { baseName, locate } from "./paths.ts";
 import { STAR } from "./shape.ts";

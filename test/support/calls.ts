@@ -102,6 +102,15 @@ export const deniedCommands: Readonly<Record<string, readonly string[]>> = {
     "git -C x reset --hard",
     "ls; git reset --hard origin/main",
   ],
+  "Stashes are the user's": [
+    "git stash drop",
+    "git stash clear",
+    "git stash drop stash@{0}",
+    "cd x && git stash clear",
+  ],
+  "delete main or master": ["git branch -D main", "git branch -D master", "git -C x branch -D main; ls"],
+  "kill every process": ["kill -9 -1", "kill -KILL -1", "kill -- -1", "sudo kill -9 -1", "ls; kill -9 -1"],
+  "kill the agent": ["pkill node", "killall node", "pkill -9 python3", "sudo killall -9 node", "npm test; pkill node"],
 };
 
 export const allowedCommands: readonly string[] = [
@@ -188,6 +197,17 @@ export const allowedCommands: readonly string[] = [
   "git reset --soft HEAD~1",
   "git reset HEAD f",
   "git log --grep 'reset --hard'",
+  "git stash pop",
+  "git stash push -m 'drop it'",
+  "git branch -D feature/main",
+  "git branch -D main -r",
+  "kill -1 1234",
+  "kill -9 1234",
+  "kill -0 -1",
+  'pkill -f "node server.js"',
+  "pkill node-sass",
+  "killall my-server",
+  "grep -r 'pkill node' src",
 ];
 
 export const deniedPaths: Readonly<Record<string, readonly string[]>> = {
