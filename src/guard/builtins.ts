@@ -2,6 +2,7 @@
 
 import { type Call, quoted } from "./call.ts";
 import { printedBy } from "./printed.ts";
+import { hasIds } from "./processes.ts";
 import { FILLED, isUnknown, UNKNOWN } from "./shape.ts";
 import type { Shell } from "./shell.ts";
 
@@ -98,6 +99,8 @@ function readLine({ args, stdin }: Call, shell: Shell): void {
   for (const [i, name] of (names.length === 0 ? ["REPLY"] : names).entries()) {
     const isLast = i >= names.length - 1;
     const field = (line: string) => {
+      // A line of `ps`: the id is in one of its fields.
+      if (hasIds(line)) return line;
       const words = line.trim().split(/\s+/);
       return isLast ? words.slice(i).join(" ") : (words[i] ?? "");
     };

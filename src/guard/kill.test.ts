@@ -32,6 +32,7 @@ const kills = [
   "pgrep -u dev | xargs -r kill -9",
   "pgrep node | while read -r p; do kill $p; done",
   "for p in $(pgrep node); do kill $p; done",
+  "ps aux | grep node | while read -r user pid rest; do kill $pid; done",
   "ps aux | grep node | grep -v grep | awk '{print $2}' | xargs kill -9",
   "ps aux | awk '/[n]ode/ {print $2}' | xargs kill",
   "ps -ef | awk '{print $2}' | xargs kill",

@@ -68,6 +68,12 @@ describe("the quick look at a command", () => {
     "terraform plan > plan.txt",
     "curl -s -H 'Accept: text/plain' http://localhost:3000",
     'git commit -m "timeout=5 by default"',
+    "git checkout -- src/a.ts",
+    "git restore --staged src/a.ts",
+    "git switch main",
+    "git branch -a",
+    "git stash pop",
+    "kill -9 12345",
   ])("is enough to allow %s", (command) => {
     expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
   });
@@ -149,6 +155,22 @@ describe("the quick look at a command", () => {
     "tee -a .env",
     "timeout 5 rm -rf /",
     "timeout -k 5 10 ls",
+    "git checkout .",
+    "git checkout -f main",
+    "git checkout -- :/",
+    "git checkout src/..",
+    "git restore .",
+    "git switch -f main",
+    "git branch -D main",
+    "git stash drop",
+    "git stash clear",
+    "git worktree remove -f x",
+    "git reflog expire --expire=now",
+    "kill -9 -1",
+    "kill 1",
+    "kill $PPID",
+    "pkill node",
+    "killall node",
     "git push -f origin main",
     "git push origin +main",
     "git push origin :main",
@@ -211,6 +233,10 @@ describe("the quick look at a command", () => {
       fc.constantFrom(...printing.split(" "), ...filtering.split(" ")),
       fc.constantFrom("git push", "git reset", "docker", "rm", "timeout 5"),
       fc.constantFrom(
+        ..."checkout restore switch branch stash worktree reflog clean gc".split(" ").map((verb) => `git ${verb}`),
+        ..."kill pkill killall ps pgrep".split(" "),
+      ),
+      fc.constantFrom(
         ..."date awk sed tee rm cp mv touch timeout poetry pdm uv bundle deno dotnet docker podman kubectl ls cat head tail grep rg cut tr wc npm pnpm yarn npx node python3 git cargo go tsc eslint date cd echo rm sh make mkdir pip bun CI=1 X=/tmp printf sort uniq sed find curl set exit wait true test [ jq diff chmod docker black ./gradlew gofmt nl paste xargs tee export".split(
           " ",
         ),
@@ -218,7 +244,7 @@ describe("the quick look at a command", () => {
     );
     const word = fc.oneof(
       fc.constantFrom(
-        ..."-la -rf --output=.env -o .env / ~ . .. .git/config src/a.ts test run exec -e -c x=1 status diff log push --force main reset --hard -- -n 5 /dev/null a.key -m pytest tsc -f - sed -i $X $HOME $1 $? *.ts ** ? ~/x HEAD~1 HEAD^ -exec -delete -fprint 10,20p w -uo -v -s -O -d --no-pager branch stash -D ] 2 ps cp".split(
+        ..."-la -rf --output=.env -o .env / ~ . .. .git/config src/a.ts test run exec -e -c x=1 status diff log push --force main reset --hard -- -n 5 /dev/null a.key -m pytest tsc -f - sed -i $X $HOME $1 $? *.ts ** ? ~/x HEAD~1 HEAD^ -exec -delete -fprint 10,20p w -uo -v -s -O -d --no-pager branch stash -D ] 2 ps cp . ./ :/ src/.. -fd -b drop clear remove delete expire -9 -1 1 1234 %1 node -u".split(
           " ",
         ),
       ),

@@ -38,6 +38,7 @@ const losses = [
   "rsync -a --delete e/ STATE/parallel",
   "rsync -a --remove-source-files STATE/plans /tmp/x/",
   "tar --remove-files -cf /tmp/x.tar STATE/parallel",
+  "tar -C STATE -cf /tmp/x.tar --remove-files parallel",
   "zip -rm /tmp/x.zip STATE/parallel",
   "rename s/a/b/ STATE",
   "python3 -c \"import os; os.rename('STATE', 'x')\"",

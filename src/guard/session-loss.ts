@@ -33,28 +33,30 @@ function replacedBy(call: Call): string[] {
   const options = new Options(args, "tS", ["--target-directory", "--suffix"]);
   const [into] = options.all("t", "--target-directory");
   const target = into ?? options.operands.at(-1) ?? "";
-  const isReplaced = name === "ln" || name === "link" || options.has("T", "--no-target-directory", "--exchange");
+  const isLink = name === "ln" || name === "link";
+  const isReplaced = isLink || options.has("T", "--no-target-directory", "--exchange");
   const isNamed = into === undefined && options.operands.length > 1 && !/(?:^|\/)\.{0,2}$/.test(target);
-  if (isReplaced && isNamed) return [target, ...(name === "ln" ? copied(call).map(({ path }) => path) : [])];
-  // All of a directory, copied into the state directory, brings its own state along.
   const isInState = isInside(locate(target, call.cwd), normal(call.ground.stateDir));
-  return isInState ? copied(call).flatMap(({ path }) => (isPattern(path) ? [path] : [])) : [];
+  const landing = isInState ? copied(call).map(({ path }) => path) : [];
+  // All of a directory, copied into the state directory, brings its own state along.
+  return [...(isReplaced && isNamed ? [target] : []), ...(isLink ? landing : landing.filter(isPattern))];
 }
 
 const renamers = new Set(
   "rename prename file-rename mmv rnm brename ren move rd Move-Item Rename-Item Remove-Item".split(" "),
 );
 const placers = new Set(["ln", "link", "cp", "mv", "install", "rsync", "scp", "ditto"]);
-
 const packers = new Set(["tar", "bsdtar", "gtar", "zip", "7z", "7za"]);
 
 /** What is removed once it is packed or sent. */
-function takenBy({ name, args }: Call): string[] {
+function takenBy({ name, args, cwd }: Call): string[] {
   if (name === "tar" || name === "bsdtar" || name === "gtar") {
     if (!args.some((arg) => /^--remove-f/.test(arg))) return [];
     const [first = "", ...rest] = args;
     const all = /^[a-zA-Z]+$/.test(first) ? [`-${first}`, ...rest] : args;
-    return new Options(all, "fCbTXgIKNVL", ["--file", "--directory", "--exclude", "--use-compress-program"]).operands;
+    const options = new Options(all, "fCbTXgIKNVL", ["--file", "--directory", "--exclude", "--use-compress-program"]);
+    const [directory = "."] = options.all("C", "--directory");
+    return options.operands.map((path) => locate(path, locate(directory, cwd)));
   }
   if (name === "zip") {
     const options = new Options(args, "xibtnP");
