@@ -4,7 +4,7 @@ import type { Ground } from "./ground.ts";
 import { isInside, locate, normal, segmentsOf } from "./paths.ts";
 import { canBe, withGlobs } from "./shape.ts";
 
-/** One of them stands for the others. */
+/** One sample of each kind of file that Maestro keeps. */
 const files = ["state/progress.jsonl", "state/active-session.md", "parallel/b/results/x.json"];
 const directories = ["", "/state", "/parallel"];
 
@@ -54,7 +54,7 @@ function groupsOf(args: readonly string[]): Test[][] {
 }
 
 function isHit(tests: readonly Test[], path: string, kind: string, depth: number): boolean {
-  // A search without a name is a matter of the directory that it starts in.
+  // Without a name test the search is judged by the directory it starts in.
   if (!tests.some(({ name, isNegated }) => /name|path|regex/.test(name) && !isNegated)) return false;
   return tests.every(({ name, value, isNegated }) => {
     if (name === "-maxdepth") return depth <= Number(value);
@@ -75,7 +75,7 @@ function isPruned(tests: readonly Test[], path: string, root: string): boolean {
 
 function matches(test: string, value: string, path: string): boolean {
   if (test.endsWith("regex")) {
-    // Of an expression only the words are looked for: it may be any of the many kinds.
+    // Only the words of an expression are compared: find knows several dialects.
     const words = value.match(/[a-z]{2,}/gi) ?? [];
     return words.every((word) => path.toLowerCase().includes(word.toLowerCase()));
   }

@@ -39,7 +39,7 @@ export function judgeDiscard(git: GitCommand, call: Call): Denial | undefined {
   }
 }
 
-/** A clone among temporary files is the agent's own. */
+/** A clone below the temporary directory belongs to the agent. */
 function isElsewhere({ cwd, isPointed }: GitCommand, { ground }: Call): boolean {
   return !isPointed && isScratch(cwd, ground);
 }

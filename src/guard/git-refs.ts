@@ -94,7 +94,7 @@ function isExpiry(arg: string): boolean {
   return /^--(?:expire|expire-unreachable|prune)(?:=|$)/.test(arg);
 }
 
-/** `never`, `90.days`, `2.weeks.ago`: not the work of these days. */
+/** `never`, `90.days`, `2.weeks.ago`: recent work is kept. */
 function isOld(when = ""): boolean {
   return /^(?:never|false|\d+[. ](?:weeks?|months?|years?)|\d{2,}[. ]days?)/.test(when);
 }
@@ -109,7 +109,7 @@ function judgePrune({ verb, args }: GitCommand, { ground }: Call): Denial | unde
   return lost(`git ${verb} of everything unreachable`, 'A session is live. Run "git gc" without --prune=now.');
 }
 
-/** An attempt of the session works in such a place. */
+/** Where the engine puts the worktrees of attempts. */
 const worktreesOfSession = /\/(?:\.cache|Caches)\/maestro(?:\/|$)/;
 
 function judgeWorktree({ args, cwd }: GitCommand, { ground }: Call): Denial | undefined {

@@ -1,4 +1,4 @@
-// kill-process: signals to processes that the agent did not start. Ids, jobs, children and specific patterns are its own affair.
+// kill-process: signals to processes that the agent did not start. Ids, jobs, children and specific patterns are allowed.
 
 import type { Call } from "./call.ts";
 import type { Ground } from "./ground.ts";
@@ -44,7 +44,7 @@ const killers: Record<string, Killer> = {
     return isRun ? processesIn(filteredProcesses(call)?.text ?? "") : [];
   },
   tmux: ({ args }) => {
-    // With a socket of its own it is a server of its own.
+    // A socket given with -L or -S belongs to a separate server.
     const isOwn = args.some((arg) => /^-[LS]/.test(arg));
     return args.includes("kill-server") && !isOwn ? [exactly("tmux")] : [];
   },
@@ -100,7 +100,7 @@ function onWindows(args: readonly string[]): Processes[] {
   return images.map((image) => (/[*\uE002]/.test(image) ? everyProcess : exactly(image)));
 }
 
-/** A port or a file may be freed; whoever is at a directory, or at a file system, is not the agent's to kill. */
+/** A port or a file may be freed; the users of a whole directory or file system include the agent's own CLI. */
 function byFile({ args, cwd, ground }: Call): Processes[] {
   const options = new Options(
     args.filter((arg) => !signal.test(arg)),

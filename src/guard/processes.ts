@@ -1,5 +1,5 @@
 // Which processes a name or a pattern reaches, and whether the agent's own CLI, the engine or the user's programs are among them.
-// Ids that a command prints (`pgrep node`) are a text with a mark, so that `kill` knows whose they are however they get there.
+// Process ids that a command prints (`pgrep node`) carry a mark, so that `kill` knows which processes they are, however they reach it.
 
 import type { Ground } from "./ground.ts";
 import { baseName, normal } from "./paths.ts";
@@ -35,7 +35,7 @@ export function processesIn(text: string): Processes[] {
   }));
 }
 
-/** The ids in a text, less those of processes whose line has not this pattern in it. */
+/** Keeps only the ids of processes whose command line also matches this pattern. */
 export function narrowed(text: string, pattern: string): string {
   return text.replace(marked, (ids) => {
     const [found = everyProcess] = processesIn(ids);
@@ -53,7 +53,7 @@ const names = (
   "chrome google-chrome firefox safari finder dock loginwindow"
 ).split(" ");
 
-/** Why these must stay: a name that is among them; undefined when the pattern is specific enough. */
+/** The name of a protected process that would be reached; undefined when the pattern is specific enough. */
 export function reaches({ by, patterns }: Processes, ground: Ground): string | undefined {
   if (by === "parent") return "the process that runs this shell";
   const [pattern = ""] = patterns;
@@ -94,7 +94,7 @@ const MAX_PATTERN = 256;
 /** The time of an expression grows with the length of a line to this power. */
 const MAX_REPEATS = 2;
 
-/** An expression of grep or pgrep, near enough; what is none is looked for as it stands. */
+/** Compiles a pattern of grep or pgrep; an invalid expression is matched as plain text. */
 function expression(pattern: string): (line: string) => boolean {
   const text = pattern.replace(/\\([|(){}+?])/g, "$1");
   const pieces = repeats(text) > MAX_REPEATS ? text.split(".*") : [text];

@@ -80,7 +80,7 @@ function isFine(name: string, args: readonly string[]): boolean {
     case "mv":
       return hasOnly(args, /^-[rRapfvnu]+$/, 2);
     case "kill":
-      // Ids and jobs; everything else may be everybody's.
+      // Only ids and jobs: names and groups need the whole judge.
       return args.every((arg, i) => (i === 0 && /^-(?:9|[A-Z]+)$/.test(arg)) || /^(?:%\d|[1-9]\d+)$/.test(arg));
     case "make":
       // A makefile may be on the command line.

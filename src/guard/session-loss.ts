@@ -25,7 +25,7 @@ export function judgeLoss(call: Call): Denial | undefined {
   return undefined;
 }
 
-/** Paths that are renamed, or that something else stands at afterwards. */
+/** Paths that are renamed or replaced. */
 function replacedBy(call: Call): string[] {
   const { name, args } = call;
   if (renamers.has(name)) return new Options(args).operands;
