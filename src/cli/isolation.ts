@@ -54,7 +54,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
     exclude: repository === null ? ownPaths(location) : excluded(repository, location),
     include: repository === null ? [] : readIncludes(io.cwd),
     setup: engine.setup,
-    sandbox: engine.sandbox && repository !== null ? sandboxOf(io, repository, location) : null,
+    sandbox: engine.sandbox && repository !== null ? await sandboxOf(io, repository, location) : null,
   };
   tell(io, options, opening, isDefault);
   return new Isolation(options);

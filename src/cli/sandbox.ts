@@ -1,21 +1,46 @@
 // The sandbox around an attempt's worktree, if this machine has one.
 
-import type { IsolationOptions } from "../engine/isolation.ts";
+import { join } from "node:path";
+import type { Command, IsolationOptions } from "../engine/isolation.ts";
 import { findSandbox, inSandbox } from "../engine/sandbox.ts";
-import { cellFor } from "../engine/sandbox-cell.ts";
+import { type Author, cellFor } from "../engine/sandbox-cell.ts";
 import { MaestroError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
+import { readConfig } from "../git/user-config.ts";
 import type { StateLocation } from "../store/location.ts";
 import type { Io } from "./io.ts";
 
-export function sandboxOf(io: Io, repository: Repository, location: StateLocation): IsolationOptions["sandbox"] {
+export async function sandboxOf(
+  io: Io,
+  repository: Repository,
+  location: StateLocation,
+): Promise<IsolationOptions["sandbox"]> {
   const found = findSandbox(io.env);
   if (found.kind === "missing") {
     throw new MaestroError("environment", `--sandbox is not possible: ${found.reason}`, { hint: found.hint });
   }
+  if (found.scope === null) io.err(`Sandbox: ${SOCKETS_IN_REACH}.\n`);
   const stateDir = [location.root, ...location.components].join("/");
-  const place = { projectRoot: io.cwd, stateDir, repository, env: io.env };
+  const { projectRoot } = repository;
+  const place = { projectRoot, stateDir, repository, env: io.env, author: await authorOf(projectRoot) };
   // What lies where is looked up for each command: files come and go.
-  return (command, worktree) =>
-    inSandbox(found.program, command, cellFor({ ...place, worktree, program: command.program }));
+  return (command, { path, apart }) => {
+    const linked = apart.map((name) => join(projectRoot, name));
+    const own = { worktree: path, linked, program: command.program, files: policiesOf(command) };
+    return inSandbox(found.program, command, cellFor({ ...place, ...own }), found.scope);
+  };
+}
+
+export const SOCKETS_IN_REACH =
+  "abstract Unix sockets of this machine are within reach of agents (Linux 6.12 with Landlock, and perl or python3, would prevent it)";
+
+/** Policies are files of the engine that the runtime is told to read. */
+function policiesOf({ args }: Command): string[] {
+  return args.flatMap((arg, at) => (args[at - 1] === "--policy" ? [arg] : []));
+}
+
+async function authorOf(projectRoot: string): Promise<Author | null> {
+  const config = await readConfig(projectRoot);
+  const [name, email] = [config.get("user.name"), config.get("user.email")];
+  return name && email ? { name, email } : null;
 }

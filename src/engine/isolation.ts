@@ -29,7 +29,7 @@ export interface IsolationOptions {
   /** Prepares a worktree; empty: nothing to do. */
   setup: string;
   /** Puts a command into a sandbox around a worktree; null: it runs as it is. */
-  sandbox: ((command: Command, worktree: string) => Command) | null;
+  sandbox: ((command: Command, worktree: Pick<Worktree, "path" | "apart">) => Command) | null;
 }
 
 export interface Command {

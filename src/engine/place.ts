@@ -216,7 +216,7 @@ async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string
 
 /** The command as it runs in a worktree. */
 export function sandboxed({ isolation }: Workshop, command: Command, worktree: Worktree): Command {
-  return isolation.options.sandbox?.(command, worktree.path) ?? command;
+  return isolation.options.sandbox?.(command, worktree) ?? command;
 }
 
 /** What hooks, tools and commands need to find the project's state from inside a worktree. */

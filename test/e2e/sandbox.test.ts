@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { inSandbox } from "../../src/engine/sandbox.ts";
 import { cellFor } from "../../src/engine/sandbox-cell.ts";
 import { geminiRuntime } from "../../src/runtimes/gemini.ts";
-import { bubblewrap } from "../support/bubblewrap.ts";
+import { bubblewrap, socketScope } from "../support/bubblewrap.ts";
 import { haveExtension } from "../support/gemini.ts";
 import { filesBelow } from "../support/git-repository.ts";
 import { type ModelRequest, type Part, startModel } from "../support/model.ts";
@@ -95,9 +95,11 @@ describe("an attempt of Gemini CLI in a sandbox", () => {
             commonDir: join(project.path, ".git"),
             place: join(project.path, ".cache", "place"),
           },
+          linked: [join(project.path, "node_modules")],
           program: join(root, "node_modules", ".bin", "gemini"),
           env: project.environment(),
         }),
+        socketScope(),
       );
       run = await ended(program, args, model.url);
     } finally {

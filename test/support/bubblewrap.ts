@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestContext } from "vitest";
-import { findSandbox, type SandboxProgram } from "../../src/engine/sandbox.ts";
+import { findSandbox, type SandboxProgram, type Scope } from "../../src/engine/sandbox.ts";
 
 let found: SandboxProgram | undefined;
 
@@ -12,6 +12,12 @@ export function bubblewrap(context: Pick<TestContext, "skip">): string {
   found ??= find();
   if (found.kind === "found") return found.program;
   return context.skip(`no sandbox on this machine: ${found.reason}`);
+}
+
+/** What keeps abstract sockets out of reach here; null where the kernel cannot. */
+export function socketScope(): Scope {
+  found ??= find();
+  return found.kind === "found" ? found.scope : null;
 }
 
 function find(): SandboxProgram {
