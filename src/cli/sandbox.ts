@@ -1,12 +1,13 @@
 // The sandbox around an attempt's worktree, if this machine has one.
 
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Command, IsolationOptions } from "../engine/isolation.ts";
 import { findSandbox, inSandbox } from "../engine/sandbox.ts";
 import { type Author, cellFor } from "../engine/sandbox-cell.ts";
 import { MaestroError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
 import { readConfig } from "../git/user-config.ts";
+import { agentsFolder } from "../program-root.ts";
 import type { StateLocation } from "../store/location.ts";
 import type { Io } from "./io.ts";
 
@@ -22,11 +23,12 @@ export async function sandboxOf(
   if (found.scope === null) io.err(`Sandbox: ${SOCKETS_IN_REACH}.\n`);
   const stateDir = [location.root, ...location.components].join("/");
   const { projectRoot } = repository;
+  const policyPlaces = [stateDir, dirname(agentsFolder(io.env))];
   const place = { projectRoot, stateDir, repository, env: io.env, author: await authorOf(projectRoot) };
   // What lies where is looked up for each command: files come and go.
   return (command, { path, apart }) => {
     const linked = apart.map((name) => join(projectRoot, name));
-    const own = { worktree: path, linked, program: command.program, files: policiesOf(command) };
+    const own = { worktree: path, linked, program: command.program, files: policiesOf(command, policyPlaces) };
     return inSandbox(found.program, command, cellFor({ ...place, ...own }), found.scope);
   };
 }
@@ -34,9 +36,10 @@ export async function sandboxOf(
 export const SOCKETS_IN_REACH =
   "abstract Unix sockets of this machine are within reach of agents (Linux 6.12 with Landlock, and perl or python3, would prevent it)";
 
-/** Policies are files of the engine that the runtime is told to read. */
-function policiesOf({ args }: Command): string[] {
-  return args.flatMap((arg, at) => (args[at - 1] === "--policy" ? [arg] : []));
+/** Policies that the runtime is told to read, if they are Maestro's own: the user's arguments may come from a project's settings. */
+function policiesOf({ args }: Command, own: readonly string[]): string[] {
+  const named = args.filter((_, at) => args[at - 1] === "--policy");
+  return named.filter((path) => own.some((directory) => resolve(path).startsWith(`${directory}/`)));
 }
 
 async function authorOf(projectRoot: string): Promise<Author | null> {

@@ -1,16 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   chownSync,
   existsSync,
   lchownSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -21,6 +17,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
 import { bubblewrap, socketScope } from "../../test/support/bubblewrap.ts";
+import { CANARY, Ground } from "../../test/support/cell-ground.ts";
 import { filesBelow, GitProject } from "../../test/support/git-repository.ts";
 import { isAlive, until } from "../../test/support/processes.ts";
 import { root } from "../../test/support/project.ts";
@@ -31,93 +28,6 @@ import { type Cell, inSandbox } from "./sandbox.ts";
 import { cellFor, type Whereabouts } from "./sandbox-cell.ts";
 import { Supervisor } from "./supervisor.ts";
 import { endAll, RUN_MARKER } from "./tree.ts";
-
-/** The word that must not be read by anybody inside. */
-const CANARY = `canary-${randomUUID()}`;
-
-/** A home, a project with a worktree beside others, and a bubblewrap. */
-class Ground {
-  readonly base: string;
-  readonly home: string;
-  readonly project: string;
-  readonly worktree: string;
-  readonly env: Record<string, string>;
-
-  constructor(parent: string) {
-    mkdirSync(parent, { recursive: true });
-    this.base = realpathSync(mkdtempSync(join(parent, "maestro-cell-")));
-    this.home = join(this.base, "home");
-    this.project = join(this.base, "project");
-    this.worktree = join(this.base, "cache", "place", "p1-1", "project");
-    this.write("home/.config/tool/settings", "readable\n");
-    this.write("home/.local/bin/tool", "#!/bin/sh\necho tool\n");
-    this.write("project/.gemini/state/progress.jsonl", "{}\n");
-    this.write("project/.git/HEAD", CANARY);
-    this.write("project/src/a.ts", "a\n");
-    this.write("cache/place/p1-1/project/.git", `gitdir: ${this.project}/.git/worktrees/p1-1 ${CANARY}\n`);
-    this.write("cache/place/p1-1/project/src/a.ts", "a\n");
-    this.write("cache/place/p2-1/project/src/a.ts", CANARY);
-    this.env = { PATH: process.env.PATH ?? "", HOME: this.home };
-  }
-
-  write(path: string, content: string, mode = 0o755): string {
-    const full = join(this.base, path);
-    mkdirSync(dirname(full), { recursive: true });
-    writeFileSync(full, content);
-    chmodSync(full, mode);
-    return full;
-  }
-
-  read(path: string): string {
-    return readFileSync(join(this.base, path), "utf8");
-  }
-
-  link(target: string, path: string): void {
-    mkdirSync(dirname(join(this.base, path)), { recursive: true });
-    symlinkSync(target, join(this.base, path));
-  }
-
-  place(over: Partial<Whereabouts> = {}): Whereabouts {
-    const gitDir = join(this.project, ".git");
-    return {
-      worktree: this.worktree,
-      projectRoot: this.project,
-      stateDir: join(this.project, ".gemini"),
-      repository: { toplevel: this.project, gitDir, commonDir: gitDir, place: join(this.base, "cache", "place") },
-      program: "/bin/sh",
-      ...over,
-      env: { ...this.env, ...over.env },
-    };
-  }
-
-  /** Runs a line of shell inside. */
-  sh(context: TestContext, script: string, over: Partial<Whereabouts> = {}, input = ""): Promise<Ended> {
-    return this.run(context, ["-c", script], over, input);
-  }
-
-  run(context: TestContext, args: string[], over: Partial<Whereabouts> = {}, input = ""): Promise<Ended> {
-    const place = this.place(over);
-    const command = { program: place.program, args };
-    const { program, args: words } = inSandbox(bubblewrap(context), command, cellFor(place), socketScope());
-    const child = spawn(program, words, { cwd: place.worktree, env: place.env, detached: true });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-    // Not everybody reads it.
-    child.stdin.on("error", () => undefined).end(input);
-    return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
-  }
-
-  remove(): void {
-    rmSync(this.base, { recursive: true, force: true });
-  }
-}
-
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
 
 const places = [
   ["among temporary files", tmpdir()],

@@ -40,7 +40,8 @@ export function keepLinked(mounts: Mounts, sharing: Sharing, vital: readonly str
   const [built, shared] = [current.filter(isBuilt), current.filter((path) => !isBuilt(path))];
   for (const path of shared) {
     const real = realOf(path);
-    if (real === undefined || containsAny(real, vital)) continue;
+    // A directory of the project, not what was put in its place since.
+    if (real === undefined || !contains(realOf(toplevel) ?? toplevel, real) || containsAny(real, vital)) continue;
     keep(mounts, path);
     for (const name of tokenFiles) cover(mounts, join(real, name));
     if (basename(path) !== "node_modules") continue;

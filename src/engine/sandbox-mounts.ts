@@ -76,10 +76,13 @@ export function cover(mounts: Mounts, path: string): void {
 export function keepExcept(mounts: Mounts, directory: string, isHidden: (name: string) => boolean): void {
   if (!isAbsent(mounts, directory)) return;
   const entries = entriesOf(directory);
-  const shown = entries.filter(({ name }) => !isHidden(name));
+  // A socket among programs leads out of the sandbox.
+  const isShown = (entry: Dirent) =>
+    !isHidden(entry.name) && (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink());
+  const shown = entries.filter(isShown);
   if (shown.length === entries.length || shown.length > MAX_ENTRIES) {
     put(mounts, { kind: "machine", path: directory, writable: false });
-    for (const { name } of entries) if (isHidden(name)) coverEntry(mounts, join(directory, name));
+    for (const entry of entries) if (!isShown(entry)) coverEntry(mounts, join(directory, entry.name));
     return;
   }
   put(mounts, { kind: "empty", path: directory, writable: false });

@@ -47,6 +47,7 @@ export function keepPrograms(mounts: Mounts, places: ProgramPlaces): void {
     if (real !== undefined && isMountable(places, real)) keep(mounts, path);
   }
   for (const path of toolchainTokens(shared).flatMap(matches)) cover(mounts, path);
+  keepProgram(mounts, places, program);
   const directories = new Set<string>();
   for (const path of (env.PATH ?? "").split(delimiter).filter((one) => isAbsolute(one))) {
     const real = realOf(path);
@@ -55,7 +56,6 @@ export function keepPrograms(mounts: Mounts, places: ProgramPlaces): void {
     directories.add(real);
   }
   for (const real of directories) keepDirectory(mounts, places, real);
-  keepProgram(mounts, places, program);
 }
 
 function keepDirectory(mounts: Mounts, places: ProgramPlaces, real: string): void {
@@ -132,18 +132,20 @@ function keepPackage(mounts: Mounts, places: ProgramPlaces, path: string): boole
 function keepProgram(mounts: Mounts, places: ProgramPlaces, program: string): void {
   const real = isAbsolute(program) ? lead(mounts, program) : undefined;
   if (real === undefined || !isAbsent(mounts, real) || keepPackage(mounts, places, real)) return;
-  const found = packageOf(real);
-  const isWhole = found !== undefined && isMountable(places, found) && !containsAny(found, places.closed);
-  if (isWhole) keepExcept(mounts, found, isPersonal);
-  else keep(mounts, real);
+  const isFit = (path: string) =>
+    isMountable(places, path) && !containsAny(path, places.closed) && isOpen(mounts, path);
+  const found = packagesOf(real).find(isFit);
+  if (found === undefined) keep(mounts, real);
+  else keepExcept(mounts, found, isPersonal);
 }
 
-/** The nearest directory that says it is a package, or lies where packages lie, or holds programs. */
-function packageOf(program: string): string | undefined {
+/** The nearest directory that says it is a package or lies where packages lie; else the prefix of the program, or the directory it lies in. */
+function packagesOf(program: string): string[] {
   for (let at = dirname(program); at !== dirname(at); at = dirname(at)) {
-    if (statOf(join(at, "package.json"))?.isFile() || /^lib(?:exec)?$/.test(basename(dirname(at)))) return at;
+    if (statOf(join(at, "package.json"))?.isFile() || /^lib(?:exec)?$/.test(basename(dirname(at)))) return [at];
   }
-  return /^(?:\.?s?bin|shims)$/.test(basename(dirname(program))) ? dirname(program) : undefined;
+  const directory = dirname(program);
+  return /^(?:\.?s?bin|shims)$/.test(basename(directory)) ? [dirname(directory), directory] : [];
 }
 
 /** Existing paths of a pattern with one star, which stands for a name. */

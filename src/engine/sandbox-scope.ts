@@ -1,15 +1,24 @@
-// Abstract Unix sockets belong to the network, which a sandbox shares: X servers, buses and agents of keys may listen there. Landlock (Linux
-// 6.12) takes them away, but has no command of its own. Perl or Python makes the three calls, and gives signals their meaning back as well.
+// What namespaces leave within reach: abstract Unix sockets belong to the network, which a sandbox shares, and keys of the kernel to the
+// session. Landlock (Linux 6.12) takes the sockets away, a new session keyring the keys. No command does either: perl or python3 makes the calls.
 
-/** struct landlock_ruleset_attr: no files, no network, LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET. The numbers are the same on every processor. */
-const perl = `delete $ENV{PERL_BADLANG}; my $rules = pack("QQQ", 0, 0, 1); my $fd = syscall(444, $rules, 24, 0);
+/**
+ * Landlock's calls have the same numbers on every processor: a ruleset of no files, no network and the scope of abstract sockets. The call
+ * about keys has not; where its number is not known, keys stay. Signals get their meaning back, which no shell can do.
+ */
+const perl = `use Config; delete $ENV{PERL_BADLANG};
+my $keys = $Config{archname} =~ /^x86_64/ ? 250 : $Config{archname} =~ /^(?:aarch64|riscv64)/ ? 219 : 0; syscall($keys, 1, 0) if $keys;
+my $rules = pack("QQQ", 0, 0, 1); my $fd = syscall(444, $rules, 24, 0);
 if ($fd < 0 || syscall(446, $fd, 0) != 0) { print STDERR "The sandbox cannot scope sockets: $!\\n"; exit 126 }
 $SIG{$_} = "DEFAULT" for qw(HUP INT TERM); exec { $ARGV[0] } @ARGV; print STDERR "$ARGV[0]: $!\\n"; exit 127`;
 
 const python = `import ctypes, os, signal, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
+keys = {"x86_64": 250, "aarch64": 219, "riscv64": 219}.get(os.uname().machine, 0) if struct.calcsize("P") == 8 else 0
+if keys:
+    libc.syscall(keys, 1, None)
 fd = libc.syscall(444, struct.pack("QQQ", 0, 0, 1), ctypes.c_size_t(24), 0)
 if fd < 0 or libc.syscall(446, fd, 0) != 0:
+    print("The sandbox cannot scope sockets: " + os.strerror(ctypes.get_errno()), file=sys.stderr)
     sys.exit(126)
 for name in ("HUP", "INT", "TERM", "PIPE", "XFSZ"):
     signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
