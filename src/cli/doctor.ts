@@ -15,6 +15,7 @@ import { ensureWorkspace } from "../store/workspace.ts";
 import { plural } from "../views/amount.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
 import { checkRepository } from "./doctor-repository.ts";
+import { checkSandbox } from "./doctor-sandbox.ts";
 import type { Finding } from "./finding.ts";
 import { type Io, printJson } from "./io.ts";
 import { paint } from "./paint.ts";
@@ -35,6 +36,7 @@ export async function doctor(
     findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
     const said = new Set(findings.map(({ message }) => message));
     findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !said.has(message)));
+    findings.push(checkSandbox(io.env, settings.values.MAESTRO_SANDBOX));
   }
   const healthy = findings.every((finding) => finding.level !== "fail");
   const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
