@@ -5,7 +5,10 @@ const found = { kind: "found", program: "/usr/bin/bwrap" } as const;
 const missing = { kind: "missing", reason: "bubblewrap is not installed", hint: "Install it." } as const;
 
 test("the doctor says that a sandbox works, and with what", () => {
-  const { level, message } = describeSandbox({ ...found, scope: ["/usr/bin/perl"] }, true);
+  const { level, message } = describeSandbox(
+    { ...found, scope: { bare: ["/usr/bin/perl"], scoped: ["/usr/bin/perl"] } },
+    true,
+  );
   expect([level, message]).toEqual([
     "ok",
     "--sandbox works, with /usr/bin/bwrap; abstract Unix sockets are out of reach of agents",

@@ -99,12 +99,12 @@ function coverEntry(mounts: Mounts, path: string): void {
   if (look(() => lstatSync(path))?.isSymbolicLink() === false) cover(mounts, path);
 }
 
-/** Without mounts that change nothing: below a link, or of the machine where the machine is seen already. */
+/** Without mounts that change nothing: below a link, or of the machine and its links where the machine is seen already. */
 export function simplified(mounts: Mounts): Mount[] {
   return [...mounts.values()].filter((mount) => {
     if (mount.path === "/") return true;
     const parent = around(mounts, dirname(mount.path));
-    if (parent.kind === "link") return false;
+    if (parent.kind === "link" || (parent.kind === "machine" && mount.kind === "link")) return false;
     const isSame = mount.kind === "machine" && parent.kind === "machine" && mount.writable === parent.writable;
     return !isSame;
   });

@@ -204,6 +204,13 @@ describe("the runtime", () => {
     expect((await ground.run(context, [CANARY], { program })).stdout).toBe("part\n");
   });
 
+  test("that is a link in node_modules is found with its package", async (context) => {
+    ground.write("tools/node_modules/agent/bundle/agent.sh", echo("agent"));
+    ground.link("../agent/bundle/agent.sh", "tools/node_modules/.bin/agent");
+    const program = join(ground.base, "tools/node_modules/.bin/agent");
+    expect(await ground.run(context, [], { program })).toMatchObject({ stdout: "agent\n", stderr: "" });
+  });
+
   test("that lies loose among repositories is found alone", async (context) => {
     const program = ground.write("home/src/agent.sh", '#!/bin/sh\necho ran; grep -rs "$1" ~\n');
     ground.write("home/src/other/.env", CANARY);

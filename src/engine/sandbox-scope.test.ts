@@ -1,10 +1,13 @@
+import { type StdioOptions, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { socketScope } from "../../test/support/bubblewrap.ts";
+import { bubblewrap, socketScope } from "../../test/support/bubblewrap.ts";
 import { Ground } from "../../test/support/cell-ground.ts";
+import { inSandbox } from "./sandbox.ts";
+import { cellFor } from "./sandbox-cell.ts";
 import { limitLines } from "./sandbox-limits.ts";
 import { scopes } from "./sandbox-scope.ts";
 
@@ -18,7 +21,8 @@ describe("every program that can keep abstract sockets out of reach", () => {
   const connecting = (name: string) =>
     `require("node:net").connect("\\0${name}").on("connect", () => { console.log("reached"); process.exit(); }).on("error", (e) => console.log(e.code))`;
 
-  test.for(scopes.filter(([program = ""]) => existsSync(program)))("%s", async (scope, context) => {
+  const here = scopes.filter(({ scoped: [program = ""] }) => existsSync(program));
+  test.for(here.map((scope) => [scope.scoped[0] ?? "", scope] as const))("%s", async ([, scope], context) => {
     if (socketScope() === null) context.skip("this kernel has no Landlock that scopes sockets");
     const name = `maestro-${randomUUID()}`;
     const server = createServer();
@@ -40,6 +44,47 @@ describe("every program that can keep abstract sockets out of reach", () => {
     const missing = await ground.run(context, [], { program: "/nowhere/agent" }, "", scope);
     expect(missing).toMatchObject({ code: 127, stderr: expect.stringContaining("/nowhere/agent") });
   });
+});
+
+test("a descriptor that the program which started Maestro left open is not passed on", async (context) => {
+  const scope = socketScope();
+  if (scope === null) context.skip("this kernel has no Landlock that scopes sockets");
+  const ground = new Ground(tmpdir());
+  const place = ground.place();
+  const list = {
+    program: "/bin/sh",
+    args: ["-c", "for n in /proc/self/fd/* /proc/1/fd/*; do readlink $n; done; cat ~/.gitconfig"],
+  };
+  const cell = cellFor({ ...place, author: { name: "A", email: "a@example.com" } });
+  const { program, args } = inSandbox(bubblewrap(context), list, cell, scope);
+  // A directory outside would be a way out.
+  const open = openSync(ground.home, "r");
+  const stdio: StdioOptions = [
+    "ignore",
+    "pipe",
+    "pipe",
+    open,
+    open,
+    open,
+    open,
+    open,
+    open,
+    open,
+    open,
+    open,
+    open,
+    open,
+  ];
+  const { stdout, stderr } = spawnSync(program, args, {
+    cwd: ground.worktree,
+    env: place.env,
+    stdio,
+    encoding: "utf8",
+  });
+  closeSync(open);
+  ground.remove();
+  expect(stdout, stderr).toContain("name = ");
+  expect(stdout).not.toContain(ground.home);
 });
 
 describe("limits", () => {

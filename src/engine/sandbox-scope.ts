@@ -1,21 +1,41 @@
-// What namespaces leave within reach: abstract Unix sockets belong to the network, which a sandbox shares, and keys of the kernel to the
-// session. Landlock (Linux 6.12) takes the sockets away, a new session keyring the keys. No command does either: perl or python3 makes the calls.
+// What namespaces leave within reach: abstract Unix sockets belong to the network, which a sandbox shares, keys of the kernel to the session, and
+// descriptors to whoever was started with them. Landlock (Linux 6.12) takes the sockets away, a new session keyring the keys. No command does
+// any of it: perl or python3 makes the calls.
+
+/** Two commands that run what follows them. */
+export interface Scope {
+  /** Outside, followed by a number: without the descriptors from that number on. */
+  bare: readonly string[];
+  /** Inside: without abstract sockets and keys of the processes outside. */
+  scoped: readonly string[];
+}
+
+/** The number of the call about keys; 0: not known for this processor. */
+const KEYCTL = { x64: 250, arm64: 219, riscv64: 219 }[process.arch as string] ?? 0;
 
 /**
  * Landlock's calls have the same numbers on every processor: a ruleset of no files, no network and the scope of abstract sockets. The call
  * about keys has not; where its number is not known, keys stay. Signals get their meaning back, which no shell can do.
  */
-const perl = `use Config; delete $ENV{PERL_BADLANG};
-my $keys = $Config{archname} =~ /^x86_64/ ? 250 : $Config{archname} =~ /^(?:aarch64|riscv64)/ ? 219 : 0; syscall($keys, 1, 0) if $keys;
+const perl = `delete $ENV{PERL_BADLANG}; syscall(${KEYCTL}, 1, 0) if ${KEYCTL};
 my $rules = pack("QQQ", 0, 0, 1); my $fd = syscall(444, $rules, 24, 0);
 if ($fd < 0 || syscall(446, $fd, 0) != 0) { print STDERR "The sandbox cannot scope sockets: $!\\n"; exit 126 }
 $SIG{$_} = "DEFAULT" for qw(HUP INT TERM); exec { $ARGV[0] } @ARGV; print STDERR "$ARGV[0]: $!\\n"; exit 127`;
 
+/** close_range, of descriptors that are open when the next program begins. */
+const perlBare = `delete $ENV{PERL_BADLANG}; my $first = shift;
+if (syscall(436, $first + 0, 4294967295, 4) != 0) { print STDERR "The sandbox cannot close descriptors: $!\\n"; exit 126 }
+exec { $ARGV[0] } @ARGV; print STDERR "$ARGV[0]: $!\\n"; exit 127`;
+
+const pythonBare = `import ctypes, os, sys
+if ctypes.CDLL(None).syscall(436, ctypes.c_uint(int(sys.argv[1])), ctypes.c_uint(4294967295), 4) != 0:
+    sys.exit(126)
+os.execvp(sys.argv[2], sys.argv[2:])`;
+
 const python = `import ctypes, os, signal, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
-keys = {"x86_64": 250, "aarch64": 219, "riscv64": 219}.get(os.uname().machine, 0) if struct.calcsize("P") == 8 else 0
-if keys:
-    libc.syscall(keys, 1, None)
+if ${KEYCTL}:
+    libc.syscall(${KEYCTL}, 1, None)
 fd = libc.syscall(444, struct.pack("QQQ", 0, 0, 1), ctypes.c_size_t(24), 0)
 if fd < 0 or libc.syscall(446, fd, 0) != 0:
     print("The sandbox cannot scope sockets: " + os.strerror(ctypes.get_errno()), file=sys.stderr)
@@ -28,10 +48,15 @@ except OSError as error:
     print(sys.argv[1] + ": " + error.strerror, file=sys.stderr)
     sys.exit(127)`;
 
-/** Commands that run what follows without abstract sockets, the better ones first. Only programs of the system, which are there inside. */
-export const scopes: readonly (readonly string[])[] = ["/usr/bin", "/run/current-system/sw/bin"].flatMap(
-  (directory) => [
-    [`${directory}/perl`, "-e", perl],
-    [`${directory}/python3`, "-I", "-S", "-c", python],
-  ],
+const languages = [
+  { name: "perl", options: ["-e"], bare: perlBare, scoped: perl },
+  { name: "python3", options: ["-I", "-S", "-c"], bare: pythonBare, scoped: python },
+];
+
+/** The better ones first. Only programs of the system, which are there inside. */
+export const scopes: readonly Scope[] = ["/usr/bin", "/run/current-system/sw/bin"].flatMap((directory) =>
+  languages.map(({ name, options, bare, scoped }) => {
+    const start = [`${directory}/${name}`, ...options];
+    return { bare: [...start, bare], scoped: [...start, scoped] };
+  }),
 );

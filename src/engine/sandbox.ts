@@ -9,14 +9,11 @@ import { searchPath } from "../git/run.ts";
 import type { Environment } from "../setting-layers.ts";
 import { stripControls } from "../text.ts";
 import { limitLines } from "./sandbox-limits.ts";
-import { scopes } from "./sandbox-scope.ts";
-
-/** The command that keeps abstract sockets out of reach; null: this machine has none, and they are within reach. */
-export type Scope = readonly string[] | null;
+import { type Scope, scopes } from "./sandbox-scope.ts";
 
 export type SandboxProgram =
-  | { kind: "found"; program: string; scope: Scope }
-  | { kind: "missing"; reason: string; hint: string };
+  /** `scope`: what keeps abstract sockets out of reach; null: this machine has nothing that could. */
+  { kind: "found"; program: string; scope: Scope | null } | { kind: "missing"; reason: string; hint: string };
 
 /** What lies at a path for a process inside. Paths are absolute and lead through no link. */
 export type Mount =
@@ -79,7 +76,7 @@ export function inSandbox(
   bwrap: string,
   command: Command,
   cell: Cell,
-  scope: Scope = null,
+  scope: Scope | null = null,
 ): { program: string; args: string[] } {
   const copies = cell.mounts.filter((mount) => mount.kind === "copy").map(({ path, from }) => ({ path, from }));
   const texts = cell.mounts.filter((mount) => mount.kind === "text");
@@ -102,14 +99,20 @@ export function inSandbox(
     ...[...closed, "/proc"].flatMap((path) => ["--remount-ro", path]),
     ...Object.entries(cell.variables).flatMap(([name, value]) => ["--setenv", name, value]),
   ];
-  const outside = [shield, ...texts.map(({ path }) => opening(places.descriptor(path))), `exec "$@"`].join("\n");
+  const outside = [
+    shield,
+    scope === null ? "" : scoped,
+    ...texts.map(({ path }) => opening(places.descriptor(path))),
+    `exec "$@"`,
+  ].join("\n");
   const entry = [copying, limitLines(currentLimits()), scope === null ? listening : scoped, `exec "$@"`].join("\n");
-  const run = [...(scope ?? []), command.program, ...command.args];
+  const run = [...(scope?.scoped ?? []), command.program, ...command.args];
   const inside = [...copies.flatMap(({ path }) => [places.original(path), path]), "--", ...run];
   return {
     program: SHELL,
     args: [
       ...["-c", outside, SHELL, ...texts.map(({ text }) => text.replace(/\n$/, ""))],
+      ...(scope === null ? [] : [...scope.bare, String(FIRST_TEXT + texts.length)]),
       ...[bwrap, ...words, "--", SHELL, "-c", entry, SHELL, ...inside],
     ],
   };
@@ -166,7 +169,9 @@ const trialCommand: Command = {
   args: [
     "-c",
     [
-      ...scopes.map((words, at) => `${words.map(quoted).join(" ")} ${SHELL} -c : 2>/dev/null && { echo ${at}; exit; }`),
+      ...scopes.map(
+        ({ scoped: words }, at) => `${words.map(quoted).join(" ")} ${SHELL} -c : 2>/dev/null && { echo ${at}; exit; }`,
+      ),
       ":",
     ].join("\n"),
   ],

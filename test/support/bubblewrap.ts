@@ -3,7 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestContext } from "vitest";
-import { findSandbox, type SandboxProgram, type Scope } from "../../src/engine/sandbox.ts";
+import { findSandbox, type SandboxProgram } from "../../src/engine/sandbox.ts";
+import type { Scope } from "../../src/engine/sandbox-scope.ts";
 
 let found: SandboxProgram | undefined;
 
@@ -15,7 +16,7 @@ export function bubblewrap(context: Pick<TestContext, "skip">): string {
 }
 
 /** What keeps abstract sockets out of reach here; null where the kernel cannot. */
-export function socketScope(): Scope {
+export function socketScope(): Scope | null {
   found ??= find();
   return found.kind === "found" ? found.scope : null;
 }
