@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { errno, reasonOf } from "../errors.ts";
-import { searchPath } from "../git/run.ts";
+import { searchPath } from "../search-path.ts";
 import type { Environment } from "../setting-layers.ts";
 import { stripControls } from "../text.ts";
 import { limitLines } from "./sandbox-limits.ts";

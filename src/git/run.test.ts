@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runGit, searchPath } from "./run.ts";
+import { searchPath } from "../search-path.ts";
+import { runGit } from "./run.ts";
 
 let base: string;
 const path = process.env.PATH;

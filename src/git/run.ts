@@ -4,9 +4,8 @@
 // Asynchronous only: on 50,000 files a single call takes longer than the engine's loop may stand still.
 
 import { spawn } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { findProgram, searchPath } from "../search-path.ts";
 import { stripControls } from "../text.ts";
 
 export interface GitCall {
@@ -160,29 +159,8 @@ function environment(path: string, { env, config = "none" }: GitCall): NodeJS.Pr
   };
 }
 
-/** Relative entries would find a program in the directory git runs in, which may be anybody's. */
-export function searchPath(path: string | undefined): string {
-  return (path ?? "")
-    .split(delimiter)
-    .filter((entry) => isAbsolute(entry))
-    .join(delimiter);
-}
-
 export function hasGit(): boolean {
-  return findProgram("git", searchPath(process.env.PATH)) !== undefined;
-}
-
-function findProgram(name: string, path: string): string | undefined {
-  for (const directory of path.split(delimiter)) {
-    const program = join(directory, process.platform === "win32" ? `${name}.exe` : name);
-    try {
-      accessSync(program, constants.X_OK);
-      if (statSync(program).isFile()) return program;
-    } catch (error) {
-      if (errno(error) === undefined) throw error;
-    }
-  }
-  return undefined;
+  return findProgram("git", process.env.PATH) !== undefined;
 }
 
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {

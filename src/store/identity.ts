@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { errno } from "../errors.ts";
+import { safePath } from "../search-path.ts";
 
 export interface ProcessIdentity {
   pid: number;
@@ -63,7 +64,7 @@ function startTime(pid: number): string | null {
   if (process.platform === "linux" || process.platform === "win32") return null;
   try {
     // The words must not depend on anybody's language or time zone.
-    const env = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
+    const env = { PATH: safePath(process.env.PATH), LC_ALL: "C", TZ: "UTC" };
     const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2000, env });
     return shown.trim() || null;
   } catch (error) {

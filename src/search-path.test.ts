@@ -1,0 +1,47 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findProgram, safePath, searchPath } from "./search-path.ts";
+
+let base: string;
+const before = process.cwd();
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "maestro-path-")));
+  for (const folder of [".", "bin"]) {
+    mkdirSync(join(base, folder), { recursive: true });
+    writeFileSync(join(base, folder, "gemini"), "#!/bin/sh\n");
+    chmodSync(join(base, folder, "gemini"), 0o755);
+  }
+  process.chdir(base);
+});
+afterEach(() => {
+  process.chdir(before);
+  rmSync(base, { recursive: true });
+});
+
+describe("a PATH", () => {
+  test.each([["", "/usr/bin"], ["/usr/bin", ""], ["/usr/bin", ".", "bin", "./bin", "..", "~/bin"], ["/usr/bin"]])(
+    "loses entries that depend on the current directory: %j",
+    (...entries) => {
+      expect(searchPath(entries.join(delimiter))).toBe("/usr/bin");
+    },
+  );
+
+  test.each(["", ".", `${delimiter}.${delimiter}bin`, undefined])("is never handed on empty: %j", (path) => {
+    expect(safePath(path)).toBe("/usr/local/bin:/usr/bin:/bin");
+  });
+
+  test.each(["", ".", "bin", `${delimiter}/nowhere`, "./bin", undefined])(
+    "does not find a program of the current directory: %j",
+    (path) => {
+      expect(findProgram("gemini", path)).toBeUndefined();
+    },
+  );
+
+  test("finds the first program that can be started", () => {
+    mkdirSync(join(base, "other", "gemini"), { recursive: true });
+    const path = [join(base, "other"), join(base, "nowhere"), join(base, "bin"), base].join(delimiter);
+    expect(findProgram("gemini", path)).toBe(join(base, "bin", "gemini"));
+  });
+});
