@@ -5,7 +5,7 @@ import { baselineRules } from "./baseline.ts";
 import { MAX_PRIORITY, policyText, ruleText } from "./policy-file.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 
-/** The policy of one attempt, handed to its process by `--policy`: it holds even when every call is approved (yolo). Null: nothing is denied. */
+/** What a tier denies, for the process of one attempt: it holds even when every call is approved (yolo). Null: nothing is denied. */
 export function tierPolicy(tier: Tier): string | null {
   if (deniedTools[tier].length === 0) return null;
   return ruleText({
@@ -14,6 +14,16 @@ export function tierPolicy(tier: Tier): string | null {
     priority: MAX_PRIORITY,
     denyMessage: `A ${tier} agent has no such tool. Say in your report what should be done instead.`,
   });
+}
+
+/** All that is handed to one attempt: its tier, and the baseline, above whatever the user's own policies allow. */
+export function attemptPolicy(tier: Tier): string {
+  const baseline = policyText(
+    ["Written by Maestro for one attempt: the safety baseline, which holds also where no hook runs."],
+    baselineRules.map((rule) => ({ ...rule, priority: MAX_PRIORITY })),
+  );
+  const own = tierPolicy(tier);
+  return own === null ? baseline : `${own}\n${baseline}`;
 }
 
 const tierFiles: Readonly<Record<Tier, { name: string; does: string; instead: string }>> = {

@@ -1,19 +1,20 @@
 // Carries a session out: builds what the engine needs, lets it run in front of the user's eyes, and says what came of it.
 
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Engine, type EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
 import { Lifeline } from "../engine/lifeline.ts";
 import { Supervisor } from "../engine/supervisor.ts";
 import type { Workshop } from "../engine/workshop.ts";
-import { errno, MaestroError } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
 import { programRoot } from "../program-root.ts";
-import { agentEnvironment } from "../runtimes/environment.ts";
+import { agentEnvironment as exportedEnvironment } from "../runtimes/environment.ts";
 import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { splitWords, warnsOfAllowedTools } from "../runtimes/words.ts";
+import { findProgram as findOnPath } from "../search-path.ts";
 import { requireSession } from "../session/decide.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
@@ -22,6 +23,7 @@ import { delegationsElsewhere } from "../store/delegations.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import { agentEnvironment } from "./agent-environment.ts";
 import { redactorOf, rosterOf } from "./context.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { Io } from "./io.ts";
@@ -107,7 +109,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
   const roster = rosterOf(io);
   const extraArgs = extraArguments(settings);
   warnOfArguments(io, extraArgs);
-  const allowed = agentEnvironment(io.env, limits.passEnv, {});
+  const allowed = exportedEnvironment(io.env, limits.passEnv, {});
   return {
     store,
     runtime,
@@ -119,6 +121,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     modelFor: (agent) => modelFor(agent, settings.values, model),
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
+    agentEnvironment: agentEnvironment(io, { runtime, exported: allowed, projectRoot: conducting.projectRoot }),
     validator: conducting.validator ?? inShell,
     redact: redactorOf(io),
     limits: {
@@ -196,16 +199,5 @@ function isAncestor(pid: number): boolean {
 
 /** Where a program is on PATH; undefined when it is not. */
 export function findProgram(io: Io, name: string): string | undefined {
-  const candidates = (io.env.PATH ?? "").split(delimiter).map((folder) => resolve(io.cwd, folder || ".", name));
-  return candidates.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch (error) {
-    if (errno(error) !== undefined) return false;
-    throw error;
-  }
+  return findOnPath(name, io.env.PATH);
 }

@@ -8,8 +8,10 @@ import type { ExecutionMode } from "../session/events.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { isForgettable, UserRecord } from "../store/user-record.ts";
 import { consentLines } from "../views/consent.ts";
+import { extraArguments } from "./conduct.ts";
 import type { EngineFlags } from "./engine-options.ts";
 import type { Io } from "./io.ts";
+import { projectNotes } from "./project-notes.ts";
 
 /** The mode that a flag or a setting names; null: to be asked. */
 export function presetMode({ values }: ResolvedSettings, flags: EngineFlags): ExecutionMode | null {
@@ -29,11 +31,18 @@ export async function chooseMode(
   flags: EngineFlags,
 ): Promise<ExecutionMode | undefined> {
   const preset = presetMode(settings, flags);
-  if (preset !== null) return preset;
+  const notes = projectNotes(io, extraArguments(settings));
+  if (preset !== null) {
+    for (const note of notes) io.err(`${note}\n`);
+    return preset;
+  }
   const proposed = flags.mode === undefined ? settings.proposedMode : null;
   const record = new UserRecord(io.env);
-  if (proposed !== null && record.knowsMode(io.cwd, proposed)) return proposed;
-  const chosen = await ask(io, phases, flags, proposed);
+  if (proposed !== null && record.knowsMode(io.cwd, proposed)) {
+    for (const note of notes) io.err(`${note}\n`);
+    return proposed;
+  }
+  const chosen = await ask(io, phases, flags, { proposed, notes });
   if (chosen !== undefined && chosen === proposed && !flags.yes) rememberMode(io, record, chosen);
   return chosen;
 }
@@ -52,9 +61,9 @@ async function ask(
   io: Io,
   phases: readonly PlanPhase[],
   flags: EngineFlags,
-  proposed: ExecutionMode | null,
+  { proposed, notes }: { proposed: ExecutionMode | null; notes: readonly string[] },
 ): Promise<ExecutionMode | undefined> {
-  io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini").join("\n")}\n\n`);
+  io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini", notes).join("\n")}\n\n`);
   if (proposed !== null)
     io.err(`The project's .env proposes ${proposed} mode. If you choose it, you are not asked again here.\n\n`);
   if (flags.yes) {

@@ -7,18 +7,21 @@ import { parseDisabled, resolveAgent } from "../agents/resolve.ts";
 import type { Roster } from "../agents/roster.ts";
 import { type DispatchPrompt, type DispatchResult, dispatch as runBatch } from "../engine/dispatch.ts";
 import { errno, MaestroError, reasonOf, signalCodes } from "../errors.ts";
-import { agentEnvironment } from "../runtimes/environment.ts";
+import { agentEnvironment as exportedEnvironment } from "../runtimes/environment.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
 import { modelFor } from "../runtimes/models.ts";
+import { ATTEMPT_STATE_DIR } from "../setting-layers.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { openDispatch, policyPath } from "../store/batch.ts";
 import { randomHex, readFrom } from "../store/durable.ts";
 import { stripControls } from "../text.ts";
+import { agentEnvironment } from "./agent-environment.ts";
 import { extraArguments, findProgram, supervise, warnOfArguments } from "./conduct.ts";
 import { rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { refuseInsideAttempt } from "./inside-attempt.ts";
 import type { EndingSignal, Io } from "./io.ts";
+import { projectNotes } from "./project-notes.ts";
 
 const MAX_PROMPT_BYTES = 1_048_576;
 const REJECTED = 1;
@@ -44,6 +47,9 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
     );
   }
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
+  const exported = exportedEnvironment(io.env, limits.passEnv, {});
+  const agentsOwn = agentEnvironment(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd });
+  for (const line of projectNotes(io, extraArgs)) io.err(`${line}\n`);
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
   const supervisor = supervise(io, run, limits.graceMs);
@@ -61,7 +67,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
       program,
       projectRoot: io.cwd,
       extraArgs,
-      environment: (own) => agentEnvironment(io.env, limits.passEnv, own),
+      environment: (root, own) => agentsOwn(root, { [ATTEMPT_STATE_DIR]: settings.values.MAESTRO_STATE_DIR, ...own }),
       slots: limits.slots,
       staggerMs: limits.staggerMs,
       timeoutMs: limits.timeoutMs,
@@ -97,7 +103,7 @@ function check(io: Io, directory: string): Checked {
     warnOfArguments(io, extraArgs);
     // What the runtime would refuse of an agent it refuses before the first one starts.
     for (const { agent, tier, model } of prompts) {
-      geminiRuntime.argv({ agent, tier, model, policyFile: tier === "full" ? null : policyFile, extraArgs });
+      geminiRuntime.argv({ agent, tier, model, policyFile, extraArgs });
     }
     return { settings, prompts, extraArgs };
   } catch (error) {

@@ -1,7 +1,6 @@
 // maestro doctor: is everything in place on this machine and in this project? With --fix it repairs what it can without losing a byte.
 
-import { accessSync, constants } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { permissionReport } from "../agents/permissions.ts";
 import { parseDisabled } from "../agents/resolve.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
@@ -9,6 +8,8 @@ import { MAX_RUN_TOKENS } from "../extension/budget.ts";
 import { type LintResult, lintExtension } from "../extension/lint.ts";
 import { isExtension } from "../extension/lint-manifest.ts";
 import { describeProblem } from "../extension/problem.ts";
+import { splitWords } from "../runtimes/words.ts";
+import { findProgram } from "../search-path.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../settings.ts";
 import { locateState } from "../store/location.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
@@ -19,6 +20,7 @@ import { checkSandbox } from "./doctor-sandbox.ts";
 import type { Finding } from "./finding.ts";
 import { type Io, printJson } from "./io.ts";
 import { paint } from "./paint.ts";
+import { hookReason, hookRemedy, missingHooks } from "./project-notes.ts";
 
 /** `verbs`: every verb of the program, with its words; the extension's texts may name no other. */
 export async function doctor(
@@ -31,6 +33,7 @@ export async function doctor(
   const lint = isExtension(directory) ? await lintExtension(directory, verbs) : undefined;
   findings.push(...checkExtension(directory, lint, findings));
   const settings = checkSettings(io, findings);
+  findings.push(...checkHooks(io, settings));
   if (settings !== undefined) {
     const fix = options.fix ?? false;
     findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
@@ -62,23 +65,9 @@ const programHints: Record<string, string> = {
 };
 
 function checkProgram(io: Io, name: string): Finding {
-  const found = (io.env.PATH ?? "")
-    .split(delimiter)
-    .filter((directory) => directory !== "")
-    .map((directory) => join(directory, name))
-    .find(isExecutable);
+  const found = findProgram(name, io.env.PATH);
   if (found !== undefined) return { check: name, level: "ok", message: `${name} found: ${found}` };
   return { check: name, level: "warn", message: `${name} is not on the PATH`, hint: programHints[name] ?? "" };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch (error) {
-    if (errno(error) !== undefined) return false;
-    throw error;
-  }
 }
 
 function checkAgents(io: Io): Finding[] {
@@ -119,6 +108,15 @@ function checkExtension(directory: string, lint: LintResult | undefined, known: 
   const cost = `a standard run reads about ${budget.total} tokens of instructions (limit ${MAX_RUN_TOKENS})`;
   if (problems.length > 0) return [...failures, { check, level: "ok", message: `Extension: ${cost}` }];
   return [{ check, level: "ok", message: `Extension: every file is one that Gemini CLI takes; ${cost}` }];
+}
+
+/** Whether the guard is there for agents; the trust of a project is nothing to be repaired. */
+function checkHooks(io: Io, settings: ResolvedSettings | undefined): Finding[] {
+  const words = splitWords(settings?.values.MAESTRO_GEMINI_EXTRA_ARGS ?? "");
+  const fault = missingHooks(io, "error" in words ? [] : words);
+  if (fault === null) return [{ check: "hooks", level: "ok", message: "The guard runs in agents of this project" }];
+  const message = `${hookReason(fault)}: no guard checks what agents run in the shell, only policies hold them`;
+  return [{ check: "hooks", level: "warn", message, hint: hookRemedy(fault) }];
 }
 
 function hintOf({ hint }: { hint?: string | undefined }): { hint?: string } {

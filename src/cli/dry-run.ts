@@ -27,8 +27,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   const commands = plan.phases.map((phase) => {
     const agent = agents.get(phase.agent) ?? { name: phase.agent, tier: "full" as const };
     const model = modelFor(agent, settings.values, flags.model);
-    const policyFile =
-      agent.tier === "full" ? null : policyPath(`${values.MAESTRO_STATE_DIR}/parallel/<session>`, agent.tier);
+    const policyFile = policyPath(`${values.MAESTRO_STATE_DIR}/parallel/<session>`, agent.tier);
     const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, extraArgs });
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });

@@ -26,6 +26,7 @@ import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
+import { projectNotes } from "./project-notes.ts";
 import {
   carryOut,
   chosenPhases,
@@ -208,6 +209,7 @@ async function haveMode(io: Io, settings: ResolvedSettings, store: SessionStore,
         hint: "The mode holds for the whole session.",
       });
     }
+    for (const note of projectNotes(io, extraArguments(settings))) io.err(`${note}\n`);
     return true;
   }
   const mode = await chooseMode(

@@ -1,6 +1,6 @@
 // One attempt from its intention to its outcome: recorded before the process exists, judged from the files it left.
 
-import { tierPolicy } from "../agents/policies.ts";
+import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
@@ -15,7 +15,7 @@ import { hashFiles } from "../store/project-files.ts";
 import type { Update } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";
 import type { Ground } from "./isolation.ts";
-import { inWorktree, rootOf, sandboxed, worktreeName } from "./place.ts";
+import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 import type { Exit } from "./supervisor.ts";
 import { RUN_MARKER } from "./tree.ts";
 import type { Workshop } from "./workshop.ts";
@@ -118,7 +118,7 @@ export function startAttempt(
   const { exit, stop } = supervisor.launch({
     ...(worktree === null ? command : sandboxed(workshop, command, worktree)),
     cwd: root,
-    env: workshop.environment({ ...runtime.environment, ...(worktree === null ? {} : inWorktree(workshop)), ...own }),
+    env: workshop.agentEnvironment(root, { ...stateFor(workshop, worktree), ...own }),
     marker,
     stdin: batch.promptPath(name),
     stdout: batch.resultPath(name, "json"),
@@ -138,10 +138,9 @@ function agentOf({ agents }: Workshop, phase: SessionPhase) {
   });
 }
 
-/** The policy file that holds a tier, written once per batch; null when the tier may do everything. */
-function policyOf({ batch }: Workshop, tier: Tier): string | null {
-  const policy = tierPolicy(tier);
-  return policy === null ? null : batch.writePolicy(tier, policy);
+/** The policy file of an attempt: it holds where no hook does. */
+function policyOf({ batch }: Workshop, tier: Tier): string {
+  return batch.writePolicy(tier, attemptPolicy(tier));
 }
 
 /** Looks at a running attempt: its last words, signs of quota trouble, output without end. */

@@ -1,12 +1,13 @@
 // A batch of prompts that somebody else has written: each is handed to an agent process, all results are collected, nothing is
 // retried and nothing is recorded in a session. The contract of the design documents, S3 before S2 before S0.
 
-import { tierPolicy } from "../agents/policies.ts";
+import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Batch, MAX_STDOUT_BYTES } from "../store/batch.ts";
+import type { AgentEnvironment } from "./agent-environment.ts";
 import type { Exit, Supervisor } from "./supervisor.ts";
 import { RUN_MARKER } from "./tree.ts";
 
@@ -30,7 +31,7 @@ export interface DispatchOptions {
   program: string;
   projectRoot: string;
   extraArgs: readonly string[];
-  environment: (own: Record<string, string>) => Record<string, string>;
+  environment: AgentEnvironment;
   /** Infinity: all at once. */
   slots: number;
   staggerMs: number;
@@ -109,13 +110,12 @@ function neverStarted(name: string, agent: string): DispatchResult {
 async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promise<DispatchResult> {
   const { batch, runtime } = options;
   const { name, agent, tier, model } = prompt;
-  const policy = tierPolicy(tier);
   const marker = `${options.run}.${name}`;
   const args = runtime.argv({
     agent,
     tier,
     model,
-    policyFile: policy === null ? null : batch.writePolicy(tier, policy),
+    policyFile: batch.writePolicy(tier, attemptPolicy(tier)),
     extraArgs: options.extraArgs,
   });
   const stdin = batch.openText(payloadOf(options.projectRoot, prompt.text));
@@ -123,8 +123,7 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
     program: options.program,
     args,
     cwd: options.projectRoot,
-    env: options.environment({
-      ...runtime.environment,
+    env: options.environment(options.projectRoot, {
       MAESTRO_AGENT: agent,
       MAESTRO_ATTEMPT: "1",
       [RUN_MARKER]: marker,

@@ -219,6 +219,12 @@ export function sandboxed({ isolation }: Workshop, command: Command, worktree: W
   return isolation.options.sandbox?.(command, worktree) ?? command;
 }
 
+/** Where an agent's hooks and tools find the project's state, so that no env file of the project can name another place. */
+export function stateFor(workshop: Workshop, worktree: Worktree | null): Record<string, string> {
+  if (worktree !== null) return inWorktree(workshop);
+  return { [ATTEMPT_STATE_DIR]: workshop.store.location.shown };
+}
+
 /** What hooks, tools and commands need to find the project's state from inside a worktree. */
 export function inWorktree({ store }: Workshop): Record<string, string> {
   const { root, components } = store.location;

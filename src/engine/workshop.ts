@@ -4,6 +4,7 @@ import type { Agent } from "../agents/roster.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Batch } from "../store/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import type { AgentEnvironment } from "./agent-environment.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -24,8 +25,10 @@ export interface Workshop {
   protocols: { base: string; safety: string };
   modelFor: (agent: Agent) => string | null;
   extraArgs: readonly string[];
-  /** The variables of every agent and of every validation command, but for those that name the attempt. */
+  /** The variables of every setup and validation command, but for those that name the attempt. */
   environment: (own: Record<string, string>) => Record<string, string>;
+  /** The variables of an agent that works in a directory, but for those that name the attempt. */
+  agentEnvironment: AgentEnvironment;
   /** What carries out a validation command; a rehearsal only plays it. */
   validator: (command: string) => { program: string; args: readonly string[] };
   /** Takes secrets out of what is written down. */

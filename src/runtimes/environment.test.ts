@@ -4,7 +4,7 @@ import { agentEnvironment } from "./environment.ts";
 
 const passed = (env: Record<string, string | undefined>, extra: string[] = [], own: Record<string, string> = {}) =>
   agentEnvironment(env, extra, own);
-const all = (names: string[]) => Object.fromEntries(names.map((name) => [name, `value of ${name}`]));
+const all = (names: string[]) => Object.fromEntries(names.map((name) => [name, `/value/of/${name}`]));
 
 describe("an agent's environment is an allow list (T9)", () => {
   test.each([
@@ -58,6 +58,11 @@ describe("an agent's environment is an allow list (T9)", () => {
     const env = { MAESTRO_ATTEMPT: "forged", PATH: "/bin", MAESTRO_STATE_DIR: "x" };
     const own = { MAESTRO_ATTEMPT: "1", MAESTRO_STATE_DIR: "y", GEMINI_CLI_NO_RELAUNCH: "true" };
     expect(passed(env, ["MAESTRO_ATTEMPT"], own)).toEqual({ PATH: "/bin", ...own });
+  });
+
+  test.each(["PATH", "Path"])("only absolute directories are left in %s", (name) => {
+    expect(passed({ [name]: ":.:bin:/usr/bin:./x::/bin:" })).toEqual({ [name]: "/usr/bin:/bin" });
+    expect(passed({ [name]: "." })).toEqual({ [name]: "/usr/local/bin:/usr/bin:/bin" });
   });
 
   test("nothing is changed in what was given", () => {

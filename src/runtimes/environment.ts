@@ -1,6 +1,7 @@
 // Which variables reach an agent: an allow list, because a model reads them and whatever it starts inherits them (T9).
 // Not in it, on purpose: NODE_OPTIONS and LD_PRELOAD (code), AWS_*, GITHUB_TOKEN, SSH_AUTH_SOCK (keys of others), PWD (not the agent's).
 import { EXTENSION_PATH } from "../extension-path.ts";
+import { safePath } from "../search-path.ts";
 import { definitions } from "../settings.ts";
 
 const allowed: ReadonlySet<string> = new Set([
@@ -29,7 +30,7 @@ const foreign = /^GEMINI_(?:SESSION_ID|PROJECT_DIR|CWD|PLANS_DIR|CLI_IDE_\w*)$/;
 
 /**
  * What an attempt starts with. `extraNames` come from `--pass-env`; one that is not set is skipped. `own` wins.
- * Names are compared without case: Windows has `Path`, proxies are written either way.
+ * Names are compared without case: Windows has `Path`, proxies are written either way. In the PATH only absolute directories are left.
  */
 export function agentEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -38,12 +39,14 @@ export function agentEnvironment(
 ): Record<string, string> {
   const passed = Object.entries(env).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && (isAllowed(entry[0]) || extraNames.includes(entry[0])),
+      entry[1] !== undefined && (reachesAgents(entry[0]) || extraNames.includes(entry[0])),
   );
-  return Object.fromEntries([...passed, ...Object.entries(own)]);
+  const clean = passed.map(([name, value]) => [name, name.toUpperCase() === "PATH" ? safePath(value) : value] as const);
+  return Object.fromEntries([...clean, ...Object.entries(own)]);
 }
 
-function isAllowed(name: string): boolean {
+/** Whether an exported variable of that name reaches agents by itself. */
+export function reachesAgents(name: string): boolean {
   const upper = name.toUpperCase();
   return allowed.has(upper) || (families.test(upper) && !foreign.test(upper));
 }

@@ -13,6 +13,9 @@ export function rehearsalRuntime(program: string, args: readonly string[]): Runt
     argv: () => [...args],
     payload: (prompt) => prompt,
     environment: {},
+    envFiles: [],
+    pinned: [],
+    distrust: {},
     judge: judgeGemini,
     quotaSign: () => null,
   };

@@ -8,7 +8,7 @@ export interface AttemptSpec {
   agent: string;
   tier: Tier;
   model: string | null;
-  /** A policy file that holds the tier; null when the tier denies nothing. */
+  /** The policy file that holds the tier and the baseline; null only where no agent is started. */
   policyFile: string | null;
   /** The user's own arguments, appended. */
   extraArgs: readonly string[];
@@ -56,6 +56,12 @@ export interface Runtime {
   payload(prompt: string): string;
   /** Variables that every attempt gets besides the allowed ones. */
   environment: Readonly<Record<string, string>>;
+  /** Where the program looks for env files: in the working directory, in every directory above it, and in the user's home; in its order. */
+  envFiles: readonly string[];
+  /** Variables that steer the program, for which nothing means the same as unset. */
+  pinned: readonly string[];
+  /** Variables that keep the program from believing a project's settings: its hooks, its servers, its commands. */
+  distrust: Readonly<Record<string, string>>;
   judge(ending: Ending): Outcome;
   /** Whether new lines on stderr tell of quota trouble while the attempt still runs; the hint in ms if there is one. */
   quotaSign(stderr: string): { retryAfterMs: number | null } | null;

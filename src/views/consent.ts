@@ -18,8 +18,8 @@ const options = [
   "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
 ];
 
-/** `program` is what the engine starts for each agent. */
-export function consentLines(profile: ExecutionProfile, program: string): string[] {
+/** `program` is what the engine starts for each agent; `notes` is what is to be known about the project. */
+export function consentLines(profile: ExecutionProfile, program: string, notes: readonly string[] = []): string[] {
   const { estimated_minutes: minutes, estimate_basis: basis, total_phases: total } = profile;
   const [parallel, sequential] = [minutes.parallel, minutes.sequential].map((each) => roughly(each * 60_000));
   return [
@@ -28,5 +28,6 @@ export function consentLines(profile: ExecutionProfile, program: string): string
     `Here both options run \`${program} --approval-mode=yolo\`: option 2 is the same processes, unattended too, one at a time.`,
     "To approve tool calls yourself, carry the plan out in Gemini CLI: /maestro:execute.",
     `Estimated wall time: ${parallel} parallel, ${sequential} sequential (${basis} of ${total} phases have an estimate).`,
+    ...(notes.length === 0 ? [] : ["", ...notes]),
   ];
 }
