@@ -13,9 +13,11 @@ interface Agents {
   /** What reaches agents of the user's environment. */
   exported: Readonly<Record<string, string>>;
   projectRoot: string;
+  /** Whether commands run before the first agent does. */
+  hasSetup: boolean;
 }
 
-export function agentEnvironment(io: Io, { runtime, exported, projectRoot }: Agents): AgentEnvironment {
+export function agentEnvironment(io: Io, { runtime, exported, projectRoot, hasSetup }: Agents): AgentEnvironment {
   // Both as they are before the first agent runs: an agent could change either.
   const rules = readTrustRules(io.env);
   const settings = readProjectSettings(projectRoot);
@@ -25,6 +27,7 @@ export function agentEnvironment(io: Io, { runtime, exported, projectRoot }: Age
     runtime,
     exported: { ...places(io, exported), ...exported },
     home: geminiHome(io.env),
+    hasSetup,
     isTrusted: (root) => isProjectTrusted && isTrusted(root),
     warn: (message) => io.err(`WARNING: ${message}\n`),
   });

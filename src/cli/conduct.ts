@@ -105,7 +105,8 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
 type Made = "run" | "batch" | "batchId" | "supervisor";
 
 function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
-  const { store, settings, runtime, program, engine: limits, model } = conducting;
+  const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = conducting;
+  const hasSetup = isolation.options.setup !== "";
   const roster = rosterOf(io);
   const extraArgs = extraArguments(settings);
   warnOfArguments(io, extraArgs);
@@ -114,14 +115,14 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     store,
     runtime,
     program,
-    projectRoot: conducting.projectRoot,
-    isolation: conducting.isolation,
+    projectRoot,
+    isolation,
     agents: new Map(roster.agents.map((agent) => [agent.name, agent])),
     protocols: readProtocols(),
     modelFor: (agent) => modelFor(agent, settings.values, model),
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
-    agentEnvironment: agentEnvironment(io, { runtime, exported: allowed, projectRoot: conducting.projectRoot }),
+    agentEnvironment: agentEnvironment(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: conducting.validator ?? inShell,
     redact: redactorOf(io),
     limits: {

@@ -47,9 +47,9 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
     );
   }
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
+  for (const note of projectNotes(io, extraArgs)) io.out(`\n${note}\n`);
   const exported = exportedEnvironment(io.env, limits.passEnv, {});
-  const agentsOwn = agentEnvironment(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd });
-  for (const line of projectNotes(io, extraArgs)) io.err(`${line}\n`);
+  const agentsOwn = agentEnvironment(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd, hasSetup: false });
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
   const supervisor = supervise(io, run, limits.graceMs);

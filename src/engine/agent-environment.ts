@@ -3,7 +3,7 @@
 
 import { relative } from "node:path";
 import { reachesAgents } from "../runtimes/environment.ts";
-import { type Ignored, ignoredNames, pinnedVariables } from "../runtimes/pinned.ts";
+import { type Ignored, ignoredNames, pinnedVariables, wellKnown } from "../runtimes/pinned.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { readEnvFiles } from "../store/env-files.ts";
 import { stripControls } from "../text.ts";
@@ -14,6 +14,8 @@ export interface Surroundings {
   exported: Readonly<Record<string, string>>;
   /** The home directory that the runtime takes for the user's. */
   home: string;
+  /** Whether commands run before the first agent does, which may leave something behind. */
+  hasSetup: boolean;
   /** Whether the user trusts what a project's settings start, in the directory an agent works in. */
   isTrusted: (root: string) => boolean;
   warn: (message: string) => void;
@@ -24,17 +26,22 @@ export type AgentEnvironment = (root: string, own: Readonly<Record<string, strin
 const MAX_NAMES = 24;
 
 /** `own` is what the engine gives an agent; it wins over everything. */
-export function agentEnvironmentOf({ runtime, exported, home, isTrusted, warn }: Surroundings): AgentEnvironment {
+export function agentEnvironmentOf(surroundings: Surroundings): AgentEnvironment {
+  const { runtime, exported, home, hasSetup, isTrusted, warn } = surroundings;
   const said = new Set<string>();
+  let isUntouched = !hasSetup;
   return (root, own) => {
     const files = readEnvFiles(root, home, runtime.envFiles);
+    // Where nothing of the project has run yet and no file lies, nobody is there to write one before the program looks.
+    const always = isUntouched && files.project.length === 0 ? [] : [...wellKnown, ...runtime.pinned];
+    isUntouched = false;
     for (const ignored of ignoredNames(exported, files)) {
       const line = ignoredLine(ignored, root);
       if (!said.has(line)) warn(line);
       said.add(line);
     }
     const distrust = isTrusted(root) ? {} : runtime.distrust;
-    return { ...pinnedVariables(exported, files, runtime.pinned), ...distrust, ...runtime.environment, ...own };
+    return { ...pinnedVariables(exported, files, always), ...distrust, ...runtime.environment, ...own };
   };
 }
 

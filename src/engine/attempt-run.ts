@@ -8,7 +8,7 @@ import { requirePhase, requireSession } from "../session/decide.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Attempt } from "../session/session.ts";
 import { lastAttempt } from "../session/session.ts";
-import { type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
+import { attemptEnvironment, type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
 import { examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
 import type { Ground } from "./isolation.ts";
@@ -35,16 +35,19 @@ export function runAttempt(
 ): RunningAttempt {
   const stopping = new Stopping();
   let ground: Ground | null = null;
+  let env: Record<string, string>;
   const work = async (): Promise<Finished> => {
     try {
       ground = await placeAttempt(workshop, prepared, { write, stopping });
+      env = attemptEnvironment(workshop, prepared, ground);
     } catch (error) {
       if (!isExpected(error)) throw error;
       if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
-      return neverStarted(prepared, { kind: "failure", message: `It has no place to work: ${reasonOf(error)}` });
+      const what = ground === null ? "It has no place to work" : "It cannot be started";
+      return neverStarted(prepared, { kind: "failure", message: `${what}: ${reasonOf(error)}` });
     }
     if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
-    const started = startAttempt(workshop, prepared, ground, watcher);
+    const started = startAttempt(workshop, prepared, ground, env, watcher);
     stopping.runs(started.stop);
     const exit = await started.exit;
     return lookedAt(workshop, finishAttempt(workshop, started, exit), ground);

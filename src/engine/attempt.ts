@@ -94,32 +94,45 @@ export function prepareAttempt(workshop: Workshop, id: string, update: Update): 
   });
 }
 
+/** What the process is started with, where it has been placed. Refused with an error that is the attempt's failure, no more. */
+export function attemptEnvironment(
+  workshop: Workshop,
+  { phase, attempt, name, agent }: PreparedAttempt,
+  { root, worktree }: Ground,
+): Record<string, string> {
+  return workshop.agentEnvironment(root, {
+    ...stateFor(workshop, worktree),
+    MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
+    MAESTRO_PHASE: phase,
+    MAESTRO_AGENT: agent,
+    MAESTRO_ATTEMPT: String(attempt),
+    [RUN_MARKER]: markerOf(workshop, name),
+  });
+}
+
+function markerOf({ run }: Workshop, name: string): string {
+  return `${run}.${name}`;
+}
+
 /** Writes the prompt and starts the process where it has been placed. */
 export function startAttempt(
   workshop: Workshop,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
+  env: Record<string, string>,
   watcher: Watcher,
 ): StartedAttempt {
-  const { store, batch, supervisor, runtime } = workshop;
+  const { batch, supervisor, runtime } = workshop;
   const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
   batch.writePrompt(name, prepared.prompt);
-  const marker = `${workshop.run}.${name}`;
-  const own = {
-    MAESTRO_SESSION: store.session?.session_id ?? "",
-    MAESTRO_PHASE: phase,
-    MAESTRO_AGENT: agent,
-    MAESTRO_ATTEMPT: String(attempt),
-    [RUN_MARKER]: marker,
-  };
   const policyFile = policyOf(workshop, tier);
   const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: workshop.extraArgs });
   const command = { program: workshop.program, args };
   const { exit, stop } = supervisor.launch({
     ...(worktree === null ? command : sandboxed(workshop, command, worktree)),
     cwd: root,
-    env: workshop.agentEnvironment(root, { ...stateFor(workshop, worktree), ...own }),
-    marker,
+    env,
+    marker: markerOf(workshop, name),
     stdin: batch.promptPath(name),
     stdout: batch.resultPath(name, "json"),
     stderr: batch.resultPath(name, "log"),

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { definitions } from "../settings.ts";
 import { geminiRuntime } from "./gemini.ts";
-import { alwaysPinned, type EnvFiles, ignoredNames, parseDotenv, pinnedVariables } from "./pinned.ts";
+import { type EnvFiles, ignoredNames, parseDotenv, pinnedVariables, wellKnown } from "./pinned.ts";
 import { isSteering } from "./steering.ts";
 
 const files = (project: string[], home: string | null = null, name = "/home/.gemini/.env"): EnvFiles => ({
   project: project.map((text, at) => ({ path: `/p${at}/.env`, text })),
   home: home === null ? null : { path: name, text: home },
 });
-const pinned = (exported: Record<string, string>, given: EnvFiles = files([]), always: readonly string[] = []) =>
+const pinned = (exported: Record<string, string>, given: EnvFiles = files([]), always: readonly string[] = wellKnown) =>
   pinnedVariables(exported, given, always);
 
 describe("a pinned variable", () => {
@@ -39,7 +39,7 @@ describe("a pinned variable", () => {
   });
 
   test("is pinned without any file when it is a well-known one", () => {
-    const pins = pinned({}, files([]), geminiRuntime.pinned);
+    const pins = pinned({}, files([]), [...wellKnown, ...geminiRuntime.pinned]);
     const known = ["NODE_OPTIONS", "BASH_ENV", "LD_PRELOAD", "HTTPS_PROXY", "https_proxy", "GOOGLE_GEMINI_BASE_URL"];
     for (const name of [...known, "NODE_TLS_REJECT_UNAUTHORIZED", "GITHUB_SHA", ...Object.keys(definitions)]) {
       expect([name, pins[name]]).toEqual([name, ""]);
@@ -62,7 +62,7 @@ describe("a pinned variable", () => {
   });
 
   test("is one that steers: nothing else is pinned", () => {
-    expect([...alwaysPinned, ...geminiRuntime.pinned].filter((name) => !isSteering(name))).toEqual([]);
+    expect([...wellKnown, ...geminiRuntime.pinned].filter((name) => !isSteering(name))).toEqual([]);
   });
 
   test("does not say where the home is, nor, in a plain .env, how to debug", () => {

@@ -27,10 +27,10 @@ export interface Ignored {
 const both = (names: readonly string[]) => names.flatMap((name) => [name, name.toLowerCase()]);
 
 /**
- * Pinned whatever the files hold, because an agent that still runs may write one between our look and the program's. Only names for which
- * nothing is the same as unset; the others are pinned when a file names them.
+ * Pinned whatever the files hold, where somebody may write one between our look and the program's. Only names for which nothing is the same as
+ * unset; the others are pinned when a file names them.
  */
-export const alwaysPinned: readonly string[] = [
+export const wellKnown: readonly string[] = [
   ...["NODE_OPTIONS", "NODE_PATH", "NODE_TLS_REJECT_UNAUTHORIZED", "NODE_EXTRA_CA_CERTS"],
   ...["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV"],
   ...both(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]),
@@ -59,7 +59,7 @@ const notFromPlainFile = /^(?:DEBUG|DEBUG_MODE|GEMINI_CLI_IDE_SERVER_STDIO_(?:CO
 
 /**
  * The variables to start an agent's program with, in front of those that we give it ourselves. `exported`: what reaches agents of the user's
- * environment. `always`: names that the program itself is steered by.
+ * environment. `always`: names that are pinned whatever the files hold.
  */
 export function pinnedVariables(
   exported: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ export function pinnedVariables(
   const named = files.project.flatMap(({ text }) => [...namesIn(text)].filter(isSteering));
   const byUpper = new Map(Object.entries(exported).map(([name, value]) => [name.toUpperCase(), value]));
   const pins: Record<string, string> = {};
-  for (const name of new Set([...alwaysPinned, ...always, ...named, ...ofHome.keys()])) {
+  for (const name of new Set([...always, ...named, ...ofHome.keys()])) {
     // A proxy is written in either case, and a program that reads both must find the same.
     pins[name] = exported[name] ?? byUpper.get(name.toUpperCase()) ?? ofHome.get(name) ?? neutral[name] ?? "";
   }

@@ -48,6 +48,10 @@ export class Batch {
     return path;
   }
 
+  removePolicy(tier: string): void {
+    this.results.unlink(basename(policyPath(this.path, tier)));
+  }
+
   promptPath(name: string): string {
     return join(this.path, "prompts", `${name}.txt`);
   }

@@ -49,6 +49,7 @@ function realOf(path: string): string {
 
 /** Undefined when there is no file, or none that this user may read: the program cannot read it either. */
 function readIfThere(path: string): EnvFile | undefined {
+  if (!isThere(path)) return undefined;
   if (leadsIntoProcess(path)) throw unreadable(path, "it leads to a file that differs from process to process");
   let fd: number;
   try {
@@ -67,6 +68,16 @@ function readIfThere(path: string): EnvFile | undefined {
     return { path, text: bytes.toString("utf8") };
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Without a file, which is the rule, no error is made: that would be most of what an attempt spends here. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (gone.has(errno(error) ?? "")) return false;
+    throw unreadable(path, reasonOf(error));
   }
 }
 

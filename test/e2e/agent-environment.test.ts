@@ -32,12 +32,12 @@ interface Listener {
   close: () => void;
 }
 
-/** Answers like a model, and like a proxy, so that nobody would notice. */
+/** Remembers every request, for a model or for a proxy, and refuses it. */
 async function listen(): Promise<Listener> {
   const heard: string[] = [];
   const server = createServer((request, response) => {
     heard.push(`${request.method} ${request.url}`);
-    response.end();
+    response.writeHead(400).end();
   });
   server.on("connect", (request, socket) => {
     heard.push(`CONNECT ${request.url}`);

@@ -207,7 +207,14 @@ describe("what an agent is given", () => {
       "~/.gemini/policies",
     ];
     const fixed = ["--approval-mode=yolo", "--output-format", "json"];
-    expect(startOf(agent, "coder")?.argv).toEqual([...fixed, "-m", "m-all", "--skip-trust", ...split]);
+    expect(startOf(agent, "coder")?.argv).toEqual([
+      ...fixed,
+      "-m",
+      "m-all",
+      ...policy("full"),
+      "--skip-trust",
+      ...split,
+    ]);
     expect(startOf(agent, "technical-writer")?.argv).toEqual([
       ...fixed,
       "-m",
@@ -248,6 +255,10 @@ describe("what an agent is given", () => {
       "--approval-mode=yolo",
       "--output-format",
       "json",
+      "--policy",
+      join(project.path, "batch/results/policy-full.toml"),
+      "--policy",
+      "~/.gemini/policies",
       "--skip-trust",
       "--tools-allowed",
     ]);

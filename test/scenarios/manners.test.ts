@@ -206,6 +206,8 @@ describe("doctor", () => {
     expect([run.code, report.healthy]).toEqual([0, true]);
     expect(report.settings.MAESTRO_MAX_RETRIES).toEqual({ value: 4, source: "workspace .env" });
     const PATH = `${root}node_modules/.bin:${process.env.PATH}`;
+    const linked = { source: root, type: "link" };
+    project.write(".home/.gemini/extensions/maestro/.gemini-extension-install.json", JSON.stringify(linked));
     expect(project.maestro(["doctor"], { env: { PATH } }).stdout).toContain("Everything Maestro needs is in place.");
     const bare = project.maestro(["doctor"], { env: { PATH: "/nowhere" } });
     expect([bare.code, bare.stdout]).toEqual([0, expect.stringMatching(/\nNothing is broken; \d warnings\.\n$/)]);

@@ -12,7 +12,9 @@ export interface Start {
   agent: string;
   pid: number;
   argv: string[];
+  /** The variables that it was started with. */
   names: string[];
+  values: Record<string, string>;
   prompt: string;
   /** Of a command it ran. */
   code: number;

@@ -117,7 +117,13 @@ async function perform(name: string, argument: unknown): Promise<void> {
     stubborn: () => stubborn(Number(argument)),
     closeStdout: () => closeSync(1),
     environment: () =>
-      note({ event: "environment", phase: MAESTRO_PHASE, names: Object.keys(process.env).sort(), argv }),
+      note({
+        event: "environment",
+        phase: MAESTRO_PHASE,
+        names: Object.keys(process.env).sort(),
+        values: process.env,
+        argv,
+      }),
     prompt: () => note({ event: "prompt", phase: MAESTRO_PHASE, prompt }),
     /** Runs a program as an agent's tool would: ["command", [program, ...arguments]]. */
     command: () => {
