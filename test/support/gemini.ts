@@ -98,15 +98,24 @@ function ownPath(project: Project): Record<string, string> {
   return { TMPDIR: temporary, PATH: [join(project.path, ".bin"), process.env.PATH].join(delimiter) };
 }
 
-/** Starts `maestro` with the CLI on its PATH. Nobody may block meanwhile: the model lives in this process. */
+/** The user's key and the address of the model in a file of the home, where people keep them, instead of in exported variables. */
+export function keepAtHome(project: Project, modelUrl: string): void {
+  const lines = Object.entries(geminiEnvironment(modelUrl)).map(([name, value]) => `${name}=${value}\n`);
+  project.write(".home/.gemini/.env", lines.join(""));
+}
+
+/**
+ * Starts `maestro` with the CLI on its PATH. Nobody may block meanwhile: the model lives in this process. Without an address nothing of the
+ * model is exported.
+ */
 export function maestroWithGemini(
   project: Project,
-  modelUrl: string,
+  modelUrl: string | null,
   args: string[],
   env: Record<string, string> = {},
 ): Background {
   return background(project, args, {
-    ...geminiEnvironment(modelUrl),
+    ...(modelUrl === null ? {} : geminiEnvironment(modelUrl)),
     ...ownPath(project),
     MAESTRO_STAGGER_DELAY: "0",
     MAESTRO_EXECUTION_MODE: "parallel",
