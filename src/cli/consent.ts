@@ -31,17 +31,11 @@ export async function chooseMode(
   flags: EngineFlags,
 ): Promise<ExecutionMode | undefined> {
   const preset = presetMode(settings, flags);
-  const notes = projectNotes(io, extraArguments(settings));
-  if (preset !== null) {
-    for (const note of notes) io.err(`${note}\n`);
-    return preset;
-  }
+  if (preset !== null) return preset;
   const proposed = flags.mode === undefined ? settings.proposedMode : null;
   const record = new UserRecord(io.env);
-  if (proposed !== null && record.knowsMode(io.cwd, proposed)) {
-    for (const note of notes) io.err(`${note}\n`);
-    return proposed;
-  }
+  if (proposed !== null && record.knowsMode(io.cwd, proposed)) return proposed;
+  const notes = projectNotes(io, extraArguments(settings));
   const chosen = await ask(io, phases, flags, { proposed, notes });
   if (chosen !== undefined && chosen === proposed && !flags.yes) rememberMode(io, record, chosen);
   return chosen;

@@ -15,6 +15,11 @@ export function projectNotes(io: Io, extraArgs: readonly string[]): string[] {
   return [...trustNote(trustIn(io, io.cwd), io.cwd), ...(fault === null ? [] : [hookNote(fault)])];
 }
 
+/** For a user who sees no consent text, because the mode is chosen already. */
+export function tellProject(io: Io, extraArgs: readonly string[]): void {
+  for (const note of projectNotes(io, extraArgs)) io.err(`${note}\n`);
+}
+
 /** Why the extension's hooks would not run for agents of this project; null: they would. */
 export function missingHooks(io: Io, extraArgs: readonly string[]): HookFault | null {
   const trusted = trustIn(io, io.cwd) === "trusted" ? io.cwd : null;

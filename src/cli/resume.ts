@@ -15,7 +15,7 @@ import type { SessionStore } from "../store/session-store.ts";
 import { resumeLines } from "../views/resume.ts";
 import { conclude } from "./conclude.ts";
 import { extraArguments, findProgram, idleSession } from "./conduct.ts";
-import { chooseMode } from "./consent.ts";
+import { chooseMode, presetMode } from "./consent.ts";
 import { approvePlan, settingsOf, validateFile } from "./context.ts";
 import { detach } from "./detach.ts";
 import { engineSettings } from "./engine-options.ts";
@@ -26,7 +26,7 @@ import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { paint } from "./paint.ts";
 import { pricesOf } from "./prices.ts";
-import { projectNotes } from "./project-notes.ts";
+import { tellProject } from "./project-notes.ts";
 import {
   carryOut,
   chosenPhases,
@@ -92,6 +92,8 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const { execution_mode, total_phases: phases } = requireSession(store.session);
   const mode = execution_mode ?? "sequential";
   const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
+  if (session.execution_mode !== null || presetMode(settings, flags) !== null)
+    tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
   return carryOut(io, { store, settings, runtime, program, isolation, flags });
 }
@@ -209,7 +211,6 @@ async function haveMode(io: Io, settings: ResolvedSettings, store: SessionStore,
         hint: "The mode holds for the whole session.",
       });
     }
-    for (const note of projectNotes(io, extraArguments(settings))) io.err(`${note}\n`);
     return true;
   }
   const mode = await chooseMode(

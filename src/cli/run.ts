@@ -25,6 +25,7 @@ import { refuseInsideAttempt } from "./inside-attempt.ts";
 import type { Io } from "./io.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { pricesOf } from "./prices.ts";
+import { tellProject } from "./project-notes.ts";
 import { tidyRepository } from "./tidy.ts";
 
 const NEEDS_A_PERSON = 4;
@@ -64,6 +65,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const { location } = store;
   const { length: phases } = approved.plan.phases;
   const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
+  if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   create(io, store, approved, mode, flags.task, await keptSessions(isolation));
   return carryOut(io, { store, settings, runtime, program, isolation, flags });

@@ -114,7 +114,9 @@ test.concurrent("a dry run shows the command of every tier, and of a plan withou
     expect(run.stdout).toMatch(
       / 1 {2}gemini .* --policy \.gemini\/parallel\/<session>\/results\/policy-read-only\.toml /,
     );
-    expect(run.stdout).toMatch(/ 2 {2}gemini --approval-mode=yolo --output-format json --skip-trust\n/);
+    expect(run.stdout).toMatch(
+      / 2 {2}gemini --approval-mode=yolo --output-format json --policy \S+policy-full\.toml --policy ~\/\.gemini\/policies --skip-trust\n/,
+    );
     expect(project.exists(".gemini/state")).toBe(false);
   }));
 
