@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { extensionPolicies, standingOf, tierPolicy, userPolicies } from "./policies.ts";
+import { attemptPolicy, extensionPolicies, standingOf, tierPolicy, userPolicies } from "./policies.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 
 const folder = fileURLToPath(new URL("../../policies/", import.meta.url));
@@ -70,6 +70,18 @@ priority = 999
 denyMessage = "A read-only agent has no such tool. Say in your report what should be done instead."
 `);
   });
+
+  test.each<Tier>(["read-only", "read-shell", "read-write", "full"])(
+    "gives a %s agent the whole baseline, and denies only (Y285)",
+    (tier) => {
+      const baseline = rulesOf(extensionPolicies().get("safety-baseline.toml") ?? "");
+      const own = rulesOf(tierPolicy(tier) ?? "");
+      const rules = rulesOf(attemptPolicy(tier));
+      expect(baseline.length).toBeGreaterThan(5);
+      expect(rules).toEqual([...own, ...baseline.map((rule) => ({ ...rule, priority: 999 }))]);
+      expect(rules.filter(({ decision }) => decision !== "deny")).toEqual([]);
+    },
+  );
 
   test.each<Tier>(["read-only", "read-shell", "read-write"])(
     "denies a %s agent what its committed file denies",

@@ -138,16 +138,13 @@ describe.each([[".env"], [".gemini/.env"]])("a project with a hostile %s", (file
     expect(told.model.requests.map(({ results }) => results).join("\n")).toMatch(/Tool execution blocked.*write_file/s);
   });
 
-  it("leaves the application its own variables", () => {
+  it("leaves the application its own variables, and none of Maestro's", () => {
     const [output = ""] = shellOutput(told.model);
+    expect(output).toContain("MAESTRO_ATTEMPT_STATE_DIR=.gemini\\n");
     expect(output).toContain("DATABASE_URL=postgres://localhost/app");
     for (const name of ["NODE_OPTIONS", "SOMEBODYS_BASE_URL", "LD_LIBRARY_PATH", "GITHUB_SHA"]) {
       expect(output).toContain(`${name}=\\n`);
     }
-  });
-
-  it("does not move the state of Maestro", () => {
-    expect(told.project.exists("elsewhere")).toBe(false);
   });
 
   it("is told to the user once, with the names and without a value", () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tierPolicy } from "../../src/agents/policies.ts";
+import { attemptPolicy, tierPolicy } from "../../src/agents/policies.ts";
 import { deniedTools, type Tier, tierTools } from "../../src/agents/tiers.ts";
 import { geminiRuntime } from "../../src/runtimes/gemini.ts";
 import { gemini } from "../support/gemini.ts";
@@ -12,9 +12,11 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
   beforeAll(async () => {
     project.write(".home/.gemini/settings.json", '{"security":{"auth":{"selectedType":"gemini-api-key"}}}');
     model = await startModel(({ prompt }) =>
-      prompt.includes("write a file")
-        ? { parts: [{ functionCall: { name: "write_file", args: { file_path: "x.txt", content: "x" } } }] }
-        : { parts: [{ text: "done" }] },
+      prompt.includes("reset everything")
+        ? { parts: [{ functionCall: { name: "run_shell_command", args: { command: "git reset --hard" } } }] }
+        : prompt.includes("write a file")
+          ? { parts: [{ functionCall: { name: "write_file", args: { file_path: "x.txt", content: "x" } } }] }
+          : { parts: [{ text: "done" }] },
     );
   });
   afterAll(async () => {
@@ -43,6 +45,19 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
     },
     120_000,
   );
+
+  test("holds a full agent by the baseline, without the extension and against what its user allows", async () => {
+    const policyFile = project.write("attempt.toml", attemptPolicy("full"));
+    const allowing = project.write("all.toml", '[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 999\n');
+    const extraArgs = ["--policy", allowing];
+    const spec = { agent: "x", tier: "full", model: "gemini-2.5-flash", policyFile, extraArgs } as const;
+    const before = model.requests.length;
+    const run = await gemini(project, model.url, [...geminiRuntime.argv(spec), "-p", "reset everything"]);
+    expect(run.code, run.stderr).toBe(0);
+    const [first, second] = model.requests.slice(before);
+    expect(first?.tools).toEqual(expect.arrayContaining([...tierTools.full]));
+    expect(second?.results).toContain("denied by policy. git reset --hard throws away work");
+  }, 120_000);
 
   test("gives a policy priority over what its user allows, in a file or by flag", async () => {
     const policyFile = project.write("held.toml", tierPolicy("read-only") ?? "");
