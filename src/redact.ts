@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { assignment, element, isPrintedSecret, secretsOf } from "./secret-names.ts";
-import { parts } from "./secret-shapes.ts";
+import { makeParts } from "./secret-shapes.ts";
 import { readEnvFile } from "./setting-layers.ts";
 
 export const REDACTED = "[redacted]";
@@ -31,16 +31,21 @@ interface Group {
   forms: readonly { sign: RegExp; form: RegExp }[];
 }
 
-const all = [...parts, element];
-const groups: readonly Group[] = ["", "i"].map((flags) => {
-  const forms = all.filter(({ sign }) => sign.flags === flags);
-  return { sign: new RegExp(forms.map(({ sign }) => sign.source).join("|"), flags), forms };
-});
+let known: readonly Group[] | undefined;
+
+function groups(): readonly Group[] {
+  const all = [...makeParts(), element];
+  return ["", "i"].map((flags) => {
+    const forms = all.filter(({ sign }) => sign.flags === flags);
+    return { sign: new RegExp(forms.map(({ sign }) => sign.source).join("|"), flags), forms };
+  });
+}
 
 /** What needs no environment to be known. */
-function withoutShapes(text: string): string {
+export function withoutShapes(text: string): string {
+  known ??= groups();
   let clean = text;
-  for (const group of groups) {
+  for (const group of known) {
     if (!group.sign.test(clean)) continue;
     for (const { sign, form } of group.forms) if (sign.test(clean)) clean = clean.replace(form, aroundSecret);
   }

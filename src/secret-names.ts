@@ -66,6 +66,8 @@ const identifier = /^[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)*[!?]?$/
 export function isPrintedSecret({ name, gap, value, isQuoted, next }: Assigned): boolean {
   if (placeholder.test(value) || path.test(value) || wholeAddress.test(value)) return false;
   const isTight = gap === "=";
+  // A number in JSON stays one: the document must be readable afterwards.
+  if (!isQuoted && /^\\*["']/.test(gap) && /^[\d.e+-]+$/i.test(value)) return false;
   if (!isQuoted && !isTight && "([{".includes(next || " ")) return false;
   if (passwordName.test(name)) return isPrintedPassword(value, isQuoted, isTight, next);
   if (!isQuoted && identifier.test(value) && !looksRandom(value)) return false;
