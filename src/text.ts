@@ -1,4 +1,5 @@
 // Text that came from outside (a model, a file, a terminal) made safe to show and store. No other string helpers live here.
+// Hidden characters are kept where text enters, because a path or a command must stay what it is; they are spelled out where it is shown.
 
 const escapeSequences =
   // OSC, DCS, SOS, PM and APC that are closed on their line (an open one must not swallow the text); CSI; two-character escapes.
@@ -9,4 +10,51 @@ const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 /** Removes terminal escapes and control characters; keeps tab and newline; CRLF and lone CR become newlines. */
 export function stripControls(text: string): string {
   return text.replace(escapeSequences, "").replace(/\r\n?/g, "\n").replace(controls, "");
+}
+
+/** Rare: most text is spared the slower search. */
+const beyondAscii = /[^\t\n -~]/;
+
+/**
+ * Characters that nobody sees or that change the order of others: bidirectional marks, zero-width ones, fillers, tags, variation selectors,
+ * separators that are not line ends, and those that are no characters.
+ */
+const hidden = /\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}/gu;
+const joined = /\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}\ufe0f]?\u200d(?=\p{Extended_Pictographic})/gu;
+/** Emoji or digit in the form that is asked for; letters of a script that is written with joiners. */
+const ordinary =
+  /(?<=[\p{Extended_Pictographic}#*0-9])[\ufe0e\ufe0f]|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
+
+export function hasHidden(text: string): boolean {
+  return revealed(text) !== text;
+}
+
+/** Hidden characters as a person can read them: \u202e. Emoji that are made of several, and joiners where a script needs them, stay. */
+export function revealed(text: string): string {
+  if (!beyondAscii.test(text) || text.search(hidden) === -1) return text;
+  const kept = new Set<number>();
+  for (const { index, 0: found } of text.matchAll(joined)) kept.add(index + found.length - 1);
+  for (const { index } of text.matchAll(ordinary)) kept.add(index);
+  return text.replace(hidden, (character, index: number) => (kept.has(index) ? character : spelled(character)));
+}
+
+function spelled(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+}
+
+const unwritten =
+  /[\u007f-\u009f]|\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}/gu;
+
+/** JSON that means the same and in which nothing acts on a terminal: JSON itself lets these characters through. */
+export function plainJson(json: string): string {
+  return beyondAscii.test(json) ? json.replace(unwritten, escapedUnits) : json;
+}
+
+function escapedUnits(character: string): string {
+  return [...Array(character.length).keys()].map((at) => `\\u${unitAt(character, at)}`).join("");
+}
+
+function unitAt(text: string, at: number): string {
+  return text.charCodeAt(at).toString(16).padStart(4, "0");
 }

@@ -8,7 +8,7 @@ import type { ResolvedSettings } from "../settings.ts";
 import { archiveQuestion } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { escalationBlock } from "../views/escalation.ts";
-import type { Io } from "./io.ts";
+import { type Io, printJsonLine } from "./io.ts";
 import { reportOf } from "./report.ts";
 import { tidyRepository } from "./tidy.ts";
 
@@ -33,7 +33,7 @@ export async function conclude(io: Io, concluding: Concluding): Promise<number> 
   if (json) {
     const phases = end.kind === "failed" ? { failed: end.phases } : {};
     const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
-    io.out(`${JSON.stringify({ ...value, ...phases, exit_code: code, archived: archived ?? null })}\n`);
+    printJsonLine(io, { ...value, ...phases, exit_code: code, archived: archived ?? null });
   }
   return code;
 }

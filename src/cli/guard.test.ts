@@ -34,6 +34,7 @@ async function check(command: string | undefined, options: GuardOptions = {}, st
     interactive,
     ask: async () => null,
     screen: () => undefined,
+    frames: () => ({ draw: () => undefined, close: () => undefined }),
     terminal: false,
     color: false,
   };

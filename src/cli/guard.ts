@@ -10,6 +10,7 @@ import { programRoot } from "../program-root.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { hasSession } from "../store/journal-file.ts";
 import { realPath } from "../store/real-path.ts";
+import { plainJson } from "../text.ts";
 import { type Io, printJson } from "./io.ts";
 
 export interface GuardOptions {
@@ -52,7 +53,7 @@ async function checkLines(io: Io, command: string | undefined): Promise<number> 
       faults++;
       io.err(`ERROR: Line ${i + 1}: ${answer.reason}\n`);
     }
-    answers.push(`${JSON.stringify(answer)}\n`);
+    answers.push(`${plainJson(JSON.stringify(answer))}\n`);
   }
   io.out(answers.join(""));
   return faults === 0 ? 0 : 1;

@@ -7,6 +7,7 @@ import { errno, exitCodes, MaestroError, reasonOf, signalCodes } from "../errors
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
 import { plainWords, program } from "./program.ts";
+import { frameText, outgoing, SHOW_CURSOR } from "./terminal.ts";
 
 /** Something vital was done: it must not end, or end differently, because nobody listens any more. */
 let hasRun = false;
@@ -49,7 +50,7 @@ function machine(): Io {
   return {
     cwd: workingDirectory(),
     env: process.env,
-    out: (text) => void process.stdout.write(text),
+    out,
     err,
     readStdin,
     deferSignals,
@@ -58,13 +59,20 @@ function machine(): Io {
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     ask,
     screen,
+    frames,
     terminal: process.stdout.isTTY === true,
     color: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb",
   };
 }
 
+function out(text: string | Uint8Array): void {
+  // A patch for a program is worth nothing with a byte missing.
+  if (typeof text !== "string" && process.stdout.isTTY !== true) process.stdout.write(text);
+  else process.stdout.write(outgoing(typeof text === "string" ? text : Buffer.from(text).toString("utf8")));
+}
+
 function err(text: string): void {
-  process.stderr.write(text);
+  process.stderr.write(outgoing(text));
 }
 
 function workingDirectory(): string {
@@ -100,7 +108,7 @@ async function ask(question: string): Promise<string | null> {
       // Ctrl-D: no answer.
       terminal.once("close", () => resolve(null));
       terminal.once("SIGINT", () => process.exit(signalCodes.SIGINT));
-      terminal.question(question, resolve);
+      terminal.question(outgoing(question), resolve);
     });
   } finally {
     terminal.close();
@@ -110,6 +118,17 @@ async function ask(question: string): Promise<string | null> {
 function screen(): { columns: number; rows: number } | undefined {
   const { isTTY, columns, rows } = process.stderr;
   return isTTY === true && process.env.TERM !== "dumb" ? { columns: columns || 80, rows: rows || 24 } : undefined;
+}
+
+function frames(): ReturnType<Io["frames"]> {
+  let height = 0;
+  return {
+    draw: (lines) => {
+      process.stderr.write(frameText(lines, height));
+      height = lines.length;
+    },
+    close: () => void process.stderr.write(SHOW_CURSOR),
+  };
 }
 
 /** Says what failed and what to do, on stderr; returns the exit code. */

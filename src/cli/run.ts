@@ -22,7 +22,7 @@ import { dryRun } from "./dry-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { refuseInsideAttempt } from "./inside-attempt.ts";
-import type { Io } from "./io.ts";
+import { type Io, printJsonLine } from "./io.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { pricesOf } from "./prices.ts";
 import { tellProject } from "./project-notes.ts";
@@ -86,8 +86,7 @@ export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;
   const { execution_mode } = requireSession(store.session);
-  if (flags.json)
-    io.out(`${JSON.stringify({ type: "run.started", session_id: id, execution_mode, pid: process.pid })}\n`);
+  if (flags.json) printJsonLine(io, { type: "run.started", session_id: id, execution_mode, pid: process.pid });
   for (;;) {
     const end = await conduct(io, {
       store,

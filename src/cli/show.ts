@@ -5,7 +5,7 @@ import type { Session } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type Live, liveFrame } from "../views/live.ts";
 import { progressLine } from "../views/progress.ts";
-import type { Io } from "./io.ts";
+import { type Io, printJsonLine } from "./io.ts";
 import { paint } from "./paint.ts";
 
 export type Display = "auto" | "json" | "none";
@@ -21,7 +21,7 @@ export interface Pulse {
 /** Begins to show the session; returns how to stop. */
 export function showRun(io: Io, store: SessionStore, pulse: Pulse, display: Display): () => void {
   if (display === "none") return () => undefined;
-  if (display === "json") return store.observe((event) => io.out(`${JSON.stringify(plain(event))}\n`));
+  if (display === "json") return store.observe((event) => printJsonLine(io, plain(event)));
   if (io.screen() === undefined) return showLines(io, store);
   return showTable(io, store, pulse);
 }
@@ -46,26 +46,23 @@ function showLines(io: Io, store: SessionStore): () => void {
 }
 
 function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
-  let height = 0;
+  const frames = io.frames();
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
     const started = performance.now();
     const size = io.screen();
     if (store.session !== undefined && size !== undefined) {
-      const lines = frame(io, store.session, pulse, size);
-      io.err(`${over(height)}${lines.map((line) => `${line}\u001b[K\n`).join("")}\u001b[J`);
-      height = lines.length;
+      frames.draw(frame(io, store.session, pulse, size));
     }
     // A plan of thousands of phases must not be drawn all the time.
     timer = setTimeout(draw, Math.max(FRAME_MS, 10 * (performance.now() - started)));
   };
-  io.err("\u001b[?25l");
   draw();
   return () => {
     clearTimeout(timer);
     draw();
     clearTimeout(timer);
-    io.err("\u001b[?25h\n");
+    frames.close();
   };
 }
 
@@ -73,11 +70,6 @@ function frame(io: Io, session: Session, pulse: Pulse, size: { columns: number; 
   const { activity, slots } = pulse;
   const live: Live = { activity, slots: Number.isFinite(slots) ? slots : null, now: io.now() };
   return liveFrame(session, live, paint(io.color), size);
-}
-
-/** Back to the first line of the last frame. */
-function over(height: number): string {
-  return height === 0 ? "" : `\u001b[${height}A\r`;
 }
 
 /** Without what only the journal needs. */

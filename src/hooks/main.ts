@@ -4,6 +4,7 @@
 import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
+import { revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
 import { glimpse, isUnheard } from "./glimpse.ts";
 import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
@@ -104,9 +105,23 @@ function complain(event: string, problem: string): Reply {
   return unconcerned(event);
 }
 
+/** What a terminal shows of a reply; what the model is given besides may hold the exact name of a file. */
+function harmless(reply: Reply): Reply {
+  const { reason, systemMessage } = reply;
+  return {
+    ...reply,
+    ...(reason === undefined ? {} : { reason: shown(reason) }),
+    ...(systemMessage === undefined ? {} : { systemMessage: shown(systemMessage) }),
+  };
+}
+
+function shown(text: string): string {
+  return revealed(stripControls(text));
+}
+
 function log(event: string, line: string): void {
   try {
-    writeSync(2, `maestro hook ${event}: ${line.replace(/\s+/g, " ")}\n`);
+    writeSync(2, `maestro hook ${event}: ${shown(line).replace(/\s+/g, " ")}\n`);
   } catch (error) {
     // Nobody takes it: the answer matters more.
     if (errno(error) === undefined) throw error;
@@ -122,7 +137,7 @@ function main(event: string): void {
   } catch (error) {
     reply = complain(event, error instanceof Error ? error.message : String(error));
   }
-  write(Buffer.from(JSON.stringify(reply)));
+  write(Buffer.from(JSON.stringify(harmless(reply))));
   leave();
 }
 

@@ -1,6 +1,8 @@
 // What a tool answers with, and the one place that knows how long an answer may be. A list is given page by page; whatever else does
 // not fit is cut, and the answer says so and how to get it. Pure.
 
+import { plainJson } from "../text.ts";
+
 /** In bytes of the text. A model pays for every one of them, again and again. */
 export const MAX_ANSWER_BYTES = 8 * 1024;
 
@@ -25,9 +27,14 @@ export interface Page {
 
 /** The answer as JSON. */
 export function answerText({ body, page, full = false, rest = askForAll }: Answer): string {
-  if (full) return JSON.stringify({ ...body, ...(page === undefined ? {} : pageOf(page, Number.POSITIVE_INFINITY)) });
+  if (full) return textOf({ ...body, ...(page === undefined ? {} : pageOf(page, Number.POSITIVE_INFINITY)) });
   const whole = page === undefined ? body : { ...body, ...pageOf(page, MAX_ANSWER_BYTES - bytesOf(body) - PAGE_BYTES) };
-  return bytesOf(whole) <= MAX_ANSWER_BYTES ? JSON.stringify(whole) : JSON.stringify(shortened(whole, rest));
+  return bytesOf(whole) <= MAX_ANSWER_BYTES ? textOf(whole) : textOf(shortened(whole, rest));
+}
+
+/** Shown on a terminal by the CLI: nothing in it may act there. */
+function textOf(value: unknown): string {
+  return plainJson(JSON.stringify(value));
 }
 
 const askForAll = "Pass full: true to get all of it.";
@@ -101,5 +108,5 @@ function shorten(value: unknown, path: string, most: (typeof measures)[number], 
 }
 
 function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? "null");
+  return Buffer.byteLength(plainJson(JSON.stringify(value) ?? "null"));
 }

@@ -1,7 +1,24 @@
-// The colours a view may use. Who prints decides whether they are any.
+// The colours a view may use. They are marks until the text leaves the command, so that no text from elsewhere can bring its own.
 
-export type Paint = Record<"bold" | "cyan" | "dim" | "green" | "red" | "yellow", (text: string) => string>;
+export const colors = ["bold", "cyan", "dim", "green", "red", "yellow"] as const;
+export type Color = (typeof colors)[number];
+export type Paint = Record<Color, (text: string) => string>;
 
 const same = (text: string) => text;
 /** No colours at all. */
 export const plainPaint: Paint = { bold: same, cyan: same, dim: same, green: same, red: same, yellow: same };
+
+// Unicode keeps these for programs: they are not characters, and stand in no text that is meant to be read.
+const FIRST_MARK = 0xfdd0;
+const END = "\ufdd6";
+
+/** Text between the mark of a colour and the end mark. */
+export const marked = /([\ufdd0-\ufdd5])([^\ufdd0-\ufdd6]*)\ufdd6/g;
+
+export const markedPaint = Object.fromEntries(
+  colors.map((color, at) => [color, (text: string) => `${String.fromCharCode(FIRST_MARK + at)}${text}${END}`]),
+) as Paint;
+
+export function colorOf(mark: string): Color {
+  return colors[mark.charCodeAt(0) - FIRST_MARK] ?? "bold";
+}

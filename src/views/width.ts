@@ -1,6 +1,6 @@
 // How many columns a text takes on a terminal: CJK and emoji two, combining marks and colour codes none.
 
-const colorCodes = /\u001b\[[0-9;]*m/g;
+const colorCodes = /\u001b\[[0-9;]*m|[\ufdd0-\ufdd6]/g;
 const printableAscii = /^[ -~]*$/;
 const emoji = /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|\p{Regional_Indicator}|[#*0-9]\uFE0F)/u;
 const invisible = /^[\p{Mark}\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
