@@ -33,6 +33,7 @@ export function openStore(
     ...options,
     now: io.now,
     env: io.env,
+    redact: redactorOf(io),
     warn: (message) => io.err(`WARNING: ${message}\n`),
     maxRetries: () => settings.values.MAESTRO_MAX_RETRIES,
   });
@@ -71,7 +72,10 @@ export async function validateFile(
   const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
   const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
   const disabledAgents = settings.values.MAESTRO_DISABLED_AGENTS;
-  return { report: checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents }), bytes };
+  return {
+    report: checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io) }),
+    bytes,
+  };
 }
 
 export interface CheckedPlan extends ApprovedPlan {

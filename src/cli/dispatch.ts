@@ -17,7 +17,7 @@ import { randomHex, readFrom } from "../store/durable.ts";
 import { stripControls } from "../text.ts";
 import { agentEnvironment } from "./agent-environment.ts";
 import { extraArguments, findProgram, supervise, warnOfArguments } from "./conduct.ts";
-import { rosterOf, settingsOf } from "./context.ts";
+import { redactorOf, rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { refuseInsideAttempt } from "./inside-attempt.ts";
 import type { EndingSignal, Io } from "./io.ts";
@@ -63,6 +63,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
       run,
       batch,
       supervisor,
+      redact: redactorOf(io),
       runtime: geminiRuntime,
       program,
       projectRoot: io.cwd,

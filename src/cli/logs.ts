@@ -23,20 +23,21 @@ export interface LogFlags {
 
 export async function logs(io: Io, id: string, flags: LogFlags): Promise<number> {
   const store = openStore(io, settingsOf(io));
+  const print = (bytes: string) => io.out(asLines(store.redact(stripControls(bytes))));
   const session = sessionFor(store, flags.session);
   const attempt = attemptOf(session, id, flags.attempt);
   const batch = openResults(store, attempt);
   try {
     if (flags.json) {
-      printJson(io, { phase: id, ...attempt, files: filesOf(batch, attempt), answer: answerOf(batch, attempt) });
+      printJson(io, { phase: id, ...attempt, files: filesOf(batch, attempt), answer: answerOf(store, batch, attempt) });
       return 0;
     }
     const isActive = store.session?.session_id === session.session_id;
-    if (flags.follow && isActive) await follow(io, store, batch, id, attempt);
-    else io.out(text(batch.read(attempt.name, "log", MAX_STDERR_BYTES)));
-    const answer = answerOf(batch, attempt);
+    if (flags.follow && isActive) await follow(io, store, batch, id, attempt, print);
+    else print(batch.read(attempt.name, "log", MAX_STDERR_BYTES));
+    const answer = answerOf(store, batch, attempt);
     if (answer !== "") io.out(`${answer.trimEnd()}\n`);
-    io.out(text(batch.read(attempt.name, "validation.log", MAX_STDERR_BYTES)));
+    print(batch.read(attempt.name, "validation.log", MAX_STDERR_BYTES));
     return 0;
   } finally {
     batch.close();
@@ -67,16 +68,22 @@ async function follow(
   batch: Batch,
   phase: string,
   { attempt, name }: Attempt,
+  print: (bytes: string) => void,
 ): Promise<void> {
   let isLeaving = false;
   const leave = io.onSignal(() => {
     isLeaving = true;
   });
   let seen = 0;
-  const print = () => {
+  // Half a line may hold half a secret, which nobody recognises.
+  let rest = "";
+  const look = (isLast: boolean) => {
     const size = batch.size(name, "log");
-    if (size > seen) io.out(text(batch.read(name, "log", MAX_STDERR_BYTES, seen)));
+    const fresh = rest + (size > seen ? batch.read(name, "log", MAX_STDERR_BYTES, seen) : "");
     seen = size;
+    const end = isLast ? fresh.length : fresh.lastIndexOf("\n") + 1;
+    if (end > 0) print(fresh.slice(0, end));
+    rest = fresh.slice(end);
   };
   const isRunning = () => {
     store.refresh();
@@ -85,18 +92,18 @@ async function follow(
     return now?.result === null && runningEngine(store.location) !== undefined;
   };
   while (!isLeaving && isRunning()) {
-    print();
+    look(false);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-  print();
+  look(true);
   leave();
 }
 
 /** What the agent said; its raw output when that cannot be read. */
-function answerOf(batch: Batch, { name }: Attempt): string {
+function answerOf(store: SessionStore, batch: Batch, { name }: Attempt): string {
   const stdout = batch.read(name, "json", MAX_STDOUT_BYTES);
   const { text: said } = geminiRuntime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });
-  return stripControls(said || stdout);
+  return store.redact(stripControls(said || stdout));
 }
 
 function filesOf(batch: Batch, { name }: Attempt) {
@@ -104,7 +111,6 @@ function filesOf(batch: Batch, { name }: Attempt) {
   return Object.fromEntries(kinds.map((kind) => [kind, batch.resultPath(name, kind)]));
 }
 
-function text(bytes: string): string {
-  const shown = stripControls(bytes);
+function asLines(shown: string): string {
   return shown === "" || shown.endsWith("\n") ? shown : `${shown}\n`;
 }

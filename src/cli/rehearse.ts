@@ -18,7 +18,7 @@ import { SessionStore } from "../store/session-store.ts";
 import { reviewView } from "../store/view-review.ts";
 import { rehearsalForecast, rehearsalLines } from "../views/rehearsal.ts";
 import { conduct } from "./conduct.ts";
-import { approvePlan, type CheckedPlan, rosterOf, settingsOf } from "./context.ts";
+import { approvePlan, type CheckedPlan, redactorOf, rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { refuseInsideAttempt } from "./inside-attempt.ts";
 import { type Io, printJson } from "./io.ts";
@@ -61,6 +61,7 @@ async function play(
   writeFileSync(script, JSON.stringify(played));
   const store = new SessionStore(locateState(stage, ".gemini"), {
     now: io.now,
+    redact: redactorOf(io),
     warn: (message) => io.err(`WARNING: ${message}\n`),
     review: (session, text, sessionAt) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES, sessionAt),
     viewDelayMs: 250,

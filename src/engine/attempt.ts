@@ -187,6 +187,7 @@ export function judgeFiles(workshop: Workshop, phase: string, name: string, exit
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   batch.trimLog(name);
+  for (const kind of ["json", "log"] as const) batch.redact(name, kind, redact);
   const ending: Ending = {
     exitCode: exit.code,
     killed: tooLarge ? "output_too_large" : exit.killed,

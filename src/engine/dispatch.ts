@@ -26,6 +26,7 @@ export interface DispatchPrompt {
 export interface DispatchOptions {
   run: string;
   batch: Batch;
+  redact: (text: string) => string;
   supervisor: Supervisor;
   runtime: Runtime;
   program: string;
@@ -149,6 +150,7 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
   const code = codeOf({ ...ended, killed: ended.killed ?? (isTooLarge ? "output_too_large" : null) });
   if (batch.exitCode(name) !== code) batch.writeExitCode(name, code);
   batch.trimLog(name);
+  for (const kind of ["json", "log"] as const) batch.redact(name, kind, options.redact);
   return {
     name,
     agent,

@@ -1,6 +1,7 @@
 // The engine's own check of a phase: its validation commands, one after the other, until one fails. The agent's word is not evidence.
 
 import { devNull } from "node:os";
+import { REDACTED } from "../redact.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import type { Evidence } from "../session/events.ts";
@@ -60,6 +61,7 @@ async function runCommands(
   const commands = phase.plan?.validation ?? [];
   const evidence: Evidence = { tree: subject.tree, commands: [] };
   for (const [position, command] of commands.entries()) {
+    if (command.includes(REDACTED)) return { kind: "fail", detail: `$ ${command}\n${whyNotRun(id)}`, evidence };
     batch.startValidationLog(name);
     const log = batch.resultPath(name, "validation.log");
     // Its own: what the agent, or the command before, left behind is being ended by theirs.
@@ -88,6 +90,7 @@ async function runCommands(
     if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
     if (killed === "stopped") return { kind: "stopped" };
     const hasPassed = code === 0 && killed === null;
+    batch.redact(name, "validation.log", workshop.redact);
     // Secrets are looked for in more than is kept: half of one would not be recognised.
     const printed = workshop.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
     const output = printed.slice(-(hasPassed ? MAX_PASSED_CHARS : MAX_TAIL_CHARS)).trim();
@@ -99,6 +102,14 @@ async function runCommands(
   }
   const detail = workshop.redact(commands.map((command) => `$ ${command}: passed`).join("\n"));
   return { kind: "pass", detail, evidence };
+}
+
+/** The secret is not in the record, and the command would do something else without it. */
+function whyNotRun(id: string): string {
+  return (
+    `not run: the command held a secret, which is not recorded. Put the secret into a variable, use the variable in "validation" of ` +
+    `phase ${id} ("maestro session revise <plan>"), and pass the variable with --pass-env`
+  );
 }
 
 function ending(code: number | null, killed: Killed, failure: string | undefined, limitMs: number): string {

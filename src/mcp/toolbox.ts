@@ -36,6 +36,8 @@ export class Toolbox {
   readonly #attempt: Context["attempt"];
   #store: SessionStore | undefined;
   #maxRetries = 0;
+  /** As the environment and the project's .env are at the call. */
+  #redact: Context["redact"] = (text) => text;
   /** What the store has to tell the user; goes out with the next answer. */
   #warnings: string[] = [];
 
@@ -92,8 +94,10 @@ export class Toolbox {
     const settings = resolveSettings(cwd, env).values;
     const location = locateState(cwd, settings.MAESTRO_STATE_DIR);
     this.#maxRetries = settings.MAESTRO_MAX_RETRIES;
+    const redact = projectRedactor(cwd, env);
+    this.#redact = redact;
     const store = this.#storeAt(location);
-    return { cwd, env, settings, location, store, now, redact: projectRedactor(cwd, env), attempt: this.#attempt };
+    return { cwd, env, settings, location, store, now, redact, attempt: this.#attempt };
   }
 
   #storeAt(location: StateLocation): SessionStore {
@@ -102,6 +106,7 @@ export class Toolbox {
     this.#store = projectStore(location, {
       now: this.#machine.now,
       env: this.#machine.env,
+      redact: (text) => this.#redact(text),
       warn: (message) => void this.#warnings.push(message),
       maxRetries: () => this.#maxRetries,
       viewDelayMs: VIEW_DELAY_MS,
@@ -136,8 +141,8 @@ function failed(failure: Failure): Result {
   return { content: [{ type: "text", text: answerText({ body: { ...failure }, rest }) }], isError: true };
 }
 
-/** Kept as they are: a plan is the user's document, and a report is redacted once it is read. */
-const verbatim = new Set(["plan_content", "handoff"]);
+/** Kept as it is: a report is redacted once it is read. */
+const verbatim = new Set(["handoff"]);
 
 /** The input without secrets, wherever they stand in it: what a model writes may be written down. */
 function cleaned<Value>(value: Value, redact: (text: string) => string): Value {

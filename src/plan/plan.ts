@@ -60,7 +60,9 @@ export type WarningIssueCode =
   | "total_phases_mismatch"
   | "duplicate_dependency"
   | "unknown_field"
-  | "no_files_declared";
+  | "no_files_declared"
+  | "secret_in_plan"
+  | "hidden_characters";
 
 /** `phase` is the id, or "#3" for the third phase when it has no usable one. */
 export interface Issue<Code = ErrorIssueCode | WarningIssueCode> {

@@ -2,6 +2,7 @@
 import { type AgentContext, checkAgents } from "./check-agents.ts";
 import { checkCycles, checkDependencies } from "./check-dependencies.ts";
 import { checkOverlaps, checkPaths } from "./check-files.ts";
+import { checkTexts, type TextContext } from "./check-texts.ts";
 import { batchesOf, type Graph, graphOf, longestPath, minutesOf } from "./graph.ts";
 import { addError } from "./issue.ts";
 import { type Draft, parsePlan } from "./parse.ts";
@@ -9,7 +10,7 @@ import type { Findings, Plan, PlanPhase } from "./plan.ts";
 import { type ExecutionProfile, profileOf } from "./profile.ts";
 import type { DraftPhase } from "./read-phase.ts";
 
-export interface PlanContext extends AgentContext {
+export interface PlanContext extends AgentContext, TextContext {
   /** Relative to the project root. */
   stateDir: string;
 }
@@ -43,6 +44,7 @@ export function validatePlan(source: string | Uint8Array, context: PlanContext):
   checkPaths(drafts, context.stateDir, findings);
   const distinct = distinctPhases(drafts, findings);
   const phases = distinct.map(({ phase }) => phase);
+  checkTexts(draft?.title ?? "", phases, context, findings);
   const graph = graphOf(phases);
   checkCycles(phases, graph, findings);
   checkOverlaps(distinct, graph, findings);

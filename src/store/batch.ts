@@ -11,6 +11,7 @@ import { makeDirectories } from "./make-directories.ts";
 
 export const MAX_STDOUT_BYTES = 50 * 1024 * 1024;
 export const MAX_STDERR_BYTES = 10 * 1024 * 1024;
+const MAX_REDACTED_BYTES = 16 * 1024 * 1024;
 /** What is kept of the end of a stderr that was cut. */
 const KEPT_TAIL_BYTES = 64 * 1024;
 
@@ -107,6 +108,18 @@ export class Batch {
     this.results.unlink(`${name}.exit`);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
     withFile(this.results, `${name}.exit`, flags, (fd) => writeSync(fd, `${code}\n`));
+  }
+
+  /**
+   * Takes secrets out of a result whose process has ended. A reader finds the file as it was or as it is now, and what is judged of it is
+   * the same. One that is very long stays as it is: the engine has others to look after.
+   */
+  redact(name: string, kind: ResultKind, redact: (text: string) => string): void {
+    const size = this.size(name, kind);
+    if (size === 0 || size > MAX_REDACTED_BYTES) return;
+    const text = this.read(name, kind, MAX_REDACTED_BYTES);
+    const clean = redact(text);
+    if (clean !== text) replaceDurably(this.results, `${name}.${kind}`, clean);
   }
 
   /** Cuts a result to `limit` bytes. */

@@ -146,7 +146,10 @@ export function completeSession(
  * Replaces the plan of a running session: the revision gets the next `-v<n>` name beside the old plan, the old one goes to
  * the archive as `.superseded`. Phases that were begun must still be there, with the same agent.
  */
-export function revisePlan(store: SessionStore, approved: ApprovedPlan): string {
+export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
+  // The file is written anew from what was recorded, and its hash must be that of the file.
+  const text = store.redact(Buffer.from(given.bytes).toString("utf8"));
+  const approved = { ...given, bytes: Buffer.from(text) };
   const revised = store.locked((directory) => {
     const session = requireSession(store.requireHealthy(directory));
     refuseRevision(session, approved);
@@ -158,7 +161,6 @@ export function revisePlan(store: SessionStore, approved: ApprovedPlan): string 
       ? recordedPath(store.location, "plans", "archive", supersededName(store.location, basename(old)))
       : null;
     const superseded = old !== null && to !== null ? { from: old, to } : null;
-    const text = Buffer.from(approved.bytes).toString("utf8");
     store.append(directory, [{ type: "plan.revised", plan: freeze({ ...approved, path }), text, superseded }]);
     finishRevision(store.location, { path, text, superseded });
     return path;

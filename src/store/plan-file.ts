@@ -20,12 +20,14 @@ export interface PlanSurroundings {
   roster: Roster;
   /** MAESTRO_DISABLED_AGENTS. */
   disabledAgents: string;
+  redact: (text: string) => string;
 }
 
-export function checkPlan(bytes: Uint8Array, { location, roster, disabledAgents }: PlanSurroundings): ValidationReport {
+export function checkPlan(bytes: Uint8Array, surroundings: PlanSurroundings): ValidationReport {
+  const { location, roster, disabledAgents, redact } = surroundings;
   const names = roster.agents.map((agent) => agent.name);
   const { disabled } = parseDisabled(disabledAgents, names);
-  return validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location) });
+  return validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location), redact });
 }
 
 /** The path of a plan as it is recorded: links resolved, relative to the project where it lies inside it. */

@@ -8,7 +8,7 @@ import { SessionStore, type StoreOptions } from "./session-store.ts";
 import { isForgettable, UserRecord } from "./user-record.ts";
 import { reviewView } from "./view-review.ts";
 
-export interface ProjectStoreOptions extends Pick<StoreOptions, "viewDelayMs" | "now" | "warn"> {
+export interface ProjectStoreOptions extends Pick<StoreOptions, "viewDelayMs" | "now" | "warn" | "redact"> {
   /** Asked whenever an edit is judged: settings may change while a process lives. */
   maxRetries: () => number;
   /** Where the user's own records are. */

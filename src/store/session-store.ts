@@ -2,6 +2,7 @@
 // decide, append durably, then draw the view. Nothing else writes in the state directory.
 
 import { errno, MaestroError } from "../errors.ts";
+import { projectRedactor } from "../redact.ts";
 import { eventFault, type SessionEvent } from "../session/events.ts";
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
@@ -22,6 +23,7 @@ import {
   sweepMarkers,
   withLock,
 } from "./lock.ts";
+import { redactedEvent } from "./redact-event.ts";
 import { MAX_VIEW_BYTES, setAside } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
 import { ensureWorkspace, hideFromGit, manifest } from "./workspace.ts";
@@ -35,6 +37,8 @@ const KEEPER_WAIT_MS = 1000;
 export interface StoreOptions extends ViewOptions {
   /** Told of what is about to be recorded: the user who works here wants it. */
   vouch?: (events: readonly SessionEvent[], session: Session | undefined) => void;
+  /** Takes secrets out of all that is recorded; absent: those that the environment and the project's .env tell of. */
+  redact?: (text: string) => string;
   /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
   viewDelayMs?: number;
   /** How long to wait for somebody else's change. */
@@ -60,6 +64,7 @@ export class SessionStore {
   /** This process has recorded something that the view does not show yet. */
   #undrawn = false;
   #timer: NodeJS.Timeout | undefined;
+  #redact: ((text: string) => string) | undefined;
 
   /** A long-lived process keeps its claim to the lock until it is closed. */
   #keeper: LockOwner | undefined;
@@ -179,8 +184,9 @@ export class SessionStore {
   }
 
   /** Under the lock, after `requireHealthy`. */
-  append(directory: Directory, events: readonly SessionEvent[], isLast = true): void {
-    if (events.length === 0) return;
+  append(directory: Directory, given: readonly SessionEvent[], isLast = true): void {
+    if (given.length === 0) return;
+    const events = given.map((event) => redactedEvent(event, this.redact));
     for (const event of events) {
       const fault = eventFault(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
@@ -191,6 +197,12 @@ export class SessionStore {
     this.#undrawn = true;
     this.#scheduleView();
   }
+
+  /** The text as it is recorded. */
+  readonly redact = (text: string): string => {
+    this.#redact ??= this.#options.redact ?? projectRedactor(this.location.projectRoot, process.env);
+    return this.#redact(text);
+  };
 
   /** Once: it is not what anybody came for, and stops nobody. */
   #hide(): void {

@@ -80,9 +80,9 @@ function sourceOf({ location }: Context, { plan_path, plan_content, plan_filenam
 }
 
 /** The plan against the agents there are now. */
-export function planReport({ env, settings, location }: Context, bytes: Uint8Array): ValidationReport {
+export function planReport({ env, settings, location, redact }: Context, bytes: Uint8Array): ValidationReport {
   const roster = loadRoster(agentsFolder(env));
-  return checkPlan(bytes, { location, roster, disabledAgents: settings.MAESTRO_DISABLED_AGENTS });
+  return checkPlan(bytes, { location, roster, disabledAgents: settings.MAESTRO_DISABLED_AGENTS, redact });
 }
 
 function invalid(report: ValidationReport): Refusal {
