@@ -2,7 +2,7 @@
 // A project's .env comes with the repository, or an agent left it: it may tighten settings, never loosen them (docs/security.md).
 // A file of its own, because hooks that look for a session should not pay for all the others.
 
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { errno, MaestroError, reasonOf } from "./errors.ts";
 import { EXTENSION_PATH } from "./extension-path.ts";
@@ -72,9 +72,28 @@ export function given(variables: Environment, name: string): string | undefined 
 export function readEnvFile(path: string): Environment {
   if (!isFile(path)) return {};
   try {
-    return parseEnv(readFileSync(path, "utf8"));
+    return parseEnv(beginningOf(path));
   } catch (error) {
     throw new MaestroError("config", `Cannot read settings from ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** No file of settings is longer, and every hook reads it. */
+const MAX_ENV_BYTES = 256 * 1024;
+
+/** Of a longer file the whole lines at its beginning. */
+function beginningOf(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const bytes = Buffer.allocUnsafe(Math.min(MAX_ENV_BYTES, statSync(path).size));
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(fd, bytes, length, bytes.length - length, null);
+    }
+    const text = bytes.toString("utf8", 0, length);
+    return length < MAX_ENV_BYTES ? text : text.slice(0, text.lastIndexOf("\n") + 1);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -14,17 +14,19 @@ export const MAX_LIBRARY_CHARS = 4 * 1024 * 1024;
 /** In open brackets, quoted ones too, and in columns before the text of a line: the library recurses. */
 export const MAX_BRACKETS = 300;
 const MAX_COLUMNS = 200;
-const beyondPlain = "is not plain YAML, and only plain YAML is read beyond 4 MiB; simplify it or split the plan";
 /** How often the text behind one anchor may be repeated. */
 const MAX_ALIASES = 100;
+/** The library looks through all nodes for each alias: so often it may look at one. */
+const MAX_LOOKS = 3_000_000;
 /** A merge copies: so many keys in all. */
 const MAX_MERGED = 5_000;
 
-export function readYaml(text: string): YamlResult {
+/** `limit`: how long a text may be that only the library can read. */
+export function readYaml(text: string, limit = MAX_LIBRARY_CHARS): YamlResult {
   const plain = readPlainYaml(text);
   if ("value" in plain) return plain;
-  if (text.length > MAX_LIBRARY_CHARS) {
-    return { code: "too_large", line: plain.stoppedAt, problem: beyondPlain };
+  if (text.length > limit) {
+    return { code: "too_large", line: plain.stoppedAt, problem: beyondPlain(limit) };
   }
   const tooDeep = lineTooDeep(text);
   return tooDeep === undefined ? readWithLibrary(text) : failed(tooDeep, "it is nested too deeply");
@@ -57,6 +59,11 @@ export function readWithLibrary(text: string): YamlResult {
   }
 }
 
+function beyondPlain(limit: number): string {
+  const size = limit < MAX_LIBRARY_CHARS ? `${limit / 1024} KiB` : `${limit / (1024 * 1024)} MiB`;
+  return `is not plain YAML, and only plain YAML is read beyond ${size}; simplify it or split the plan`;
+}
+
 function failed(line: number, problem: string): YamlResult {
   return { code: "yaml_parse", line, problem: `cannot be read as YAML: ${problem}` };
 }
@@ -82,7 +89,8 @@ interface BadKey {
 /** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost; or merges beyond measure. */
 function findBadKey(root: unknown): BadKey | undefined {
   const { isMap, isScalar } = library();
-  const nodes = nodesOf(root);
+  const { nodes, looks } = nodesOf(root);
+  if (looks > MAX_LOOKS) return { problem: "it has too many aliases (*name) for its length", offset: 0 };
   const anchored = new Map(nodes.flatMap((node) => (node.anchor === undefined ? [] : [[node.anchor, node]])));
   let merged = 0;
   for (const node of nodes) {
@@ -102,17 +110,20 @@ function findBadKey(root: unknown): BadKey | undefined {
   return undefined;
 }
 
-/** Every collection, without recursion. */
-function nodesOf(root: unknown): Collection[] {
-  const { isMap, isSeq } = library();
-  const found: Collection[] = [];
+/** Every collection, without recursion, and how many nodes are looked at for the aliases among them. */
+function nodesOf(root: unknown): { nodes: Collection[]; looks: number } {
+  const { isAlias, isMap, isSeq } = library();
+  const nodes: Collection[] = [];
   const open: unknown[] = [root];
+  let [total, aliases] = [0, 0];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    total++;
+    if (isAlias(node)) aliases++;
     if (!isMap(node) && !isSeq(node)) continue;
-    found.push(node);
-    for (const item of node.items) open.push(isMap(node) ? (item as Pair).value : item);
+    nodes.push(node);
+    for (const item of node.items) open.push((isMap(node) ? (item as Pair).value : item) ?? null);
   }
-  return found;
+  return { nodes, looks: aliases * total };
 }
 
 /** How many keys a merge brings, and one for itself: of a map, or of the maps in a list. */

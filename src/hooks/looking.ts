@@ -130,9 +130,17 @@ function known(state: Directory, here: Surroundings, rest: Rest): Checkpoint | {
   }
 }
 
+/** A session that is only a view was written by hand; the conversation waits while it is judged. */
+const MAX_ADOPTED_BYTES = 256 * 1024;
+
 function knownJournal(state: Directory, here: Surroundings, { adopting }: Rest): string | undefined {
   const journal = journalMark(state);
   if (journal !== undefined || state.lstat(VIEW_FILE)?.isFile() !== true) return journal;
+  if ((state.lstat(VIEW_FILE)?.size ?? 0) > MAX_ADOPTED_BYTES) {
+    throw new MaestroError("parse_failed", `${VIEW_FILE} is too long for a hook to read`, {
+      hint: 'Run "maestro status": it takes the session over.',
+    });
+  }
   adopting().adoptView(openProject(here), here);
   return journalMark(state);
 }

@@ -6,10 +6,12 @@ import type { Session } from "../session/session.ts";
 import type { Directory } from "./contained.ts";
 import { faultReason } from "./damage.ts";
 import { readRegular } from "./durable.ts";
-import { MAX_JOURNAL_BYTES } from "./journal.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 import { inState, type StateLocation } from "./location.ts";
 import { decodeRecords, journalStart } from "./record.ts";
+
+/** Ten times the longest session that was ever measured. A conversation waits for the hook that reads it. */
+const MAX_GLANCE_BYTES = 64 * 1024 * 1024;
 
 export function glance(location: StateLocation): Session | undefined {
   return inState(location, ["state"], glanceIn);
@@ -17,7 +19,12 @@ export function glance(location: StateLocation): Session | undefined {
 
 /** Undefined when there is none. One that is being put away counts as gone. */
 export function glanceIn(state: Directory): Session | undefined {
-  const bytes = readRegular(state, JOURNAL_FILE, MAX_JOURNAL_BYTES);
+  const size = state.lstat(JOURNAL_FILE)?.size ?? 0;
+  if (size > MAX_GLANCE_BYTES) {
+    const reason = `larger than ${MAX_GLANCE_BYTES} bytes, which is too long for a hook`;
+    throw new MaestroError("parse_failed", faultReason(state, { line: 0, reason }));
+  }
+  const bytes = readRegular(state, JOURNAL_FILE, MAX_GLANCE_BYTES);
   if (bytes === undefined) return undefined;
   let session: Session | undefined;
   const take = (record: Parameters<typeof apply>[1]) => {

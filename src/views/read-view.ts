@@ -70,10 +70,13 @@ function orElse<S extends z.core.$ZodType, F>(schema: S, fallback: () => F) {
   );
 }
 
+/** What Maestro draws is plain YAML of any length. A hook waits for the reader of anything else: no person writes more by hand. */
+const MAX_HAND_WRITTEN = 32 * 1024;
+
 export function readView(text: string): ReadView {
   const parts = splitFrontMatter(stripControls(text));
   if (parts === undefined) return { ok: false, reason: "it has no closed YAML front matter" };
-  const yaml = readYaml(parts.yaml);
+  const yaml = readYaml(parts.yaml, MAX_HAND_WRITTEN);
   if (!("value" in yaml)) return { ok: false, reason: `line ${yaml.line + 1} ${yaml.problem.split("\n")[0]}` };
   const { value } = yaml;
   const loose = looseSession().safeParse(value);

@@ -630,8 +630,9 @@ describe("what an agent is given and what it gives away (T9, T10, P12)", () => {
         env: { GEMINI_API_KEY: secret, MAESTRO_MAX_RETRIES: "1" },
       });
       expect(run.code).toBe(4);
-      expect(project.read(`${results}/coder.p1-1.log`)).toContain(secret);
+      expect(project.read(`${results}/coder.p1-1.log`)).toContain("key=[redacted]");
       const shown = [
+        project.read(`${results}/coder.p1-1.log`),
         run.stdout,
         run.stderr,
         (await maestro(project, ["report"], { GEMINI_API_KEY: secret })).stdout,
