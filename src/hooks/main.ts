@@ -4,7 +4,7 @@
 import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
-import { revealed, stripControls } from "../text.ts";
+import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
 import { glimpse, isUnheard } from "./glimpse.ts";
 import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
@@ -137,7 +137,7 @@ function main(event: string): void {
   } catch (error) {
     reply = complain(event, error instanceof Error ? error.message : String(error));
   }
-  write(Buffer.from(JSON.stringify(harmless(reply))));
+  write(Buffer.from(plainJson(JSON.stringify(harmless(reply)))));
   leave();
 }
 

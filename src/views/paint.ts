@@ -1,7 +1,7 @@
 // The colours a view may use. They are marks until the text leaves the command, so that no text from elsewhere can bring its own.
 
-export const colors = ["bold", "cyan", "dim", "green", "red", "yellow"] as const;
-export type Color = (typeof colors)[number];
+const colors = ["bold", "cyan", "dim", "green", "red", "yellow"] as const;
+type Color = (typeof colors)[number];
 export type Paint = Record<Color, (text: string) => string>;
 
 const same = (text: string) => text;
@@ -15,8 +15,12 @@ const END = "\ufdd6";
 /** Text between the mark of a colour and the end mark. */
 export const marked = /([\ufdd0-\ufdd5])([^\ufdd0-\ufdd6]*)\ufdd6/g;
 
+/** Marks inside the text are not ours, or are those of a colour that this one covers. */
 export const markedPaint = Object.fromEntries(
-  colors.map((color, at) => [color, (text: string) => `${String.fromCharCode(FIRST_MARK + at)}${text}${END}`]),
+  colors.map((color, at) => {
+    const mark = String.fromCharCode(FIRST_MARK + at);
+    return [color, (text: string) => `${mark}${text.replace(/[\ufdd0-\ufdd6]/g, "")}${END}`];
+  }),
 ) as Paint;
 
 export function colorOf(mark: string): Color {
