@@ -49,7 +49,9 @@ export function withoutShapes(text: string): string {
     if (!group.sign.test(clean)) continue;
     for (const { sign, form } of group.forms) if (sign.test(clean)) clean = clean.replace(form, aroundSecret);
   }
-  return assignment.sign.test(clean) ? clean.replace(assignment.form, withoutValue) : clean;
+  return assignment.joint.test(clean) && assignment.sign.test(clean)
+    ? clean.replace(assignment.form, withoutValue)
+    : clean;
 }
 
 type Groups = Record<string, string | undefined>;

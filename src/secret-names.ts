@@ -28,6 +28,8 @@ const quote = "\\\\{0,3}[\"'`]";
 const bare = "[^\\s\"'`;,&<>(){}\\[\\]|\\\\]{4,500}";
 
 export const assignment = {
+  /** What stands between a name and its value. */
+  joint: /[=:]|--\w/,
   sign: /passw|passphrase|passcode|pwd|secret|key|token|_pat|credential|auth|dsn|connection_?string|webhook/i,
   form: new RegExp(
     `(?<name>${endings.join("|")})(?<gap>(?:${quote})?(?:[^\\S\\n]{0,4}(?:=>|:=|==?|:)[^\\S\\n]{0,4}|(?<=--[\\w-]{0,40})[^\\S\\n]{1,4}))` +

@@ -1,9 +1,11 @@
 // Bytes that cannot be read: what is said about them, and how they are kept. Nothing here throws a byte away without a word.
 
+import { MaestroError } from "../errors.ts";
 import { type Directory, ioError } from "./contained.ts";
 import { readRegular, shownPath } from "./durable.ts";
 import type { Journal } from "./journal.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
+import type { StateLocation } from "./location.ts";
 import type { Decoded, JournalFault } from "./record.ts";
 import { keepCopy, MAX_VIEW_BYTES } from "./view-file.ts";
 
@@ -47,4 +49,10 @@ export function faultReason(directory: Directory, fault: JournalFault): string {
 export function brokenHint(kept: string | null): string {
   const copy = kept === null ? "" : `The bytes are kept in ${kept}. `;
   return `${copy}Run "maestro doctor" to see what can be done.`;
+}
+
+export function gone(location: StateLocation): MaestroError {
+  return new MaestroError("environment", `The state directory has disappeared: ${location.shown}/state`, {
+    hint: "It was moved or deleted while in use. Nothing was written.",
+  });
 }

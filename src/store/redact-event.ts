@@ -1,6 +1,16 @@
 // An event without secrets, as it is written: all of its text is redacted; names of things stay, because they are looked up later.
 
+import { projectRedactor } from "../redact.ts";
 import type { SessionEvent } from "../session/events.ts";
+
+/** Knows the secrets of the environment and of the project's .env; made when the first text is recorded. */
+export function lateRedactor(projectRoot: string): (text: string) => string {
+  let redact: ((text: string) => string) | undefined;
+  return (text) => {
+    redact ??= projectRedactor(projectRoot, process.env);
+    return redact(text);
+  };
+}
 
 /** Fields that name something: ids, paths, object ids, times, and the words of lists. Whatever is not here is text. */
 const names = new Set(

@@ -2,13 +2,12 @@
 // decide, append durably, then draw the view. Nothing else writes in the state directory.
 
 import { errno, MaestroError } from "../errors.ts";
-import { projectRedactor } from "../redact.ts";
 import { eventFault, type SessionEvent } from "../session/events.ts";
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
 import type { Directory } from "./contained.ts";
-import { brokenHint, dropTail, faultReason, keepBroken } from "./damage.ts";
+import { brokenHint, dropTail, faultReason, gone, keepBroken } from "./damage.ts";
 import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { Journal } from "./journal.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
@@ -23,7 +22,7 @@ import {
   sweepMarkers,
   withLock,
 } from "./lock.ts";
-import { redactedEvent } from "./redact-event.ts";
+import { lateRedactor, redactedEvent } from "./redact-event.ts";
 import { MAX_VIEW_BYTES, setAside } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
 import { ensureWorkspace, hideFromGit, manifest } from "./workspace.ts";
@@ -64,7 +63,8 @@ export class SessionStore {
   /** This process has recorded something that the view does not show yet. */
   #undrawn = false;
   #timer: NodeJS.Timeout | undefined;
-  #redact: ((text: string) => string) | undefined;
+  /** The text as it is recorded. */
+  readonly redact: (text: string) => string;
 
   /** A long-lived process keeps its claim to the lock until it is closed. */
   #keeper: LockOwner | undefined;
@@ -73,6 +73,7 @@ export class SessionStore {
     this.location = location;
     this.#options = options;
     this.#view = new ViewKeeper(options);
+    this.redact = options.redact ?? lateRedactor(location.projectRoot);
   }
 
   /** From now on until `close`, changes come often. */
@@ -197,12 +198,6 @@ export class SessionStore {
     this.#undrawn = true;
     this.#scheduleView();
   }
-
-  /** The text as it is recorded. */
-  readonly redact = (text: string): string => {
-    this.#redact ??= this.#options.redact ?? projectRedactor(this.location.projectRoot, process.env);
-    return this.#redact(text);
-  };
 
   /** Once: it is not what anybody came for, and stops nobody. */
   #hide(): void {
@@ -400,10 +395,4 @@ export class SessionStore {
     const kept = file === null ? null : keepBroken(directory, file, this.#options);
     return { state: "broken", reason, file, kept };
   }
-}
-
-function gone(location: StateLocation): MaestroError {
-  return new MaestroError("environment", `The state directory has disappeared: ${location.shown}/state`, {
-    hint: "It was moved or deleted while in use. Nothing was written.",
-  });
 }
