@@ -17,41 +17,45 @@ export function checkTexts(
   { redact = withoutShapes }: TextContext,
   findings: Findings,
 ): void {
-  checkField("The plan", "title", title, undefined, redact, findings);
+  const plan = { label: "The plan", phase: undefined, redact, findings };
+  checkField(plan, "title", title);
+  // Nearly every plan has neither: one look at thousands of phases is enough.
+  const whole = phases.flatMap((phase) => textFields.map((field) => textOf(phase, field))).join("\n");
+  const isClean = !hasHidden(whole) && !hasSecret(whole, redact);
   for (const phase of phases) {
-    for (const field of textFields) {
-      const text = field === "title" || field === "description" ? phase[field] : phase[field].join("\n");
-      checkField(`Phase ${phase.id}`, field, text, phase.id, redact, findings);
-    }
-    for (const field of fileFields) {
-      if (phase[field].some(hasHidden)) warnHidden(`Phase ${phase.id}`, field, phase.id, findings);
-    }
+    const place = { label: `Phase ${phase.id}`, phase: phase.id, redact, findings };
+    if (!isClean) for (const field of textFields) checkField(place, field, textOf(phase, field));
+    for (const field of fileFields) if (phase[field].some(hasHidden)) warnHidden(place, field);
   }
 }
 
-function checkField(
-  label: string,
-  field: string,
-  text: string,
-  phase: string | undefined,
-  redact: (text: string) => string,
-  findings: Findings,
-): void {
-  if (hasHidden(text)) warnHidden(label, field, phase, findings);
-  if (!text.includes(REDACTED) && redact(text) === text) return;
+interface TextPlace {
+  label: string;
+  phase: string | undefined;
+  redact: (text: string) => string;
+  findings: Findings;
+}
+
+function textOf(phase: PlanPhase, field: (typeof textFields)[number]): string {
+  return field === "title" || field === "description" ? phase[field] : phase[field].join("\n");
+}
+
+function hasSecret(text: string, redact: (text: string) => string): boolean {
+  return text.includes(REDACTED) || redact(text) !== text;
+}
+
+function checkField(place: TextPlace, field: string, text: string): void {
+  if (hasHidden(text)) warnHidden(place, field);
+  if (!hasSecret(text, place.redact)) return;
   const then =
     field === "validation"
       ? "a command without it cannot run; put the secret into a variable and pass that with --pass-env"
       : "the agent does not see it; name a variable instead and pass that with --pass-env";
-  addWarning(
-    findings,
-    "secret_in_plan",
-    phase,
-    `${label}: "${field}" holds a secret, which is recorded as ${REDACTED}: ${then}`,
-  );
+  const message = `${place.label}: "${field}" holds a secret, which is recorded as ${REDACTED}: ${then}`;
+  addWarning(place.findings, "secret_in_plan", place.phase, message);
 }
 
-function warnHidden(label: string, field: string, phase: string | undefined, findings: Findings): void {
+function warnHidden({ label, phase, findings }: TextPlace, field: string): void {
   const message = `${label}: "${field}" has characters that are invisible or change the order of the text; they are shown as \\u202e; remove them`;
   addWarning(findings, "hidden_characters", phase, message);
 }
