@@ -75,6 +75,22 @@ test("merges without number are refused at once, also of nothing and in circles"
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 
+test("aliases without number are refused at once: the library looks through the whole text for each", () => {
+  const began = performance.now();
+  const chain = Array.from({ length: 5_000 }, (_, at) => `a${at}: &x${at} [*x${Math.max(0, at - 1)}]`).join("\n");
+  expect(readYaml(`x: &x0 1\n${chain}`)).toMatchObject({ problem: expect.stringContaining("too many aliases") });
+  expect(performance.now() - began).toBeLessThan(10_000);
+  const few = `x: &x 1\n${Array.from({ length: 300 }, (_, at) => `a${at}: *x`).join("\n")}\n`;
+  expect(readYaml(few)).toHaveProperty("value.a299", 1);
+});
+
+test("a smaller limit is said as it is", () => {
+  expect(readYaml(`a: |\n  ${"x".repeat(40_000)}`, 32 * 1024)).toMatchObject({
+    code: "too_large",
+    problem: expect.stringContaining("beyond 32 KiB"),
+  });
+});
+
 test("a merge that appears twice is called by its name", () => {
   const text = "a: &a { x: 1 }\nb:\n  <<: *a\n  <<: *a\n";
   expect(readYaml(text)).toMatchObject({ line: 4, problem: expect.stringContaining("the key << appears twice") });

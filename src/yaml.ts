@@ -90,7 +90,6 @@ interface BadKey {
 function findBadKey(root: unknown): BadKey | undefined {
   const { isMap, isScalar } = library();
   const { nodes, looks } = nodesOf(root);
-  if (looks > MAX_LOOKS) return { problem: "it has too many aliases (*name) for its length", offset: 0 };
   const anchored = new Map(nodes.flatMap((node) => (node.anchor === undefined ? [] : [[node.anchor, node]])));
   let merged = 0;
   for (const node of nodes) {
@@ -107,7 +106,7 @@ function findBadKey(root: unknown): BadKey | undefined {
       if (merged > MAX_MERGED) return { problem: `more than ${MAX_MERGED} keys are merged with <<`, offset };
     }
   }
-  return undefined;
+  return looks > MAX_LOOKS ? { problem: "it has too many aliases (*name) for its length", offset: 0 } : undefined;
 }
 
 /** Every collection, without recursion, and how many nodes are looked at for the aliases among them. */
