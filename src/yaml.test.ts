@@ -80,8 +80,8 @@ test("aliases without number are refused at once: the library looks through the 
   const chain = Array.from({ length: 5_000 }, (_, at) => `a${at}: &x${at} [*x${Math.max(0, at - 1)}]`).join("\n");
   expect(readYaml(`x: &x0 1\n${chain}`)).toMatchObject({ problem: expect.stringContaining("too many aliases") });
   expect(performance.now() - began).toBeLessThan(10_000);
-  const few = `x: &x 1\n${Array.from({ length: 300 }, (_, at) => `a${at}: *x`).join("\n")}\n`;
-  expect(readYaml(few)).toHaveProperty("value.a299", 1);
+  const few = `x: &x 1\n${Array.from({ length: 90 }, (_, at) => `a${at}: *x`).join("\n")}\n`;
+  expect(readYaml(few)).toHaveProperty("value.a89", 1);
 });
 
 test("a smaller limit is said as it is", () => {
