@@ -10,6 +10,8 @@ describe("values that are printed under a telling name", () => {
     ["MYSQL_PWD=hunter2", "MYSQL_PWD=[redacted]"],
     ["PGPASSWORD=swordfish psql -h db", "PGPASSWORD=[redacted] psql -h db"],
     ["export DB_PASSWORD='correct horse battery'", "export DB_PASSWORD='[redacted]'"],
+    ["jdbc:x?user=u&password=Tr0ub4dor3&ssl=true", "jdbc:x?user=u&password=[redacted]&ssl=true"],
+    ["DB_PASSWORD=a,b&c9 psql", "DB_PASSWORD=[redacted] psql"],
     ["GH_PAT=0123456789abcdef01234567", "GH_PAT=[redacted]"],
     [`AWS_SECRET_ACCESS_KEY=${random}`, "AWS_SECRET_ACCESS_KEY=[redacted]"],
     [`aws_secret_access_key = ${random}`, "aws_secret_access_key = [redacted]"],
@@ -19,7 +21,7 @@ describe("values that are printed under a telling name", () => {
     ['"password": "with \\"quotes\\" 1"', '"password": "[redacted]"'],
     ["password: hunter2", "password: [redacted]"],
     ["  db_password: 's3cr3t!'", "  db_password: '[redacted]'"],
-    ["spring.datasource.password=Tr0ub4dor&3", "spring.datasource.password=[redacted]&3"],
+    ["spring.datasource.password=Tr0ub4dor&3", "spring.datasource.password=[redacted]"],
     ["Server=db;Uid=app;Pwd=hunter2;", "Server=db;Uid=app;Pwd=[redacted];"],
     [
       "Server=tcp:db,1433;User ID=sa;Password=Hunter2!;Encrypt=true",

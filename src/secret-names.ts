@@ -25,7 +25,8 @@ const endings = [
 ];
 
 const quote = "\\\\{0,3}[\"'`]";
-const bare = "[^\\s\"'`;,&<>(){}\\[\\]|\\\\]{4,500}";
+/** A comma or an ampersand belongs to the value unless another one begins behind it. */
+const bare = "(?:[^\\s\"'`;,&<>(){}\\[\\]|\\\\]|[,&](?![\\w.-]{1,40}=|[\\s\"'\\\\]|$)){4,500}";
 
 export const assignment = {
   /** What stands between a name and its value. */
