@@ -2,6 +2,7 @@
 // and the two tree ids are enough to make it again.
 
 import { isText, rawNames, toProject } from "./names.ts";
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -32,8 +33,9 @@ const NOTHING = "000000";
 
 /** `from` and `to` are trees or commits. */
 export async function planApply(repository: Repository, from: string, to: string): Promise<ApplyPlan> {
-  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff", from, to];
-  const fields = rawNames((await ownGit(repository, args)).stdout);
+  const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
+  const sides = [from, to].map((id) => objectId(repository, id));
+  const fields = rawNames((await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout);
   const plan: ApplyPlan = { from, to, steps: [], refused: [] };
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [oldMode = "", newMode = "", oldId = "", newId = ""] = (fields[at] ?? "").slice(1).split(" ");

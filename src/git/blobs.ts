@@ -1,6 +1,7 @@
 // Sizes and contents of blobs, many at a time. A few batches of bounded size instead of a process per file.
 
 import { MaestroError } from "../errors.ts";
+import { objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -16,7 +17,7 @@ export async function blobSizes(repository: Repository, ids: Iterable<string>): 
   const unknown = [...new Set(ids)].filter((id) => !sizes.has(id));
   if (unknown.length === 0) return sizes;
   const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"];
-  const { stdout } = await ownGit(repository, args, { input: unknown.map((id) => `${id}\n`).join("") });
+  const { stdout } = await ownGit(repository, args, { input: inputOf(repository, unknown) });
   for (const line of stdout.toString().split("\n")) {
     const [id = "", size = ""] = line.split(" ");
     if (/^\d+$/.test(size)) sizes.set(id, Number(size));
@@ -46,7 +47,7 @@ export async function* readBlobs(
 }
 
 async function readBatch(repository: Repository, ids: readonly string[]): Promise<Map<string, Buffer>> {
-  const input = ids.map((id) => `${id}\n`).join("");
+  const input = inputOf(repository, ids);
   const { stdout } = await ownGit(repository, ["cat-file", "--batch", "--buffer"], { input });
   const contents = new Map<string, Buffer>();
   let at = 0;
@@ -59,4 +60,8 @@ async function readBatch(repository: Repository, ids: readonly string[]): Promis
     at = end + 1;
   }
   return contents;
+}
+
+function inputOf(repository: Repository, ids: readonly string[]): string {
+  return ids.map((id) => `${objectId(repository, id)}\n`).join("");
 }

@@ -1,6 +1,7 @@
 // What is different between two trees, file by file, with renames and line counts. No diff program and no text conversion of anybody's runs.
 
 import { rawNames, toProject } from "./names.ts";
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -36,7 +37,8 @@ export async function changesBetween(repository: Repository, from: string, to: s
     "--no-textconv",
     "--ignore-submodules=none",
   ];
-  const { stdout } = await ownGit(repository, ["diff-tree", ...options, from, to]);
+  const sides = [from, to].map((id) => objectId(repository, id));
+  const { stdout } = await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides]);
   return parseChanges(rawNames(stdout), (raw) => toProject(repository.prefix, raw));
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { withParent } from "../store/contained.ts";
 import { newTemporaryName, readRegular } from "../store/durable.ts";
 import { isBelow, rawNames, toRaw } from "./names.ts";
+import { END_OF_OPTIONS } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -62,7 +63,7 @@ export async function includedNames(
   const list = join(place, newTemporaryName());
   writeFileSync(list, anchored(patterns, prefix), { flag: "wx", mode: 0o600 });
   const matching = async (...options: string[]) => {
-    const where = prefix === "" ? [] : ["--", prefix];
+    const where = prefix === "" ? [] : [END_OF_OPTIONS, "--", prefix];
     const args = ["ls-files", "-z", "--others", "--ignored", ...options, `--exclude-from=${list}`, ...where];
     return rawNames((await ownGit(repository, args, { workTree: toplevel, index })).stdout);
   };

@@ -3,6 +3,7 @@
 
 import { commitTree } from "./commit.ts";
 import { rawNames, toProject } from "./names.ts";
+import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -40,26 +41,32 @@ const reasons: Record<string, string> = {
   "implicit dir rename": "it was created in a directory that the other renamed",
 };
 
-export async function mergeTrees(repository: Repository, { base, ours, theirs }: MergeRequest): Promise<Merge> {
+export async function mergeTrees(repository: Repository, request: MergeRequest): Promise<Merge> {
+  const base = objectId(repository, request.base);
+  const [ours, theirs] = [objectId(repository, request.ours), objectId(repository, request.theirs)];
   if (ours === theirs || base === theirs) return { kind: "clean", tree: await treeId(repository, ours) };
   if (base === ours) return { kind: "clean", tree: await treeId(repository, theirs) };
   // merge-tree finds the base itself, from commits: two with one parent. At a fixed time, so that the same merge makes the same objects.
   const at = new Date(0);
-  const root = await commitTree(repository, { tree: `${base}^{tree}`, parents: [], message: "base", at });
-  const sides = [ours, theirs].map((tree) =>
-    commitTree(repository, { tree: `${tree}^{tree}`, parents: [root], message: "side", at }),
-  );
-  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", ...(await Promise.all(sides))];
+  const root = await commitTree(repository, { tree: base, parents: [], message: "base", at });
+  const sides = [ours, theirs].map((tree) => commitTree(repository, { tree, parents: [root], message: "side", at }));
+  const options = ["--write-tree", "-z", "--name-only", "--messages"];
+  const args = ["merge-tree", ...options, END_OF_OPTIONS, ...(await Promise.all(sides))];
   // In the project, for its attributes: "merge=union" is a wish that needs no program.
   const { code, stdout } = await ownGit(repository, args, { workTree: repository.toplevel, codes: [0, 1] });
   const fields = rawNames(stdout);
-  if (code === 0) return { kind: "clean", tree: fields[0] ?? "" };
+  if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) };
   return { kind: "conflict", files: conflicts(fields, (raw) => toProject(repository.prefix, raw)) };
 }
 
 async function treeId(repository: Repository, tree: string): Promise<string> {
-  const { stdout } = await ownGit(repository, ["rev-parse", "--verify", `${tree}^{tree}`]);
-  return stdout.toString().trim();
+  const { stdout } = await ownGit(repository, [
+    "rev-parse",
+    "--verify",
+    END_OF_OPTIONS,
+    `${objectId(repository, tree)}^{tree}`,
+  ]);
+  return answeredId(repository, stdout);
 }
 
 /** The tree, the files, an empty field, then messages: how many paths, the paths, the kind, the text. */

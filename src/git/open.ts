@@ -6,6 +6,7 @@ import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { makeDirectories } from "../store/make-directories.ts";
 import { indexEntries } from "./index-file.ts";
+import { END_OF_OPTIONS } from "./object-id.ts";
 import { prepareOwnGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 import { hasGit, runGit } from "./run.ts";
@@ -110,8 +111,8 @@ function notFound(said: readonly string[]): Opening {
 
 async function readHead(project: string): Promise<Repository["head"]> {
   const [name, commit] = await Promise.all([
-    look(project, ["symbolic-ref", "-q", "HEAD"], [0, 1]),
-    look(project, ["rev-parse", "-q", "--verify", "HEAD^{commit}"], [0, 1]),
+    look(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]),
+    look(project, ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"], [0, 1]),
   ]);
   if (name.code !== 0) return { kind: "detached" };
   const branch = name.stdout

@@ -1,5 +1,6 @@
 // The difference between two trees as a unified diff. No diff program and no text conversion of anybody's runs.
 
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -8,5 +9,6 @@ export async function patchBetween(repository: Repository, from: string, to: str
   // Control characters and quotes in names are written as escapes all the same.
   const names = ["-c", "core.quotePath=false"];
   const options = ["-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
-  return (await ownGit(repository, [...names, "diff-tree", ...options, from, to])).stdout;
+  const sides = [from, to].map((id) => objectId(repository, id));
+  return (await ownGit(repository, [...names, "diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout;
 }

@@ -1,6 +1,7 @@
 // References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. No reflog, no branch, nothing that a push takes along.
 
 import { MaestroError } from "../errors.ts";
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { theirGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -20,15 +21,15 @@ export async function keep(
   { session, phase, attempt, commit }: Omit<Kept, "ref">,
 ): Promise<string> {
   const ref = refOf(session, phase, attempt);
-  await update(repository, [`update ${ref}\0${commit}\0\0`]);
+  await update(repository, [`update ${ref}\0${objectId(repository, commit)}\0\0`]);
   return ref;
 }
 
 /** What is kept, of one session or of all, oldest commit first. */
 export async function list(repository: Repository, session?: string): Promise<Kept[]> {
   const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
-  const args = ["for-each-ref", "--format=%(objectname) %(refname)", "--sort=creatordate", `${below}/`];
-  const { stdout } = await theirGit(repository, args);
+  const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
+  const { stdout } = await theirGit(repository, ["for-each-ref", ...options, END_OF_OPTIONS, `${below}/`]);
   const lines = stdout
     .toString()
     .split("\n")
@@ -39,7 +40,7 @@ export async function list(repository: Repository, session?: string): Promise<Ke
     const [session, phase, attempt] = names.map(decodeName);
     // Somebody else's, or no name that we could have made.
     if (names.length !== 3 || session === undefined || phase === undefined || !/^\d+$/.test(attempt ?? "")) return [];
-    return [{ session, phase, attempt: Number(attempt), commit, ref }];
+    return [{ session, phase, attempt: Number(attempt), commit: objectId(repository, commit), ref }];
   });
 }
 

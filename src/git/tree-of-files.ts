@@ -8,6 +8,7 @@ import { newTemporaryName } from "../store/durable.ts";
 import { convertedEntries } from "./converted.ts";
 import { type IndexEntry, readIndexFile } from "./index-file.ts";
 import { isBelow, rawInput, rawNames, toRaw } from "./names.ts";
+import { answeredId } from "./object-id.ts";
 import { ownGit, theirGit } from "./own-git.ts";
 import { readFile } from "./read-file.ts";
 import type { Repository } from "./repository.ts";
@@ -99,7 +100,7 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   }
   const { stdout } = await onIndex(["write-tree", "--missing-ok"]);
   const { ignored, nested } = seen;
-  return { tree: stdout.toString().trim(), ignored, nested, warnings: status.warnings };
+  return { tree: answeredId(repository, stdout), ignored, nested, warnings: status.warnings };
 }
 
 /**

@@ -4,6 +4,7 @@ import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { newTemporaryName } from "../store/durable.ts";
 import { rawInput, rawNames, toProject } from "./names.ts";
+import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -13,8 +14,9 @@ export async function treeWithout(
   { tree, base, paths }: { tree: string; base: string; paths: readonly string[] },
 ): Promise<string> {
   const unwanted = new Set(paths);
-  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff", base, tree];
-  const fields = rawNames((await ownGit(repository, args)).stdout);
+  const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
+  const sides = [base, tree].map((id) => objectId(repository, id));
+  const fields = rawNames((await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout);
   const lines: string[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [mode = "", , id = ""] = (fields[at] ?? "").slice(1).split(" ");
@@ -25,9 +27,9 @@ export async function treeWithout(
   const onIndex = (command: string[], input?: Buffer) =>
     ownGit(repository, command, { index, ...(input === undefined ? {} : { input }) });
   try {
-    await onIndex(["read-tree", tree]);
+    await onIndex(["read-tree", END_OF_OPTIONS, objectId(repository, tree)]);
     if (lines.length > 0) await onIndex(["update-index", "--replace", "-z", "--index-info"], rawInput(lines));
-    return (await onIndex(["write-tree", "--missing-ok"])).stdout.toString().trim();
+    return answeredId(repository, (await onIndex(["write-tree", "--missing-ok"])).stdout);
   } finally {
     unlinkSync(index);
   }

@@ -8,6 +8,7 @@ import { Directory } from "../store/contained.ts";
 import { isTemporary, sweepTemporaries } from "../store/durable.ts";
 import { judge } from "../store/identity.ts";
 import { deadWorktrees } from "./dead-worktrees.ts";
+import { END_OF_OPTIONS } from "./object-id.ts";
 import { ownDirectories, ownDirectory } from "./own-git.ts";
 import { readFile } from "./read-file.ts";
 import { aboutWorktrees } from "./registration.ts";
@@ -85,7 +86,7 @@ async function unregister(repository: Repository, isMeant: (name: string) => boo
     // Somebody else may be faster.
     const isGone = () => !registeredPaths(repository).includes(path);
     // Twice: also one that somebody locked.
-    await aboutWorktrees(repository, ["remove", "--force", "--force", path], isGone);
+    await aboutWorktrees(repository, ["remove", "--force", "--force", END_OF_OPTIONS, path], isGone);
   }
 }
 

@@ -9,6 +9,7 @@ import { newTemporaryName } from "../store/durable.ts";
 import { judge } from "../store/identity.ts";
 import { commitTree } from "./commit.ts";
 import { fromProject, fromRaw, toProject } from "./names.ts";
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import { aboutWorktrees } from "./registration.ts";
 import type { Repository } from "./repository.ts";
@@ -52,7 +53,8 @@ export async function addWorktree(
   purpose = "",
 ): Promise<Worktree> {
   checkName(name);
-  const { commit, ignored, links } = from;
+  const { ignored, links } = from;
+  const commit = objectId(repository, from.commit);
   const apart = [...ignored.map((path) => path.replace(/\/$/, "")), ...links];
   const marker = newMarker({ purpose, commit, apart });
   if (!placeMarker(repository, name, marker)) {
@@ -61,7 +63,7 @@ export async function addWorktree(
   try {
     const worktree = describe(repository, name, marker);
     mkdirSync(join(repository.place, name), { mode: 0o700 });
-    await aboutWorktrees(repository, ["add", "--detach", "--no-checkout", worktree.path, commit]);
+    await aboutWorktrees(repository, ["add", "--detach", "--no-checkout", END_OF_OPTIONS, worktree.path, commit]);
     await checkOut(repository, worktree, commit);
     shareIndex(repository, worktree);
     const fromTop = (path: string) => fromRaw(fromProject(repository.prefix, path));
@@ -112,6 +114,7 @@ export async function treeOf(
 /** Brings the files of a worktree to another commit; ignored files and what was brought along stay. */
 export async function resetWorktree(repository: Repository, worktree: Worktree, commit: string): Promise<Worktree> {
   const index = ownIndex(repository, worktree.name);
+  objectId(repository, commit);
   await gather(repository, worktree, { exclude: [] }, async (_, current) => {
     const copy = join(repository.place, newTemporaryName());
     copyIndexFile(current, copy);
@@ -147,7 +150,10 @@ function gather<T>(
 /** Writes the files and an index that knows them, byte for byte as they are in the repository. */
 async function checkOut(repository: Repository, { name, path }: Worktree, commit: string): Promise<void> {
   const index = ownIndex(repository, name);
-  await ownGit(repository, ["read-tree", "--reset", "-u", commit], { workTree: path, index });
+  await ownGit(repository, ["read-tree", "--reset", "-u", END_OF_OPTIONS, objectId(repository, commit)], {
+    workTree: path,
+    index,
+  });
   // Git keeps no directory without a file, and the project may be one.
   const below = repository.prefix.split("/").filter((part) => part !== "");
   withDirectory(path, below, { create: true, mode: 0o755 }, () => undefined);
@@ -176,6 +182,7 @@ function describe(repository: Repository, name: string, about: Omit<Marker, "v" 
 
 /** Where its files are. */
 export function pathOf(repository: Repository, name: string): string {
+  checkName(name);
   return join(repository.place, name, basename(repository.toplevel) || "root");
 }
 
