@@ -7,6 +7,7 @@ import { settleProject } from "../engine/settle-project.ts";
 import { changesBetween, type FileChange } from "../git/changes.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../git/merge.ts";
 import type { Repository } from "../git/repository.ts";
+import { stopGit } from "../git/running.ts";
 import { snapshot } from "../git/snapshot.ts";
 import { treeWithout } from "../git/tree-without.ts";
 import { type FileLists, requirePhase } from "../session/decide.ts";
@@ -95,8 +96,12 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   const changes = await changesBetween(repository, from, merged.tree);
   // As it is before that is recorded.
   const next = store.session?.session_id === session.session_id ? deed.next(work) : undefined;
-  // Short, and what is half done would be for somebody else to finish.
-  const leave = io.onSignal(() => undefined);
+  // Short, and what is half done would be for another command to finish: only a second signal interrupts it.
+  let signals = 0;
+  const leave = io.onSignal(() => {
+    signals += 1;
+    if (signals > 1) stopGit();
+  });
   try {
     const about = { session: session.session_id, phase: id, attempt: attempt.attempt, what: deed.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });

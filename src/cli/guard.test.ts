@@ -29,6 +29,7 @@ async function check(command: string | undefined, options: GuardOptions = {}, st
     },
     readStdin: async () => new TextEncoder().encode(stdin),
     deferSignals: () => undefined,
+    beforeSignalEnds: () => () => undefined,
     now: () => new Date(0),
     onSignal: () => () => undefined,
     interactive,

@@ -18,6 +18,8 @@ export interface Io {
   now(): Date;
   /** Takes over the signals that end a command; returns how to give them back. `isVital`: it goes on though nobody reads its output. */
   onSignal(handler: (signal: EndingSignal) => void, isVital?: boolean): () => void;
+  /** Runs `before` when a signal ends the command and nothing else takes that signal; returns how to give that up. */
+  beforeSignalEnds(before: () => void): () => void;
   /** Whether somebody can be asked: questions and answers are on a terminal. */
   interactive: boolean;
   /** Asks on the terminal; only when `interactive`. Null: the person left. */

@@ -56,6 +56,7 @@ function machine(): Io {
     deferSignals,
     now: () => new Date(),
     onSignal,
+    beforeSignalEnds,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     ask,
     screen,
@@ -99,6 +100,15 @@ function onSignal(handler: (signal: EndingSignal) => void, isVital = false): () 
   return () => {
     for (const signal of signals) process.off(signal, handler);
   };
+}
+
+function beforeSignalEnds(before: () => void): () => void {
+  const handler = (signal: EndingSignal) => {
+    if (process.listenerCount(signal) > 1) return;
+    before();
+    process.exit(signalCodes[signal]);
+  };
+  return onSignal(handler);
 }
 
 async function ask(question: string): Promise<string | null> {

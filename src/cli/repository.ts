@@ -5,13 +5,17 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { errno, reasonOf } from "../errors.ts";
 import { type Opening, openRepository } from "../git/open.ts";
 import type { Repository } from "../git/repository.ts";
+import { stopGit, watchGit } from "../git/running.ts";
 import type { StateLocation } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 import { cacheRoot } from "./cache-directory.ts";
 import type { Io } from "./io.ts";
 
+type ProjectIo = Pick<Io, "cwd" | "env"> & Partial<Pick<Io, "beforeSignalEnds">>;
+
 /** A machine that does not let us work there is a refusal like others. */
-export async function openProject(io: Pick<Io, "cwd" | "env">): Promise<Opening> {
+export async function openProject(io: ProjectIo): Promise<Opening> {
+  stopGitOnSignal(io);
   const cache = cacheRoot(io.env);
   try {
     return await openRepository(io.cwd, cache);
@@ -22,6 +26,28 @@ export async function openProject(io: Pick<Io, "cwd" | "env">): Promise<Opening>
     const hint = `Worktrees are kept in ${cache}; XDG_CACHE_HOME names another place.`;
     return { kind: "refused", reason: `the repository cannot be worked with: ${reasonOf(error)}${where}`, hint };
   }
+}
+
+let isWatching = false;
+
+/** Ctrl-C does not reach git, which has a process group of its own: a command that a signal ends takes git with it. */
+function stopGitOnSignal({ beforeSignalEnds }: ProjectIo): void {
+  if (isWatching || beforeSignalEnds === undefined) return;
+  isWatching = true;
+  let running = 0;
+  let leave: (() => void) | undefined;
+  watchGit({
+    started: () => {
+      running += 1;
+      leave ??= beforeSignalEnds(stopGit);
+    },
+    ended: () => {
+      running -= 1;
+      if (running > 0) return;
+      leave?.();
+      leave = undefined;
+    },
+  });
 }
 
 /** How the names of a project's worktrees begin: several projects may lie in one repository, each with an engine of its own. */

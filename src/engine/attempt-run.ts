@@ -1,6 +1,7 @@
 // One attempt as it happens: placed, started, ended, looked at. What it came to is for finish.ts to record.
 
 import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { wasStopped } from "../git/running.ts";
 import { adoptWorktree } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
 import type { Killed } from "../runtimes/runtime.ts";
@@ -83,7 +84,7 @@ async function lookedAt(workshop: Workshop, finished: Finished, ground: Ground):
   try {
     return { ...placed, work: await examine(workshop, finished, ground) };
   } catch (error) {
-    if (!isExpected(error)) throw error;
+    if (!isExpected(error) || wasStopped(error)) throw error;
     return { ...placed, blind: reasonOf(error) };
   }
 }
@@ -105,6 +106,8 @@ export async function clearAway(workshop: Workshop, phase: string): Promise<void
     isolation.release(name, 2 * limits.graceMs + RESPITE_MS);
   } catch (error) {
     if (!isExpected(error)) throw error;
+    // The next engine removes it.
+    if (wasStopped(error)) return;
     warn(`A worktree could not be removed: ${reasonOf(error)}`);
   }
 }

@@ -2,6 +2,7 @@
 // when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
 
 import { MaestroError, type signalCodes } from "../errors.ts";
+import { stopGit, wasStopped } from "../git/running.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideCompletion, requirePhase, requireSession } from "../session/decide.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
@@ -24,6 +25,8 @@ import type { Workshop } from "./workshop.ts";
 
 /** How often the engine looks what others have recorded. */
 const POLL_MS = 250;
+/** After the grace of the agents: time for git to keep what they did. */
+const GIT_RESPITE_MS = 300;
 
 export interface EngineLimits extends Limits {
   quotaBaseMs: number;
@@ -81,6 +84,7 @@ export class Engine {
   #signal: StopSignal | null = null;
   #failure: unknown;
   #wake: () => void = () => undefined;
+  #gitLimit: NodeJS.Timeout | undefined;
 
   constructor(workshop: Workshop, limits: EngineLimits) {
     this.#workshop = workshop;
@@ -117,10 +121,14 @@ export class Engine {
       supervisor.stopAll("stopped");
       this.#outbox.breakUp(error);
       await Promise.all(this.#tasks);
-      throw error;
+      if (this.#signal === null || !wasStopped(error)) throw error;
+      const end: EngineEnd = { kind: "interrupted", signal: this.#signal };
+      this.#close(end);
+      return end;
     } finally {
       await this.#predictor.stop();
       await Promise.all(this.#clearing);
+      clearTimeout(this.#gitLimit);
     }
   }
 
@@ -133,9 +141,12 @@ export class Engine {
     });
   }
 
-  /** Nothing new starts, what runs is ended. A second call does not wait for anybody. */
+  /** Nothing new starts, what runs is ended. A second call does not wait for anybody, nor for git. */
   stop(signal: StopSignal): void {
-    this.#workshop.supervisor.stopAll("stopped", this.#signal !== null);
+    const isFirst = this.#signal === null;
+    this.#workshop.supervisor.stopAll("stopped", !isFirst);
+    if (!isFirst) stopGit();
+    else this.#gitLimit = setTimeout(stopGit, this.#limits.graceMs + GIT_RESPITE_MS);
     this.#signal ??= signal;
     // Also what has no process at this moment.
     for (const live of this.#live.values()) live.stop("stopped");
@@ -289,7 +300,8 @@ export class Engine {
     const task = work
       .then((result) => this.#outbox.add({ phase, record: ending(result) }))
       .catch((error: unknown) => {
-        this.#failure ??= error;
+        // Without git nobody can tell what an attempt did: as after a kill, the next engine looks and records it.
+        if (!wasStopped(error)) this.#failure ??= error;
         this.#live.delete(phase);
       })
       .finally(() => {

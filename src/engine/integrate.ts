@@ -9,6 +9,7 @@ import { changesBetween } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
 import { type ConflictFile, mergeTrees } from "../git/merge.ts";
 import { filesIn } from "../git/objects.ts";
+import { wasStopped } from "../git/running.ts";
 import type { Snapshot } from "../git/snapshot.ts";
 import { addWorktree } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
@@ -66,7 +67,7 @@ export function startIntegration(
   const stopping = new Stopping();
   const done = integrate(workshop, id, { write, stopping }).catch((error: unknown): Integration => {
     const hasGivenUp = stopping.isStopped && error instanceof MaestroError && error.code === "conflict";
-    return hasGivenUp ? { kind: "stopped" } : brokenBy(workshop, error);
+    return hasGivenUp || wasStopped(error) ? { kind: "stopped" } : brokenBy(workshop, error);
   });
   return { done, stop: stopping.stop };
 }

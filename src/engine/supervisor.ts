@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import { errno, reasonOf } from "../errors.ts";
+import { watchGit } from "../git/running.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import type { Lifeline } from "./lifeline.ts";
 import { endAll, isGroupAlive, signalGroup } from "./tree.ts";
@@ -73,10 +74,13 @@ export class Supervisor {
   #lastTick = 0;
   readonly #remains = new Set<Promise<void>>();
   #isHurried = false;
+  readonly #leaveGit: () => void;
 
   constructor(lifeline: Lifeline, graceMs: number) {
     this.#lifeline = lifeline;
     this.#graceMs = graceMs;
+    // A git that waits for something would outlive an engine that is killed.
+    this.#leaveGit = watchGit({ started: (group) => lifeline.add(group), ended: (group) => lifeline.remove(group) });
   }
 
   /** Starts an attempt; resolves when its process has ended, however long a grandchild holds on to its output. */
@@ -134,6 +138,7 @@ export class Supervisor {
   async close(): Promise<void> {
     clearInterval(this.#ticker);
     await Promise.all(this.#remains);
+    this.#leaveGit();
     await this.#lifeline.close();
   }
 

@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { findProgram, searchPath } from "../search-path.ts";
 import { stripControls } from "../text.ts";
+import { gitStarted, stopCause } from "./running.ts";
 
 export interface GitCall {
   args: readonly string[];
@@ -57,6 +58,8 @@ const safetyArguments = safety.flatMap((setting) => ["-c", setting]);
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
+/** After a stop git has only the time that removing its lock files takes. */
+const STOP_GRACE_MS = 300;
 const MAX_OUTPUT_BYTES = 1 << 30;
 const MAX_COMPLAINT_BYTES = 64 * 1024;
 
@@ -64,7 +67,7 @@ export async function runGit(call: GitCall): Promise<GitAnswer> {
   const path = searchPath(process.env.PATH);
   const program = findProgram("git", path);
   if (program === undefined) throw new MaestroError("environment", "git is not installed, or not on the PATH");
-  const ended = await waitFor(program, path, call);
+  const ended = stopCause() === undefined ? await waitFor(program, path, call) : neverRan;
   const warnings = ended.stderr.split("\n").filter((line) => line !== "");
   if (ended.code !== undefined && (call.codes ?? [0]).includes(ended.code)) {
     return { code: ended.code, stdout: ended.stdout, warnings };
@@ -72,8 +75,11 @@ export async function runGit(call: GitCall): Promise<GitAnswer> {
   throw new MaestroError(
     "environment",
     `git ${verb(call.args)} failed: ${ended.failure ?? complaint(warnings, ended)}`,
+    { cause: ended.failure === STOPPED ? stopCause() : undefined },
   );
 }
+
+const STOPPED = "Maestro was told to stop";
 
 interface Ended {
   /** Undefined when it was ended by a signal. */
@@ -84,6 +90,8 @@ interface Ended {
   /** Why we ended it ourselves. */
   failure?: string;
 }
+
+const neverRan: Ended = { code: undefined, signal: null, stdout: Buffer.alloc(0), stderr: "", failure: STOPPED };
 
 function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
   const limitMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -101,12 +109,18 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
     let [outBytes, errBytes] = [0, 0];
     let failure: string | undefined;
     let killer: NodeJS.Timeout | undefined;
-    const stop = (why: string) => {
-      if (failure !== undefined) return;
+    const stop = (why: string, graceMs = GRACE_MS) => {
+      if (failure !== undefined && why !== STOPPED) return;
       failure = why;
       signalGroup(child.pid, "SIGTERM");
-      killer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), GRACE_MS);
+      clearTimeout(killer);
+      killer = setTimeout(() => {
+        signalGroup(child.pid, "SIGKILL");
+        // A process that left the group may hold the pipes open: nothing more is read from it.
+        for (const pipe of [child.stdout, child.stderr]) pipe.destroy();
+      }, graceMs);
     };
+    const hasEnded = child.pid === undefined ? undefined : gitStarted(child.pid, () => stop(STOPPED, STOP_GRACE_MS));
     const limit = setTimeout(() => stop(`not done within ${limitMs / 1000} s`), limitMs);
     child.stdout.on("data", (chunk: Buffer) => {
       outBytes += chunk.length;
@@ -122,6 +136,7 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
       reject(new MaestroError("environment", `Cannot start git: ${reasonOf(error)}`, { cause: error }));
     });
     child.once("close", (code, signal) => {
+      hasEnded?.();
       clearTimeout(limit);
       clearTimeout(killer);
       const said = stripControls(Buffer.concat(stderr).toString("utf8"));
@@ -168,7 +183,8 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    if (errno(error) !== "ESRCH") throw error;
+    // macOS answers EPERM for a group of which only the dead are left.
+    if (!["ESRCH", "EPERM"].includes(errno(error) ?? "")) throw error;
   }
 }
 

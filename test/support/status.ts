@@ -14,6 +14,7 @@ export function status(project: Project, env: Record<string, string> = {}) {
     },
     err: () => undefined,
     deferSignals: () => undefined,
+    beforeSignalEnds: () => () => undefined,
     now: () => new Date(),
   };
   tell(io as Io, { json: true });
