@@ -62,7 +62,11 @@ export async function examineWorktree(
   const { repository, store } = place;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
-  const { tree, nested, warnings } = await treeOf(repository, worktree, { exclude, force: declaredFiles(session) });
+  const { tree, nested, warnings } = await treeOf(repository, worktree, {
+    exclude,
+    force: declaredFiles(session),
+    isOver: true,
+  });
   const { changes, commit } = await kept(place, examined, phase, base, tree);
   const leftOut = [...worktree.warnings, ...warnings].map((message) => ({ code: "left_out" as const, message }));
   const trouble =

@@ -141,7 +141,11 @@ async function setUp(
   const { repository } = isolation;
   const { setup, exclude } = isolation.options;
   if (setup === "" || !(await runSetup(workshop, placed, worktree, control.stopping))) return from.commit;
-  const { tree, commit } = await treeOf(repository, worktree, { exclude, force: declaredFiles(session) });
+  const { tree, commit } = await treeOf(repository, worktree, {
+    exclude,
+    force: declaredFiles(session),
+    isOver: true,
+  });
   if (tree === from.tree) return from.commit;
   const made = await changesBetween(repository, from.commit, commit);
   const outside = new Set(outsideScope(requirePhase(session, placed.phase), made));

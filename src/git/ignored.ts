@@ -4,27 +4,15 @@ import { existsSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withParent } from "../store/contained.ts";
 import { newTemporaryName, readRegular } from "../store/durable.ts";
+import { dependencyNames } from "./dependency-names.ts";
 import { isBelow, rawNames, toRaw } from "./names.ts";
 import { END_OF_OPTIONS } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
+import { specialFiles } from "./special-files.ts";
 
 const INCLUDE_FILE = ".maestroinclude";
 const MAX_INCLUDE_BYTES = 64 * 1024;
-
-/** What package managers fill and nobody edits. */
-const dependencies = new Set([
-  "node_modules",
-  "bower_components",
-  "jspm_packages",
-  "__pypackages__",
-  ".venv",
-  "venv",
-  "vendor",
-  "Pods",
-  "deps",
-  "elm-stuff",
-]);
 
 /** The lines of .maestroinclude; none when there is no such file. */
 export function readIncludes(projectRoot: string): string[] {
@@ -43,7 +31,7 @@ export function dependencyDirectories(toplevel: string, ignored: readonly string
     if (!name.endsWith("/")) return false;
     const path = name.slice(0, -1);
     const last = path.slice(path.lastIndexOf("/") + 1);
-    if (last !== "target") return dependencies.has(last);
+    if (last !== "target") return dependencyNames.has(last);
     return existsSync(Buffer.from(`${toRaw(toplevel)}/${path.slice(0, -last.length)}Cargo.toml`, "latin1"));
   });
 }
@@ -68,6 +56,8 @@ export async function includedNames(
     return rawNames((await ownGit(repository, args, { workTree: toplevel, index })).stdout);
   };
   try {
+    // These look also into what is ignored, where repositories may lie.
+    await specialFiles(repository, { workTree: toplevel, tracked: new Set(), mayRemove: false, everywhere: true });
     const names = await matching("--directory");
     // A directory with something in it that must not be taken is taken file by file.
     const isMixed = names.some((name) => name.endsWith("/") && apart.exclude.some((path) => path.startsWith(name)));

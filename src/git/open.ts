@@ -5,6 +5,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, relative, sep } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { makeDirectories } from "../store/make-directories.ts";
+import { requireFindable } from "./admin-files.ts";
 import { indexEntries } from "./index-file.ts";
 import { END_OF_OPTIONS } from "./object-id.ts";
 import { prepareOwnGit } from "./own-git.ts";
@@ -28,6 +29,7 @@ export async function openRepository(projectRoot: string, cacheRoot: string): Pr
   if (isOlder(version, OLDEST_GIT)) {
     return refused(`git ${version.join(".")} is too old: Maestro needs git ${OLDEST_GIT.join(".")} or newer`);
   }
+  requireFindable(project);
   const found = await discover(project);
   if (found.kind !== "found") return found;
   const { gitDir, commonDir, toplevel } = found;

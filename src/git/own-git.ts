@@ -6,6 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Directory } from "../store/contained.ts";
 import { readRegular, replaceDurably } from "../store/durable.ts";
+import { requireOpenable, requireOpenableObjects } from "./admin-files.ts";
 import { readFile } from "./read-file.ts";
 import type { Repository } from "./repository.ts";
 import { type GitAnswer, type GitCall, runGit } from "./run.ts";
@@ -28,9 +29,11 @@ export interface OwnCall extends Pick<GitCall, "input" | "codes" | "timeoutMs"> 
 }
 
 /** Runs git on the repository's objects with nothing of its configuration. */
-export function ownGit(repository: Repository, args: readonly string[], call: OwnCall = {}): Promise<GitAnswer> {
+export async function ownGit(repository: Repository, args: readonly string[], call: OwnCall = {}): Promise<GitAnswer> {
   const { workTree, index, env, ...rest } = call;
   const gitDir = ownDirectory(repository.place);
+  requireOpenable(gitDir);
+  requireOpenableObjects(repository.commonDir);
   return runGit({
     ...rest,
     args,
@@ -46,12 +49,13 @@ export function ownGit(repository: Repository, args: readonly string[], call: Ow
 }
 
 /** Runs git in the repository itself: for its references, its worktrees and questions about them, and for nothing else. */
-export function theirGit(
+export async function theirGit(
   repository: Repository,
   args: readonly string[],
   call: Pick<GitCall, "input" | "codes" | "config"> & { index?: string } = {},
 ): Promise<GitAnswer> {
   const { index, ...rest } = call;
+  requireOpenable(repository.gitDir, repository.commonDir);
   return runGit({
     ...rest,
     args: [`--git-dir=${repository.gitDir}`, ...args],
@@ -71,17 +75,25 @@ export function ownDirectories(place: string): string[] {
 
 /** Makes the directory, or brings it up to date: what the user ignores is taken over each time a repository is opened. */
 export function prepareOwnGit(repository: Repository, excludesFile: string | undefined): void {
+  const patterns = [excludesFile, join(repository.commonDir, "info", "exclude")].map(patternsIn);
   const path = ownDirectory(repository.place);
   for (const part of ["refs", "info"]) mkdirSync(join(path, part), { recursive: true, mode: 0o700 });
-  const theirs = readFile(join(repository.commonDir, "info", "exclude"))?.bytes ?? Buffer.alloc(0);
   write(path, "HEAD", "ref: refs/heads/none\n");
-  write(path, "config", configuration(repository, excludesFile));
+  write(path, "config", configuration(repository));
   write(path, "origin", repository.gitDir);
   write(join(path, "info"), "attributes", attributes);
-  write(join(path, "info"), "exclude", Buffer.concat([theirs, Buffer.from(ignored)]));
+  write(join(path, "info"), "exclude", Buffer.concat([...patterns, Buffer.from(ignored)]));
 }
 
-function configuration(repository: Repository, excludesFile: string | undefined): string {
+/** Copied, for git would wait for a FIFO in its place. Of two patterns that match, the later one wins, as with two files. */
+function patternsIn(path: string | undefined): Buffer {
+  const bytes = path === undefined ? undefined : readFile(path)?.bytes;
+  if (bytes === undefined) return Buffer.alloc(0);
+  const hasMark = bytes.subarray(0, 3).equals(Buffer.from("\ufeff"));
+  return Buffer.concat([hasMark ? bytes.subarray(3) : bytes, Buffer.from("\n")]);
+}
+
+function configuration(repository: Repository): string {
   const isSha1 = repository.objectFormat === "sha1";
   const core: [name: string, value: string | boolean][] = [
     ["repositoryFormatVersion", isSha1 ? "0" : "1"],
@@ -94,7 +106,6 @@ function configuration(repository: Repository, excludesFile: string | undefined)
     ["fsync", "objects"],
     ["fsyncMethod", "batch"],
   ];
-  if (excludesFile !== undefined) core.push(["excludesFile", excludesFile]);
   const lines = core.map(([name, value]) => `\t${name} = ${quoted(String(value))}\n`);
   const format = isSha1 ? "" : `[extensions]\n\tobjectFormat = ${repository.objectFormat}\n`;
   return `[core]\n${lines.join("")}[checkout]\n\tworkers = 0\n${format}`;

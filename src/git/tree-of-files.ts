@@ -12,6 +12,7 @@ import { answeredId } from "./object-id.ts";
 import { ownGit, theirGit } from "./own-git.ts";
 import { readFile } from "./read-file.ts";
 import type { Repository } from "./repository.ts";
+import { leftOut, specialFiles } from "./special-files.ts";
 import { submoduleReason, unmergedReason } from "./unfit.ts";
 
 export interface Files {
@@ -26,6 +27,8 @@ export interface Files {
   apart?: readonly string[];
   /** Raw: files that belong to it although they are ignored. */
   force: readonly string[];
+  /** Nobody works there any more, and it is ours: what keeps git from looking may be removed. */
+  isOver?: boolean;
 }
 
 export interface FilesTree {
@@ -75,10 +78,17 @@ async function gather(repository: Repository, files: Files, index: string): Prom
     const unfit = submoduleReason(entries);
     if (unfit !== undefined) throw new MaestroError("path", `The project cannot be read: ${unfit}`);
   }
-  const converted = by === "user" ? await convertedEntries(repository, index, entries) : [];
   const wanted = new Set(files.force);
   const apart = files.apart ?? [];
   const isOut = (name: string) => isBelow(name, exclude) || (isBelow(name, apart) && !wanted.has(name));
+  const tracked = directoriesOf(entries.filter(({ name }) => !isOut(name)));
+  const special = await specialFiles(repository, {
+    workTree,
+    tracked,
+    mayRemove: files.isOver === true,
+    wanted: files.force,
+  });
+  const converted = by === "user" ? await convertedEntries(repository, index, entries) : [];
   const corrections = correct(entries, converted, isOut);
   if (corrections.length > 0) await onIndex(["update-index", "-z", "--index-info"], rawInput(corrections));
 
@@ -100,7 +110,26 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   }
   const { stdout } = await onIndex(["write-tree", "--missing-ok"]);
   const { ignored, nested } = seen;
-  return { tree: answeredId(repository, stdout), ignored, nested, warnings: status.warnings };
+  const told = await leftOut(
+    repository,
+    workTree,
+    special.filter(({ name }) => !isOut(name)),
+  );
+  const warnings = told === undefined ? status.warnings : [...status.warnings, told];
+  return { tree: answeredId(repository, stdout), ignored, nested, warnings };
+}
+
+/** Raw names of all directories with a file in the index. */
+function directoriesOf(entries: readonly IndexEntry[]): Set<string> {
+  const directories = new Set<string>();
+  for (const { name } of entries) {
+    for (let end = name.lastIndexOf("/"); end > 0; end = name.lastIndexOf("/", end - 1)) {
+      const directory = name.slice(0, end);
+      if (directories.has(directory)) break;
+      directories.add(directory);
+    }
+  }
+  return directories;
 }
 
 /**

@@ -1,8 +1,13 @@
 // What the user's git would be told in a repository: the settings that say something about its files. Reads only.
 
 import { join } from "node:path";
+import { blockingKindAt } from "./file-kind.ts";
+import { toRaw } from "./names.ts";
 import type { Repository } from "./repository.ts";
 import { type GitAnswer, runGit } from "./run.ts";
+
+/** A question is answered from a few small files. */
+const QUESTION_MS = 30_000;
 
 export type Config = ReadonlyMap<string, string>;
 
@@ -40,7 +45,9 @@ export async function excludesFile(project: string, config: Config): Promise<str
 
 export function attributesFile(config: Config): string | undefined {
   const given = config.get("core.attributesfile");
-  return given === undefined ? userFile("attributes") : given.replace(/^~(?=\/)/, process.env.HOME ?? "~");
+  const path = given === undefined ? userFile("attributes") : given.replace(/^~(?=\/)/, process.env.HOME ?? "~");
+  // A repository can name any file, and git would wait for a FIFO.
+  return path === undefined || blockingKindAt(toRaw(path)) !== undefined ? undefined : path;
 }
 
 /** Where git looks when nothing is set. */
@@ -52,5 +59,5 @@ function userFile(name: string): string | undefined {
 
 /** A question about the repository, answered with the user's and the system's settings in view. */
 export function look(cwd: string, args: readonly string[], codes: readonly number[]): Promise<GitAnswer> {
-  return runGit({ args, cwd, codes, config: "machine" });
+  return runGit({ args, cwd, codes, config: "machine", timeoutMs: QUESTION_MS });
 }

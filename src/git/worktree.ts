@@ -98,12 +98,15 @@ export function adoptWorktree(repository: Repository, name: string, purpose = ""
 
 export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {}
 
+export interface WorktreeLook {
+  exclude: readonly string[];
+  force?: readonly string[];
+  /** Whoever worked there has ended. */
+  isOver?: boolean;
+}
+
 /** What lies in a worktree now, as a commit after the one it was made from. Nothing in it is trusted, followed or run. */
-export async function treeOf(
-  repository: Repository,
-  worktree: Worktree,
-  options: { exclude: readonly string[]; force?: readonly string[] },
-): Promise<WorktreeTree> {
+export async function treeOf(repository: Repository, worktree: Worktree, options: WorktreeLook): Promise<WorktreeTree> {
   return gather(repository, worktree, options, async ({ tree, nested, warnings }) => {
     const message = `What ${worktree.name} left`;
     const commit = await commitTree(repository, { tree, parents: [worktree.commit], message });
@@ -115,7 +118,7 @@ export async function treeOf(
 export async function resetWorktree(repository: Repository, worktree: Worktree, commit: string): Promise<Worktree> {
   const index = ownIndex(repository, worktree.name);
   objectId(repository, commit);
-  await gather(repository, worktree, { exclude: [] }, async (_, current) => {
+  await gather(repository, worktree, { exclude: [], isOver: true }, async (_, current) => {
     const copy = join(repository.place, newTemporaryName());
     copyIndexFile(current, copy);
     renameSync(copy, index);
@@ -128,7 +131,7 @@ export async function resetWorktree(repository: Repository, worktree: Worktree, 
 function gather<T>(
   repository: Repository,
   { name, path, apart }: Worktree,
-  { exclude, force = [] }: { exclude: readonly string[]; force?: readonly string[] },
+  { exclude, force = [], isOver = false }: WorktreeLook,
   use: (found: FilesTree, index: string) => Promise<T>,
 ): Promise<T> {
   const raw = (paths: readonly string[]) => paths.map((one) => fromProject(repository.prefix, one));
@@ -142,6 +145,7 @@ function gather<T>(
       exclude: raw(exclude),
       apart: raw(apart),
       force: raw(force),
+      isOver,
     },
     use,
   );
