@@ -1,14 +1,13 @@
 // Which repository a project lies in and whether Maestro can work with it. Asks; changes nothing of the user's.
 
-import { createHash } from "node:crypto";
-import { realpathSync, statSync } from "node:fs";
-import { basename, isAbsolute, join, relative, sep } from "node:path";
+import { realpathSync } from "node:fs";
+import { relative, sep } from "node:path";
 import { MaestroError } from "../errors.ts";
-import { makeDirectories } from "../store/make-directories.ts";
 import { requireFindable } from "./admin-files.ts";
 import { indexEntries } from "./index-file.ts";
 import { END_OF_OPTIONS } from "./object-id.ts";
 import { prepareOwnGit } from "./own-git.ts";
+import { makePlace } from "./place-directory.ts";
 import type { Repository } from "./repository.ts";
 import { hasGit, runGit } from "./run.ts";
 import { borrowedWorkTree, submoduleReason, unmergedReason } from "./unfit.ts";
@@ -127,22 +126,6 @@ async function readHead(project: string): Promise<Repository["head"]> {
 function prefixOf(toplevel: string, project: string): string {
   const below = relative(toplevel, project);
   return below === "" ? "" : `${below.split(sep).join("/")}/`;
-}
-
-function makePlace(cacheRoot: string, toplevel: string, gitDir: string): string {
-  if (!isAbsolute(cacheRoot))
-    throw new MaestroError("path", `The cache directory must be absolute (got: ${cacheRoot})`);
-  const name = basename(toplevel)
-    .replace(/[^A-Za-z0-9._-]/g, "_")
-    .slice(0, 40);
-  const key = createHash("sha256").update(gitDir).digest("hex").slice(0, 12);
-  const path = join(cacheRoot, `${name}-${key}`);
-  makeDirectories(path, 0o700);
-  const { uid } = statSync(path);
-  if (process.getuid !== undefined && uid !== process.getuid()) {
-    throw new MaestroError("environment", `The cache directory belongs to another user: ${path}`);
-  }
-  return realpathSync.native(path);
 }
 
 function refused(reason: string, more: { hint?: string } = {}): Opening {

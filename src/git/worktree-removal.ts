@@ -10,6 +10,7 @@ import { judge } from "../store/identity.ts";
 import { deadWorktrees } from "./dead-worktrees.ts";
 import { END_OF_OPTIONS } from "./object-id.ts";
 import { ownDirectories, ownDirectory } from "./own-git.ts";
+import { requireClosed } from "./place-directory.ts";
 import { readFile } from "./read-file.ts";
 import { aboutWorktrees } from "./registration.ts";
 import { removeDirectory } from "./remove-directory.ts";
@@ -54,6 +55,7 @@ export async function pruneWorktrees(
 
 /** Removes what is kept for repositories that are no more; returns the names of their places. */
 export async function prunePlaces(cacheRoot: string): Promise<string[]> {
+  requireClosed(cacheRoot);
   const root = Directory.openRoot(cacheRoot);
   try {
     const abandoned = root.list().filter((name) => isAbandoned(join(cacheRoot, name)));
