@@ -5,6 +5,7 @@ import { bringIn, type GitProject } from "../engine/bring-in.ts";
 import { declaredFiles } from "../engine/isolation.ts";
 import { settleProject } from "../engine/settle-project.ts";
 import { changesBetween, type FileChange } from "../git/changes.ts";
+import { describeLinks, linksOutside } from "../git/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../git/merge.ts";
 import type { Repository } from "../git/repository.ts";
 import { stopGit } from "../git/running.ts";
@@ -94,6 +95,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   const merged = await mergeTrees(repository, { ...deed.merge(kept), ours: from });
   if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, deed, deed.advice(id));
   const changes = await changesBetween(repository, from, merged.tree);
+  const links = await linksOutside(repository, from, merged.tree);
   // As it is before that is recorded.
   const next = store.session?.session_id === session.session_id ? deed.next(work) : undefined;
   // Short, and what is half done would be for another command to finish: only a second signal interrupts it.
@@ -115,6 +117,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   } finally {
     leave();
   }
+  if (links.length > 0) io.err(`WARNING: ${describeLinks(links)}\n`);
   return tell(io, { ...work, next }, changes, flags, deed);
 }
 

@@ -2,7 +2,7 @@
 // when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
 
 import { MaestroError, type signalCodes } from "../errors.ts";
-import { stopGit, wasStopped } from "../git/running.ts";
+import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideCompletion, requirePhase, requireSession } from "../session/decide.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
@@ -25,8 +25,8 @@ import type { Workshop } from "./workshop.ts";
 
 /** How often the engine looks what others have recorded. */
 const POLL_MS = 250;
-/** After the grace of the agents: time for git to keep what they did. */
-const GIT_RESPITE_MS = 300;
+/** A git that needs longer than this, or than the grace of the agents, waits for something that does not come. */
+const LEAST_GIT_MS = 1000;
 
 export interface EngineLimits extends Limits {
   quotaBaseMs: number;
@@ -84,7 +84,7 @@ export class Engine {
   #signal: StopSignal | null = null;
   #failure: unknown;
   #wake: () => void = () => undefined;
-  #gitLimit: NodeJS.Timeout | undefined;
+  #liftLimit: () => void = () => undefined;
 
   constructor(workshop: Workshop, limits: EngineLimits) {
     this.#workshop = workshop;
@@ -128,7 +128,7 @@ export class Engine {
     } finally {
       await this.#predictor.stop();
       await Promise.all(this.#clearing);
-      clearTimeout(this.#gitLimit);
+      this.#liftLimit();
     }
   }
 
@@ -146,7 +146,7 @@ export class Engine {
     const isFirst = this.#signal === null;
     this.#workshop.supervisor.stopAll("stopped", !isFirst);
     if (!isFirst) stopGit();
-    else this.#gitLimit = setTimeout(stopGit, this.#limits.graceMs + GIT_RESPITE_MS);
+    else this.#liftLimit = limitGit(Math.max(this.#limits.graceMs, LEAST_GIT_MS));
     this.#signal ??= signal;
     // Also what has no process at this moment.
     for (const live of this.#live.values()) live.stop("stopped");

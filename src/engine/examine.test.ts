@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -72,6 +72,26 @@ describe("in git", () => {
     return { ...found, base: taken.commit };
   }
   const refs = () => project.git("for-each-ref", "--format=%(refname)", "refs/maestro");
+
+  it("tells of links that lead out of the project, in a worktree and in the project itself", async () => {
+    const link = (root: string) => {
+      symlinkSync("../../../etc/passwd", join(root, "out"));
+      symlinkSync("a.txt", join(root, "in"));
+      symlinkSync("/etc", join(root, "abs"));
+    };
+    const message = "Links that lead out of the project: abs -> /etc, out -> ../../../etc/passwd";
+    const { warnings } = await inWorktree([phase("1", "out", "in", "abs")], link);
+    expect(warnings).toEqual([{ code: "link_outside", message }]);
+    const session = sessionAfter([phase("1", "out", "in", "abs")], ...begun("1"));
+    for (const isShared of [false, true]) {
+      const workshop = workshopOf(session, { repository, projectRoot: project.path, isShared });
+      const before = (await workshop.isolation.snapshot(session)).commit;
+      link(project.path);
+      const found = await examine(workshop, one, { root: project.path, worktree: null, before });
+      expect(found?.warnings).toEqual([{ code: "link_outside", message }]);
+      for (const name of ["out", "in", "abs"]) rmSync(join(project.path, name));
+    }
+  });
 
   it("tells what was created, modified, deleted and renamed in a worktree, with lines, and keeps it", async () => {
     const work = await inWorktree([phase("1", "a.txt", "b.txt", "c.txt", "deep/")], (root) => {
@@ -210,6 +230,24 @@ describe("outside git", () => {
       const event = { type: "attempt.changed", ...one, ...work?.changes };
       expect(eventFault(event)).toBeUndefined();
       expect(work?.changes.total).toBe(100_001);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it("tells of links that lead out of the project", async () => {
+    const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
+    try {
+      put(root, "a.txt", "1\n");
+      const session = sessionAfter([phase("1", "**")], ...begun("1"));
+      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const before = await listProject(root, { exclude });
+      symlinkSync("a.txt", join(root, "in"));
+      symlinkSync(".", join(root, "here"));
+      symlinkSync("here/../x", join(root, "out"));
+      const work = await examine(workshop, one, { root, worktree: null, before });
+      const message = "Links that lead out of the project: out -> here/../x";
+      expect(work?.warnings).toEqual([{ code: "link_outside", message }]);
     } finally {
       rmSync(root, { recursive: true });
     }

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { changesBetween, type FileChange as TreeChange } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
+import { describeLinks, type LinkOutside, linksOutside } from "../git/links.ts";
 import { keep } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import { treeOf, type Worktree } from "../git/worktree.ts";
@@ -13,7 +14,8 @@ import { outsideScope, ownershipOf } from "../session/scope.ts";
 import type { Changes, Session, SessionPhase } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { declaredFiles, type Ground, type Moment } from "./isolation.ts";
-import { listingChanges } from "./listing.ts";
+import { listedLinks } from "./listed-links.ts";
+import { type Listing, listingChanges } from "./listing.ts";
 import type { Workshop } from "./workshop.ts";
 
 export interface Work {
@@ -69,6 +71,7 @@ export async function examineWorktree(
   });
   const { changes, commit } = await kept(place, examined, phase, base, tree);
   const leftOut = [...worktree.warnings, ...warnings].map((message) => ({ code: "left_out" as const, message }));
+  const told = [...leftOut, ...(await linkWarnings(repository, base, commit))];
   const trouble =
     nested.length === 0
       ? null
@@ -77,7 +80,7 @@ export async function examineWorktree(
   const began = worktree.commit === base ? changes : await changesBetween(repository, worktree.commit, commit);
   const fresh = new Set(began.flatMap(({ path, from }) => [path, from ?? path]));
   const recordable = changesOf(phase, changes, base, commit);
-  return { changes: recordable, files: changes, fresh, where: "worktree", warnings: leftOut, trouble };
+  return { changes: recordable, files: changes, fresh, where: "worktree", warnings: told, trouble };
 }
 
 async function inProject(workshop: Workshop, examined: Examined, before: NonNullable<Ground["before"]>): Promise<Work> {
@@ -85,7 +88,13 @@ async function inProject(workshop: Workshop, examined: Examined, before: NonNull
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
   const now = await isolation.tree.take(() => isolation.look(session));
-  if (isolation.options.isShared) return amongOthers(session, phase, await differences(workshop, before, now));
+  const links =
+    typeof before === "string" && now.kind === "commit"
+      ? await linkWarnings(isolation.repository, before, now.snapshot.commit)
+      : [];
+  if (isolation.options.isShared) {
+    return { ...amongOthers(session, phase, await differences(workshop, before, now)), warnings: links };
+  }
   if (typeof before === "string" && now.kind === "commit") {
     const place = { repository: isolation.repository, store };
     const { changes, commit } = await kept(place, examined, phase, before, now.snapshot.tree);
@@ -98,14 +107,26 @@ async function inProject(workshop: Workshop, examined: Examined, before: NonNull
       files,
       fresh: unknownTo(phase, files),
       where: "project",
-      warnings: [],
+      warnings: links,
       trouble: null,
     };
   }
   const files = await differences(workshop, before, now);
-  const warnings = now.kind === "listing" ? now.listing.unreadable.map(unreadable) : [];
+  const warnings = now.kind === "listing" ? listingWarnings(workshop.projectRoot, files, now.listing) : [];
   const fresh = unknownTo(phase, files);
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
+}
+
+async function linkWarnings(repository: Repository, from: string, to: string): Promise<Work["warnings"]> {
+  return toldLinks(await linksOutside(repository, from, to));
+}
+
+function toldLinks(links: readonly LinkOutside[]): Work["warnings"] {
+  return links.length === 0 ? [] : [{ code: "link_outside", message: describeLinks(links) }];
+}
+
+function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): Work["warnings"] {
+  return [...listing.unreadable.map(unreadable), ...toldLinks(listedLinks(root, files, listing))];
 }
 
 /** What no earlier attempt had changed. */

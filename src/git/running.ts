@@ -11,6 +11,9 @@ const watchers = new Set<GitWatcher>();
 /** The cause of every failure that comes from `stopGit`. */
 const stopped = new Error("git was stopped");
 let isOver = false;
+/** How long each git may run from now on, once there is such a limit. */
+let limitMs: number | undefined;
+const limits = new Map<number, NodeJS.Timeout>();
 
 /** Tells `watcher` of the groups that run and of all that follow; returns how to leave. */
 export function watchGit(watcher: GitWatcher): () => void {
@@ -22,9 +25,12 @@ export function watchGit(watcher: GitWatcher): () => void {
 /** Called by whoever starts a git; returns what to call when the process has ended. */
 export function gitStarted(group: number, stop: () => void): () => void {
   running.set(group, stop);
+  if (limitMs !== undefined) limits.set(group, setTimeout(stopGit, limitMs));
   for (const watcher of watchers) watcher.started(group);
   return () => {
     running.delete(group);
+    clearTimeout(limits.get(group));
+    limits.delete(group);
     for (const watcher of watchers) watcher.ended(group);
   };
 }
@@ -37,6 +43,17 @@ export function stopGit(): void {
 
 export function allowGit(): void {
   isOver = false;
+}
+
+/** Stops all git as soon as one of those that run, or of those that follow, takes longer than this; returns how to lift the limit. */
+export function limitGit(ms: number): () => void {
+  limitMs = ms;
+  for (const group of running.keys()) limits.set(group, setTimeout(stopGit, ms));
+  return () => {
+    limitMs = undefined;
+    for (const timer of limits.values()) clearTimeout(timer);
+    limits.clear();
+  };
 }
 
 /** The cause for an error, once git is stopped; undefined as long as git may run. */

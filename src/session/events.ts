@@ -55,6 +55,8 @@ export const warningCodes = [
   "left_out",
   /** What an attempt changed could not be told from what others did. */
   "unjudged",
+  /** Links that lead out of the project. */
+  "link_outside",
 ] as const;
 /** More files of one attempt than these are counted, not listed. */
 export const MAX_LISTED_CHANGES = 2000;
