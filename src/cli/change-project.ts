@@ -22,7 +22,7 @@ import { fileLines } from "../views/diff.ts";
 import { amountText } from "../views/work.ts";
 import { openStore, settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
-import { type Kept, requireKept, requireRepository, type Worked, type WorkFlags } from "./kept-work.ts";
+import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
 import { paint } from "./paint.ts";
 import { excluded } from "./repository.ts";
 import { sessionFor } from "./results.ts";
@@ -117,7 +117,9 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   } finally {
     leave();
   }
+  const missing = unkeptLine(attempt.changes);
   if (links.length > 0) io.err(`WARNING: ${describeLinks(links)}\n`);
+  if (missing !== undefined && deed.what === "apply") io.err(`WARNING: ${missing}\n`);
   return tell(io, { ...work, next }, changes, flags, deed);
 }
 

@@ -10,6 +10,7 @@ import {
   isInProject,
   requireKept,
   requireRepository,
+  unkeptLine,
   type Worked,
   type WorkFlags,
   workedAttempt,
@@ -60,6 +61,8 @@ async function printPatch(io: Io, { session_id }: Session, id: string, attempt: 
   const repository = await requireRepository(io);
   const { base, commit } = await requireKept(repository, session_id, id, attempt);
   const patch = await patchBetween(repository, base, commit);
+  const missing = unkeptLine(attempt.changes);
+  if (missing !== undefined) io.err(`WARNING: ${missing}\n`);
   // For programs every byte as it is.
   io.out(io.terminal ? diffText(patch.toString("utf8"), paint(io.color)) : patch);
 }

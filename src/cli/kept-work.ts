@@ -5,6 +5,8 @@ import { missingObjects } from "../git/objects.ts";
 import { list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import type { Attempt, Changes, SessionPhase } from "../session/session.ts";
+import { oneLine } from "../views/cell.ts";
+import { someOf } from "../views/work.ts";
 import type { Io } from "./io.ts";
 import { openProject } from "./repository.ts";
 
@@ -62,6 +64,14 @@ export async function requireRepository(io: Io): Promise<Repository> {
   if (opening.kind === "open") return opening.repository;
   const hint = opening.kind === "refused" ? opening.hint : "Without git only the names of changed files are known.";
   throw new MaestroError("environment", `The work of attempts is kept with git: ${opening.reason}`, { hint });
+}
+
+const MAX_NAMED = 10;
+
+/** What of the work cannot be shown or applied; undefined when all of it can. */
+export function unkeptLine({ unkept = [] }: Changes): string | undefined {
+  if (unkept.length === 0) return undefined;
+  return `Not kept, because it was too large and outside of the phase's files: ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
 }
 
 export interface Kept {

@@ -13,6 +13,7 @@ import { attemptEnvironment, type PreparedAttempt, startAttempt, type Watcher } 
 import { examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
 import type { Ground } from "./isolation.ts";
+import { isTakenOver, scopeRules } from "./judge-work.ts";
 import { placeAttempt, purposeOf } from "./place.ts";
 import { Stopping } from "./stopping.ts";
 import type { Workshop } from "./workshop.ts";
@@ -82,11 +83,17 @@ function groundOf({ isolation, projectRoot }: Workshop, phase: string, { placed,
 async function lookedAt(workshop: Workshop, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
-    return { ...placed, work: await examine(workshop, finished, ground) };
+    return { ...placed, work: await examine(workshop, finished, ground, () => comesIn(workshop, finished.phase)) };
   } catch (error) {
     if (!isExpected(error) || wasStopped(error)) throw error;
     return { ...placed, blind: reasonOf(error) };
   }
+}
+
+/** Whether what the phase does not own is told and brought in all the same. */
+function comesIn(workshop: Workshop, id: string): boolean {
+  const rules = scopeRules(workshop, requirePhase(requireSession(workshop.store.session), id));
+  return rules.ownership === "warn" && isTakenOver(rules);
 }
 
 /** What can go wrong with files and with git is the attempt's failure, not the engine's. */

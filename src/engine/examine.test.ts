@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -72,6 +73,63 @@ describe("in git", () => {
     return { ...found, base: taken.commit };
   }
   const refs = () => project.git("for-each-ref", "--format=%(refname)", "refs/maestro");
+
+  describe("what is large", () => {
+    const MEGABYTE = 1024 * 1024;
+    const noise = (bytes: number) => randomBytes(bytes).toString("latin1");
+    const objectBytes = () => Number(/^size: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]) * 1024;
+
+    it("and outside of the phase's files is told, not kept, and never reaches the repository", async () => {
+      const before = objectBytes();
+      const work = await inWorktree([phase("1", "a.txt")], (root) => {
+        put(root, "a.txt", "mine\n");
+        put(root, "small.txt", "small\n");
+        put(root, "b.txt", noise(15 * MEGABYTE));
+        put(root, "deep/big.bin", noise(40 * MEGABYTE));
+      });
+      expect(objectBytes() - before).toBeLessThan(MEGABYTE);
+      expect(work.changes).toMatchObject({ total: 4, outside: ["b.txt", "deep/big.bin", "small.txt"] });
+      expect(work.changes.unkept).toEqual(["deep/big.bin", "b.txt"]);
+      expect(work.files.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+        "modified a.txt",
+        "modified b.txt",
+        "created deep/big.bin",
+        "created small.txt",
+      ]);
+      expect(eventFault({ type: "attempt.changed", ...one, ...work.changes })).toBeUndefined();
+      expect(work.warnings).toMatchObject([
+        {
+          code: "left_out",
+          message: expect.stringMatching(/^Not kept: deep\/big\.bin, b\.txt \(\d+\.\d MB\), because/),
+        },
+      ]);
+      expect(project.git("show", `${work.changes.commit}:small.txt`)).toBe("small");
+      expect(project.git("show", `${work.changes.commit}:b.txt`)).toBe(project.read("b.txt").trimEnd());
+      expect(work.fresh?.has("deep/big.bin")).toBe(true);
+    });
+
+    it("and alone is kept neither: the record has the name", async () => {
+      const work = await inWorktree([phase("1", "a.txt")], (root) => put(root, "big.bin", noise(11 * MEGABYTE)));
+      expect(work.changes).toMatchObject({ total: 1, outside: ["big.bin"], unkept: ["big.bin"] });
+      expect(refs()).toBe("refs/maestro/2026-02-14-task-api/1/1");
+    });
+
+    it("in many small files is bounded as well", async () => {
+      const before = Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]);
+      const work = await inWorktree([phase("1", "a.txt")], (root) => {
+        for (let at = 0; at < 6000; at += 1) put(root, `many/${at % 20}/${at}`, `${at}`);
+      });
+      expect(work.changes).toMatchObject({ total: 6000 });
+      expect(work.changes.unkept?.length).toBeGreaterThan(3000);
+      expect(Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]) - before).toBeLessThan(3000);
+    });
+
+    it("and the phase's own, or wanted all the same, is kept", async () => {
+      const owned = await inWorktree([phase("1", "big.bin")], (root) => put(root, "big.bin", noise(11 * MEGABYTE)));
+      expect(owned.changes.unkept).toBeUndefined();
+      expect(project.git("cat-file", "-s", `${owned.changes.commit}:big.bin`)).toMatch(/^\d{8}$/);
+    });
+  });
 
   it("tells of links that lead out of the project, in a worktree and in the project itself", async () => {
     const link = (root: string) => {

@@ -2,17 +2,20 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Bound } from "../git/bounded.ts";
 import { changesBetween, type FileChange as TreeChange } from "../git/changes.ts";
 import { commitTree } from "../git/commit.ts";
 import { describeLinks, type LinkOutside, linksOutside } from "../git/links.ts";
 import { keep } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
-import { treeOf, type Worktree } from "../git/worktree.ts";
+import { treeOf, type Worktree, type WorktreeTree } from "../git/worktree.ts";
 import { requirePhase, requireSession } from "../session/decide.ts";
 import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../session/events.ts";
 import { outsideScope, ownershipOf } from "../session/scope.ts";
 import type { Changes, Session, SessionPhase } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import { oneLine } from "../views/cell.ts";
+import { someOf } from "../views/work.ts";
 import { declaredFiles, type Ground, type Moment } from "./isolation.ts";
 import { listedLinks } from "./listed-links.ts";
 import { type Listing, listingChanges } from "./listing.ts";
@@ -36,15 +39,28 @@ interface Examined {
   attempt: number;
 }
 
-/** Null when nobody looked at the files before. */
-export async function examine(workshop: Workshop, examined: Examined, ground: Ground): Promise<Work | null> {
+const MAX_NAMED = 10;
+const MEGABYTE = 1024 * 1024;
+/** Of what an attempt has no right to, as much is kept for people to look at; more would stay in the repository for nothing. */
+const MAX_REFUSED_BYTES = 10 * MEGABYTE;
+
+/**
+ * Null when nobody looked at the files before. `comesIn`: whether files of the project are brought in although the phase does not own them;
+ * asked only when it matters.
+ */
+export async function examine(
+  workshop: Workshop,
+  examined: Examined,
+  ground: Ground,
+  comesIn: () => boolean = () => false,
+): Promise<Work | null> {
   if (ground.before === null) return null;
   // What its agent was granted a moment ago was recorded by another process.
   workshop.store.refresh();
   if (ground.worktree !== null) {
     const { isolation, store } = workshop;
     const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
-    return examineWorktree(place, examined, ground.worktree, String(ground.before));
+    return examineWorktree(place, examined, ground.worktree, String(ground.before), comesIn);
   }
   return inProject(workshop, examined, ground.before);
 }
@@ -60,17 +76,21 @@ export async function examineWorktree(
   examined: Examined,
   worktree: Worktree,
   base: string,
+  comesIn: () => boolean = () => false,
 ): Promise<Work> {
   const { repository, store } = place;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
-  const { tree, nested, warnings } = await treeOf(repository, worktree, {
+  const { tree, nested, warnings, unkept } = await treeOf(repository, worktree, {
     exclude,
     force: declaredFiles(session),
     isOver: true,
+    bound: refusable(phase, comesIn),
   });
-  const { changes, commit } = await kept(place, examined, phase, base, tree);
-  const leftOut = [...worktree.warnings, ...warnings].map((message) => ({ code: "left_out" as const, message }));
+  const { changes: inTree, commit } = await kept(place, examined, phase, base, tree, unkept.length > 0);
+  const changes = withUnkept(inTree, unkept);
+  const left = [...worktree.warnings, ...warnings, ...(unkept.length === 0 ? [] : [tooLarge(unkept)])];
+  const leftOut = left.map((message) => ({ code: "left_out" as const, message }));
   const told = [...leftOut, ...(await linkWarnings(repository, base, commit))];
   const trouble =
     nested.length === 0
@@ -78,9 +98,41 @@ export async function examineWorktree(
       : `It left repositories of its own in the project, whose files cannot be taken over: ${nested.join(", ")}. Remove their .git`;
   // What it began with may be more than its base: what was done before.
   const began = worktree.commit === base ? changes : await changesBetween(repository, worktree.commit, commit);
-  const fresh = new Set(began.flatMap(({ path, from }) => [path, from ?? path]));
-  const recordable = changesOf(phase, changes, base, commit);
+  const fresh = new Set([...began, ...unkept.map(({ path }) => ({ path, from: path }))].flatMap(bothNames));
+  const recordable = {
+    ...changesOf(phase, changes, base, commit),
+    ...(unkept.length === 0 ? {} : { unkept: unkept.map(({ path }) => path).slice(0, MAX_LISTED_OUTSIDE) }),
+  };
   return { changes: recordable, files: changes, fresh, where: "worktree", warnings: told, trouble };
+}
+
+function bothNames({ path, from }: { path: string; from?: string | undefined }): string[] {
+  return [path, from ?? path];
+}
+
+/** Files that will not come in, whatever becomes of the rest. */
+function refusable(phase: SessionPhase, comesIn: () => boolean): Bound {
+  const owns = ownershipOf(phase);
+  const isLost = (path: string) => path.startsWith("../") || !comesIn();
+  return { bytes: MAX_REFUSED_BYTES, counts: (path) => !owns(path) && isLost(path) };
+}
+
+type Unkept = WorktreeTree["unkept"];
+
+function withUnkept(changes: readonly FileChange[], unkept: Unkept): FileChange[] {
+  if (unkept.length === 0) return [...changes];
+  const more = unkept.map(({ path, kind }): FileChange => ({ path, kind, added: null, removed: null }));
+  return [...changes, ...more].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+function tooLarge(unkept: Unkept): string {
+  const bytes = unkept.reduce((sum, file) => sum + file.bytes, 0);
+  const names = someOf(
+    unkept.map(({ path }) => oneLine(path)),
+    MAX_NAMED,
+  );
+  const limit = `of what is outside of its files at most ${MAX_REFUSED_BYTES / MEGABYTE} MB are`;
+  return `Not kept: ${names} (${(bytes / MEGABYTE).toFixed(1)} MB), because ${limit}`;
 }
 
 async function inProject(workshop: Workshop, examined: Examined, before: NonNullable<Ground["before"]>): Promise<Work> {
@@ -170,12 +222,13 @@ async function kept(
   phase: SessionPhase,
   base: string,
   tree: string,
+  hasMore = false,
 ): Promise<{ changes: FileChange[]; commit: string }> {
   const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
   const commit = await commitTree(repository, { tree, parents: [base], message });
   const changes = (await changesBetween(repository, base, commit)).map(recorded);
   const session = requireSession(store.session).session_id;
-  if (changes.length > 0) await keep(repository, { session, phase: phase.id, attempt, commit });
+  if (changes.length > 0 || hasMore) await keep(repository, { session, phase: phase.id, attempt, commit });
   return { changes, commit };
 }
 

@@ -15,6 +15,7 @@ const LONGEST_PAUSE_MS = 15_000;
 /** Of the time that passes, a small part is spent here. */
 const PAUSE_FACTOR = 12;
 const MAX_NAMED = 5;
+const MAX_LOOK_BYTES = 4 * 1024 * 1024;
 
 export interface Running {
   phase: string;
@@ -103,7 +104,9 @@ export class Predictor {
     options: { exclude: readonly string[]; force: readonly string[] },
   ): Promise<Progress> {
     const { repository } = this.#workshop.isolation;
-    const { tree } = await treeOf(repository, worktree, options);
+    // A look is forgotten at once: what is large is not written into the repository for it.
+    const bound = { bytes: MAX_LOOK_BYTES, counts: () => true };
+    const { tree } = await treeOf(repository, worktree, { ...options, bound });
     return { phase, base, tree, paths: pathsOf(await changesBetween(repository, base, tree)) };
   }
 

@@ -36,7 +36,9 @@ export async function rescueWork(
         store.update(() => ({ events: [{ type: "attempt.changed", ...examined, ...changes }], result: null }));
         const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
         const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
-        told.push(`Phase ${phase.id} was at work on ${files} when its engine died; ${where}`);
+        const rest =
+          changes.unkept === undefined ? "" : `, without ${changes.unkept.length} that were too large to be kept`;
+        told.push(`Phase ${phase.id} was at work on ${files} when its engine died; ${where}${rest}`);
       }
     } catch (error) {
       throw lost(phase.id, pathOf(repository, name), error);

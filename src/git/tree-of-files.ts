@@ -5,6 +5,7 @@ import { lstatSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from "
 import { join, relative } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import { newTemporaryName } from "../store/durable.ts";
+import { type Bound, beyond, type Unkept } from "./bounded.ts";
 import { convertedEntries } from "./converted.ts";
 import { type IndexEntry, readIndexFile } from "./index-file.ts";
 import { isBelow, rawInput, rawNames, toRaw } from "./names.ts";
@@ -29,6 +30,8 @@ export interface Files {
   force: readonly string[];
   /** Nobody works there any more, and it is ours: what keeps git from looking may be removed. */
   isOver?: boolean;
+  /** What is too much to be taken. */
+  bound?: Bound | undefined;
 }
 
 export interface FilesTree {
@@ -37,6 +40,8 @@ export interface FilesTree {
   ignored: string[];
   /** Raw. Repositories inside the directory that are no part of it; they are left out. */
   nested: string[];
+  /** Changed, and in the tree as the index had it: beyond the bound. */
+  unkept: (Unkept & { isNew: boolean })[];
   warnings: string[];
 }
 
@@ -98,10 +103,13 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   const seen = sort(rawNames(status.stdout), isOut);
   const odd = new Set(seen.changed.filter((name) => !isContent(workTree, name)));
   const gone = [...seen.gone, ...odd];
-  const taken = [
+  const changed = [
     ...seen.changed.filter((name) => !odd.has(name)),
     ...forced(files, [...seen.ignored, ...apart], exclude),
   ];
+  const unkept = beyond(workTree, changed, files.bound);
+  const left = new Set(unkept.map(({ name }) => name));
+  const taken = changed.filter((name) => !left.has(name));
   if (gone.length > 0) {
     await onIndex(["update-index", "-z", "--index-info"], rawInput(gone.map((name) => removal(name, repository))));
   }
@@ -116,7 +124,9 @@ async function gather(repository: Repository, files: Files, index: string): Prom
     special.filter(({ name }) => !isOut(name)),
   );
   const warnings = told === undefined ? status.warnings : [...status.warnings, told];
-  return { tree: answeredId(repository, stdout), ignored, nested, warnings };
+  const known = new Set(unkept.length === 0 ? [] : entries.map(({ name }) => name));
+  const toldUnkept = unkept.map((file) => ({ ...file, isNew: !known.has(file.name) }));
+  return { tree: answeredId(repository, stdout), ignored, nested, unkept: toldUnkept, warnings };
 }
 
 /** Raw names of all directories with a file in the index. */

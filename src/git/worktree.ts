@@ -7,6 +7,7 @@ import { MaestroError } from "../errors.ts";
 import { withDirectory } from "../store/contained.ts";
 import { newTemporaryName } from "../store/durable.ts";
 import { judge } from "../store/identity.ts";
+import type { Bound } from "./bounded.ts";
 import { commitTree } from "./commit.ts";
 import { fromProject, fromRaw, toProject } from "./names.ts";
 import { END_OF_OPTIONS, objectId } from "./object-id.ts";
@@ -96,21 +97,37 @@ export function adoptWorktree(repository: Repository, name: string, purpose = ""
   return worktree;
 }
 
-export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {}
+export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {
+  /** Changed and too much to be kept: the tree has them as they were. */
+  unkept: { path: string; bytes: number; kind: "created" | "modified" }[];
+}
 
 export interface WorktreeLook {
   exclude: readonly string[];
   force?: readonly string[];
   /** Whoever worked there has ended. */
   isOver?: boolean;
+  /** What is too much to be kept, by paths relative to the project. */
+  bound?: Bound;
 }
 
 /** What lies in a worktree now, as a commit after the one it was made from. Nothing in it is trusted, followed or run. */
 export async function treeOf(repository: Repository, worktree: Worktree, options: WorktreeLook): Promise<WorktreeTree> {
-  return gather(repository, worktree, options, async ({ tree, nested, warnings }) => {
+  return gather(repository, worktree, options, async ({ tree, nested, unkept, warnings }) => {
     const message = `What ${worktree.name} left`;
     const commit = await commitTree(repository, { tree, parents: [worktree.commit], message });
-    return { tree, commit, nested: nested.map((name) => toProject(repository.prefix, name)), warnings };
+    const shown = (name: string) => toProject(repository.prefix, name);
+    return {
+      tree,
+      commit,
+      nested: nested.map(shown),
+      warnings,
+      unkept: unkept.map(({ name, bytes, isNew }) => ({
+        path: shown(name),
+        bytes,
+        kind: isNew ? "created" : "modified",
+      })),
+    };
   });
 }
 
@@ -131,7 +148,7 @@ export async function resetWorktree(repository: Repository, worktree: Worktree, 
 function gather<T>(
   repository: Repository,
   { name, path, apart }: Worktree,
-  { exclude, force = [], isOver = false }: WorktreeLook,
+  { exclude, force = [], isOver = false, bound }: WorktreeLook,
   use: (found: FilesTree, index: string) => Promise<T>,
 ): Promise<T> {
   const raw = (paths: readonly string[]) => paths.map((one) => fromProject(repository.prefix, one));
@@ -146,6 +163,7 @@ function gather<T>(
       apart: raw(apart),
       force: raw(force),
       isOver,
+      bound: bound && { ...bound, counts: (name) => bound.counts(toProject(repository.prefix, name)) },
     },
     use,
   );

@@ -157,6 +157,8 @@ const bodies = {
     removed: count,
     /** Those that the phase does not own. */
     outside: paths,
+    /** Of these, what was too large to be kept: the commit has it as it was. */
+    unkept: is.optional(paths),
   },
   "attempt.finished": {
     phase: about,

@@ -109,8 +109,9 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     attemptOf(session, event).placed = { worktree: event.worktree, base: event.base };
   },
   "attempt.changed": (session, event) => {
-    const { base, commit, files, total, added, removed, outside } = event;
-    attemptOf(session, event).changes = { base, commit, files, total, added, removed, outside };
+    const { base, commit, files, total, added, removed, outside, unkept } = event;
+    const kept = unkept === undefined ? {} : { unkept };
+    attemptOf(session, event).changes = { base, commit, files, total, added, removed, outside, ...kept };
   },
   "attempt.finished": (session, event) => {
     const attempt = attemptOf(session, event);
