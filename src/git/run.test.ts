@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { searchPath } from "../search-path.ts";
 import { runGit } from "./run.ts";
+import { allowGit, limitGit, stopGit, wasStopped, watchGit } from "./running.ts";
 
 let base: string;
 const path = process.env.PATH;
@@ -126,5 +127,51 @@ describe("a call of git", () => {
   it("is refused when there is no git", async () => {
     process.env.PATH = base;
     await expect(runGit({ args: ["x"], cwd: base })).rejects.toThrow("git is not installed, or not on the PATH");
+  });
+});
+
+describe("git that is stopped", () => {
+  afterEach(allowGit);
+  const failure = (call: Promise<unknown>) =>
+    call.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  it("ends at once, also when it ignores that, and none starts any more", async () => {
+    standIn("trap '' TERM; echo > started; sleep 60");
+    const began = performance.now();
+    const waiting = failure(runGit({ args: ["gc"], cwd: base }));
+    while (!existsSync(join(base, "started"))) await new Promise((resolve) => setTimeout(resolve, 10));
+    stopGit();
+    const error = await waiting;
+    expect(error).toMatchObject({ code: "environment", message: "git gc failed: Maestro was told to stop" });
+    expect(wasStopped(new Error("wrapped", { cause: error }))).toBe(true);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(true);
+    allowGit();
+    standIn("exit 3");
+    expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(false);
+  });
+
+  it("is the one that takes longer than a limit, and with it all others", async () => {
+    standIn("sleep 60");
+    const lift = limitGit(200);
+    expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(true);
+    lift();
+    allowGit();
+    standIn("sleep 0.4");
+    await runGit({ args: ["gc"], cwd: base });
+  });
+
+  it("is known by its process group to whoever watches, from its start to its end", async () => {
+    standIn("exit 0");
+    const seen: string[] = [];
+    const leave = watchGit({ started: (group) => seen.push(`+${group}`), ended: (group) => seen.push(`-${group}`) });
+    await runGit({ args: ["x"], cwd: base });
+    leave();
+    await runGit({ args: ["x"], cwd: base });
+    expect(seen).toHaveLength(2);
+    expect(seen[1]).toBe(seen[0]?.replace("+", "-"));
   });
 });
