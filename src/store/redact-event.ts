@@ -18,7 +18,7 @@ const names = new Set(
     "type status from to result outcome error_type code execution_mode signal granted",
     "session_id id phase agent agents blocked_by current_phase owner run runtime model batch by_agent",
     "worktree base commit tree hash hashes",
-    "path paths files files_created files_modified files_deleted created modified deleted outside",
+    "path paths files files_created files_modified files_deleted created modified deleted outside unkept",
     "moves superseded session_to journal_to implementation_plan design_document",
     "started completed updated timestamp until",
   ].flatMap((line) => line.split(" ")),
