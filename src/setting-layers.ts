@@ -39,7 +39,7 @@ export function staysInside(path: string): boolean {
   return !names.some((name) => name === ".." || name.toLowerCase() === ".git");
 }
 
-export function layerWith(name: string, layers: readonly Layer[]): Layer | undefined {
+function layerWith(name: string, layers: readonly Layer[]): Layer | undefined {
   return layers.find(([, variables]) => given(variables, name) !== undefined);
 }
 

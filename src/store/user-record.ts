@@ -98,7 +98,7 @@ function notOwn(path: string): MaestroError {
 }
 
 /** An absolute path: where programs keep what must outlast a restart. A relative value is no place at all. */
-export function userStateRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
+function userStateRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const { join, isAbsolute } = platform === "win32" ? win32 : posix;
   const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
   const given = absolute(env.XDG_STATE_HOME);
