@@ -52,11 +52,24 @@ export function refuse(name: string, expected: string, value: string, source: Se
 export function layersOf(projectRoot: string, env: Environment): Layer[] {
   // In a worktree the state is the project's, whatever the extension's own settings say of it.
   const attempt = given(env, ATTEMPT_STATE_DIR);
+  const project = readEnvFile(`${projectRoot}/.env`);
+  const exported = isInsideCli(env) ? withoutShared(env, project) : env;
   return [
-    ["environment", attempt === undefined ? env : { ...env, [STATE_DIR]: attempt }],
-    ["workspace .env", readEnvFile(`${projectRoot}/.env`)],
+    ["environment", attempt === undefined ? exported : { ...exported, [STATE_DIR]: attempt }],
+    ["workspace .env", project],
     ["extension .env", readEnvFile(`${extensionHome(env)}/.env`)],
   ];
+}
+
+function isInsideCli(env: Environment): boolean {
+  return given(env, "GEMINI_CLI") !== undefined || given(env, "GEMINI_PROJECT_DIR") !== undefined;
+}
+
+/** Gemini CLI hands a project's values for the extension's settings to hooks and servers as if the user had exported them. */
+function withoutShared(env: Environment, project: Environment): Environment {
+  const shared = Object.keys(project).filter((name) => name.startsWith("MAESTRO_") && project[name] === env[name]);
+  if (shared.length === 0) return env;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !shared.includes(name)));
 }
 
 /** The extension's own directory as the user installed it: where its `.env` is. */

@@ -114,6 +114,16 @@ describe("a project's .env (C48)", () => {
     expect(cautions).toEqual([]);
   });
 
+  it("is not taken for the user's own when Gemini CLI hands its values to a hook or a server", () => {
+    inProject("MAESTRO_STATE_DIR=/etc/maestro\nMAESTRO_EXECUTION_MODE=parallel");
+    const handed = { MAESTRO_STATE_DIR: "/etc/maestro", MAESTRO_EXECUTION_MODE: "parallel" };
+    for (const sign of [{ GEMINI_CLI: "1" }, { GEMINI_PROJECT_DIR: project }]) {
+      const { values } = resolve({ ...handed, ...sign });
+      expect(values).toMatchObject({ MAESTRO_STATE_DIR: ".gemini", MAESTRO_EXECUTION_MODE: "ask" });
+    }
+    expect(resolve({ MAESTRO_STATE_DIR: "/other", GEMINI_CLI: "1" }).values.MAESTRO_STATE_DIR).toBe("/other");
+  });
+
   it("proposes an execution mode", () => {
     inProject("MAESTRO_EXECUTION_MODE=sequential");
     expect(resolve()).toMatchObject({ values: { MAESTRO_EXECUTION_MODE: "ask" }, proposedMode: "sequential" });

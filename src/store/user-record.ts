@@ -2,14 +2,14 @@
 // project. It lies outside of every project, so that nothing a repository ships can say it.
 
 import { createHash } from "node:crypto";
-import { lstatSync, realpathSync } from "node:fs";
+import { closeSync, constants, fsyncSync, lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import type { Environment } from "../setting-layers.ts";
 import { Directory, ioError } from "./contained.ts";
-import { replaceDurably } from "./durable.ts";
+import { writeAll } from "./durable.ts";
 import { makeDirectories } from "./make-directories.ts";
 
 /** What can be agreed to, each in a directory of its own. */
@@ -57,7 +57,7 @@ export class UserRecord {
       if (!isOwn(this.#root) || !isOwn(path)) throw notOwn(isOwn(this.#root) ? path : this.#root);
       const directory = Directory.openRoot(path);
       try {
-        replaceDurably(directory, `${key}.json`, `${JSON.stringify(content)}\n`);
+        write(directory, `${key}.json`, `${JSON.stringify(content)}\n`);
         prune(directory);
       } finally {
         directory.close();
@@ -66,6 +66,18 @@ export class UserRecord {
       throw ioError("write", path, error);
     }
   }
+}
+
+/** That the file is there is the agreement, and what it holds is for people: nothing is gained by replacing it in one step. */
+function write(directory: Directory, name: string, content: string): void {
+  const fd = directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+  try {
+    writeAll(fd, Buffer.from(content), "write");
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  directory.sync();
 }
 
 function prune(directory: Directory): void {

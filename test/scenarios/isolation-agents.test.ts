@@ -233,8 +233,8 @@ describe("what an agent leaves in its worktree", () => {
     agent("pipes", ["real.txt"], ["shell", "mkfifo pipe; mkdir empty"], ["write", ["real.txt", "r\n"]]),
     agent(
       "states",
-      [".gemini/settings.json"],
-      ["write", [".gemini/settings.json", "{}"]],
+      [".gemini/notes.json"],
+      ["write", [".gemini/notes.json", "{}"]],
       ["write", [".gemini/state/x", "x\n"]],
     ),
     bystander,
@@ -248,7 +248,7 @@ describe("what an agent leaves in its worktree", () => {
       expect(project.list("odd")).toEqual(["bell\u0007", "we\nird"]);
       expect(project.errorsOf("latin")).toContain("its name is not UTF-8");
       expect(project.exists("bad") || project.exists("pipe") || project.exists("empty")).toBe(false);
-      expect(project.read("real.txt") + project.read(".gemini/settings.json")).toBe("r\n{}");
+      expect(project.read("real.txt") + project.read(".gemini/notes.json")).toBe("r\n{}");
       expect(project.exists(".gemini/state/x")).toBe(false);
       expect(project.eventsOf("latin", "phase.moved").at(-1)?.to).toBe("failed");
       expect(run.stderr).not.toContain("could not be removed");

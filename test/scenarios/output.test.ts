@@ -30,7 +30,7 @@ function hostileSession(project: Project): void {
     warnings: [evil],
   };
   const text = { title: evil, description: evil, validation_criteria: [evil], validation: [evil] };
-  const started = { phase: "1", attempt: 1, agent, run: "r", runtime: "gemini", model: evil };
+  const started = { phase: "1", attempt: 1, agent, run: "r", runtime: "gemini", model: "gemini-2.5-pro" };
   const files = { batch: "b", name: "coder.p1-1", prompt_bytes: 1, timeout_ms: 1 };
   const error = {
     agent,

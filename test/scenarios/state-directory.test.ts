@@ -65,7 +65,7 @@ describe("a session in a git repository", () => {
   });
 
   it("is kept from commands that take also what is ignored", () => {
-    const command = "git clean -fdx";
+    const command = "git stash --all";
     const input = { tool_name: "run_shell_command", tool_input: { command } };
     const judged = () => [
       project.maestro(["guard", "check", command]).code,

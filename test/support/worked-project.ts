@@ -1,6 +1,6 @@
 // A project in git with a session whose attempts have left their work, as an engine records and keeps it. No engine runs.
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { changesBetween } from "../../src/git/changes.ts";
 import { commitTree } from "../../src/git/commit.ts";
@@ -78,6 +78,9 @@ export class WorkedProject {
   createSession(phases: PhaseSpec[] = [{ id: 1 }], title = "Task API"): void {
     if (!existsSync(join(this.path, ".gemini"))) {
       copySession(this.path, planText(phases, title));
+      // What the user has agreed to lies in the home, which is elsewhere here.
+      cpSync(join(this.path, ".home"), join(this.git.base, "home"), { recursive: true });
+      rmSync(join(this.path, ".home"), { recursive: true });
       return;
     }
     const path = join(this.path, planPath);

@@ -1,0 +1,219 @@
+// What a repository ships is not believed: its session, its journal, its .env. The built command, as a user types it in a fresh clone.
+
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { SessionEvent } from "../../src/session/events.ts";
+import { everyEvent, journalOf, withField } from "../support/forged.ts";
+import { createSession, Project, planText } from "../support/project.ts";
+import { begin, eventsOf, move, phase, reported } from "../support/sample-session.ts";
+
+/** A clone below a directory of its own, so that whatever leaves it is seen. */
+function clone(): Project {
+  const project = new Project();
+  onTestFinished(() => project.remove());
+  addAgent(project);
+  return project;
+}
+
+/** Leaves a mark when it is started. */
+function addAgent(project: Project): void {
+  project.write(".bin/gemini", `#!/bin/sh\ncat >/dev/null; touch "${project.path}/started"; exit 1\n`);
+  chmodSync(join(project.path, ".bin", "gemini"), 0o755);
+}
+
+const started = (project: Project) => project.exists("started");
+const environment = (project: Project) => ({
+  PATH: `${project.path}/.bin:${process.env.PATH}`,
+  MAESTRO_MAX_RETRIES: "0",
+});
+const maestro = (project: Project, ...args: string[]) => project.maestro(args, { env: environment(project) });
+
+const phases = [phase("1", { validation: ["touch validated"] }), phase("2", { validation: ["touch validated"] })];
+const plain = (events: { seq: number; ts: string }[]) => events.map(({ seq: _, ts: __, ...event }) => event);
+
+/** Its mode is chosen, one phase is in progress and reported, the other one waits. */
+const shipped = plain(eventsOf(phases, [move(1, "1", "pending", "in_progress"), reported(2, "1")])) as SessionEvent[];
+const ship = (project: Project, events: readonly unknown[]) =>
+  project.write(".gemini/state/progress.jsonl", journalOf(events));
+
+describe("a session that came with a repository", () => {
+  it.each([["resume"], ["resume", "--yes"], ["resume", "--mode", "parallel"], ["resume", "--detach"]])(
+    "is shown with its commands and starts nothing: maestro %s %s",
+    (...args) => {
+      const project = clone();
+      ship(project, shipped);
+      const { code, stderr } = maestro(project, ...args.filter((word) => word !== undefined));
+      expect([code, started(project), project.exists("validated")]).toEqual([4, false, false]);
+      expect(stderr).toContain("You did not start session 2026-02-14-task-api on this machine");
+      expect(stderr).toContain("runs: touch validated");
+      expect(stderr).toContain("maestro resume --accept-session");
+    },
+  );
+
+  it("does not have its commands run by verify either", () => {
+    const project = clone();
+    ship(project, shipped);
+    const { code, stderr } = maestro(project, "verify", "1");
+    expect([code, project.exists("validated")]).toEqual([3, false]);
+    expect(stderr).toContain("was not started by you on this machine: its commands are not run");
+  });
+
+  it("runs once it is accepted, and is not asked about again", () => {
+    const project = clone();
+    ship(project, shipped);
+    maestro(project, "resume", "--accept-session", "--accept-plan-change");
+    expect(started(project) && project.exists("validated")).toBe(true);
+    expect(maestro(project, "resume").stderr).not.toContain("You did not start");
+  });
+
+  it("is asked about again when its plan is no longer what was accepted", () => {
+    const project = clone();
+    ship(project, shipped);
+    maestro(project, "resume", "--accept-session");
+    const other = withField(shipped, [0, "plan", "phases", 1, "validation", 0], "touch elsewhere");
+    ship(project, other);
+    const { code, stderr } = maestro(project, "resume", "--yes");
+    expect([code, project.exists("elsewhere")]).toEqual([4, false]);
+    expect(stderr).toContain("runs: touch elsewhere");
+  });
+
+  it("is not accepted by a record that the repository ships with it", () => {
+    const project = clone();
+    ship(project, shipped);
+    for (const folder of [".gemini/sessions", ".local/state/maestro/sessions"]) project.write(`${folder}/x.json`, "{}");
+    expect(maestro(project, "resume", "--yes").code).toBe(4);
+  });
+
+  it("is not accepted by records that other users can write", () => {
+    const project = clone();
+    createSession(project, [{ id: 1 }], "parallel");
+    const records = join(project.path, ".home/.local/state/maestro/sessions");
+    chmodSync(records, 0o777);
+    expect(maestro(project, "resume").stderr).toContain("You did not start session");
+    chmodSync(records, 0o700);
+    expect(maestro(project, "resume").stderr).not.toContain("You did not start session");
+  });
+
+  it("is not one that the user made here: that goes on without a question", () => {
+    const project = new Project();
+    onTestFinished(() => project.remove());
+    createSession(project, [{ id: 1 }], "parallel");
+    addAgent(project);
+    expect(maestro(project, "resume").stderr).not.toContain("You did not start");
+    expect(started(project)).toBe(true);
+  });
+
+  it("is not made the user's own by being taken over from a view", () => {
+    const project = clone();
+    createSession(project, [{ id: 1 }], "parallel");
+    const view = project.read(".gemini/state/active-session.md").replace(/\n<!-- maestro:view[^\n]*\n$/, "\n");
+    const other = clone();
+    other.write(".gemini/state/active-session.md", view);
+    expect(maestro(other, "status").code).toBe(0);
+    expect([maestro(other, "resume", "--yes").code, started(other)]).toEqual([4, false]);
+  });
+});
+
+describe("a journal that came with a repository", () => {
+  it("cannot make maestro diff write a file", () => {
+    const project = clone();
+    const victim = project.write(".home/.bashrc", "mine\n");
+    project.run("git", ["init", "-q"]);
+    const at = everyEvent().findIndex(({ type }) => type === "attempt.changed");
+    ship(project, withField(everyEvent(), [at, "base"], `--output=${victim}`));
+    const { code, stderr } = maestro(project, "diff", "1");
+    expect(code).toBe(1);
+    expect(stderr.match(/^ERROR: /gm)).toHaveLength(1);
+    expect(stderr).toContain("attempt.changed: base must be a full object id");
+    expect(project.read(".home/.bashrc")).toBe("mine\n");
+    const kept = project.list(".gemini/state").filter((name) => name.startsWith("progress.jsonl"));
+    expect(kept).toContain("progress.jsonl");
+  });
+
+  it.each(["../../../escaped", "/tmp/escaped", "a/b", "..", "-x", "a\\b"])(
+    "cannot lead out of the project by the session id %j",
+    (id) => {
+      const project = clone();
+      const inside = join(project.path, "deep", "project");
+      mkdirSync(join(inside, ".gemini", "state"), { recursive: true });
+      writeFileSync(
+        join(inside, ".gemini", "state", "progress.jsonl"),
+        journalOf(withField(shipped, [0, "session_id"], id)),
+      );
+      for (const verb of [["status"], ["archive"], ["resume", "--accept-session"], ["abort"], ["report"]]) {
+        const { stderr } = project.maestro(verb, { cwd: inside, env: environment(project) });
+        expect(stderr).toContain("session_id must be the id of a session");
+      }
+      expect([started(project), existsSync(join(project.path, "escaped")), project.list("deep")]).toEqual([
+        false,
+        false,
+        ["project"],
+      ]);
+    },
+  );
+
+  it("cannot name the files of an attempt outside of its batch", () => {
+    const project = clone();
+    project.write("secret.log", "the secret\n");
+    const events = plain(
+      eventsOf(phases, [move(1, "1", "pending", "in_progress"), begin(2, "1", 1, { name: "../../../../secret" })]),
+    );
+    ship(project, events);
+    const { code, stdout, stderr } = maestro(project, "logs", "1");
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("attempt.started: name must be a name");
+  });
+});
+
+describe("a project's .env", () => {
+  const withPlan = () => {
+    const project = clone();
+    project.write("plan.md", planText([{ id: 1 }]));
+    return project;
+  };
+
+  it("runs no setup command and says so", () => {
+    const project = withPlan();
+    project.write(".env", `MAESTRO_WORKTREE_SETUP="touch ${project.path}/set-up"\n`);
+    const { stderr } = maestro(project, "run", "plan.md", "--mode", "parallel");
+    expect(project.exists("set-up")).toBe(false);
+    expect(stderr).toContain(`MAESTRO_WORKTREE_SETUP in ${project.path}/.env is ignored: it is a command`);
+    expect(stderr).toContain("export MAESTRO_WORKTREE_SETUP=");
+  });
+
+  it.each(["parallel", "sequential"])("does not consent for the user: MAESTRO_EXECUTION_MODE=%s", (mode) => {
+    const project = withPlan();
+    project.write(".env", `MAESTRO_EXECUTION_MODE=${mode}\n`);
+    const { code, stderr } = maestro(project, "run", "plan.md");
+    expect([code, started(project)]).toEqual([4, false]);
+    expect(stderr).toContain(`The project's .env proposes ${mode} mode`);
+  });
+
+  it("makes no directory outside of the project", () => {
+    const project = withPlan();
+    const target = join(project.path, ".home", ".ssh");
+    project.write(".env", `MAESTRO_STATE_DIR=${target}\n`);
+    maestro(project, "workspace");
+    maestro(project, "session", "create", "plan.md");
+    expect([existsSync(target), project.exists(".gemini/state/progress.jsonl")]).toEqual([false, true]);
+  });
+
+  it.each(["/etc/passwd", "secret-link.json"])("shows nothing of a file as prices: %s", (file) => {
+    const project = withPlan();
+    project.write("inside/secret.txt", "hunter2-is-the-password\n");
+    project.run("ln", ["-s", "/etc/passwd", "secret-link.json"]);
+    project.write(".env", `MAESTRO_PRICES=${file}\n`);
+    const { stdout, stderr } = maestro(project, "run", "plan.md", "--dry-run");
+    expect(`${stdout}${stderr}`).not.toContain("root:");
+  });
+
+  it("shows nothing of a file in the project that is not JSON", () => {
+    const project = withPlan();
+    project.write("notes.txt", "hunter2-is-the-password\n");
+    project.write(".env", "MAESTRO_PRICES=notes.txt\n");
+    const { code, stderr } = maestro(project, "run", "plan.md", "--dry-run");
+    expect([code, stderr.includes("hunter2")]).toEqual([3, false]);
+    expect(stderr).toContain("not JSON");
+  });
+});
