@@ -1,24 +1,29 @@
 // What an agent at work on a phase may not do with the command line: start another engine, and decide about its own session.
 
-import { RUN_MARKER } from "../engine/tree.ts";
+import { isInsideAttempt, refuseDecision } from "../engine/inside-attempt.ts";
 import { MaestroError } from "../errors.ts";
+import { resolveStateDirectory } from "../setting-layers.ts";
+import { locateState, type StateLocation } from "../store/location.ts";
 import type { Io } from "./io.ts";
 
 /** No orchestra inside an orchestra. */
 export function refuseInsideAttempt(io: Io): void {
-  if (!isInside(io)) return;
+  if (!isInsideAttempt(io.env, stateOf(io))) return;
   const phase = io.env.MAESTRO_PHASE ? ` (phase ${io.env.MAESTRO_PHASE})` : "";
   const message = `This is already an attempt of Maestro${phase}: it cannot start another engine`;
   throw new MaestroError("environment", message, { hint: "Do the work of the phase yourself and hand it over." });
 }
 
 export function refuseDecisionInsideAttempt(io: Io): void {
-  if (!isInside(io)) return;
-  throw new MaestroError("environment", "This is an attempt of Maestro: it does not decide about its own session", {
-    hint: "Say in your report what should be decided.",
-  });
+  refuseDecision(io.env, stateOf(io));
 }
 
-function isInside({ env }: Io): boolean {
-  return Boolean(env.MAESTRO_ATTEMPT) || Boolean(env[RUN_MARKER]);
+/** Undefined where the settings name no directory: the verb itself says so. */
+function stateOf({ cwd, env }: Io): StateLocation | undefined {
+  try {
+    return locateState(cwd, resolveStateDirectory(cwd, env));
+  } catch (error) {
+    if (error instanceof MaestroError) return undefined;
+    throw error;
+  }
 }

@@ -87,6 +87,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
 
   if (isWanted("stop")) {
     verb(maestro, "stop", "end the running engine; the session can be resumed")
+      .hook("preAction", () => refuseDecisionInsideAttempt(io))
       .option("--force", "kill it; its agents end with it")
       .addOption(json())
       .addHelpText("after", examples("maestro stop", "maestro stop --force"))
@@ -209,6 +210,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .option("--fix", "set a broken session file aside, go on from what is left, and clear away what runs left behind")
       .addHelpText("after", examples("maestro doctor", "maestro doctor --fix"))
       .action(async (options) => {
+        if (options.fix) refuseDecisionInsideAttempt(io);
         const { doctor } = await import("./check-verbs.ts");
         verdict(await doctor(io, options, verbNames(program(io, verdict))));
       });
@@ -315,6 +317,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
       .addHelpText("after", examples("maestro agents check", "maestro agents check --json"))
       .action(does(async () => (await import("./check-verbs.ts")).agentsCheck));
     verb(agents, "install-policies", "put the tiers into your own policies of Gemini CLI, where nothing overrules them")
+      .hook("preAction", () => refuseDecisionInsideAttempt(io))
       .option("--remove", "take them back, but for files that were edited")
       .option("--dry-run", "say what would be done, and do nothing")
       .addOption(json())

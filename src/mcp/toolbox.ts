@@ -1,6 +1,7 @@
 // All tools and what they work with: one store for the life of the server, settings looked up for every call. A call never throws; what
 // goes wrong is an answer.
 
+import { refuseDecision } from "../engine/inside-attempt.ts";
 import { projectRedactor } from "../redact.ts";
 import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
@@ -61,6 +62,8 @@ export class Toolbox {
     try {
       const { action, input } = readInput(offered.tool, args);
       const context = this.#context();
+      // An attempt may start a server without the variables that name it.
+      if (offered.offeredTo === "techlead" && !offered.readOnly) refuseDecision(context.env, context.location);
       const answer = await action.run(context, cleaned(input, context.redact));
       return { content: [{ type: "text", text: answerText(this.#withWarnings(answer)) }] };
     } catch (error) {
