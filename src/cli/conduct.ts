@@ -1,8 +1,9 @@
 // Carries a session out: builds what the engine needs, lets it run in front of the user's eyes, and says what came of it.
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isAncestor } from "../engine/ancestors.ts";
 import { Engine, type EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
 import { Lifeline } from "../engine/lifeline.ts";
@@ -22,6 +23,8 @@ import { openBatch, policyPath } from "../store/batch.ts";
 import { delegationsElsewhere } from "../store/delegations.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
+import { JournalWatch } from "../store/journal-watch.ts";
+import { judgeFor } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { agentEnvironment } from "./agent-environment.ts";
 import { redactorOf, rosterOf } from "./context.ts";
@@ -56,7 +59,7 @@ export interface Conducting {
 /** Drives the active session to its end, or to where somebody has to decide. */
 export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd> {
   const { store, engine: limits, runtime } = conducting;
-  const release = claimEngine(store.location);
+  const release = claimEngine(store.location, { drives: true });
   try {
     const session = requireSession(store.session);
     const run = randomHex(8);
@@ -85,8 +88,8 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
     });
     const leave = io.onSignal((signal) => engine.stop(signal), true);
     let hide: (() => void) | undefined;
-    store.keepOpen();
     try {
+      store.keepOpen(new JournalWatch({ judge: judgeFor(store.location), now: io.now, warn: parts.warn }));
       hide = showRun(io, store, engine, conducting.display);
       conducting.begun?.();
       return await engine.run();
@@ -186,16 +189,6 @@ export function idleSession(store: SessionStore): Session | undefined {
     });
   }
   return session;
-}
-
-/** Whether this process was started by that one, or by somebody it started. Linux only: elsewhere nobody is. */
-function isAncestor(pid: number): boolean {
-  for (let at = process.ppid; at > 1; ) {
-    if (at === pid) return true;
-    const status = existsSync(`/proc/${at}/status`) ? readFileSync(`/proc/${at}/status`, "utf8") : "";
-    at = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
-  }
-  return false;
 }
 
 /** Where a program is on PATH; undefined when it is not. */

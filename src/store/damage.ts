@@ -1,13 +1,18 @@
 // Bytes that cannot be read: what is said about them, and how they are kept. Nothing here throws a byte away without a word.
 
-import { MaestroError } from "../errors.ts";
+import { errno, MaestroError } from "../errors.ts";
 import { type Directory, ioError } from "./contained.ts";
-import { readRegular, shownPath } from "./durable.ts";
+import type { JudgeChange } from "./driven.ts";
+import { isTemporary, readRegular, shownPath } from "./durable.ts";
+import { drivingEngine } from "./engine-lock.ts";
 import type { Journal } from "./journal.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
-import type { StateLocation } from "./location.ts";
+import { inState, type StateLocation } from "./location.ts";
+import { hasLitter, isAbandoned, LOCK_FILE } from "./lock.ts";
+import { hasQuarantined } from "./quarantined.ts";
 import type { Decoded, JournalFault } from "./record.ts";
 import { keepCopy, MAX_VIEW_BYTES } from "./view-file.ts";
+import { manifest } from "./workspace.ts";
 
 interface Teller {
   now: () => Date;
@@ -27,6 +32,16 @@ export function dropTail(directory: Directory, journal: Journal, tail: Decoded["
     warn(`Dropped an unfinished record at the end of the journal (${where}): a write was interrupted`);
   }
   journal.cutTail(directory);
+}
+
+/** Under the lock: what a killed engine has put in quarantine, and not cut off yet. A process without a judge leaves that to the next. */
+export function finishQuarantine(
+  directory: Directory,
+  journal: Journal,
+  { now, warn, judgeChange }: Teller & { judgeChange?: JudgeChange },
+): void {
+  if (judgeChange === undefined || !hasQuarantined(directory) || drivingEngine(directory) !== undefined) return;
+  journal.finishQuarantine(directory, now(), { judge: judgeChange, now, warn });
 }
 
 /** The file stays where it is; a copy is put aside, so that no repair can lose it. Null when there is none to be had. */
@@ -51,7 +66,21 @@ export function brokenHint(kept: string | null): string {
   return `${copy}Run "maestro doctor" to see what can be done.`;
 }
 
-export function gone(location: StateLocation): MaestroError {
+/** What killed writers left in any directory of the state tree. */
+export function hasLeftovers(location: StateLocation, state: Directory): boolean {
+  if (hasLitter(state, LOCK_FILE) || isAbandoned(state, LOCK_FILE) || hasQuarantined(state)) return true;
+  return manifest.some((path) => {
+    try {
+      return inState(location, path, (each) => each.list().some(isTemporary)) === true;
+    } catch (error) {
+      // A process that may not look into a directory may not clear it either, and need not to read the session.
+      if (error instanceof MaestroError && ["EACCES", "EPERM"].includes(errno(error.cause) ?? "")) return false;
+      throw error;
+    }
+  });
+}
+
+export function stateGone(location: StateLocation): MaestroError {
   return new MaestroError("environment", `The state directory has disappeared: ${location.shown}/state`, {
     hint: "It was moved or deleted while in use. Nothing was written.",
   });

@@ -1,15 +1,19 @@
 // One engine per session: the lock that a run holds from its first step to its last, and who holds it now.
 
 import { MaestroError } from "../errors.ts";
-import { judge } from "./identity.ts";
+import type { Directory } from "./contained.ts";
+import { judge, ownIdentity } from "./identity.ts";
 import { inState, type StateLocation } from "./location.ts";
 import { claimLock, type LockOwner, readOwner } from "./lock.ts";
 
 const ENGINE_LOCK = ".engine";
 
-/** Takes the lock; returns how to let go. A second engine is refused and told who the first one is. */
-export function claimEngine(location: StateLocation): () => void {
-  const claimed = claim(location);
+/**
+ * Takes the lock; returns how to let go. A second engine is refused and told who the first one is. `drives`: phases are run, as opposed to
+ * one phase that is verified or one change that is brought in.
+ */
+export function claimEngine(location: StateLocation, about: Pick<LockOwner, "drives"> = {}): () => void {
+  const claimed = claim(location, about);
   if (typeof claimed === "function") return claimed;
   throw alreadyRunning(claimed.heldBy);
 }
@@ -20,8 +24,11 @@ export function tryClaimEngine(location: StateLocation): (() => void) | undefine
   return typeof claimed === "function" ? claimed : undefined;
 }
 
-function claim(location: StateLocation): (() => void) | { heldBy: LockOwner | undefined } {
-  const claimed = inState(location, ["state"], (directory) => claimLock(directory, ENGINE_LOCK));
+function claim(
+  location: StateLocation,
+  about: Pick<LockOwner, "drives"> = {},
+): (() => void) | { heldBy: LockOwner | undefined } {
+  const claimed = inState(location, ["state"], (directory) => claimLock(directory, ENGINE_LOCK, about));
   if (claimed === undefined) throw new MaestroError("environment", `There is no state directory: ${location.shown}`);
   return "heldBy" in claimed ? claimed : () => void inState(location, ["state"], claimed.release);
 }
@@ -30,6 +37,14 @@ function claim(location: StateLocation): (() => void) | { heldBy: LockOwner | un
 export function runningEngine(location: StateLocation): LockOwner | undefined {
   const owner = inState(location, ["state"], (directory) => readOwner(directory, ENGINE_LOCK));
   return owner === undefined || judge(owner) === "dead" ? undefined : owner;
+}
+
+/** Another process that runs the session's phases now. */
+export function drivingEngine(state: Directory): LockOwner | undefined {
+  const owner = readOwner(state, ENGINE_LOCK);
+  if (owner?.drives !== true || judge(owner) === "dead") return undefined;
+  const { pid, namespace } = ownIdentity();
+  return owner.pid === pid && owner.namespace === namespace ? undefined : owner;
 }
 
 function alreadyRunning(owner: LockOwner | undefined): MaestroError {

@@ -15,6 +15,8 @@ import { judge, ownIdentity, type ProcessIdentity } from "./identity.ts";
 export interface LockOwner extends ProcessIdentity {
   token: string;
   since: string;
+  /** Of the lock of an engine: it runs the session, and judges what other processes record. */
+  drives?: true;
 }
 
 /** The lock of a session, in its state directory. */
@@ -64,8 +66,9 @@ export function withLock<T>(directory: Directory, name: string, work: () => T, o
 export function claimLock(
   directory: Directory,
   name: string,
+  about: Pick<LockOwner, "drives"> = {},
 ): { release: (directory: Directory) => void } | { heldBy: LockOwner | undefined } {
-  const owner = newOwner();
+  const owner = { ...newOwner(), ...about };
   const started = performance.now();
   const unreadable = { inode: 0, since: started };
   for (;;) {

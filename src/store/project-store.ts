@@ -1,9 +1,12 @@
-// The store of a project with all that a front door wants of it: it judges edits of the view, and remembers which sessions the user began.
+// The store of a project with all that a front door wants of it: it judges edits of the view and what may be recorded beside an engine, and
+// remembers which sessions the user began.
 
 import type { FrozenPlan } from "../session/events.ts";
 import { planFingerprint } from "../session/fingerprint.ts";
+import { judgeForeign } from "../session/foreign-event.ts";
 import type { Environment } from "../setting-layers.ts";
-import type { StateLocation } from "./location.ts";
+import type { JudgeChange } from "./driven.ts";
+import { recordedPath, type StateLocation } from "./location.ts";
 import { SessionStore, type StoreOptions } from "./session-store.ts";
 import { isForgettable, UserRecord } from "./user-record.ts";
 import { reviewView } from "./view-review.ts";
@@ -31,6 +34,7 @@ export function projectStore(
   };
   return new SessionStore(location, {
     ...options,
+    judgeChange: judgeFor(location),
     review: (session, text, sessionAt) => reviewView(session, text, maxRetries(), sessionAt),
     vouch: (events, session) => {
       for (const event of events) {
@@ -39,4 +43,9 @@ export function projectStore(
       }
     },
   });
+}
+
+/** The same for the door that writes and for the engine that reads. */
+export function judgeFor(location: StateLocation): JudgeChange {
+  return (session, change) => judgeForeign(session, change, { stateDir: recordedPath(location) });
 }

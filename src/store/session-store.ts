@@ -7,25 +7,18 @@ import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
 import type { Directory } from "./contained.ts";
-import { brokenHint, dropTail, faultReason, gone, keepBroken } from "./damage.ts";
-import { isTemporary, readRegular, shownPath, sweepTemporaries } from "./durable.ts";
+import { brokenHint, dropTail, faultReason, finishQuarantine, hasLeftovers, keepBroken, stateGone } from "./damage.ts";
+import { type JudgeChange, refuseForeign, refuseWhileDriven, whyUnadopted } from "./driven.ts";
+import { readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { Journal } from "./journal.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
+import type { JournalWatch } from "./journal-watch.ts";
 import { inState, type StateLocation } from "./location.ts";
-import {
-  dropClaim,
-  hasLitter,
-  isAbandoned,
-  LOCK_FILE,
-  type LockOwner,
-  newOwner,
-  sweepMarkers,
-  withLock,
-} from "./lock.ts";
+import { dropClaim, LOCK_FILE, type LockOwner, newOwner, sweepMarkers, withLock } from "./lock.ts";
 import { lateRedactor, redactedEvent } from "./redact-event.ts";
-import { MAX_VIEW_BYTES, setAside } from "./view-file.ts";
+import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view-file.ts";
 import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
-import { ensureWorkspace, hideFromGit, manifest } from "./workspace.ts";
+import { ensureWorkspace, manifest, tryHiding } from "./workspace.ts";
 
 /** How often a view that somebody keeps writing is judged anew before it is left to the next process. */
 const MAX_DRAWING_ATTEMPTS = 5;
@@ -42,6 +35,8 @@ export interface StoreOptions extends ViewOptions {
   viewDelayMs?: number;
   /** How long to wait for somebody else's change. */
   lockWaitMs?: number;
+  /** What may be recorded while another process runs the session; absent: nothing. */
+  judgeChange?: JudgeChange;
 }
 
 /** One change: what it sees, and the events it answers with. */
@@ -72,12 +67,17 @@ export class SessionStore {
   constructor(location: StateLocation, options: StoreOptions) {
     this.location = location;
     this.#options = options;
-    this.#view = new ViewKeeper(options);
+    const unadopted = (directory: Directory) => whyUnadopted(directory, this.#keeper !== undefined);
+    this.#view = new ViewKeeper(options, unadopted);
     this.redact = options.redact ?? lateRedactor(location.projectRoot);
   }
 
-  /** From now on until `close`, changes come often. */
-  keepOpen(): void {
+  /** From now on until `close`, changes come often, and `watch` judges those of other processes before they are believed. */
+  keepOpen(watch: JournalWatch): void {
+    this.locked((directory) => {
+      this.requireHealthy(directory);
+      this.#journal.watch(directory, watch);
+    });
     this.#keeper = newOwner();
   }
 
@@ -93,10 +93,21 @@ export class SessionStore {
 
   /** Reads what others have recorded and nothing else: whatever needs mending is left to the next change. */
   refresh(): void {
-    inState(this.location, ["state"], (directory) => {
+    const isRefused = inState(this.location, ["state"], (directory) => {
       const read = this.#journal.refresh(directory);
       if ("fault" in read) throw new MaestroError("parse_failed", faultReason(directory, read.fault));
+      return read.refused === true;
     });
+    if (isRefused) this.#clear();
+  }
+
+  /** Other processes must not see for long what an engine refuses. While the lock is held, the next look tries again. */
+  #clear(): void {
+    try {
+      this.locked((directory) => void this.requireHealthy(directory));
+    } catch (error) {
+      if (!(error instanceof MaestroError) || error.code !== "locked") throw error;
+    }
   }
 
   /** Tells `listener` of every event from now on, whoever records it; returns how to stop. */
@@ -133,11 +144,11 @@ export class SessionStore {
     const changed = change();
     if (changed !== undefined) return changed.result;
     // There is no state directory. What is refused without one must not make one.
-    if (this.#journal.session !== undefined) throw gone(this.location);
+    if (this.#journal.session !== undefined) throw stateGone(this.location);
     decide(undefined);
     ensureWorkspace(this.location);
     const made = change();
-    if (made === undefined) throw gone(this.location);
+    if (made === undefined) throw stateGone(this.location);
     return made.result;
   }
 
@@ -160,7 +171,7 @@ export class SessionStore {
         if (this.#journal.session?.seq !== before) this.#journal.sync(directory);
       }
     });
-    if (done === undefined) throw gone(this.location);
+    if (done === undefined) throw stateGone(this.location);
     return done.result;
   }
 
@@ -192,23 +203,14 @@ export class SessionStore {
       const fault = eventFault(event);
       if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
     }
+    const { judgeChange } = this.#options;
+    if (this.#keeper === undefined) refuseForeign(directory, this.#journal.session, events, judgeChange);
     this.#options.vouch?.(events, this.#journal.session);
-    this.#hide();
+    if (!this.#isHidden) tryHiding(this.location, this.#options.warn);
+    this.#isHidden = true;
     this.#journal.append(directory, events, this.#options.now(), isLast);
     this.#undrawn = true;
     this.#scheduleView();
-  }
-
-  /** Once: it is not what anybody came for, and stops nobody. */
-  #hide(): void {
-    if (this.#isHidden) return;
-    this.#isHidden = true;
-    try {
-      hideFromGit(this.location);
-    } catch (error) {
-      if (!(error instanceof MaestroError)) throw error;
-      this.#options.warn(error.message);
-    }
   }
 
   /** Ends the session: its plan documents, its view and its journal move to the archive. */
@@ -226,6 +228,7 @@ export class SessionStore {
   /** Sets aside what cannot be read, until the rest can: the view without its journal, or nothing. Returns what was moved. */
   repair(): string[] {
     const moved = this.locked((directory) => {
+      refuseWhileDriven(directory);
       const files: string[] = [];
       for (
         let state = this.#recover(directory);
@@ -263,6 +266,7 @@ export class SessionStore {
     this.#drawLate(() => this.flush(waitMs));
     const keeper = this.#keeper;
     this.#keeper = undefined;
+    this.#journal.unwatch();
     if (keeper !== undefined) inState(this.location, ["state"], (state) => dropClaim(state, LOCK_FILE, keeper));
   }
 
@@ -302,21 +306,7 @@ export class SessionStore {
   #needsCare(directory: Directory, tail: string): boolean {
     const { session } = this.#journal;
     if (tail !== "none" || session?.archiving) return true;
-    return (!this.#swept && this.#hasLeftovers(directory)) || !this.#view.isCurrent(directory, session);
-  }
-
-  /** What killed writers left in any directory of the state tree. */
-  #hasLeftovers(directory: Directory): boolean {
-    if (hasLitter(directory, LOCK_FILE) || isAbandoned(directory, LOCK_FILE)) return true;
-    return manifest.some((path) => {
-      try {
-        return inState(this.location, path, (each) => each.list().some(isTemporary)) === true;
-      } catch (error) {
-        // Who may not look into a directory may not clear it either, and need not to read the session.
-        if (error instanceof MaestroError && ["EACCES", "EPERM"].includes(errno(error.cause) ?? "")) return false;
-        throw error;
-      }
-    });
+    return (!this.#swept && hasLeftovers(this.location, directory)) || !this.#view.isCurrent(directory, session);
   }
 
   #careFor(directory: Directory): SessionRead {
@@ -339,13 +329,16 @@ export class SessionStore {
 
   /** Under the lock: brings everything on disk into a known state. */
   #recover(directory: Directory): SessionRead {
-    if (!this.#swept) {
+    const isFirst = !this.#swept;
+    if (isFirst) {
       for (const path of manifest) inState(this.location, path, sweepTemporaries);
       sweepMarkers(directory, LOCK_FILE);
       this.#swept = true;
     }
     const read = this.#journal.refresh(directory);
     if ("fault" in read) return this.#broken(directory, faultReason(directory, read.fault), JOURNAL_FILE);
+    if (isFirst) finishQuarantine(directory, this.#journal, this.#options);
+    if (read.refused) this.#quarantine(directory);
     if (read.tail.kind !== "none") dropTail(directory, this.#journal, read.tail, this.#options);
     const revised = this.#journal.session?.revised ?? null;
     if (revised !== null && !this.#journal.session?.archiving) finishRevision(this.location, revised);
@@ -354,6 +347,15 @@ export class SessionStore {
       this.#options.warn(`Finished archiving session ${session_id}, which had been interrupted`);
     }
     return this.#reviewView(directory);
+  }
+
+  /** What was drawn from refused records goes with them. */
+  #quarantine(directory: Directory): void {
+    this.#journal.quarantine(directory, this.#options.now());
+    dropAhead(directory, this.#journal.session?.seq ?? 0);
+    this.#view.forget();
+    this.#undrawn = true;
+    this.#scheduleView();
   }
 
   #finishArchive(directory: Directory): Archived {

@@ -50,6 +50,12 @@ export function writeView(directory: Directory, session: Session, isAsJudged: ()
   return replaceDurably(directory, VIEW_FILE, renderView(session), { confirm: isAsJudged });
 }
 
+/** Removes a rendering of records that were taken back. */
+export function dropAhead(directory: Directory, seq: number): void {
+  const view = inspectView(directory);
+  if (view.kind === "ours" && view.seq > seq) directory.unlink(VIEW_FILE);
+}
+
 /** The sequence number in the marker line of a view, also of one that was edited since. */
 export function markedSeq(text: string): number | undefined {
   const found = lastMarker(text);
@@ -79,7 +85,8 @@ export function setAside(directory: Directory, name: string, tag: string, now: D
 /** Keeps a copy of `bytes` as `<name>.<tag>-<time>`; a copy that is already there is enough. Returns its name. */
 export function keepCopy(directory: Directory, name: string, tag: string, now: Date, bytes: Uint8Array): string {
   for (const entry of directory.list()) {
-    if (!entry.startsWith(`${name}.${tag}-`) || directory.lstat(entry)?.size !== bytes.length) continue;
+    const stat = entry.startsWith(`${name}.${tag}-`) ? directory.lstat(entry) : undefined;
+    if (stat?.isFile() !== true || stat.size !== bytes.length) continue;
     if (readRegular(directory, entry, bytes.length)?.equals(bytes)) return entry;
   }
   const target = freeName(directory, name, tag, now);

@@ -32,6 +32,8 @@ export type ViewVerdict =
 
 export class ViewKeeper {
   readonly #options: ViewOptions;
+  /** Why no edit is adopted now, if none is. */
+  readonly #unadopted: (directory: Directory) => string | undefined;
   /** The file as it was when we last looked at it or drew it, and what it showed. */
   #stamp = "";
   #seq = -1;
@@ -40,8 +42,9 @@ export class ViewKeeper {
   /** There is a view that nobody here can judge: it must not be drawn over. */
   #unjudged = false;
 
-  constructor(options: ViewOptions) {
+  constructor(options: ViewOptions, unadopted: (directory: Directory) => string | undefined) {
     this.#options = options;
+    this.#unadopted = unadopted;
   }
 
   /** True when the view shows the session, or both are absent: nothing to judge and nothing to draw. */
@@ -62,9 +65,12 @@ export class ViewKeeper {
       this.#unjudged = true;
       return { kind: "fine" };
     }
-    const verdict = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text, sessionAt);
+    const found = view.kind === "unreadable" ? refusal(view.reason) : review(session, view.text, sessionAt);
+    const against = found.kind === "same" ? undefined : this.#unadopted(directory);
+    const verdict =
+      against === undefined ? found : refusal(...(found.kind === "refused" ? found.reasons : []), against);
     const shown = shownPath(directory, VIEW_FILE);
-    if (view.kind === "ours" && session !== undefined) {
+    if (view.kind === "ours" && session !== undefined && against === undefined) {
       this.#options.warn(
         `The journal ends at record ${session.seq}, but ${shown} has seen ${view.seq}: records were lost, and what the view tells is taken over`,
       );
@@ -132,6 +138,6 @@ function stampOf(stat: Stats | undefined): string {
   return stat === undefined ? "none" : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }
 
-function refusal(reason: string): ViewReview {
-  return { kind: "refused", reasons: [reason] };
+function refusal(...reasons: string[]): ViewReview {
+  return { kind: "refused", reasons };
 }

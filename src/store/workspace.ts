@@ -43,9 +43,19 @@ export function ensureWorkspace(location: StateLocation, given = location.shown)
  * In a git repository, what is committed, stashed or cleaned must not take a session along, whatever the project ignores. A file of the
  * user's own stays as it is.
  */
-export function hideFromGit(location: StateLocation): void {
+function hideFromGit(location: StateLocation): void {
   if (!isInRepository(join(location.root, ...location.components))) return;
   for (const part of ["state", "parallel"]) inState(location, [part], ignoreAll);
+}
+
+/** Best effort: a failure only warns. */
+export function tryHiding(location: StateLocation, warn: (message: string) => void): void {
+  try {
+    hideFromGit(location);
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    warn(error.message);
+  }
 }
 
 function ignoreAll(directory: Directory): void {

@@ -19,6 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { type Forged, forge } from "../forge.ts";
 
 type Step = [name: string, argument?: unknown];
 
@@ -95,6 +96,11 @@ async function perform(name: string, argument: unknown): Promise<void> {
     append: () => {
       const [path, text] = argument as [string, string];
       appendFileSync(path, text);
+    },
+    /** Writes into the journal as if it were the engine: ["forge", [path, changes]]. */
+    forge: () => {
+      const [path, changes] = argument as [string, Forged[][]];
+      forge(path, changes);
     },
     /** Files, and directories with all they hold. */
     remove: () => rmSync(String(argument), { recursive: true }),

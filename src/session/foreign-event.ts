@@ -1,0 +1,114 @@
+// What another process may record while an engine runs the session: notes, requests for files, and a person's decisions. Pure. The
+// front doors ask before they write, the engine asks before it believes what it reads.
+
+import { decideAbort, ownedFiles } from "./decide-attempt.ts";
+import type { EventOf, SessionEvent } from "./events.ts";
+import { judgeScopeRequest } from "./scope-request.ts";
+import { findPhase, type Session } from "./session.ts";
+import { judgeMove } from "./transitions.ts";
+
+export interface ForeignRules {
+  /** The state directory as it is recorded: no phase may own it. */
+  stateDir: string;
+}
+
+/** `events`: what is to be recorded, which is what was given unless an abort missed something. */
+export type ForeignVerdict = { events: readonly SessionEvent[] } | { refused: string };
+
+/** Judges one whole change. */
+export function judgeForeign(
+  session: Session | undefined,
+  change: readonly SessionEvent[],
+  rules: ForeignRules,
+): ForeignVerdict {
+  if (session === undefined) return { refused: "only the engine starts a session while it runs" };
+  const abort = readAbort(change);
+  if (abort !== undefined) return judgeAbort(session, change, abort);
+  const [event] = change;
+  // A decision is a change of its own, so that each is judged with the one before it taken into account.
+  if (change.length > 1 && !change.every(({ type }) => type === "session.noted")) {
+    return { refused: `${[...new Set(change.map(({ type }) => type))].join(", ")} in one change` };
+  }
+  const reason = event === undefined ? undefined : change.map((one) => whyRefused(session, one, rules)).find(Boolean);
+  return reason === undefined ? { events: change } : { refused: reason };
+}
+
+function whyRefused(session: Session, event: SessionEvent, rules: ForeignRules): string | undefined {
+  if (event.type === "session.noted") {
+    return event.phase === undefined ? undefined : whyUnknown(session, event.phase);
+  }
+  if (event.type === "phase.moved") return whyNoDecision(session, event);
+  if (event.type === "phase.scope_requested") return whyNotGranted(session, event, rules);
+  return `${event.type} is recorded by the engine alone`;
+}
+
+function whyUnknown(session: Session, id: string): string | undefined {
+  return findPhase(session, id) === undefined ? `there is no phase ${JSON.stringify(id)}` : undefined;
+}
+
+/** A failed phase is retried, or a phase is skipped: what `maestro retry` and `maestro skip` record. */
+function whyNoDecision(session: Session, event: EventOf<"phase.moved">): string | undefined {
+  const { from, to, hashes } = event;
+  const phase = findPhase(session, event.phase);
+  if (phase === undefined) return whyUnknown(session, event.phase);
+  const isDecision = event.user_decision === true && (to === "skipped" || (from === "failed" && to === "in_progress"));
+  if (!isDecision) return `phase ${phase.id} is moved from ${from} to ${to} by the engine alone`;
+  if (from !== phase.status) return `phase ${phase.id} is ${phase.status}, not ${from}`;
+  const verdict = judgeMove(session, phase, { to, userDecision: true, maxRetries: 0 });
+  if (!verdict.legal) return verdict.reason;
+  const owned = new Set(to === "in_progress" ? ownedFiles(phase) : []);
+  const other = Object.keys(hashes ?? {}).find((path) => !owned.has(path));
+  return other === undefined ? undefined : `phase ${phase.id} does not own ${JSON.stringify(other)}`;
+}
+
+/** A refusal that is recorded changes nothing; a grant must be one that the engine would give. */
+function whyNotGranted(
+  session: Session,
+  event: EventOf<"phase.scope_requested">,
+  { stateDir }: ForeignRules,
+): string | undefined {
+  const phase = findPhase(session, event.phase);
+  if (phase === undefined) return whyUnknown(session, event.phase);
+  if (!event.granted) return undefined;
+  if (phase.status !== "in_progress") return `phase ${phase.id} is ${phase.status}: it is granted nothing`;
+  if (!phase.agents.includes(event.agent)) return `phase ${phase.id} does not belong to ${event.agent}`;
+  const verdict = judgeScopeRequest(session, phase.id, event.paths, stateDir);
+  if (!verdict.granted) return `phase ${phase.id} is not granted these files: ${verdict.reason}`;
+  const isPlain = JSON.stringify(verdict.paths) === JSON.stringify(event.paths);
+  return isPlain ? undefined : `the paths granted to phase ${phase.id} are not in their plain form`;
+}
+
+interface Abort {
+  reason: string | undefined;
+  summary: string | undefined;
+}
+
+/** What an abort says, when the change is one: phases that end by a person's decision, then the session. */
+function readAbort(change: readonly SessionEvent[]): Abort | undefined {
+  const last = change.at(-1);
+  if (last?.type !== "session.status_set" || last.aborted !== true || last.status !== "failed") return undefined;
+  const moves = change.slice(0, -1);
+  const isEnd = (event: SessionEvent) =>
+    event.type === "phase.moved" && event.user_decision === true && (event.to === "failed" || event.to === "aborted");
+  if (!moves.every(isEnd)) return undefined;
+  const [first] = moves;
+  return { reason: first?.type === "phase.moved" ? first.reason : undefined, summary: last.summary };
+}
+
+/** Which phases an abort ends follows from the session: one that was written beside a forged record still means all that run. */
+function judgeAbort(session: Session, change: readonly SessionEvent[], { reason, summary }: Abort): ForeignVerdict {
+  if (session.status === "completed" || session.aborted || session.archiving !== null) {
+    return { refused: `session ${session.session_id} is over already` };
+  }
+  const said = summary === undefined ? {} : { summary };
+  const events = decideAbort(session, reason, new Date(0)).map((event): SessionEvent => {
+    if (event.type !== "session.status_set") return event;
+    return { type: event.type, status: event.status, ...said, aborted: true };
+  });
+  return { events: isSame(events, change) ? change : events };
+}
+
+function isSame(expected: readonly SessionEvent[], given: readonly SessionEvent[]): boolean {
+  const plain = (event: SessionEvent) => JSON.stringify(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return expected.length === given.length && expected.every((event, at) => plain(event) === plain(given[at] ?? event));
+}
