@@ -24,6 +24,7 @@ import { delegationsElsewhere } from "../store/delegations.ts";
 import { randomHex } from "../store/durable.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
 import { JournalWatch } from "../store/journal-watch.ts";
+import { foreignState } from "../store/location.ts";
 import { judgeFor } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { agentEnvironment } from "./agent-environment.ts";
@@ -167,6 +168,9 @@ export function warnOfArguments(io: Io, words: readonly string[]): void {
 
 /** The active session, if there is one. It must be readable, and nobody may be running it. */
 export function idleSession(store: SessionStore): Session | undefined {
+  // Before anything of it is shown as the user's own, and before anybody is asked about it.
+  const foreign = foreignState(store.location);
+  if (foreign !== undefined) throw foreign;
   const state = store.read();
   if (state.state === "none") return undefined;
   if (state.state === "broken") {

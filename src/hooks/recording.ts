@@ -3,7 +3,7 @@
 import { MaestroError } from "../errors.ts";
 import { noteHistory } from "../store/archive.ts";
 import { runningEngine } from "../store/engine-lock.ts";
-import { inState } from "../store/location.ts";
+import { inOwnState } from "../store/location.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
 import { now } from "./clock.ts";
@@ -50,5 +50,5 @@ export function noteUnfinished(project: Project, here: Surroundings): void {
   store.refresh();
   const { session } = store;
   if (session === undefined) return;
-  inState(project.location, ["state"], (directory) => noteHistory(directory, session, here.clock()));
+  inOwnState(project.location, ["state"], (directory) => noteHistory(directory, session, here.clock()));
 }

@@ -6,6 +6,7 @@ import { findPhase, type Session } from "../session/session.ts";
 import type { Directory } from "../store/contained.ts";
 import { replaceDurably } from "../store/durable.ts";
 import { glanceIn } from "../store/glance.ts";
+import { ownershipFault } from "../store/ownership.ts";
 import { briefLines, MAX_TITLE, short } from "../views/brief.ts";
 import { historyFacts } from "../views/history.ts";
 import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";
@@ -23,6 +24,8 @@ export function makeCheckpoint(state: Directory, journal: string, here: Surround
     brief: briefLines(session, positionOf(session)).join("\n"),
   };
   try {
+    const foreign = ownershipFault(state, here.projectRoot);
+    if (foreign !== undefined) throw foreign;
     replaceDurably(state, CHECKPOINT_FILE, renderCheckpoint(checkpoint, checkpointLines(session, checkpoint)));
   } catch (error) {
     // A project that cannot be written can still be told about.

@@ -69,6 +69,11 @@ export class Directory {
     return new Directory(openSync(this.at(name), flags), join(this.#path, name), join(this.shown, name));
   }
 
+  /** The directory as it was when it was opened. */
+  get stat(): Stats {
+    return this.#identity;
+  }
+
   /** The path of an entry, or of the directory itself ("."), for a system call; valid while it is open. Refuses all but a single name. */
   at(name: string): string {
     if (name === "" || name === ".." || separators.test(name)) {
@@ -174,6 +179,8 @@ export interface WalkOptions {
   mode?: number;
   /** How messages call the root; empty: paths are shown relative to it. */
   shown?: string;
+  /** Called with every directory on the way; throws to refuse it. */
+  admit?: ((directory: Directory, depth: number) => void) | undefined;
 }
 
 /** Runs `use` with the directory that holds the last component of `path`, opened without following any link. */
@@ -198,9 +205,11 @@ export function withDirectory<T>(
 ): T {
   const opened: Directory[] = [Directory.openRoot(root, options.shown ?? "")];
   try {
+    options.admit?.(opened[0] as Directory, 0);
     for (const name of components) {
       const parent = opened.at(-1) as Directory;
       opened.push(enter(parent, name, options));
+      options.admit?.(opened.at(-1) as Directory, opened.length - 1);
     }
     return use(opened.at(-1) as Directory);
   } finally {

@@ -3,7 +3,7 @@
 import { MaestroError } from "../errors.ts";
 import type { Directory } from "./contained.ts";
 import { judge, ownIdentity } from "./identity.ts";
-import { inState, type StateLocation } from "./location.ts";
+import { inOwnState, inState, type StateLocation } from "./location.ts";
 import { claimLock, type LockOwner, readOwner } from "./lock.ts";
 
 const ENGINE_LOCK = ".engine";
@@ -28,7 +28,7 @@ function claim(
   location: StateLocation,
   about: Pick<LockOwner, "drives"> = {},
 ): (() => void) | { heldBy: LockOwner | undefined } {
-  const claimed = inState(location, ["state"], (directory) => claimLock(directory, ENGINE_LOCK, about));
+  const claimed = inOwnState(location, ["state"], (directory) => claimLock(directory, ENGINE_LOCK, about));
   if (claimed === undefined) throw new MaestroError("environment", `There is no state directory: ${location.shown}`);
   return "heldBy" in claimed ? claimed : () => void inState(location, ["state"], claimed.release);
 }

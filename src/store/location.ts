@@ -4,6 +4,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { errno, MaestroError } from "../errors.ts";
 import { type Directory, ioError, pathFault, type WalkOptions, withDirectory } from "./contained.ts";
+import { ownershipFault } from "./ownership.ts";
 
 export interface StateLocation {
   /** The project: plans and owned files are relative to it. */
@@ -47,16 +48,63 @@ function realIfThere(path: string): string {
   }
 }
 
-/** Runs `use` in a directory of the state tree; undefined when it does not exist. Links are refused. */
+/** Runs `use` in a directory of the state tree; undefined when it does not exist. Links are refused. To read: see `inOwnState`. */
 export function inState<T>(
   location: StateLocation,
   path: readonly string[],
   use: (directory: Directory) => T,
 ): T | undefined {
+  return enterState(location, path, walk(location, false), use);
+}
+
+/** The same to write there, or to run what stands there: a directory that another user can write is refused. */
+export function inOwnState<T>(
+  location: StateLocation,
+  path: readonly string[],
+  use: (directory: Directory) => T,
+): T | undefined {
+  return enterState(location, path, { ...walk(location, false), admit: admitOwn(location) }, use);
+}
+
+/** Why nothing may be written or run in the state directory; undefined when it may, or when there is none. */
+export function foreignState(location: StateLocation): MaestroError | undefined {
+  let fault: MaestroError | undefined;
+  const admit = (directory: Directory, depth: number) => {
+    if (isOfState(location, depth)) fault ??= ownershipFault(directory, location.projectRoot);
+  };
+  for (const part of ["state", "plans", "parallel"]) {
+    try {
+      enterState(location, [part], { ...walk(location, false), admit }, () => undefined);
+    } catch (error) {
+      // A part that cannot be entered is told of by whoever needs it.
+      if (!(error instanceof MaestroError)) throw error;
+    }
+  }
+  return fault;
+}
+
+function admitOwn(location: StateLocation) {
+  return (directory: Directory, depth: number) => {
+    const fault = isOfState(location, depth) ? ownershipFault(directory, location.projectRoot) : undefined;
+    if (fault !== undefined) throw fault;
+  };
+}
+
+/** The root is the project, which is not ours to judge, unless the state directory was given by its whole path. */
+function isOfState({ components }: StateLocation, depth: number): boolean {
+  return depth > 0 || components.length === 0;
+}
+
+function enterState<T>(
+  location: StateLocation,
+  path: readonly string[],
+  options: WalkOptions,
+  use: (directory: Directory) => T,
+): T | undefined {
   const shown = [location.shown, ...path].join("/");
   let entered = false;
   try {
-    return withDirectory(location.root, [...location.components, ...path], walk(location, false), (directory) => {
+    return withDirectory(location.root, [...location.components, ...path], options, (directory) => {
       entered = true;
       return use(directory);
     });
@@ -81,9 +129,10 @@ function culprit({ root, components, shown }: StateLocation, path: readonly stri
   return isAbsolute(shown) ? join(root, ...names.slice(0, end)) : names.slice(0, end).join("/");
 }
 
-/** How the state tree is entered: what we make in it is the user's alone. */
+/** How the state tree is entered: what we make in it is the user's alone, and is made only where everything is the user's. */
 export function walk(location: StateLocation, create: boolean): WalkOptions {
-  return { create, mode: 0o700, shown: isAbsolute(location.shown) ? location.root : "" };
+  const shown = isAbsolute(location.shown) ? location.root : "";
+  return { create, mode: 0o700, shown, admit: create ? admitOwn(location) : undefined };
 }
 
 /** A path of the state tree as it is recorded: relative to the project where it lies inside it. */

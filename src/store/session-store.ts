@@ -13,7 +13,7 @@ import { readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { Journal } from "./journal.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import type { JournalWatch } from "./journal-watch.ts";
-import { inState, type StateLocation } from "./location.ts";
+import { foreignState, inOwnState, inState, type StateLocation } from "./location.ts";
 import { dropClaim, LOCK_FILE, type LockOwner, newOwner, sweepMarkers, withLock } from "./lock.ts";
 import { lateRedactor, redactedEvent } from "./redact-event.ts";
 import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view-file.ts";
@@ -181,7 +181,7 @@ export class SessionStore {
     // Who changes often cannot stand still for long: it has agents to look after.
     const patience = waitMs ?? (keeper === undefined ? this.#options.lockWaitMs : KEEPER_WAIT_MS);
     const options = patience === undefined ? { keeper } : { keeper, waitMs: patience };
-    return inState(this.location, ["state"], (directory) =>
+    return inOwnState(this.location, ["state"], (directory) =>
       withLock(directory, LOCK_FILE, () => work(directory), options),
     );
   }
@@ -316,15 +316,16 @@ export class SessionStore {
       return state;
     };
     try {
-      return withLock(directory, LOCK_FILE, mend, { waitMs: READER_WAIT_MS });
+      if (foreignState(this.location) === undefined)
+        return withLock(directory, LOCK_FILE, mend, { waitMs: READER_WAIT_MS });
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
       // A project that cannot be written, or that somebody is writing, can still be read.
       const hopeless = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(error.cause) ?? "");
       if (!hopeless && error.code !== "locked") throw error;
-      const read = this.#journal.refresh(directory);
-      return "fault" in read ? this.#broken(directory, faultReason(directory, read.fault), null) : this.#current();
     }
+    const read = this.#journal.refresh(directory);
+    return "fault" in read ? this.#broken(directory, faultReason(directory, read.fault), null) : this.#current();
   }
 
   /** Under the lock: brings everything on disk into a known state. */

@@ -112,6 +112,7 @@ function make(location: StateLocation, path: readonly string[], shown: string): 
   try {
     withDirectory(location.root, [...location.components, ...path], walk(location, true), () => undefined);
   } catch (error) {
+    if (error instanceof MaestroError && error.code === "environment") throw error;
     throw failedToCreate(shown, error);
   }
 }
