@@ -143,8 +143,11 @@ async function perform(name: string, argument: unknown): Promise<void> {
       note({ event: "shell", phase: MAESTRO_PHASE, attempt: Number(MAESTRO_ATTEMPT), code: status, stdout, stderr });
       if (status !== 0) throw new Error(`${argument}: ${stderr}`);
     },
-    /** Calls a tool of the MCP server as the agent's client would: ["tool", [name, arguments]]. The answer is noted. */
-    tool: () => callTool(...(argument as [string, object])),
+    /**
+     * Calls a tool of the MCP server as the agent's client would: ["tool", [name, arguments]], with a third part in that environment. The answer
+     * is noted.
+     */
+    tool: () => callTool(...(argument as [string, object, NodeJS.ProcessEnv?])),
     /** Prints a variable as a careless tool would. */
     leak: () => writeAll(2, `error: request failed, key=${process.env[String(argument)]}\n`),
     /** Fails as the CLI does when the provider refuses: nothing on stdout, an error document on stderr. */
@@ -212,9 +215,9 @@ async function fileAt(path: string): Promise<void> {
 }
 
 /** The server of this attempt: its directory and its environment. */
-async function callTool(name: string, args: object): Promise<void> {
+async function callTool(name: string, args: object, env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const path = fileURLToPath(new URL("../../../dist/mcp.js", import.meta.url));
-  const server = spawn(process.execPath, [path], { stdio: ["pipe", "pipe", "inherit"] });
+  const server = spawn(process.execPath, [path], { stdio: ["pipe", "pipe", "inherit"], env });
   const send = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "stand-in", version: "1" };
   send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });

@@ -1,0 +1,185 @@
+// An agent that tries to decide about its own session: as it was started, and with everything taken away that names it an attempt.
+
+import { describe, expect, test, vi } from "vitest";
+import { background, journalOf, maestro, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
+import { maestroPath, type Project, planPath, planText } from "../support/project.ts";
+import { played, prepare, type StandIn, type Steps } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
+
+vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
+
+const quick = ["--grace", "300ms"];
+const command = `'${process.execPath}' '${maestroPath}'`;
+const names = "MAESTRO_RUN MAESTRO_ATTEMPT MAESTRO_SESSION MAESTRO_PHASE MAESTRO_AGENT";
+const bare = 'env -i PATH="$PATH" HOME="$HOME"';
+
+/** How the agent calls a command, and what it does to its environment before. */
+const disguises: [what: string, line: (words: string) => string][] = [
+  ["as it is", (words) => `${command} ${words}`],
+  ["with its markers unset", (words) => `unset ${names}; ${command} ${words}`],
+  ["with empty markers", (words) => `MAESTRO_RUN= MAESTRO_ATTEMPT= ${command} ${words}`],
+  ["with an empty environment", (words) => `${bare} ${command} ${words}`],
+  ["through shells of empty environments", (words) => `sh .bin/bare sh .bin/bare ${command} ${words}`],
+  ["in a session of its own", (words) => `setsid -w ${bare} ${command} ${words}`],
+  [
+    "from a process whose parent has ended",
+    (words) =>
+      `rm -f code; (${bare} sh -c "sleep 0.2; ${command} ${words} 2>err; echo \\$? >code" &); until [ -s code ]; do sleep 0.05; done; cat err >&2; exit $(cat code)`,
+  ],
+];
+
+const verbs = [
+  "skip 2",
+  "stop",
+  "stop --force",
+  "abort",
+  "retry 2",
+  "archive",
+  "apply 1",
+  "revert 1",
+  "doctor --fix",
+  "session transition 2 skipped --user-decision",
+  "session complete",
+  "session mode parallel",
+  "resume",
+  `run ${planPath}`,
+  "verify 1",
+];
+
+const startsOf = (agent: StandIn) => agent.notes("start").map((note) => `${note.phase}.${note.attempt}`);
+const runs = (line: string): Steps[number] => ["command", ["sh", "-c", line]];
+
+describe("an agent that decides", () => {
+  test.concurrent.each(disguises)("%s is refused by every verb, and the run goes on", (_, disguise) =>
+    withProcesses(async (project) => {
+      project.write(".bin/bare", `${bare} "$@"; exit $?\n`);
+      const agent = prepare(project, [
+        played(
+          1,
+          verbs.map((words) => runs(disguise(words))),
+        ),
+        played(2, [], { blocked_by: [1] }),
+      ]);
+      const run = await maestro(project, ["run", planPath, "--mode", "parallel", ...quick], agent.env());
+      const told = agent
+        .notes("command")
+        .map(({ code, stderr }, at) => `${verbs[at]}: ${code} ${stderr.split("\n")[0]}`);
+      const refused = /: 3 ERROR: This is (already )?an attempt of Maestro/;
+      expect(told.filter((line) => !refused.test(line))).toEqual([]);
+      expect(told).toHaveLength(verbs.length);
+      expect(run.code, run.stderr).toBe(0);
+      expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
+      expect(journalOf(project).filter((record) => record.user_decision === true)).toEqual([]);
+    }),
+  );
+
+  test.concurrent("through a server of its own that knows nothing of the attempt is refused as well", () =>
+    withProcesses(async (project) => {
+      const empty = {};
+      const calls: [string, object][] = [
+        ["maestro_decide", { action: "stop" }],
+        ["maestro_decide", { action: "skip", phase_id: "2", user_decision: true }],
+        ["maestro_decide", { action: "abort", user_decision: true }],
+        [
+          "maestro_session_write",
+          { action: "update_phase", phase_id: "2", phase_status: "skipped", user_decision: true },
+        ],
+      ];
+      const agent = prepare(project, [
+        played(
+          1,
+          calls.map(([name, args]) => ["tool", [name, args, empty]]),
+        ),
+        played(2, [], { blocked_by: [1] }),
+      ]);
+      const run = await maestro(project, ["run", planPath, ...quick], agent.env());
+      expect(run.code, run.stderr).toBe(0);
+      const answers = agent.notes("tool").map((note) => (note as unknown as { answer: object }).answer);
+      const refused = { error: "environment", message: expect.stringContaining("an attempt of Maestro") };
+      expect(answers).toEqual(calls.map(() => expect.objectContaining(refused)));
+      expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
+    }));
+
+  test.concurrent("still takes notes, and reads", () =>
+    withProcesses(async (project) => {
+      const agent = prepare(project, [
+        played(1, [runs(`${command} session note "half way"`), runs(`${command} status`)]),
+      ]);
+      const run = await maestro(project, ["run", planPath, ...quick], agent.env());
+      expect(run.code, run.stderr).toBe(0);
+      expect(agent.notes("command").map(({ code }) => code)).toEqual([0, 0]);
+      expect(journalOf(project)).toContainEqual(expect.objectContaining({ type: "session.noted", text: "half way" }));
+    }));
+});
+
+/** Phase 1 waits for `.bin/go`, phase 2 has failed, phase 3 waits for phase 1. */
+async function running(project: Project) {
+  const agent = prepare(project, [
+    played(1, [["await", ".bin/go"]]),
+    played(2, [["exit", 1]]),
+    played(3, [], { blocked_by: [1] }),
+  ]);
+  const engine = background(project, ["run", planPath, ...quick], agent.env({ MAESTRO_MAX_RETRIES: "0" }));
+  await until("phase 2 has failed", () => engine.stderr().includes("failed:"));
+  return { agent, engine };
+}
+
+describe("a person at another terminal, while the engine runs", () => {
+  test.concurrent("decides: retry, skip and notes are taken up, and nothing is put in quarantine", () =>
+    withProcesses(async (project) => {
+      const { agent, engine } = await running(project);
+      for (const words of [
+        ["retry", "2"],
+        ["skip", "3"],
+        ["session", "note", "go on"],
+      ]) {
+        const run = await maestro(project, words, agent.env());
+        expect([run.code, run.stderr], words.join(" ")).toEqual([0, ""]);
+      }
+      await until("phase 2 is tried again", () => startsOf(agent).includes("2.2"));
+      project.write(".bin/go", "");
+      const run = await engine.ended;
+      expect(run.code, run.stderr).toBe(0);
+      expect(startsOf(agent).sort()).toEqual(["1.1", "2.1", "2.2"]);
+      expect(project.list(".gemini/state").filter((name) => name.includes("quarantined"))).toEqual([]);
+    }));
+
+  test.concurrent("aborts", () =>
+    withProcesses(async (project) => {
+      const { agent, engine } = await running(project);
+      const abort = await maestro(project, ["abort", "--reason", "enough"], agent.env());
+      expect(abort.code, abort.stderr).toBe(0);
+      expect((await engine.ended).stdout).toContain("was aborted");
+      expect(status(project)).toMatchObject({
+        aborted: true,
+        phases: [{ status: "aborted" }, { status: "aborted" }, { status: "pending" }],
+      });
+    }));
+
+  test.concurrent("does not record what is the engine's: the command says so, and nothing is written", () =>
+    withProcesses(async (project) => {
+      const { agent, engine } = await running(project);
+      project.write("other.md", planText([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }]));
+      const before = project.read(".gemini/state/progress.jsonl");
+      for (const words of [
+        ["session", "transition", "1", "completed", "--user-decision"],
+        ["session", "transition", "1", "failed"],
+        ["session", "files", "1", "--created", "a.ts"],
+        ["session", "error", "1", "it fails"],
+        ["session", "revise", "other.md"],
+        ["session", "complete"],
+        ["archive"],
+      ]) {
+        const run = await maestro(project, words, agent.env());
+        expect([run.code, run.stderr], words.join(" ")).toEqual([
+          3,
+          expect.stringMatching(/^ERROR: .*being run by process \d+ since [\s\S]*maestro stop|stop it first/),
+        ]);
+      }
+      expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
+      expect((await maestro(project, ["stop"], agent.env())).code).toBe(0);
+      expect((await engine.ended).code).toBe(143);
+      const late = await maestro(project, ["session", "files", "1", "--created", "a.ts"], agent.env());
+      expect(late.code, late.stderr).toBe(0);
+    }));
+});
