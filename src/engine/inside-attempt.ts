@@ -12,7 +12,7 @@ export function isInsideAttempt(
 ): boolean {
   if (attemptMarkers.some((name) => Boolean(env[name])) || hasMarkedAncestor()) return true;
   const engine = location === undefined ? undefined : runningEngine(location);
-  return engine !== undefined && isAncestor(engine.pid);
+  return engine?.drives === true && isAncestor(engine.pid);
 }
 
 /** For every door that decides about a session. */

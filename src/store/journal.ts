@@ -203,6 +203,7 @@ export class Journal {
       try {
         this.#write(fd, bytes, isLast);
         const stat = fstatSync(fd);
+        if (this.#watch !== undefined && stat.ino !== this.#inode) throw replaced(directory);
         this.#inode = stat.ino;
         this.#watch?.note(stat, this.#offset + bytes.length);
         if (stat.size !== this.#offset + bytes.length) this.#setApart(directory, bytes, now);

@@ -10,6 +10,7 @@ import type { Directory } from "./contained.ts";
 import { brokenHint, dropTail, faultReason, finishQuarantine, hasLeftovers, keepBroken, stateGone } from "./damage.ts";
 import { type JudgeChange, refuseForeign, refuseWhileDriven, whyUnadopted } from "./driven.ts";
 import { readRegular, shownPath, sweepTemporaries } from "./durable.ts";
+import { drivingEngine } from "./engine-lock.ts";
 import { Journal } from "./journal.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import type { JournalWatch } from "./journal-watch.ts";
@@ -341,13 +342,18 @@ export class SessionStore {
     if (isFirst) finishQuarantine(directory, this.#journal, this.#options);
     if (read.refused) this.#quarantine(directory);
     if (read.tail.kind !== "none") dropTail(directory, this.#journal, read.tail, this.#options);
+    // A record that an engine has yet to judge must not move a file.
+    if (this.#keeper !== undefined || drivingEngine(directory) === undefined) this.#finish(directory);
+    return this.#reviewView(directory);
+  }
+
+  /** Carries out what the journal says was begun. */
+  #finish(directory: Directory): void {
     const revised = this.#journal.session?.revised ?? null;
     if (revised !== null && !this.#journal.session?.archiving) finishRevision(this.location, revised);
-    if (this.#journal.session?.archiving) {
-      const { session_id } = this.#finishArchive(directory);
-      this.#options.warn(`Finished archiving session ${session_id}, which had been interrupted`);
-    }
-    return this.#reviewView(directory);
+    if (!this.#journal.session?.archiving) return;
+    const { session_id } = this.#finishArchive(directory);
+    this.#options.warn(`Finished archiving session ${session_id}, which had been interrupted`);
   }
 
   /** What was drawn from refused records goes with them. */

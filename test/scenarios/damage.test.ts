@@ -109,7 +109,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
 describe("a disk that is full (F5, P11)", () => {
   it("keeps the old state, says so, and goes on when there is room", (context) => {
     const script = `
-      cp -r .gemini/state saved && mount -t tmpfs -o size=64k none .gemini/state && cp -r saved/. .gemini/state/ &&
+      cp -r .gemini/state saved && mount -t tmpfs -o size=64k,mode=700 none .gemini/state && cp -r saved/. .gemini/state/ &&
       dd if=/dev/zero of=.gemini/state/fill bs=1k 2>/dev/null
       m() { node "${root}dist/maestro.js" "$@"; }
       m session transition 1 completed; echo "code $?"; ls -A .gemini/state | grep -c tmp

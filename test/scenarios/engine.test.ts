@@ -767,7 +767,7 @@ describe("a full disk (F5, P1, P11)", () => {
         // Whose prompt does not fit any more, if not the record before it.
         played(3, [], { blocked_by: [1] }),
       ]);
-      const script = `cp -r .gemini/plans .plans && mount -t tmpfs -o size=400k tmpfs .gemini && mv .plans .gemini/plans || exit 99
+      const script = `cp -r .gemini/plans .plans && mount -t tmpfs -o size=400k,mode=700 tmpfs .gemini && mv .plans .gemini/plans || exit 99
         ${command} run ${planPath} --grace 300ms; echo "code $?"
         kill -0 $(sed -n 's/.*"phase":"2".*"pid":\\([0-9]*\\).*/\\1/p' .bin/starts.jsonl) 2>/dev/null || echo "agent gone"
         rm .gemini/fill

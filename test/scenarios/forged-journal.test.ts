@@ -248,6 +248,24 @@ describe("a running engine", () => {
       await allGone(project);
     }));
 
+  test.concurrent("is not archived by a command that reads a forged line before the engine does", () =>
+    withProcesses(async (project) => {
+      const { agent, engine, go } = await running(project);
+      process.kill(engine.pid, "SIGSTOP");
+      const to = { session_to: `${state}/archive/x.md`, journal_to: `${state}/archive/x.jsonl` };
+      const bytes = forge(journalIn(project), [[{ type: "archive.started", status: "failed", ...to, moves: [] }]]);
+      for (const words of [["status"], ["session", "note", "x"], ["archive"], ["doctor", "--fix"]]) {
+        await maestro(project, words, agent.env());
+      }
+      expect([project.exists(journal), project.list(`${state}/archive`)]).toEqual([true, []]);
+      process.kill(engine.pid, "SIGCONT");
+      await until("it is in quarantine", () => kept(project).startsWith(bytes.toString()));
+      go();
+      const run = await engine.ended;
+      expect(run.code, run.stderr).toBe(0);
+      expect(startsOf(agent).sort()).toEqual(["1.1", "2.1", "3.1"]);
+    }));
+
   test.concurrent("dates a record of its own, whatever time another process writes", () =>
     withProcesses(async (project) => {
       const { engine, go } = await running(project);

@@ -81,7 +81,7 @@ describe("ensure-workspace.sh", () => {
 
   it("says which directory it cannot write, also as root: a read-only file system (A16, A17)", (context) => {
     project.script("ensure-workspace.sh");
-    const script = `mount -t tmpfs none .gemini/plans/archive && mount -o remount,ro .gemini/plans/archive && "${root}scripts/ensure-workspace.sh"`;
+    const script = `mount -t tmpfs -o mode=700 none .gemini/plans/archive && mount -o remount,ro .gemini/plans/archive && "${root}scripts/ensure-workspace.sh"`;
     const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
     if (/unshare|mount:/.test(run.stderr)) context.skip("user namespaces are not available here");
     expect([run.code, run.stderr.split("\n")[0]]).toEqual([1, "ERROR: Directory not writable: .gemini/plans/archive"]);

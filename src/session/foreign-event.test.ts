@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
+import { decideAbort } from "./decide-attempt.ts";
+import type { EventOf, SessionEvent } from "./events.ts";
+import { judgeForeign } from "./foreign-event.ts";
+
+const plan = [
+  frozenPhase("1", { files_modified: ["src/own.ts"] }),
+  frozenPhase("2", { files_modified: ["src/two.ts"] }),
+  frozenPhase("3", { files_created: ["src/three.ts"], blocked_by: ["1"] }),
+];
+/** Phase 1 is worked on, phase 2 has failed, phase 3 waits. */
+const session = sessionAfter(
+  plan,
+  moved("1", "pending", "in_progress"),
+  moved("2", "pending", "in_progress"),
+  moved("2", "in_progress", "failed"),
+);
+const judge = (...change: SessionEvent[]) => judgeForeign(session, change, { stateDir: ".gemini" });
+const decided = (phase: string, from: string, to: string, over: Partial<EventOf<"phase.moved">> = {}) =>
+  ({ type: "phase.moved", phase, from, to, user_decision: true, ...over }) as EventOf<"phase.moved">;
+const scope = (over: Partial<EventOf<"phase.scope_requested">>): SessionEvent => ({
+  type: "phase.scope_requested",
+  phase: "1",
+  agent: "coder",
+  paths: ["docs/new.md"],
+  reason: "why",
+  granted: true,
+  owner: null,
+  ...over,
+});
+const aborted = (over: Partial<EventOf<"session.status_set">> = {}): SessionEvent => ({
+  type: "session.status_set",
+  status: "failed",
+  summary: "Aborted by the user",
+  aborted: true,
+  ...over,
+});
+
+describe("while an engine runs, another process", () => {
+  it.each<[string, SessionEvent[]]>([
+    ["nothing", []],
+    ["a note", [{ type: "session.noted", text: "x" }]],
+    [
+      "notes",
+      [
+        { type: "session.noted", text: "x" },
+        { type: "session.noted", text: "y", phase: "3" },
+      ],
+    ],
+    ["the retry of a failed phase", [decided("2", "failed", "in_progress", { hashes: { "src/two.ts": null } })]],
+    ["a skip of one that waits", [decided("3", "pending", "skipped")]],
+    ["a skip of one that is worked on", [decided("1", "in_progress", "skipped", { reason: "enough" })]],
+    ["a grant", [scope({})]],
+    ["a refusal", [scope({ granted: false, owner: "3", paths: ["src/three.ts"] })]],
+  ])("may record %s", (_, change) => expect(judge(...change)).toEqual({ events: change }));
+
+  it.each<[string, SessionEvent[], RegExp]>([
+    ["a completion", [decided("1", "in_progress", "completed")], /by the engine alone/],
+    ["a move that nobody decided", [moved("3", "pending", "skipped")], /by the engine alone/],
+    ["the start of a phase", [decided("3", "pending", "in_progress")], /by the engine alone/],
+    ["a failure without an abort", [decided("1", "in_progress", "failed")], /by the engine alone/],
+    ["one phase as aborted", [decided("2", "failed", "aborted")], /by the engine alone/],
+    ["a skip from a status that is not so", [decided("1", "pending", "skipped")], /is in_progress, not pending/],
+    ["a skip of no phase", [decided("9", "pending", "skipped")], /no phase "9"/],
+    [
+      "hashes of other files",
+      [decided("2", "failed", "in_progress", { hashes: { "src/own.ts": null } })],
+      /does not own/,
+    ],
+    [
+      "two decisions in one change",
+      [decided("3", "pending", "skipped"), decided("2", "failed", "skipped")],
+      /one change/,
+    ],
+    ["the files of another phase", [scope({ paths: ["src/three.ts"] })], /not granted/],
+    ["the state directory", [scope({ paths: [".gemini/state/"] })], /not granted/],
+    ["files for another agent", [scope({ agent: "tester" })], /does not belong to tester/],
+    ["files for a phase that waits", [scope({ phase: "3" })], /granted nothing/],
+    ["paths with detours", [scope({ paths: ["docs/./new.md"] })], /plain form/],
+    ["the end of the session", [aborted({ status: "completed" })], /by the engine alone/],
+    ["an abort that completes a phase", [decided("1", "in_progress", "completed"), aborted()], /one change/],
+    ["a validation", [{ type: "phase.validated", phase: "1", result: "pass", detail: "" }], /by the engine alone/],
+  ])("may not record %s", (_, change, reason) => {
+    expect(judge(...change)).toEqual({ refused: expect.stringMatching(reason) });
+  });
+
+  it("may abort, and ends what there is to end whatever it has seen", () => {
+    const whole = decideAbort(session, "enough", new Date(0));
+    expect(judge(...whole)).toEqual({ events: whole });
+    const partial = [decided("1", "in_progress", "failed"), decided("1", "failed", "aborted"), aborted()];
+    expect(judge(...partial)).toEqual({
+      events: [...partial.slice(0, 2), decided("2", "failed", "aborted"), aborted()],
+    });
+    expect(judge(aborted())).toEqual({
+      events: [...partial.slice(0, 2), decided("2", "failed", "aborted"), aborted()],
+    });
+  });
+
+  it("starts no session", () => {
+    expect(judgeForeign(undefined, [aborted()], { stateDir: ".gemini" })).toEqual({ refused: expect.any(String) });
+  });
+});
