@@ -12,7 +12,7 @@ export const attemptMarkers = [RUN_MARKER, "MAESTRO_ATTEMPT"] as const;
 const MAX_DEPTH = 200;
 
 /** The process that started this one, the one that started that, and so on up to init. */
-export function ancestors(): number[] {
+function ancestors(): number[] {
   const found: number[] = [];
   for (let pid = process.ppid; pid > 1 && found.length < MAX_DEPTH; pid = parentOf(pid)) found.push(pid);
   return found;

@@ -1,7 +1,7 @@
 // state/progress.jsonl: the append-only truth about the active session. One record is one write() with O_APPEND.
 // Appending and repairing need the session lock; reading does not.
 
-import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync } from "node:fs";
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, type Stats } from "node:fs";
 import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { apply, type TimedEvent } from "../session/fold.ts";
@@ -201,9 +201,8 @@ export class Journal {
       const flags = constants.O_WRONLY | constants.O_APPEND | (fresh ? constants.O_CREAT : 0);
       const fd = directory.open(JOURNAL_FILE, flags, 0o600);
       try {
-        this.#write(fd, bytes, isLast);
-        const stat = fstatSync(fd);
-        if (this.#watch !== undefined && stat.ino !== this.#inode) throw replaced(directory);
+        if (this.#watch !== undefined && fstatSync(fd).ino !== this.#inode) throw replaced(directory);
+        const stat = this.#write(fd, bytes, isLast);
         this.#inode = stat.ino;
         this.#watch?.note(stat, this.#offset + bytes.length);
         if (stat.size !== this.#offset + bytes.length) this.#setApart(directory, bytes, now);
@@ -247,13 +246,16 @@ export class Journal {
   }
 
   /** A write that fails half-way (disk full) is taken back: the next reader sees the old state. */
-  #write(fd: number, bytes: Buffer, isLast: boolean): void {
+  #write(fd: number, bytes: Buffer, isLast: boolean): Stats {
     try {
       writeAll(fd, bytes, "append");
-      if (!isLast) return;
+      // At once: what another process writes from now on must be seen to be a change.
+      const stat = fstatSync(fd);
+      if (!isLast) return stat;
       crashPoint("append-sync");
       fdatasyncSync(fd);
       crashPoint("append-synced");
+      return stat;
     } catch (error) {
       ftruncateSync(fd, this.#offset);
       throw error;

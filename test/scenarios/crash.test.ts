@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSession, Project, planPath, planText } from "../support/project.ts";
+import { createSession, Project, planPath, planText, programPath } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
 // SQLite's loop: the n-th write point kills the process, for n = 1, 2, ... until a run ends by itself.
@@ -137,4 +137,33 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
     },
     300_000,
   );
+});
+
+describe("kill -9 at every step of a quarantine", () => {
+  it("keeps the decision that stands behind a forged line, and every byte of what was refused", () => {
+    const made = new Project();
+    createSession(made, [{ id: 1 }, { id: 2 }]);
+    const state = ".gemini/state";
+    const kept = (project: Project) => project.list(state).filter((name) => name.includes(".quarantined-"));
+    let isOver = false;
+    for (let step = 1; !isOver; step++) {
+      const project = new Project();
+      cpSync(made.path, project.path, { recursive: true });
+      const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: `any:${step}` };
+      const run = project.run(process.execPath, [programPath("quarantine")], { env });
+      isOver = run.signal === null;
+      if (run.stdout !== "forged") {
+        project.remove();
+        continue;
+      }
+      const { phases: list } = status(project);
+      expect(list[1].status, `step ${step}`).toBe("skipped");
+      // Before the bytes are safe the line stands in the journal; from then on nobody believes it.
+      if (kept(project).length > 0) expect(list[0].status, `step ${step}`).toBe("pending");
+      else expect(project.read(`${state}/progress.jsonl`), `step ${step}`).toContain('"to":"completed"');
+      expect(isOver ? kept(project).length : 1, run.stderr).toBe(1);
+      project.remove();
+    }
+    made.remove();
+  }, 120_000);
 });
