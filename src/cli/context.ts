@@ -10,7 +10,8 @@ import { locateState } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
 import { checkPlan, PLAN_READ_LIMIT, recordedPlan } from "../store/plan-file.ts";
 import { projectStore } from "../store/project-store.ts";
-import type { SessionStore, StoreOptions } from "../store/session-store.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 

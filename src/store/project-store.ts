@@ -7,7 +7,8 @@ import { judgeForeign } from "../session/foreign-event.ts";
 import type { Environment } from "../setting-layers.ts";
 import type { JudgeChange } from "./driven.ts";
 import { recordedPath, type StateLocation } from "./location.ts";
-import { SessionStore, type StoreOptions } from "./session-store.ts";
+import { SessionStore } from "./session-store.ts";
+import type { StoreOptions } from "./store-options.ts";
 import { isForgettable, UserRecord } from "./user-record.ts";
 import { reviewView } from "./view-review.ts";
 

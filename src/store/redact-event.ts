@@ -1,7 +1,8 @@
 // An event without secrets, as it is written: all of its text is redacted; names of things stay, because they are looked up later.
 
+import { MaestroError } from "../errors.ts";
 import { projectRedactor } from "../redact.ts";
-import type { SessionEvent } from "../session/events.ts";
+import { eventFault, type SessionEvent } from "../session/events.ts";
 
 /** Knows the secrets of the environment and of the project's .env; made when the first text is recorded. */
 export function lateRedactor(projectRoot: string): (text: string) => string {
@@ -23,6 +24,16 @@ const names = new Set(
     "started completed updated timestamp until",
   ].flatMap((line) => line.split(" ")),
 );
+
+/** The events as they are written; refused when one is not of its shape. */
+export function recordable(events: readonly SessionEvent[], redact: (text: string) => string): SessionEvent[] {
+  const clean = events.map((event) => redactedEvent(event, redact));
+  for (const event of clean) {
+    const fault = eventFault(event);
+    if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
+  }
+  return clean;
+}
 
 export function redactedEvent(event: SessionEvent, redact: (text: string) => string): SessionEvent {
   // It says where things are, and nothing else.

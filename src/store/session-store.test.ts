@@ -6,7 +6,8 @@ import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { EventOf } from "../session/events.ts";
 import { inState, locateState } from "./location.ts";
 import { claimLock, LOCK_FILE } from "./lock.ts";
-import { SessionStore, type StoreOptions } from "./session-store.ts";
+import { SessionStore } from "./session-store.ts";
+import type { StoreOptions } from "./store-options.ts";
 import { reviewView } from "./view-review.ts";
 
 let project: string;

@@ -2,13 +2,13 @@
 // decide, append durably, then draw the view. Nothing else writes in the state directory.
 
 import { errno, MaestroError } from "../errors.ts";
-import { eventFault, type SessionEvent } from "../session/events.ts";
+import type { SessionEvent } from "../session/events.ts";
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
 import type { Directory } from "./contained.ts";
 import { brokenHint, dropTail, faultReason, finishQuarantine, hasLeftovers, keepBroken, stateGone } from "./damage.ts";
-import { type JudgeChange, refuseForeign, refuseWhileDriven, whyUnadopted } from "./driven.ts";
+import { refuseForeign, refuseWhileDriven, whyUnadopted } from "./driven.ts";
 import { readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { drivingEngine } from "./engine-lock.ts";
 import { Journal } from "./journal.ts";
@@ -16,9 +16,10 @@ import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import type { JournalWatch } from "./journal-watch.ts";
 import { foreignState, inOwnState, inState, type StateLocation } from "./location.ts";
 import { dropClaim, LOCK_FILE, type LockOwner, newOwner, sweepMarkers, withLock } from "./lock.ts";
-import { lateRedactor, redactedEvent } from "./redact-event.ts";
+import { lateRedactor, recordable } from "./redact-event.ts";
+import type { StoreOptions } from "./store-options.ts";
 import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view-file.ts";
-import { ViewKeeper, type ViewOptions } from "./view-keeper.ts";
+import { ViewKeeper } from "./view-keeper.ts";
 import { ensureWorkspace, manifest, tryHiding } from "./workspace.ts";
 
 /** How often a view that somebody keeps writing is judged anew before it is left to the next process. */
@@ -26,19 +27,6 @@ const MAX_DRAWING_ATTEMPTS = 5;
 /** A reader does not insist: what it would mend, the next one mends. */
 const READER_WAIT_MS = 500;
 const KEEPER_WAIT_MS = 1000;
-
-export interface StoreOptions extends ViewOptions {
-  /** Told of what is about to be recorded: the user who works here wants it. */
-  vouch?: (events: readonly SessionEvent[], session: Session | undefined) => void;
-  /** Takes secrets out of all that is recorded; absent: those that the environment and the project's .env tell of. */
-  redact?: (text: string) => string;
-  /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
-  viewDelayMs?: number;
-  /** How long to wait for somebody else's change. */
-  lockWaitMs?: number;
-  /** What may be recorded while another process runs the session; absent: nothing. */
-  judgeChange?: JudgeChange;
-}
 
 /** One change: what it sees, and the events it answers with. */
 export type Update = <T>(decide: (session: Session | undefined) => { events: SessionEvent[]; result: T }) => T;
@@ -199,11 +187,7 @@ export class SessionStore {
   /** Under the lock, after `requireHealthy`. */
   append(directory: Directory, given: readonly SessionEvent[], isLast = true): void {
     if (given.length === 0) return;
-    const events = given.map((event) => redactedEvent(event, this.redact));
-    for (const event of events) {
-      const fault = eventFault(event);
-      if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
-    }
+    const events = recordable(given, this.redact);
     const { judgeChange } = this.#options;
     if (this.#keeper === undefined) refuseForeign(directory, this.#journal.session, events, judgeChange);
     this.#options.vouch?.(events, this.#journal.session);

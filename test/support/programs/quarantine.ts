@@ -8,7 +8,7 @@ import { forge } from "../forge.ts";
 const location = locateState(process.cwd(), ".gemini");
 const now = () => new Date();
 const warn = (message: string) => void process.stderr.write(`${message}\n`);
-const store = projectStore(location, { now, warn, maxRetries: () => 2 });
+const store = projectStore(location, { now, warn, maxRetries: () => 2, env: process.env });
 store.read();
 store.keepOpen(new JournalWatch({ judge: judgeFor(location), now, warn }));
 forge(".gemini/state/progress.jsonl", [
