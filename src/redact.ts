@@ -43,17 +43,33 @@ function groups(): readonly Group[] {
   });
 }
 
+/** Every secret that is known by its shape is a long word, or stands beside one of these: plain prose is spared the search. */
+const suspicious = /[\w+/=.~$-]{14}|[=:@<>]|-----|passw|(?:^|\s)--?\w/;
+
 /** What needs no environment to be known. */
 export function withoutShapes(text: string): string {
+  if (!suspicious.test(text)) return text;
   known ??= groups();
   let clean = text;
   for (const group of known) {
     if (clean.length < SHORT_TEXT && !group.sign.test(clean)) continue;
     for (const { sign, form } of group.forms) if (sign.test(clean)) clean = clean.replace(form, aroundSecret);
   }
-  return assignment.joint.test(clean) && assignment.sign.test(clean)
-    ? clean.replace(assignment.form, withoutValue)
-    : clean;
+  return assignment.sign.test(clean) ? withoutAssigned(clean) : clean;
+}
+
+/** Line by line, since no assignment is longer than its line: the few lines that have a telling name are all that is searched. */
+function withoutAssigned(text: string): string {
+  let clean = "";
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf("\n", at);
+    const next = end === -1 ? text.length : end + 1;
+    const line = text.slice(at, next);
+    const isSuspect = assignment.joint.test(line) && assignment.sign.test(line);
+    clean += isSuspect ? line.replace(assignment.form, withoutValue) : line;
+    at = next;
+  }
+  return clean;
 }
 
 type Groups = Record<string, string | undefined>;

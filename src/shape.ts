@@ -43,13 +43,36 @@ export function text(max: number): Shape<string> {
     typeof value === "string" && value.length <= max ? undefined : fault(`text of at most ${max} characters`);
 }
 
+const MAX_PATH_CHARS = 4096;
+
 /** At least one character, and none that ends a name for the system. */
-export function path(max: number): Shape<string> {
-  return (value) =>
-    typeof value === "string" && value.length <= max && value !== "" && !value.includes("\0")
-      ? undefined
-      : fault(`a path of at most ${max} characters`);
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && value.length <= MAX_PATH_CHARS && value !== "" && !value.includes("\0");
 }
+
+export const path: Shape<string> = (value) =>
+  isPath(value) ? undefined : fault(`a path of at most ${MAX_PATH_CHARS} characters`);
+
+/** A list of paths: nearly every event has some, so there is no call for each. */
+export const paths: Shape<string[]> = (value) => {
+  if (!Array.isArray(value) || value.length > MAX_LISTED) return fault(`a list of at most ${MAX_LISTED} paths`);
+  for (let at = 0; at < value.length; at++) if (!isPath(value[at])) return below(String(at), fault("a path"));
+  return undefined;
+};
+
+/** What is known of each path: a word, or null. */
+export const wordsByPath: Shape<Record<string, string | null>> = (value) => {
+  if (!isObject(value)) return fault("an object");
+  for (const key in value) {
+    const word = value[key];
+    const isWord = word === null || (typeof word === "string" && word.length <= MAX_WORD_CHARS);
+    if (!isWord || !isPath(key)) return below(key, fault("a word for a path"));
+  }
+  return undefined;
+};
+
+const MAX_LISTED = 100_000;
+const MAX_WORD_CHARS = 64;
 
 export function matching(form: RegExp, expected: string): Shape<string> {
   return (value) => (typeof value === "string" && form.test(value) ? undefined : fault(expected));
@@ -95,7 +118,7 @@ export function refined<T>(shape: Shape<T>, whole: (value: T) => Fault | undefin
   return (value) => shape(value) ?? whole(value as T);
 }
 
-export function list<T>(item: Shape<T>, max = 100_000): Shape<T[]> {
+export function list<T>(item: Shape<T>, max = MAX_LISTED): Shape<T[]> {
   return (value) => {
     if (!Array.isArray(value) || value.length > max) return fault(`a list of at most ${max}`);
     for (let at = 0; at < value.length; at++) {
@@ -120,42 +143,42 @@ export function record<T>(name: Shape<string>, item: Shape<T>): Shape<Record<str
 /** These fields and no others, but for those in `seen`, which were looked at before. */
 export function object<F extends Fields>(fields: F, seen: readonly string[] = []): ObjectShape<TypeOfFields<F>> {
   const names = Object.keys(fields);
-  const parts = names.map((name) => partOf(name, fields[name] as Shape<unknown>));
-  const known = new Set([...names, ...seen]);
+  const parts = new Map(names.map((name) => [name, partOf(fields[name] as Shape<unknown>)]));
+  for (const name of seen) parts.set(name, { shape: null, needed: 0 });
+  const wanted = [...parts.values()].reduce((sum, { needed }) => sum + needed, 0);
   const check = (value: unknown) => {
     if (!isObject(value)) return fault("an object");
-    let present = seen.length;
-    for (let at = 0; at < parts.length; at++) {
-      const part = parts[at] as Part;
-      // No field is called like a member of every object, so there is no need to ask whose it is.
-      const field = value[part.name];
-      if (field === undefined && part.isOptional) continue;
-      present += 1;
-      const found = part.shape(field);
-      if (found !== undefined) return below(part.name, found);
-    }
     let given = 0;
-    for (const _ in value) given += 1;
-    return given === present ? undefined : foreignField(value, known);
+    // In the order of the object itself: looking each name up in it would cost several times as much.
+    for (const name in value) {
+      const field = value[name];
+      const part = parts.get(name);
+      // A field without a value is not written.
+      if (field === undefined || part?.shape === null) continue;
+      if (part === undefined) return below(name, fault("left out: no such field is known"));
+      given += part.needed;
+      const found = part.shape(field);
+      if (found !== undefined) return below(name, found);
+    }
+    return given === wanted ? undefined : missingField(value, parts);
   };
   return Object.assign(check, { names });
 }
 
 interface Part {
-  name: string;
-  shape: Shape<unknown>;
-  isOptional: boolean;
+  /** Null: it was looked at before. */
+  shape: Shape<unknown> | null;
+  /** 1 for a field that must be there. */
+  needed: 0 | 1;
 }
 
-function partOf(name: string, field: Shape<unknown>): Part {
-  const isOptional = "inner" in field;
-  return { name, shape: isOptional ? (field as Optional<unknown>).inner : field, isOptional };
+function partOf(field: Shape<unknown>): Part {
+  return "inner" in field ? { shape: (field as Optional<unknown>).inner, needed: 0 } : { shape: field, needed: 1 };
 }
 
-/** Fields that are there without a value do not count: they are not written. */
-function foreignField(value: object, known: ReadonlySet<string>): Fault | undefined {
-  const foreign = Object.keys(value).find((name) => !known.has(name));
-  return foreign === undefined ? undefined : below(foreign, fault("left out: no such field is known"));
+function missingField(value: Record<string, unknown>, parts: ReadonlyMap<string, Part>): Fault {
+  const [name = "", part] = [...parts].find(([one, { needed }]) => needed === 1 && value[one] === undefined) ?? [];
+  return below(name, part?.shape?.(undefined) ?? fault("there"));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -13,8 +13,8 @@ const changeKinds = ["created", "modified", "deleted", "renamed"] as const;
 
 export const text = is.text(1_000_000);
 export const time = is.time;
-export const path = is.path(4096);
-export const paths = is.list(path);
+export const path = is.path;
+export const paths = is.paths;
 const id = is.matching(idForm, "the id of a phase");
 /** Which phase an event is about: the fold refuses what is not the id of one. */
 export const about = is.text(64);
@@ -60,7 +60,7 @@ const tokens = is.object(tokenCounts);
 export const usage = is.object({ model: is.nullable(modelName), ...tokenCounts, thoughts: count });
 
 /** Content hash of a project file; null: it was not there; "unknown": not a file we could hash. */
-export const fileHashes = is.record(path, is.nullable(is.text(64)));
+export const fileHashes = is.wordsByPath;
 
 export const files = { created: paths, modified: paths, deleted: paths };
 

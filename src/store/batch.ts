@@ -1,7 +1,7 @@
 // A batch on disk: parallel/<batch-id>/prompts and results. Output of agents goes straight into these files and never
 // through the engine's memory; what they say is theirs, so they are readable by their owner only.
 
-import { closeSync, constants, fstatSync, ftruncateSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { Directory, ioError, withDirectory } from "./contained.ts";
@@ -24,6 +24,8 @@ export class Batch {
   readonly path: string;
   readonly prompts: Directory;
   readonly results: Directory;
+  /** By name: the policy file as it was when it was written. */
+  readonly #policies = new Map<string, string>();
 
   constructor(path: string, shown: string) {
     this.path = path;
@@ -41,11 +43,14 @@ export class Batch {
     withFile(this.prompts, `${name}.txt`, flags, (fd) => writeAll(fd, Buffer.from(prompt), "prompt"));
   }
 
-  /** Written anew for every attempt, whatever an agent did to it; returns where it is. */
+  /** Written anew for an attempt unless the file is still the one that was written, whatever an agent did to it; returns where it is. */
   writePolicy(tier: string, policy: string): string {
     const path = policyPath(this.path, tier);
+    const name = basename(path);
+    if (this.#policies.get(name) === stampOf(this.results.lstat(name))) return path;
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-    withFile(this.results, basename(path), flags, (fd) => writeAll(fd, Buffer.from(policy), "prompt"));
+    withFile(this.results, name, flags, (fd) => writeAll(fd, Buffer.from(policy), "prompt"));
+    this.#policies.set(name, stampOf(this.results.lstat(name)));
     return path;
   }
 
@@ -191,6 +196,11 @@ function open(directory: Directory, name: string, flags: number): number {
   } catch (error) {
     throw ioError("open", shownPath(directory, name), error);
   }
+}
+
+/** The change time too: no process can set it back. */
+function stampOf(stat: Stats | undefined): string {
+  return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }
 
 function withFile<T>(directory: Directory, name: string, flags: number, use: (fd: number) => T): T {

@@ -355,7 +355,7 @@ describe("an edit of active-session.md while an engine runs", () => {
         played(1, [
           [
             "shell",
-            `sed -i '/^phases:/,$s/status: "*in_progress"*/status: completed/' ${view}; grep -q 'status: completed' ${view}`,
+            `until sed -n '/^phases:/,$p' ${view} | grep -q in_progress; do sleep 0.05; done; sed -i '/^phases:/,$s/status: "*in_progress"*/status: completed/' ${view}; grep -q 'status: completed' ${view}`,
           ],
           ["sleep", 700],
         ]),
