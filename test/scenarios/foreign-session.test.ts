@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { everyEvent, journalOf, withField } from "../support/forged.ts";
+import { everyEvent, journalOf, withField } from "../support/hostile-journal.ts";
 import { createSession, Project, planText } from "../support/project.ts";
 import { begin, eventsOf, move, phase, reported } from "../support/sample-session.ts";
 

@@ -14,8 +14,8 @@ import { reportLines } from "../../src/views/report.ts";
 import { resumeLines } from "../../src/views/resume.ts";
 import { renderSession } from "../../src/views/session-view.ts";
 import { statusLines } from "../../src/views/status.ts";
-import { everyEvent, fieldsOf, hostileValues, journalOf, type Path, withField } from "../support/forged.ts";
 import { filesBelow } from "../support/git-repository.ts";
+import { everyEvent, fieldsOf, hostileValues, journalOf, type Path, withField } from "../support/hostile-journal.ts";
 import { Project } from "../support/project.ts";
 import { plain } from "../support/sample-session.ts";
 
