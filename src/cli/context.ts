@@ -19,9 +19,17 @@ export function agentsDirectory(io: Io): string {
   return agentsFolder(io.env);
 }
 
+const told = new WeakMap<Io, Set<string>>();
+
+/** Each caution is printed once per command, however often the settings are asked for. */
 export function settingsOf(io: Io): ResolvedSettings {
   const settings = resolveSettings(io.cwd, io.env);
-  for (const caution of settings.cautions) io.err(`WARNING: ${caution}\n`);
+  const known = told.get(io) ?? new Set();
+  told.set(io, known);
+  for (const caution of settings.cautions.filter((one) => !known.has(one))) {
+    known.add(caution);
+    io.err(`WARNING: ${caution}\n`);
+  }
   return settings;
 }
 

@@ -190,6 +190,16 @@ describe("a project's .env", () => {
     expect(stderr).toContain(`The project's .env proposes ${mode} mode`);
   });
 
+  it("is complained about once by every command", () => {
+    const project = withPlan();
+    project.write(".env", "MAESTRO_STATE_DIR=/elsewhere\n");
+    maestro(project, "session", "create", "plan.md");
+    for (const words of [["status"], ["session", "note", "x"], ["skip", "1"], ["archive"]]) {
+      const { stderr } = maestro(project, ...words);
+      expect(stderr.match(/is ignored/g), words.join(" ")).toHaveLength(1);
+    }
+  });
+
   it("makes no directory outside of the project", () => {
     const project = withPlan();
     const target = join(project.path, ".home", ".ssh");
