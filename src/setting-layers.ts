@@ -53,7 +53,7 @@ export function layersOf(projectRoot: string, env: Environment): Layer[] {
   // In a worktree the state is the project's, whatever the extension's own settings say of it.
   const attempt = given(env, ATTEMPT_STATE_DIR);
   const project = readEnvFile(`${projectRoot}/.env`);
-  const exported = isInsideCli(env) ? withoutShared(env, project) : env;
+  const exported = usersOwn(env, project);
   return [
     ["environment", attempt === undefined ? exported : { ...exported, [STATE_DIR]: attempt }],
     ["workspace .env", project],
@@ -61,13 +61,16 @@ export function layersOf(projectRoot: string, env: Environment): Layer[] {
   ];
 }
 
-function isInsideCli(env: Environment): boolean {
-  return given(env, "GEMINI_CLI") !== undefined || given(env, "GEMINI_PROJECT_DIR") !== undefined;
-}
+/** How Maestro works, and where its records are. */
+const steering = /^(?:MAESTRO|XDG)_/;
 
-/** Gemini CLI hands a project's values for the extension's settings to hooks and servers as if the user had exported them. */
-function withoutShared(env: Environment, project: Environment): Environment {
-  const shared = Object.keys(project).filter((name) => name.startsWith("MAESTRO_") && project[name] === env[name]);
+/**
+ * The environment without what a project's .env says in it. Gemini CLI loads that file into its own environment, which hooks, servers and
+ * commands inherit as if the user had exported it: a value that is the same there as in the file is taken for the file's.
+ */
+export function usersOwn(env: Environment, project: Environment): Environment {
+  if (given(env, "GEMINI_CLI") === undefined && given(env, "GEMINI_PROJECT_DIR") === undefined) return env;
+  const shared = Object.keys(project).filter((name) => steering.test(name) && project[name] === env[name]);
   if (shared.length === 0) return env;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !shared.includes(name)));
 }

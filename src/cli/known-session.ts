@@ -12,7 +12,7 @@ export interface AcceptFlags {
   acceptSession?: boolean;
 }
 
-/** False when nobody is there to accept the session, or does not want it; the question has been shown then. */
+/** False when the user declines, or when there is no terminal to ask on; the session has been shown then. */
 export async function isAccepted(
   io: Io,
   { values }: ResolvedSettings,

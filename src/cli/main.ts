@@ -4,6 +4,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { CommanderError } from "commander";
 import { errno, exitCodes, MaestroError, reasonOf, signalCodes } from "../errors.ts";
+import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
 import { plainWords, program } from "./program.ts";
@@ -47,9 +48,10 @@ function incomplete(error: Error): MaestroError {
 }
 
 function machine(): Io {
+  const cwd = workingDirectory();
   return {
-    cwd: workingDirectory(),
-    env: process.env,
+    cwd,
+    env: process.env.GEMINI_CLI ? usersOwn(process.env, readEnvFile(`${cwd}/.env`)) : process.env,
     out,
     err,
     readStdin,

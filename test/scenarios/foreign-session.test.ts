@@ -85,6 +85,19 @@ describe("a session that came with a repository", () => {
     expect(maestro(project, "resume", "--yes").code).toBe(4);
   });
 
+  it("is not accepted by records that a .env leads to, which Gemini CLI has loaded for its shell", () => {
+    const project = clone();
+    ship(project, shipped);
+    maestro(project, "resume", "--accept-session");
+    project.run("mv", [".home/.local/state", "records"]);
+    const inherited = { XDG_STATE_HOME: join(project.path, "records") };
+    const resume = (env: Record<string, string>) =>
+      project.maestro(["resume"], { env: { ...environment(project), ...inherited, ...env } }).stderr;
+    expect(resume({})).not.toContain("You did not start");
+    project.write(".env", `XDG_STATE_HOME=${inherited.XDG_STATE_HOME}\n`);
+    expect(resume({ GEMINI_CLI: "1" })).toContain("You did not start session");
+  });
+
   it("is not accepted by records that other users can write", () => {
     const project = clone();
     createSession(project, [{ id: 1 }], "parallel");
