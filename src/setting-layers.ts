@@ -57,12 +57,12 @@ export function layersOf(projectRoot: string, env: Environment): Layer[] {
   return [
     ["environment", attempt === undefined ? exported : { ...exported, [STATE_DIR]: attempt }],
     ["workspace .env", project],
-    ["extension .env", readEnvFile(`${extensionHome(env)}/.env`)],
+    ["extension .env", readEnvFile(`${extensionHome(exported)}/.env`)],
   ];
 }
 
-/** How Maestro works, and where its records are. */
-const steering = /^(?:MAESTRO|XDG)_/;
+/** How Maestro works, and where its records are. Not what the engine tells an attempt: no file may take that away. */
+const steering = /^(?:XDG_|MAESTRO_(?!(?:AGENT|PHASE|ATTEMPT|ATTEMPT_STATE_DIR|SESSION|RUN)$))/;
 
 /**
  * The environment without what a project's .env says in it. Gemini CLI loads that file into its own environment, which hooks, servers and

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseEnv } from "./setting-layers.ts";
+import { parseEnv, readEnvFile, usersOwn } from "./setting-layers.ts";
 import { definitions, resolveSettings, type SettingName } from "./settings.ts";
 
 let project: string;
@@ -122,6 +122,23 @@ describe("a project's .env (C48)", () => {
       expect(values).toMatchObject({ MAESTRO_STATE_DIR: ".gemini", MAESTRO_EXECUTION_MODE: "ask" });
     }
     expect(resolve({ MAESTRO_STATE_DIR: "/other", GEMINI_CLI: "1" }).values.MAESTRO_STATE_DIR).toBe("/other");
+  });
+
+  it("takes neither the extension's place nor the marks of an attempt away", () => {
+    const elsewhere = join(project, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, ".env"), "MAESTRO_SANDBOX=false\nMAESTRO_MAX_RETRIES=9\n");
+    inProject(
+      `MAESTRO_EXTENSION_PATH=${elsewhere}\nMAESTRO_AGENT=coder\nMAESTRO_RUN=r.1\nMAESTRO_ATTEMPT_STATE_DIR=/state`,
+    );
+    const env = { MAESTRO_EXTENSION_PATH: elsewhere, GEMINI_CLI: "1" };
+    expect(resolve(env).values.MAESTRO_MAX_RETRIES).toBe(2);
+    const attempt = { MAESTRO_AGENT: "coder", MAESTRO_RUN: "r.1", MAESTRO_ATTEMPT_STATE_DIR: "/state" };
+    expect(usersOwn({ ...env, ...attempt }, readEnvFile(join(project, ".env")))).toEqual({
+      GEMINI_CLI: "1",
+      ...attempt,
+    });
+    expect(resolve({ ...env, ...attempt }).values.MAESTRO_STATE_DIR).toBe("/state");
   });
 
   it("proposes an execution mode", () => {

@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
+import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { type HookInput, textOf } from "./input.ts";
 
 export interface Surroundings {
@@ -28,15 +29,22 @@ export function surroundingsOf(
 ): Surroundings {
   const { cwd, ...rest } = own;
   const agent = env.MAESTRO_AGENT === undefined ? "" : normalizeAgentName(env.MAESTRO_AGENT);
+  const projectRoot = directoryOr(textOf(input.cwd), cwd);
   const conversation = textOf(input.session_id) || env.GEMINI_SESSION_ID || "";
   return {
     ...rest,
-    extensionRoot: env[EXTENSION_PATH]?.trim() || own.extensionRoot,
-    projectRoot: directoryOr(textOf(input.cwd), cwd),
+    extensionRoot: givenExtension(env, projectRoot) || own.extensionRoot,
+    projectRoot,
     env,
     attempt: agent === "" ? null : { agent, phase: env.MAESTRO_PHASE?.trim() ?? "" },
     conversation: /^[\w-]{1,64}$/.test(conversation) ? conversation : "unknown",
   };
+}
+
+/** Where the user says that the extension is; the project's .env is read only for a user who says so. */
+function givenExtension(env: Surroundings["env"], projectRoot: string): string | undefined {
+  if (env[EXTENSION_PATH] === undefined) return undefined;
+  return usersOwn(env, readEnvFile(`${projectRoot}/.env`))[EXTENSION_PATH]?.trim();
 }
 
 /** How a person or a model starts the command line of this extension. */

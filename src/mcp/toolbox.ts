@@ -3,6 +3,7 @@
 
 import { refuseDecision } from "../engine/inside-attempt.ts";
 import { projectRedactor } from "../redact.ts";
+import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
@@ -92,23 +93,24 @@ export class Toolbox {
   }
 
   #context(): Context {
-    const { env, now } = this.#machine;
+    const { now } = this.#machine;
     const cwd = this.#machine.cwd();
+    const env = usersOwn(this.#machine.env, readEnvFile(`${cwd}/.env`));
     const settings = resolveSettings(cwd, env).values;
     const location = locateState(cwd, settings.MAESTRO_STATE_DIR);
     this.#maxRetries = settings.MAESTRO_MAX_RETRIES;
     const redact = projectRedactor(cwd, env);
     this.#redact = redact;
-    const store = this.#storeAt(location);
+    const store = this.#storeAt(location, env);
     return { cwd, env, settings, location, store, now, redact, attempt: this.#attempt };
   }
 
-  #storeAt(location: StateLocation): SessionStore {
+  #storeAt(location: StateLocation, env: Machine["env"]): SessionStore {
     if (this.#store !== undefined && isSame(this.#store.location, location)) return this.#store;
     this.close();
     this.#store = projectStore(location, {
       now: this.#machine.now,
-      env: this.#machine.env,
+      env,
       redact: (text) => this.#redact(text),
       warn: (message) => void this.#warnings.push(message),
       maxRetries: () => this.#maxRetries,
