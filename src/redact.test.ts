@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeRedactor } from "./redact.ts";
 
 const redact = makeRedactor({});
@@ -40,14 +40,14 @@ const secrets: [string, string][] = [
 ];
 
 describe("known shapes (T9, P12)", () => {
-  it.each(secrets)("%s is taken out, wherever it stands", (_what, secret) => {
+  test.each(secrets)("%s is taken out, wherever it stands", (_what, secret) => {
     expect(redact(secret)).toBe("[redacted]");
     expect(redact(`key=${secret}`)).toBe("key=[redacted]");
     expect(redact(`{"a":"x\\n${secret}"}`)).toBe('{"a":"x\\n[redacted]"}');
     expect(redact(`a "${secret}" b\n(${secret})`)).toBe('a "[redacted]" b\n([redacted])');
   });
 
-  it.each([
+  test.each([
     [`Authorization: Bearer ${letters(20)}`, "Authorization: Bearer [redacted]"],
     [`curl -H 'authorization: bearer abc.def-1'`, "curl -H 'authorization: bearer [redacted]'"],
     [`{"Authorization": "Basic dXNlcjpwYXNzd29yZA=="}`, `{"Authorization": "Basic [redacted]"}`],
@@ -56,14 +56,14 @@ describe("known shapes (T9, P12)", () => {
     expect(redact(text)).toBe(clean);
   });
 
-  it("a private key without an end goes as far as it looks like a key", () => {
+  test("a private key without an end goes as far as it looks like a key", () => {
     const text = `-----BEGIN RSA PRIVATE KEY-----\n${letters(64)}\n${letters(64)}\nand then the disk was full`;
     expect(redact(text)).toBe("[redacted]\nand then the disk was full");
   });
 });
 
 describe("what is no secret stays as it is", () => {
-  it.each([
+  test.each([
     ["prose", "The task-runner asks the risk-assessment-committee-2026 about disk-usage-statistics."],
     ["words with sk-", "sk-learn, sk-SK, class sk-loading-spinner-container-2, task-abcdefghijklmnopqrstuvwxyz"],
     ["a git hash", "commit 1a7b27c0b90aeed170ce0906662ff4540271a7b2"],
@@ -87,7 +87,7 @@ describe("what is no secret stays as it is", () => {
 });
 
 describe("values of variables (T9)", () => {
-  it.each([
+  test.each([
     ["GEMINI_API_KEY", "0a1b2c3d4e5f6a7b"],
     ["OPENAI_APIKEY", "aB3dE5gH7jK9mN1p"],
     ["GEMINI_API_KEY", "my-own-key"],
@@ -112,7 +112,7 @@ describe("values of variables (T9)", () => {
     expect(clean(JSON.stringify({ a: `it is ${value}!` }))).toBe('{"a":"it is [redacted]!"}');
   });
 
-  it.each([
+  test.each([
     ["SSH_AUTH_SOCK", "/run/user/1000/keyring/ssh"],
     ["SSH_AUTH_SOCK", "/tmp/ssh-9aXbYcZdQ1/agent.4242"],
     ["SSH_AUTH_SOCK", "/private/tmp/com.apple.launchd.aB3dE5gH7j/Listeners"],
@@ -148,13 +148,13 @@ describe("values of variables (T9)", () => {
     expect(makeRedactor({ [name]: value })(text)).toBe(text);
   });
 
-  it("the longer of two values goes first", () => {
+  test("the longer of two values goes first", () => {
     expect(makeRedactor({ A_TOKEN: "abcd1234", B_TOKEN: "abcd1234efgh5678" })("abcd1234efgh5678 abcd1234")).toBe(
       "[redacted] [redacted]",
     );
   });
 
-  it("no long random value of a telling name is ever left, and what is clean does not change again", () => {
+  test("no long random value of a telling name is ever left, and what is clean does not change again", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 12, maxLength: 40, unit: fc.constantFrom(..."abcdefXYZ0123456789+=_$&") }),
@@ -174,7 +174,7 @@ describe("values of variables (T9)", () => {
 
 describe("time and space", () => {
   const size = 2_000_000;
-  it.each([
+  test.each([
     ["keys without an end", `AIza${"a".repeat(size)}`],
     ["beginnings of tokens", "eyJ-".repeat(size / 4)],
     ["a token whose second part never ends", `eyJaaaaaaaaaa.eyJ${"a".repeat(size)}`],

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as people write them
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeRedactor } from "./redact.ts";
 
 const redact = makeRedactor({});
 const random = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY";
 
 describe("values that are printed under a telling name", () => {
-  it.each([
+  test.each([
     ["MYSQL_PWD=hunter2", "MYSQL_PWD=[redacted]"],
     ["PGPASSWORD=swordfish psql -h db", "PGPASSWORD=[redacted] psql -h db"],
     ["export DB_PASSWORD='correct horse battery'", "export DB_PASSWORD='[redacted]'"],
@@ -55,7 +55,7 @@ describe("values that are printed under a telling name", () => {
     expect(redact(clean)).toBe(clean);
   });
 
-  it.each([
+  test.each([
     "password: string;",
     "password: z.string().min(8),",
     "const token = getToken();",
@@ -86,7 +86,7 @@ describe("values that are printed under a telling name", () => {
 });
 
 describe("values of variables", () => {
-  it.each([
+  test.each([
     ["DATABASE_URL", "postgres://app:hunter-2@db/app", "hunter-2"],
     ["REDIS_URI", "redis://:sw0rdfish@cache:6379", "sw0rdfish"],
     ["DATABASE_URL", "postgres://app:p%40ss-word1@db/app", "p@ss-word1"],
@@ -101,7 +101,7 @@ describe("values of variables", () => {
     expect(makeRedactor({ [name]: value })(`a ${printed} b`)).toBe("a [redacted] b");
   });
 
-  it.each([
+  test.each([
     ["DATABASE_URL", "postgres://localhost/app"],
     ["DATABASE_URL", "postgres://postgres:postgres@localhost/app", "user postgres of database postgres"],
     ["API_URL", "https://api.example.org/v1"],
@@ -115,7 +115,7 @@ describe("values of variables", () => {
 
 describe("time", () => {
   const size = 2_000_000;
-  it.each([
+  test.each([
     ["names", "password=".repeat(size / 9)],
     ["names with quotes", `token="token='token=\``.repeat(size / 21)],
     ["escaped quotes", `password="${'\\"'.repeat(size / 2)}`],

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as people write them
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeRedactor } from "./redact.ts";
 import { makeParts, words } from "./secret-shapes.ts";
 
@@ -202,20 +202,20 @@ const inContext: Record<string, [text: string, clean: string][]> = {
 describe("the table of known secrets", () => {
   const cases = Object.entries(tokens).flatMap(([name, forms]) => forms.map((secret) => [name, secret] as const));
 
-  it("has an example of every row", () => {
+  test("has an example of every row", () => {
     const rows = [...words, ...makeParts()].map(({ name }) => name).filter((name) => name !== "word");
     expect(rows.filter((name) => tokens[name] === undefined && inContext[name] === undefined)).toEqual([]);
     expect(new Set(rows).size).toBe(rows.length);
   });
 
-  it.each(cases)("takes out a %s (%s), wherever it stands", (_name, secret) => {
+  test.each(cases)("takes out a %s (%s), wherever it stands", (_name, secret) => {
     expect(redact(secret)).toBe("[redacted]");
     expect(redact(`found ${secret}, used`)).toBe("found [redacted], used");
     expect(redact(`{"a":"x\\n${secret}"}`)).toBe('{"a":"x\\n[redacted]"}');
     expect(redact(`'${secret}'\n(${secret})`)).toBe("'[redacted]'\n([redacted])");
   });
 
-  it.each(Object.entries(inContext).flatMap(([name, texts]) => texts.map((one) => [name, ...one] as const)))(
+  test.each(Object.entries(inContext).flatMap(([name, texts]) => texts.map((one) => [name, ...one] as const)))(
     "takes only the secret out of a %s: %s",
     (_name, text, clean) => {
       expect(redact(text)).toBe(clean);
@@ -230,7 +230,7 @@ describe("a JSON document", () => {
     ...Object.values(inContext).flatMap((rows) => rows.map(([text]) => text)),
   ];
 
-  it.each(texts)("can still be read when %s was taken out of it", (secret) => {
+  test.each(texts)("can still be read when %s was taken out of it", (secret) => {
     const inner = JSON.stringify({ said: `x ${secret}\n"${secret}"\t`, password: 123456 });
     for (const document of [inner, JSON.stringify({ response: inner, list: [secret] }, null, 2)]) {
       expect(() => JSON.parse(redact(document))).not.toThrow();
@@ -239,7 +239,7 @@ describe("a JSON document", () => {
 });
 
 describe("what only resembles a secret stays", () => {
-  it.each([
+  test.each([
     "https://example.org:8443/path/@scope/package?x=1@2",
     "http://registry.example.org:4873/@scope/pkg/-/pkg-1.0.0.tgz",
     "https://$USER:$PASSWORD@example.org and https://<user>:<password>@example.org and https://u:${PW}@h and https://u:***@h",

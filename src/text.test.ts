@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stripControls } from "./text.ts";
 
 describe("text from outside (T7)", () => {
-  it.each([
+  test.each([
     ["colours", "a\u001b[31mred\u001b[0mb", "aredb"],
     ["a title, closed by BEL", "a\u001b]0;evil\u0007b", "ab"],
     ["a link, closed by ST", "\u001b]8;;http://x\u001b\\text\u001b]8;;\u001b\\", "text"],
@@ -18,7 +18,7 @@ describe("text from outside (T7)", () => {
     expect(stripControls(text)).toBe(clean);
   });
 
-  it.each([
+  test.each([
     ["C1 introducers", `${"\u009d".repeat(2_000_000)}\u001bA`],
     ["escapes", "\u001b".repeat(2_000_000)],
     ["open titles", "\u001b]".repeat(1_000_000)],

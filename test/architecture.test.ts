@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
 import { join } from "node:path";
 import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { root } from "./support/project.ts";
 
 const MAX_LINES = 400;
@@ -11,7 +11,7 @@ const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf
 );
 
 describe("the house", () => {
-  it("imports only what the table allows, and the table was looked at", async () => {
+  test("imports only what the table allows, and the table was looked at", async () => {
     const { forbidden, options }: IConfiguration = createRequire(import.meta.url)(
       join(root, ".dependency-cruiser.cjs"),
     );
@@ -27,7 +27,7 @@ describe("the house", () => {
     expect(summary.totalDependenciesCruised).toBeGreaterThan(100);
   });
 
-  it(`has no source file of more than ${MAX_LINES} lines`, () => {
+  test(`has no source file of more than ${MAX_LINES} lines`, () => {
     const long = sources.filter(
       (path) =>
         !path.endsWith(".test.ts") && readFileSync(join(root, "src", path), "utf8").split("\n").length > MAX_LINES,
@@ -35,14 +35,14 @@ describe("the house", () => {
     expect(long).toEqual([]);
   });
 
-  it("opens every source file with a line about what it owns", () => {
+  test("opens every source file with a line about what it owns", () => {
     const silent = sources.filter(
       (path) => !path.endsWith(".test.ts") && !readFileSync(join(root, "src", path), "utf8").startsWith("// "),
     );
     expect(silent).toEqual([]);
   });
 
-  it("has one main.ts per front door and no file named after a pattern", () => {
+  test("has one main.ts per front door and no file named after a pattern", () => {
     expect(sources.filter((path) => path.endsWith("main.ts")).sort()).toEqual([
       "cli/main.ts",
       "hooks/main.ts",
@@ -60,12 +60,12 @@ describe("the repository", () => {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-  it("pins every dependency exactly", () => {
+  test("pins every dependency exactly", () => {
     const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies }) as string[];
     expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
-  it("has a lock file that is complete for every platform: npm ci refuses another one", () => {
+  test("has a lock file that is complete for every platform: npm ci refuses another one", () => {
     const entries = Object.entries(lock.packages) as [string, { optionalDependencies?: Record<string, string> }][];
     const missing = entries.flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).filter(
@@ -79,7 +79,7 @@ describe("the repository", () => {
   const unhashed = /^node_modules\/@(?:biomejs\/cli|oxc-parser\/binding|rolldown\/binding)-/;
   const onLinux = /-linux-(?:x64|arm64)(?:-(?:gnu|musl))?$/;
 
-  it("has a lock file that knows the content of every package", () => {
+  test("has a lock file that knows the content of every package", () => {
     const entries = Object.entries(lock.packages) as [string, { integrity?: string; link?: true; inBundle?: true }][];
     const missing = entries
       .filter(([path, { integrity, link, inBundle }]) => path !== "" && !link && !inBundle && integrity === undefined)
@@ -88,7 +88,7 @@ describe("the repository", () => {
     expect(missing.length).toBeLessThanOrEqual(33);
   });
 
-  it("has a lock file without download addresses", () => {
+  test("has a lock file without download addresses", () => {
     const entries = Object.entries(lock.packages) as [string, { resolved?: string }][];
     expect(entries.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe("the repository", () => {
     (name) => [name, readFileSync(join(root, "dist", name), "utf8")] as const,
   );
 
-  it("needs nothing but itself at run time", () => {
+  test("needs nothing but itself at run time", () => {
     expect(manifest.dependencies).toBeUndefined();
     for (const [name, bundle] of built) {
       const imported = [...bundle.matchAll(/(?:from|import|require\()\s*"([\w./:@-]+)"/g)].map(
@@ -111,7 +111,7 @@ describe("the repository", () => {
     }
   });
 
-  it("starts a hook with little to read, and without schema library, YAML or command line parser", () => {
+  test("starts a hook with little to read, and without schema library, YAML or command line parser", () => {
     const hooks = built.filter(([name]) => name.startsWith("hook"));
     expect(hooks.length).toBeGreaterThan(1);
     const usual = hooks.filter(([name]) => name !== "hook-adopting.cjs");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Io } from "../src/cli/io.ts";
 import { program, verbNames } from "../src/cli/program.ts";
 import { MAX_RUN_TOKENS } from "../src/extension/budget.ts";
@@ -15,11 +15,11 @@ const manifest = JSON.parse(readFileSync(join(root, "gemini-extension.json"), "u
 const meanings = Object.fromEntries(Object.entries(definitions).map(([name, definition]) => [name, definition]));
 
 describe("the manifest", () => {
-  it("has the version of package.json (I112)", () => {
+  test("has the version of package.json (I112)", () => {
     expect(manifest.version).toBe(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version);
   });
 
-  it("asks only for settings that exist, in the words of the one table", () => {
+  test("asks only for settings that exist, in the words of the one table", () => {
     expect(manifest.settings.length).toBeGreaterThan(0);
     for (const setting of manifest.settings) {
       expect(meanings[setting.envVar]?.meaning, setting.envVar).toBe(setting.description);
@@ -31,14 +31,14 @@ describe("the extension", () => {
   vi.stubGlobal("MAESTRO_VERSION", manifest.version);
   const verbs = verbNames(program({} as Io, () => undefined));
 
-  it("has nothing that Gemini CLI would drop, and names nothing that does not exist (X282, Y293, Q218, Q219)", async () => {
+  test("has nothing that Gemini CLI would drop, and names nothing that does not exist (X282, Y293, Q218, Q219)", async () => {
     const { problems, budget } = await lintExtension(root, verbs);
     expect(problems.map(describeProblem)).toEqual([]);
     expect(budget.total).toBeLessThanOrEqual(MAX_RUN_TOKENS);
     expect(budget.total).toBeGreaterThan(1_000);
   });
 
-  it("is checked with the verbs of the program and the tools of its server", () => {
+  test("is checked with the verbs of the program and the tools of its server", () => {
     expect(verbs).toEqual(expect.arrayContaining(["run", "session create", "agents install-policies"]));
     const offered = (isForAttempts: boolean) =>
       toolTable.filter(({ offeredTo }) => (offeredTo === "attempts") === isForAttempts).map(({ tool }) => tool.name);
@@ -48,7 +48,7 @@ describe("the extension", () => {
 });
 
 describe("docs/settings.md", () => {
-  it("lists every setting with its default, meaning and rule for a project's .env, and no other", () => {
+  test("lists every setting with its default, meaning and rule for a project's .env, and no other", () => {
     const rows = [
       ...readFileSync(join(root, "docs/settings.md"), "utf8").matchAll(
         /^\| `(MAESTRO_\w+)` \| (?:`(.*?)`)? ?\| ([a-z ]+) \| (.*) \|$/gm,

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { proseOf } from "../src/extension/prose.ts";
 import { readToml } from "../src/extension/toml.ts";
 import { definitions } from "../src/settings.ts";
@@ -17,7 +17,7 @@ const requiredProse = [...proseForTechLead, ...proseForAgents];
 describe.each([...new Set(requiredProse.map(({ file }) => file))])("%s", (file) => {
   const required = requiredProse.filter((row) => row.file === file);
 
-  it.each(required.map((row) => [row.name, row] as const))("%s", (_name, { section, sought }) => {
+  test.each(required.map((row) => [row.name, row] as const))("%s", (_name, { section, sought }) => {
     const text = section === null ? textOf(file) : sectionOf(textOf(file), section);
     expect(text, `the section ${section}`).toBeDefined();
     expect(sought.flatMap((chain) => missing(text ?? "", [chain].flat()))).toEqual([]);
@@ -25,7 +25,7 @@ describe.each([...new Set(requiredProse.map(({ file }) => file))])("%s", (file) 
 });
 
 describe("the extension has", () => {
-  it.each([
+  test.each([
     [
       "nine commands (O211)",
       "commands/maestro",
@@ -57,18 +57,18 @@ describe("the extension has", () => {
 describe("every command", () => {
   const names = readdirSync(join(root, "commands/maestro")).map((file) => file.replace(/\.toml$/, ""));
 
-  it.each(names)("opens with the mark of its name: %s", (name) => {
+  test.each(names)("opens with the mark of its name: %s", (name) => {
     const read = readToml(textOf(`commands/maestro/${name}.toml`));
     expect(read).toMatchObject({ value: { prompt: expect.stringMatching(new RegExp(`^\\[maestro:${name}\\]\\s`)) } });
   });
 
-  it.each(names)("finds the state directory wherever it is: %s (O213)", (name) => {
+  test.each(names)("finds the state directory wherever it is: %s (O213)", (name) => {
     expect(textOf(`commands/maestro/${name}.toml`)).not.toMatch(/@\{|\.gemini\b/);
   });
 });
 
 describe("GEMINI.md", () => {
-  it("names settings with the defaults that they have (E60)", () => {
+  test("names settings with the defaults that they have (E60)", () => {
     const table = sectionOf(textOf("GEMINI.md"), "Settings Resolution") ?? "";
     const listed = [...table.matchAll(/^\| `(MAESTRO_\w+)` \| (.*?) \|/gm)].map(([, name, value]) => [name, value]);
     const defaults = new Map(
@@ -78,7 +78,7 @@ describe("GEMINI.md", () => {
     expect(listed).toEqual(listed.map(([name = ""]) => [name, defaults.get(name)]));
   });
 
-  it("leaves to hooks and tools what they do: raw state, shell rules, tools of each agent, context by hand (O208)", () => {
+  test("leaves to hooks and tools what they do: raw state, shell rules, tools of each agent, context by hand (O208)", () => {
     const moved =
       /active-session\.md|summary\.json|downstream_context|heredoc|printf|read[-+ ]only|grep_search|list_directory/;
     expect(textOf("GEMINI.md")).not.toMatch(moved);
@@ -86,14 +86,14 @@ describe("GEMINI.md", () => {
 });
 
 describe("the safety protocol", () => {
-  it("adds about 300 tokens to a prompt (N189)", () => {
+  test("adds about 300 tokens to a prompt (N189)", () => {
     expect(textOf("protocols/filesystem-safety-protocol.md").length / 4).toBeGreaterThan(200);
     expect(textOf("protocols/filesystem-safety-protocol.md").length / 4).toBeLessThan(350);
   });
 });
 
 describe("read_file in the state directory (B27)", () => {
-  it.each([
+  test.each([
     ["Read `<state_dir>/state/active-session.md` with `read_file`.", true],
     ["Never guess. Open the state directory with `read_file`.", true],
     ["Do not guess, use `read_file` on `summary.json`.", true],
@@ -104,7 +104,7 @@ describe("read_file in the state directory (B27)", () => {
     expect(advised(text)).toEqual(isAdvised ? [expect.stringContaining("read_file")] : []);
   });
 
-  it("is what no text for models advises", () => {
+  test("is what no text for models advises", () => {
     const texts = proseOf(root);
     expect(texts.length).toBeGreaterThan(20);
     expect(texts.flatMap(({ file, text }) => advised(text).map((sentence) => `${file}: ${sentence}`))).toEqual([]);

@@ -1,10 +1,10 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cacheRoot } from "./cache-directory.ts";
 
 describe("worktrees are kept in the user's cache directory", () => {
-  it.each<[platform: NodeJS.Platform, env: Record<string, string>, path: string]>([
+  test.each<[platform: NodeJS.Platform, env: Record<string, string>, path: string]>([
     ["linux", { HOME: "/home/u" }, "/home/u/.cache/maestro"],
     ["linux", { HOME: "/home/u", XDG_CACHE_HOME: "/var/cache/u" }, "/var/cache/u/maestro"],
     ["linux", { HOME: "/home/u", XDG_CACHE_HOME: "cache" }, "/home/u/.cache/maestro"],
@@ -19,7 +19,7 @@ describe("worktrees are kept in the user's cache directory", () => {
     expect(cacheRoot(env, platform)).toBe(path);
   });
 
-  it.each([{}, { HOME: "" }, { HOME: "relative" }])("with %j in the home directory that the system knows", (env) => {
+  test.each([{}, { HOME: "" }, { HOME: "relative" }])("with %j in the home directory that the system knows", (env) => {
     expect(cacheRoot(env, "linux")).toBe(join(homedir(), ".cache", "maestro"));
   });
 });

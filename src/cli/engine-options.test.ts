@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { resolveSettings } from "../settings.ts";
 import { type EngineFlags, engineOptions, engineSettings } from "./engine-options.ts";
 
@@ -34,7 +34,7 @@ describe("how attempts are kept apart", () => {
 });
 
 describe("--allow-overlap", () => {
-  it.each([
+  test.each([
     ["--isolation none", ["--isolation", "none"], {}],
     ["MAESTRO_ISOLATION=none", [], { MAESTRO_ISOLATION: "none" }],
   ])("is refused with %s: there is nothing to merge", (source, words, env) => {
@@ -43,7 +43,7 @@ describe("--allow-overlap", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["worktrees", ["--isolation", "worktree"], {}],
     ["worktrees, whatever the setting says", ["--isolation", "worktree"], { MAESTRO_ISOLATION: "none" }],
     ["no word about it", [], {}],

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { locateState } from "../store/location.ts";
 import { excluded, openProject } from "./repository.ts";
@@ -15,7 +15,7 @@ const open = async (cwd: string, cache: string) => {
 };
 
 describe("what is no part of a snapshot", () => {
-  it.each<[stateDir: string, paths: string[]]>([
+  test.each<[stateDir: string, paths: string[]]>([
     [".gemini", [".gemini/state", ".gemini/plans", ".gemini/parallel"]],
     ["tools/.gemini", ["tools/.gemini/state", "tools/.gemini/plans", "tools/.gemini/parallel"]],
     [".maestro", [".maestro"]],
@@ -27,7 +27,7 @@ describe("what is no part of a snapshot", () => {
     expect(excluded(repository, locateState(project.path, stateDir))).toEqual(paths);
   });
 
-  it.each<[where: string, paths: string[]]>([
+  test.each<[where: string, paths: string[]]>([
     ["project/packages/api/.state", [".state"]],
     ["project/.state", ["../../.state"]],
     ["project/.gemini", ["../../.gemini/state", "../../.gemini/plans", "../../.gemini/parallel"]],
@@ -42,14 +42,14 @@ describe("what is no part of a snapshot", () => {
     expect(excluded(repository, locateState(root, join(project.base, where)))).toEqual(paths);
   });
 
-  it("is the cache directory of a repository that holds it, as one in the home directory does", async () => {
+  test("is the cache directory of a repository that holds it, as one in the home directory does", async () => {
     project = new GitProject();
     const cache = join(project.path, ".cache");
     const repository = await open(project.path, cache);
     expect(excluded(repository, locateState(project.path, ".state"))).toEqual([".state", ".cache/maestro"]);
   });
 
-  it("is nothing of a project that lies in the cache directory itself", async () => {
+  test("is nothing of a project that lies in the cache directory itself", async () => {
     project = new GitProject([], "maestro");
     const root = join(project.path, "x");
     mkdirSync(root);
@@ -59,13 +59,13 @@ describe("what is no part of a snapshot", () => {
 });
 
 describe("a project is opened", () => {
-  it("with its worktrees in the cache directory", async () => {
+  test("with its worktrees in the cache directory", async () => {
     project = new GitProject();
     const { place } = await open(project.path, project.cache);
     expect(place.startsWith(`${join(project.cache, "maestro")}/project-`)).toBe(true);
   });
 
-  it("or not, when the cache directory cannot be made", async () => {
+  test("or not, when the cache directory cannot be made", async () => {
     project = new GitProject();
     writeFileSync(join(project.base, "file"), "");
     const opening = await openProject({ cwd: project.path, env: { XDG_CACHE_HOME: join(project.base, "file") } });

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { displayWidth } from "../views/width.ts";
 import { paint } from "./paint.ts";
 import { frameText, outgoing } from "./terminal.ts";
@@ -18,7 +18,7 @@ const hostile = fc.string({
 });
 
 describe("text on its way out", () => {
-  it.each([
+  test.each([
     ["plain text", "Phase 1: done\n\tindented", "Phase 1: done\n\tindented"],
     ["a title", "a\u001b]0;owned\u0007b", "ab"],
     ["the clipboard", "a\u001b]52;c;aGk=\u001b\\b", "ab"],
@@ -43,7 +43,7 @@ describe("text on its way out", () => {
     expect(outgoing(text)).toBe(shown);
   });
 
-  it("has the colours of Maestro and no others, whatever the text is", () => {
+  test("has the colours of Maestro and no others, whatever the text is", () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, (a, b, c) => {
         const shown = outgoing(`${a}${colors.red(b)}${c}`);
@@ -53,17 +53,17 @@ describe("text on its way out", () => {
     );
   });
 
-  it("paints without changing the width", () => {
+  test("paints without changing the width", () => {
     expect(displayWidth(colors.bold("設計 a"))).toBe(6);
     expect(outgoing(colors.bold("x")).replace(ownCodes, "")).toBe("x");
   });
 
-  it("moves the cursor for a frame only", () => {
+  test("moves the cursor for a frame only", () => {
     const text = frameText(["a\u001b[5Ab", colors.dim("c")], 3).replace(ownCodes, "");
     expect(text).toBe("\u001b[3A\rab\u001b[K\nc\u001b[K\n\u001b[J");
   });
 
-  it("takes time that grows with the text and no faster", () => {
+  test("takes time that grows with the text and no faster", () => {
     for (const unit of ["\u001b]", "\u202e", "👩‍", "\ufdd0", "\u200d", "a\ufe0f"]) {
       const before = process.cpuUsage();
       outgoing(unit.repeat(500_000));

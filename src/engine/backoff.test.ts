@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
 
 const FIVE_MINUTES = 300_000;
@@ -19,14 +19,14 @@ function refused(times: number, start: Backoff = free): Backoff {
 const waitOf = (times: number) => refused(times).until - Math.max(0, refused(times - 1).until);
 
 describe("without a refusal", () => {
-  it("everything may run at once", () => {
+  test("everything may run at once", () => {
     expect(free).toEqual({ hits: 0, until: -Infinity, slots: 8, since: null });
     expect(isExhausted(free, 1e12, 0)).toBe(false);
   });
 });
 
 describe("the wait", () => {
-  it("is 5 s at first and doubles up to 5 min", () => {
+  test("is 5 s at first and doubles up to 5 min", () => {
     expect([1, 2, 3, 4, 5, 6, 7, 8, 2000].map(waitOf)).toEqual([
       5_000,
       10_000,
@@ -40,18 +40,18 @@ describe("the wait", () => {
     ]);
   });
 
-  it("starts from the base that is given", () => {
+  test("starts from the base that is given", () => {
     expect(onQuota(free, { ...unlucky, baseMs: 10 }).until).toBe(10);
     expect(onQuota(refused(3), { ...unlucky, now: 1e6, baseMs: 0 }).until).toBe(1e6);
   });
 
-  it("has full jitter: anything between nothing and the delay", () => {
+  test("has full jitter: anything between nothing and the delay", () => {
     expect([0, 0.25, 0.999].map((dice) => onQuota(free, { ...unlucky, random: () => dice }).until)).toEqual([
       0, 1_250, 4_995,
     ]);
   });
 
-  it("is never shorter than what the provider asks for (F17)", () => {
+  test("is never shorter than what the provider asks for (F17)", () => {
     expect(onQuota(free, { ...unlucky, random: () => 0, retryAfterMs: 7_000 }).until).toBe(7_000);
     expect(onQuota(free, { ...unlucky, retryAfterMs: 700_000 }).until).toBe(700_000);
     expect(onQuota(free, { ...unlucky, retryAfterMs: 1 }).until).toBe(5_000);
@@ -59,7 +59,7 @@ describe("the wait", () => {
     expect(onQuota(free, { ...unlucky, random: () => 0, retryAfterMs: -5 }).until).toBe(0);
   });
 
-  it("does not double for the rest of a burst, and only the provider makes it longer", () => {
+  test("does not double for the rest of a burst, and only the provider makes it longer", () => {
     const first = onQuota(free, unlucky);
     expect(onQuota(first, { ...unlucky, now: 4_000, running: 7 })).toEqual(first);
     expect(onQuota(first, { ...unlucky, now: 4_000, retryAfterMs: 500 })).toEqual(first);
@@ -69,7 +69,7 @@ describe("the wait", () => {
 });
 
 describe("the slots", () => {
-  it.each([
+  test.each([
     { slots: 8, running: 8, left: 4 },
     { slots: 8, running: 5, left: 2 },
     { slots: 3, running: 8, left: 1 },
@@ -80,7 +80,7 @@ describe("the slots", () => {
     expect(onQuota(startBackoff(slots), { ...unlucky, running }).slots).toBe(left);
   });
 
-  it("grow back by one with every success, up to the maximum", () => {
+  test("grow back by one with every success, up to the maximum", () => {
     const hit = refused(1);
     const grown = [1, 2, 3, 4, 5, 6].reduce<Backoff[]>(
       (states) => [...states, onSuccess(states.at(-1) ?? hit, 60_000, 8)],
@@ -90,13 +90,13 @@ describe("the slots", () => {
     expect(onSuccess(startBackoff(Number.POSITIVE_INFINITY), 0, Number.POSITIVE_INFINITY).slots).toBe(Infinity);
   });
 
-  it("do not grow from a success that was on its way when the provider refused", () => {
+  test("do not grow from a success that was on its way when the provider refused", () => {
     expect(onSuccess(refused(1), 4_999, 8)).toMatchObject({ slots: 4, until: 5_000 });
   });
 });
 
 describe("a success", () => {
-  it("makes the next wait a short one again", () => {
+  test("makes the next wait a short one again", () => {
     const state = onSuccess(refused(6), 1e9, 8);
     expect(state).toMatchObject({ hits: 0, since: null });
     expect(onQuota(state, { ...unlucky, now: 1e9 }).until).toBe(1e9 + 5_000);
@@ -104,7 +104,7 @@ describe("a success", () => {
 });
 
 describe("the quota is exhausted", () => {
-  it("when for longer than the limit nothing but refusals came, whatever their number", () => {
+  test("when for longer than the limit nothing but refusals came, whatever their number", () => {
     const state = refused(3);
     expect(state.since).toBe(0);
     expect(isExhausted(state, 3_600_000, 3_600_000)).toBe(false);
@@ -112,7 +112,7 @@ describe("the quota is exhausted", () => {
     expect(isExhausted(onSuccess(state, 3_600_001, 8), 3_600_001, 3_600_000)).toBe(false);
   });
 
-  it("counts from the first refusal after a success, also from one during a wait", () => {
+  test("counts from the first refusal after a success, also from one during a wait", () => {
     const succeeded = onSuccess(onQuota(free, unlucky), 1_000, 8);
     const again = onQuota(succeeded, { ...unlucky, now: 2_000 });
     expect(again).toMatchObject({ since: 2_000, hits: 1, until: 5_000 });
@@ -120,7 +120,7 @@ describe("the quota is exhausted", () => {
 });
 
 describe("whatever happens", () => {
-  it("at least one may run, never more than the maximum, and a wait that was begun is kept", () => {
+  test("at least one may run, never more than the maximum, and a wait that was begun is kept", () => {
     const steps = fc.array(
       fc.record({
         after: fc.nat(20_000),

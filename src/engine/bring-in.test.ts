@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { filesBelow, GitProject as GitDirectory, workFiles } from "../../test/support/git-repository.ts";
 import { programPath } from "../../test/support/project.ts";
 import { snapshot } from "../git/snapshot.ts";
@@ -51,20 +51,20 @@ const before: Files = { changed: "old", "gone/file": "old", kept: "same" };
 const after: Files = { changed: "new", "fresh/file": "new", kept: "same" };
 
 describe("bringing a change in", () => {
-  it("does all of it and leaves no record", async () => {
+  test("does all of it and leaves no record", async () => {
     const intent = await between(before, after);
     expect(await bringIn(project, intent)).toEqual({ kind: "applied" });
     expect(files()).toEqual(after);
     expect(stateFiles()).toEqual([]);
   });
 
-  it("writes nothing when there is nothing to do", async () => {
+  test("writes nothing when there is nothing to do", async () => {
     const { from, ...intent } = await between(before, after);
     expect(await bringIn(project, { ...intent, from, to: from })).toEqual({ kind: "applied" });
     expect(directory.exists(".gemini")).toBe(false);
   });
 
-  it("touches nothing when a file was changed meanwhile", async () => {
+  test("touches nothing when a file was changed meanwhile", async () => {
     const intent = await between(before, after);
     put("changed", "mine");
     expect(await bringIn(project, intent)).toEqual({ kind: "changed", paths: ["changed"] });
@@ -72,7 +72,7 @@ describe("bringing a change in", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  it("takes everything back when a file is changed in the very moment", async () => {
+  test("takes everything back when a file is changed in the very moment", async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`many/${at}`, String(at)]));
     const intent = await between({ z: "old", zz: "old" }, { ...many, z: "new" });
     const edit = async () => {
@@ -85,7 +85,7 @@ describe("bringing a change in", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  it("refuses what must not reach the project, and leaves no record of it", async () => {
+  test("refuses what must not reach the project, and leaves no record of it", async () => {
     const intent = await between(before, after);
     const inner = forged([["100644", "blob", blob("x"), "config"]]);
     const to = forged([["040000", "tree", inner, ".git"]]);
@@ -94,7 +94,7 @@ describe("bringing a change in", () => {
     expect(directory.exists(".gemini")).toBe(false);
   });
 
-  it("leaves the project as it was, and no record, when it fails", async () => {
+  test("leaves the project as it was, and no record, when it fails", async () => {
     const intent = await between(before, after);
     const to = forged([["100644", "blob", "1".repeat(40), "changed"]]);
     await expect(bringIn(project, { ...intent, to })).rejects.toThrow("The repository has no object 1111");
@@ -102,7 +102,7 @@ describe("bringing a change in", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  it("does not begin before what is begun has been settled", async () => {
+  test("does not begin before what is begun has been settled", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, { ...intent, phase: "7" });
     await expect(bringIn(project, intent)).rejects.toThrow("attempt 1 of phase 7 (session s) was begun");
@@ -112,12 +112,12 @@ describe("bringing a change in", () => {
 });
 
 describe("settling", () => {
-  it("is nothing when nothing was begun", async () => {
+  test("is nothing when nothing was begun", async () => {
     expect(await settle(project)).toBeUndefined();
     expect(directory.exists(".gemini")).toBe(false);
   });
 
-  it("finishes what was begun", async () => {
+  test("finishes what was begun", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, intent);
     put("changed", "new");
@@ -126,7 +126,7 @@ describe("settling", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  it("undoes what was begun when somebody has changed one of the files since", async () => {
+  test("undoes what was begun when somebody has changed one of the files since", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, intent);
     put("fresh/file", "new");
@@ -136,7 +136,7 @@ describe("settling", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  it("keeps the record of what it cannot finish now", async () => {
+  test("keeps the record of what it cannot finish now", async () => {
     const intent = await between(before, after);
     const to = forged([["100644", "blob", "1".repeat(40), "changed"]]);
     writeIntent(project.location, { ...intent, to });
@@ -148,7 +148,7 @@ describe("settling", () => {
     expect(files()).toEqual(before);
   });
 
-  it.each<[what: string, to: () => string, why: RegExp]>([
+  test.each<[what: string, to: () => string, why: RegExp]>([
     ["a tree that is gone", () => "1".repeat(40), /cannot be finished: the repository does not have 1{40} any more/],
     [
       "a change that must not happen",
@@ -192,7 +192,7 @@ describe("kill -9 at every step (F1)", () => {
     ).toEqual([]);
   };
 
-  it("of bringing in: settling leaves the project before or after", async () => {
+  test("of bringing in: settling leaves the project before or after", async () => {
     const { from, to } = await between(before, after);
     const seen = { untouched: 0, finished: 0 };
     const outcome = await everyStep([from, to], async (point) => {
@@ -209,7 +209,7 @@ describe("kill -9 at every step (F1)", () => {
     expect(seen.finished).toBeGreaterThan(20);
   }, 300_000);
 
-  it("of bringing in, and the user changed a file before it is settled: nothing of the change is left", async () => {
+  test("of bringing in, and the user changed a file before it is settled: nothing of the change is left", async () => {
     const { from, to } = await between(before, after);
     const outcome = await everyStep([from, to], async (point) => {
       put("changed", "mine");
@@ -228,7 +228,7 @@ describe("kill -9 at every step (F1)", () => {
     expect(outcome).toEqual({ kind: "applied" });
   }, 300_000);
 
-  it("of settling, while it goes forward and while it takes back", async () => {
+  test("of settling, while it goes forward and while it takes back", async () => {
     const intent = await between(before, after);
     const arrange = () => {
       restore(before);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import type { Repository } from "../git/repository.ts";
@@ -79,7 +79,7 @@ describe("in git", () => {
     const noise = (bytes: number) => randomBytes(bytes).toString("latin1");
     const objectBytes = () => Number(/^size: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]) * 1024;
 
-    it("and outside of the phase's files is told, not kept, and never reaches the repository", async () => {
+    test("and outside of the phase's files is told, not kept, and never reaches the repository", async () => {
       const before = objectBytes();
       const work = await inWorktree([phase("1", "a.txt")], (root) => {
         put(root, "a.txt", "mine\n");
@@ -108,13 +108,13 @@ describe("in git", () => {
       expect(work.fresh?.has("deep/big.bin")).toBe(true);
     });
 
-    it("and alone is kept neither: the record has the name", async () => {
+    test("and alone is kept neither: the record has the name", async () => {
       const work = await inWorktree([phase("1", "a.txt")], (root) => put(root, "big.bin", noise(11 * MEGABYTE)));
       expect(work.changes).toMatchObject({ total: 1, outside: ["big.bin"], unkept: ["big.bin"] });
       expect(refs()).toBe("refs/maestro/2026-02-14-task-api/1/1");
     });
 
-    it("in many small files is bounded as well", async () => {
+    test("in many small files is bounded as well", async () => {
       const before = Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]);
       const work = await inWorktree([phase("1", "a.txt")], (root) => {
         for (let at = 0; at < 6000; at += 1) put(root, `many/${at % 20}/${at}`, `${at}`);
@@ -124,14 +124,14 @@ describe("in git", () => {
       expect(Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]) - before).toBeLessThan(3000);
     });
 
-    it("and the phase's own, or wanted all the same, is kept", async () => {
+    test("and the phase's own, or wanted all the same, is kept", async () => {
       const owned = await inWorktree([phase("1", "big.bin")], (root) => put(root, "big.bin", noise(11 * MEGABYTE)));
       expect(owned.changes.unkept).toBeUndefined();
       expect(project.git("cat-file", "-s", `${owned.changes.commit}:big.bin`)).toMatch(/^\d{8}$/);
     });
   });
 
-  it("tells of links that lead out of the project, in a worktree and in the project itself", async () => {
+  test("tells of links that lead out of the project, in a worktree and in the project itself", async () => {
     const link = (root: string) => {
       symlinkSync("../../../etc/passwd", join(root, "out"));
       symlinkSync("a.txt", join(root, "in"));
@@ -151,7 +151,7 @@ describe("in git", () => {
     }
   });
 
-  it("tells what was created, modified, deleted and renamed in a worktree, with lines, and keeps it", async () => {
+  test("tells what was created, modified, deleted and renamed in a worktree, with lines, and keeps it", async () => {
     const work = await inWorktree([phase("1", "a.txt", "b.txt", "c.txt", "deep/")], (root) => {
       put(root, "a.txt", "1\n2\nthree\nfour\n");
       renameSync(join(root, "b.txt"), join(root, "c.txt"));
@@ -178,13 +178,13 @@ describe("in git", () => {
     expect(project.git("log", "-1", "--format=%P %s", String(commit))).toBe(`${work.base} Phase 1, attempt 1: Phase 1`);
   });
 
-  it("keeps no reference to work that there is none of", async () => {
+  test("keeps no reference to work that there is none of", async () => {
     const work = await inWorktree([phase("1")], () => undefined);
     expect(work.changes).toMatchObject({ files: [], total: 0, added: 0, removed: 0, outside: [] });
     expect(refs()).toBe("");
   });
 
-  it("counts an ignored file that some phase declares, and no other", async () => {
+  test("counts an ignored file that some phase declares, and no other", async () => {
     const work = await inWorktree([phase("1", "mine.gen"), phase("2", "theirs.gen", "*.gen")], (root) => {
       for (const name of ["mine.gen", "theirs.gen", "noise.gen"]) put(root, name, "x\n");
     });
@@ -192,7 +192,7 @@ describe("in git", () => {
     expect(work.changes.outside).toEqual(["theirs.gen"]);
   });
 
-  it("finds repositories that were left in it, whose files cannot be taken over", async () => {
+  test("finds repositories that were left in it, whose files cannot be taken over", async () => {
     const work = await inWorktree([phase("1", "lib/")], (root) => {
       put(root, "lib/x.txt", "x\n");
       project.gitIn(join(root, "lib"), "init", "-q");
@@ -202,7 +202,7 @@ describe("in git", () => {
     expect(work.trouble).toContain("whose files cannot be taken over: lib/. Remove their .git");
   });
 
-  it("lists no more than an event holds, and counts them all", async () => {
+  test("lists no more than an event holds, and counts them all", async () => {
     const work = await inWorktree([phase("1", "many/")], (root) => {
       for (let at = 0; at < MAX_LISTED_CHANGES + 5; at += 1) put(root, `many/${at}`, "x\n");
     });
@@ -211,12 +211,12 @@ describe("in git", () => {
     expect(work.files).toHaveLength(MAX_LISTED_CHANGES + 5);
   });
 
-  it("refuses to guess when the worktree is gone", async () => {
+  test("refuses to guess when the worktree is gone", async () => {
     const gone = inWorktree([phase("1")], (root) => rmSync(root, { recursive: true }));
     await expect(gone).rejects.toThrow("The worktree w1 is gone");
   });
 
-  it("tells what an attempt did in the project itself, from a commit before and after", async () => {
+  test("tells what an attempt did in the project itself, from a commit before and after", async () => {
     project.write("dirty.txt", "of the user\n");
     const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
     const workshop = workshopOf(session, { repository, projectRoot: project.path });
@@ -232,7 +232,7 @@ describe("in git", () => {
     expect(Object.keys(project.untouchables())).toEqual(Object.keys(before));
   });
 
-  it("looks at nothing when nobody looked before", async () => {
+  test("looks at nothing when nobody looked before", async () => {
     const workshop = workshopOf(sessionAfter([phase("1")], ...begun("1")), { repository });
     expect(await examine(workshop, one, { root: project.path, worktree: null, before: null })).toBeNull();
   });
@@ -253,7 +253,7 @@ describe("in git", () => {
       return examine(workshop, one, { root: project.path, worktree: null, before: commit });
     }
 
-    it("what a phase owns is its own, what no phase owns that ran meanwhile is told", async () => {
+    test("what a phase owns is its own, what no phase owns that ran meanwhile is told", async () => {
       const work = await among(
         ...begun("3"),
         moved("3", "in_progress", "completed"),
@@ -268,7 +268,7 @@ describe("in git", () => {
       expect(refs()).toBe("");
     });
 
-    it("one that still runs answers for its own", async () => {
+    test("one that still runs answers for its own", async () => {
       const work = await among(...begun("1", "2", "3", "4"));
       expect(work?.changes.outside).toEqual(["stray"]);
     });
@@ -276,7 +276,7 @@ describe("in git", () => {
 });
 
 describe("outside git", () => {
-  it("can be recorded however many files are none of the phase's", async () => {
+  test("can be recorded however many files are none of the phase's", async () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       const session = sessionAfter([phase("1")], ...begun("1"));
@@ -293,7 +293,7 @@ describe("outside git", () => {
     }
   });
 
-  it("tells of links that lead out of the project", async () => {
+  test("tells of links that lead out of the project", async () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       put(root, "a.txt", "1\n");
@@ -311,7 +311,7 @@ describe("outside git", () => {
     }
   });
 
-  it("tells what changed from a listing before and after, without lines and without a commit", async () => {
+  test("tells what changed from a listing before and after, without lines and without a commit", async () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       put(root, "a.txt", "1\n");

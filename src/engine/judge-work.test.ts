@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import type { Tier } from "../agents/tiers.ts";
 import type { SessionPhase } from "../session/session.ts";
@@ -21,7 +21,7 @@ function judged(where: Where, rules: ScopeRules, outside: string[], trouble: str
 const refused = "refused (validation, outside_scope)";
 
 describe("the work of an attempt", () => {
-  it.each<[string, ScopeRules, string[], string, string, string]>([
+  test.each<[string, ScopeRules, string[], string, string, string]>([
     // what it left, rules, outside, in a worktree, in the project, shared with others
     ["only its own files", strict, [], "stands", "stands", "stands"],
     ["only its own files, warned", warn, [], "stands", "stands", "stands"],
@@ -48,20 +48,20 @@ describe("the work of an attempt", () => {
     expect(judged("shared", rules, outside)).toBe(shared);
   });
 
-  it("is refused when it cannot be taken over, whatever the rules and whoever owns the files", () => {
+  test("is refused when it cannot be taken over, whatever the rules and whoever owns the files", () => {
     for (const rules of [strict, warn, declaresNothing, owningReader]) {
       expect(judged("worktree", rules, [], "It left repositories")).toBe(refused);
     }
   });
 
-  it("names the files in the error, one a line, and where they are when they are in the project", () => {
+  test("names the files in the error, one a line, and where they are when they are in the project", () => {
     const message = (where: Where, outside: string[]) =>
       judgeWork({ where, trouble: null, changes: { outside } }, strict).verdict?.message;
     expect(message("worktree", ["a", "b c"])).toBe("Changed outside of its files:\n- a\n- b c");
     expect(message("project", ["a"])).toMatch(/^Changed outside of its files:\n- a\nThey are in the project: /);
   });
 
-  it("keeps each on its line, whatever it is called", () => {
+  test("keeps each on its line, whatever it is called", () => {
     const outside = ["a\n- b", "c"];
     const { verdict } = judgeWork({ where: "worktree", trouble: null, changes: { outside } }, strict);
     expect(verdict?.message.split("\n")).toHaveLength(3);
@@ -69,7 +69,7 @@ describe("the work of an attempt", () => {
     expect(warnings[0]?.message).not.toContain("\n");
   });
 
-  it("names twenty files, and counts the others", () => {
+  test("names twenty files, and counts the others", () => {
     const outside = Array.from({ length: 23 }, (_, at) => `f${at}`);
     const { verdict } = judgeWork({ where: "worktree", trouble: null, changes: { outside } }, strict);
     expect(verdict?.message).toContain("- f19\n- and 3 more");
@@ -88,7 +88,7 @@ describe("the rules for a phase", () => {
       agents: new Map(tier === undefined ? [] : [["somebody", { tier }]]),
     }) as unknown as Workshop;
 
-  it.each<[Tier | undefined, boolean]>([
+  test.each<[Tier | undefined, boolean]>([
     ["read-only", false],
     ["read-shell", false],
     ["read-write", true],
@@ -98,12 +98,12 @@ describe("the rules for a phase", () => {
     expect(scopeRules(workshop("strict", tier), phaseOf("somebody")).writes).toBe(writes);
   });
 
-  it("say what was asked for, and whether the phase owns anything", () => {
+  test("say what was asked for, and whether the phase owns anything", () => {
     expect(scopeRules(workshop("warn", "full"), phaseOf("somebody", ["a"]))).toEqual({ ...warn, declares: true });
     expect(scopeRules(workshop("strict", "full"), phaseOf("somebody"))).toEqual(declaresNothing);
   });
 
-  it("take nothing over from a reading agent that owns nothing, and everything from the others", () => {
+  test("take nothing over from a reading agent that owns nothing, and everything from the others", () => {
     expect([strict, warn, reader, owningReader, declaresNothing].map(isTakenOver)).toEqual([
       true,
       true,

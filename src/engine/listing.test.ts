@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Listing, listingChanges, listProject } from "./listing.ts";
 
 let base: string;
@@ -50,7 +50,7 @@ function told(before: Listing, after: Listing): string[] {
 describe("what changed in a project without git", () => {
   beforeEach(() => write("a.ts", "src/b.ts", "src/deep/c.ts"));
 
-  it.each<[string, () => void, string[]]>([
+  test.each<[string, () => void, string[]]>([
     ["nothing", () => undefined, []],
     ["a new file", () => write("src/new/d.ts"), ["created src/new/d.ts"]],
     ["more content", () => appendFileSync(at("a.ts"), "x"), ["modified a.ts"]],
@@ -111,7 +111,7 @@ describe("what changed in a project without git", () => {
     expect(told(before, await list())).toEqual(expected);
   });
 
-  it("has no lines to count: nobody reads the files", async () => {
+  test("has no lines to count: nobody reads the files", async () => {
     const before = await list();
     renameSync(at("a.ts"), at("z.ts"));
     expect(listingChanges(before, await list())).toEqual([
@@ -119,7 +119,7 @@ describe("what changed in a project without git", () => {
     ]);
   });
 
-  it("tells each of several names of a file once", async () => {
+  test("tells each of several names of a file once", async () => {
     linkSync(at("a.ts"), at("b.ts"));
     const before = await list();
     renameSync(at("a.ts"), at("y.ts"));
@@ -131,7 +131,7 @@ describe("what changed in a project without git", () => {
 });
 
 describe("a listing", () => {
-  it("has what phases may own, and not what tools fill", async () => {
+  test("has what phases may own, and not what tools fill", async () => {
     const own = [
       "a.ts",
       "dist/a.js",
@@ -147,7 +147,7 @@ describe("a listing", () => {
     expect(paths(await list())).toEqual([...own].sort());
   });
 
-  it.each([
+  test.each([
     ["vendor", "composer.json"],
     ["vendor", "go.mod"],
     ["target", "Cargo.toml"],
@@ -158,14 +158,14 @@ describe("a listing", () => {
     expect(paths(await list())).toEqual([`api/${file}`, `other/${directory}/x`]);
   });
 
-  it("leaves out what is excluded, and nothing that only begins like it", async () => {
+  test("leaves out what is excluded, and nothing that only begins like it", async () => {
     write(".gemini/state/s", ".gemini/settings.json", ".gemini/state-of-affairs.md", "st/x", "x/st/y", "one.log");
     expect(paths(await list([".gemini/state", "./st/", "one.log"]))).toEqual(
       [".gemini/settings.json", ".gemini/state-of-affairs.md", "x/st/y"].sort(),
     );
   });
 
-  it("has links and not what they lead to", async () => {
+  test("has links and not what they lead to", async () => {
     write("../outside/secret", "a.ts");
     symlinkSync(join(base, "outside"), at("link"));
     symlinkSync("..", at("up"));
@@ -173,13 +173,13 @@ describe("a listing", () => {
     expect(paths(await list())).toEqual(["a.ts", "broken", "link", "up"]);
   });
 
-  it("has no FIFOs, and does not wait for them", async () => {
+  test("has no FIFOs, and does not wait for them", async () => {
     write("a.ts");
     execFileSync("mkfifo", [at("pipe")]);
     expect(paths(await list())).toEqual(["a.ts"]);
   });
 
-  it("lets others have their turn", async () => {
+  test("lets others have their turn", async () => {
     for (let index = 0; index < 6_000; index++) writeFileSync(at(`file-${index}`), "");
     let turns = 0;
     let isListing = true;
@@ -194,7 +194,7 @@ describe("a listing", () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it("of a project that is not there is an error that says so", async () => {
+  test("of a project that is not there is an error that says so", async () => {
     await expect(listProject(at("nowhere"), { exclude: [] })).rejects.toThrow(
       expect.objectContaining({ code: "io", message: expect.stringContaining("no such file") }),
     );
@@ -202,7 +202,7 @@ describe("a listing", () => {
 });
 
 describe("what could not be looked at", () => {
-  it("is neither created nor deleted when there are more files than are looked at", async () => {
+  test("is neither created nor deleted when there are more files than are looked at", async () => {
     write("a", "b", "c");
     const all = await list();
     const some = await listProject(root, { exclude: [], limit: 2 });
@@ -212,13 +212,13 @@ describe("what could not be looked at", () => {
     expect(told(some, await list())).toEqual([`modified ${[...some.files.keys()][0]}`]);
   });
 
-  it("is complete when there are exactly as many as are looked at", async () => {
+  test("is complete when there are exactly as many as are looked at", async () => {
     write("a", "d/b");
     expect(await listProject(root, { exclude: [], limit: 3 })).toMatchObject({ complete: true, files: { size: 2 } });
     expect(await listProject(root, { exclude: [], limit: 2 })).toMatchObject({ complete: false });
   });
 
-  it("is named: directories that lie too deep", async () => {
+  test("is named: directories that lie too deep", async () => {
     const deep = Array<string>(140).fill("d").join("/");
     write(`${deep}/x`, "a.ts");
     const { unreadable, files, complete } = await list();
@@ -227,7 +227,7 @@ describe("what could not be looked at", () => {
     expect(unreadable).toEqual([expect.stringMatching(/^(d\/){127}d$/)]);
   });
 
-  it("is named: files whose path no event can hold", async () => {
+  test("is named: files whose path no event can hold", async () => {
     const long = Array<string>(20).fill("d".repeat(220)).join("/");
     execFileSync(
       "sh",
@@ -243,13 +243,13 @@ describe("what could not be looked at", () => {
     execFileSync("rm", ["-rf", root]);
   });
 
-  it.skipIf(process.platform !== "linux")("is named: names that are no text", async () => {
+  test.skipIf(process.platform !== "linux")("is named: names that are no text", async () => {
     write("a.ts");
     writeFileSync(Buffer.concat([Buffer.from(`${root}/b`), Buffer.from([0xff]), Buffer.from(".ts")]), "");
     expect(await list()).toMatchObject({ unreadable: ["b\ufffd.ts"], files: { size: 1 } });
   });
 
-  it("is named: directories that are closed, and nothing below them is created or deleted", async () => {
+  test("is named: directories that are closed, and nothing below them is created or deleted", async () => {
     write("a.ts", "closed/b.ts", "closed/c/d.ts", "names-only/e.ts", "closed-not/f.ts");
     const before = await list();
     chmodSync(base, 0o755);

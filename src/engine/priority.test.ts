@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import { DEFAULT_PHASE_MINUTES } from "../plan/graph.ts";
 import { blockersOf, rankingOf, tailsOf } from "./priority.ts";
@@ -29,7 +29,7 @@ const acyclic = fc
   });
 
 describe("the tail of a phase", () => {
-  it("is the longest way from it to an end, in minutes, its own included", () => {
+  test("is the longest way from it to an end, in minutes, its own included", () => {
     fc.assert(
       fc.property(acyclic, (rows) => {
         const longest = (row: Row): number => {
@@ -41,20 +41,20 @@ describe("the tail of a phase", () => {
     );
   });
 
-  it("takes the default for a phase without an estimate, and for one imported without a plan", () => {
+  test("takes the default for a phase without an estimate, and for one imported without a plan", () => {
     const phases = phasesOf([{ id: "1" }, { id: "2", blocked_by: ["1"], minutes: 2 }]);
     expect([...tailsOf(phases)]).toEqual([DEFAULT_PHASE_MINUTES + 2, 2]);
     const imported = phases.map(({ plan: _, ...phase }) => phase);
     expect([...tailsOf(imported)]).toEqual([2 * DEFAULT_PHASE_MINUTES, DEFAULT_PHASE_MINUTES]);
   });
 
-  it("is worked out once for a list of phases", () => {
+  test("is worked out once for a list of phases", () => {
     const phases = phasesOf([{ id: "1" }]);
     expect(tailsOf(phases)).toBe(tailsOf(phases));
     expect(tailsOf([...phases])).not.toBe(tailsOf(phases));
   });
 
-  it("is known in a chain of 20,000 phases", () => {
+  test("is known in a chain of 20,000 phases", () => {
     const chain = Array.from(
       { length: 20_000 },
       (_, at): Row => ({
@@ -66,7 +66,7 @@ describe("the tail of a phase", () => {
     expect(tailsOf(phasesOf(chain))[0]).toBe(20_000);
   });
 
-  it("ends at a cycle, and ignores blockers that are no phase", () => {
+  test("ends at a cycle, and ignores blockers that are no phase", () => {
     const rows = [
       { id: "1", blocked_by: ["nobody"], minutes: 1 },
       { id: "2", blocked_by: ["1", "3"], minutes: 2 },
@@ -79,7 +79,7 @@ describe("the tail of a phase", () => {
 });
 
 describe("the ranking", () => {
-  it("has the longest tail first; plan order decides between equals", () => {
+  test("has the longest tail first; plan order decides between equals", () => {
     const rows = [
       { id: "a", minutes: 1 },
       { id: "b", minutes: 3 },

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter, startTime } from "../../test/support/session.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
 import type { AttemptOutcome, SessionEvent } from "../session/events.ts";
@@ -76,18 +76,18 @@ const shown = ({ actions }: Schedule) => actions.map(({ kind, phase }) => `${kin
 const launches = (...ids: string[]) => ids.map((id) => `launch ${id}`);
 
 describe("a phase starts", () => {
-  it("when everything it waits for is completed or skipped, and not before", () => {
+  test("when everything it waits for is completed or skipped, and not before", () => {
     expect(shown(planned("a b c<a,b d<b"))).toEqual(launches("a", "b"));
     const events = [...complete("a"), moved("b", "pending", "skipped")];
     expect(shown(planned("a b c<a,b d<b", { events }))).toEqual(launches("c", "d"));
     expect(shown(planned("a b c<a,b", { events: complete("a"), live: ["b"] }))).toEqual([]);
   });
 
-  it("never when it waits for a phase that does not exist", () => {
+  test("never when it waits for a phase that does not exist", () => {
     expect(planned("a<nobody b<a")).toEqual({ actions: [], wakeAt: null, idle: true, end: "blocked" });
   });
 
-  it("only when a slot is free: of the engine, of the quota", () => {
+  test("only when a slot is free: of the engine, of the quota", () => {
     expect(shown(planned("a b c d", { limits: { slots: 3 } }))).toEqual(launches("a", "b", "c"));
     expect(shown(planned("a b c d", { limits: { slots: 3 }, now: { slots: 2 } }))).toEqual(launches("a", "b"));
     const half = { events: [begin("a"), started("a")], live: ["a"], limits: { slots: 2 } };
@@ -99,7 +99,7 @@ describe("a phase starts", () => {
     });
   });
 
-  it("also when the quota has shrunk the slots below what still runs, or to nothing", () => {
+  test("also when the quota has shrunk the slots below what still runs, or to nothing", () => {
     const running = { events: [begin("a"), begin("b")], live: ["a", "b"], now: { slots: 1 } };
     expect(planned("a b c", running)).toMatchObject({ actions: [], idle: false });
     expect(shown(planned("a b", { now: { slots: 0 } }))).toEqual(launches("a"));
@@ -109,19 +109,19 @@ describe("a phase starts", () => {
 describe("the phases that were asked for", () => {
   const only = new Set(["a", "b"]);
 
-  it("start, and no others; when they are done, it is over and others are left", () => {
+  test("start, and no others; when they are done, it is over and others are left", () => {
     expect(shown(planned("a b c d<a", { limits: { only } }))).toEqual(launches("a", "b"));
     const events = [...complete("a"), ...complete("b")];
     expect(planned("a b c d<a", { events, limits: { only } })).toMatchObject({ idle: true, end: "chosen" });
   });
 
-  it("start though another one has failed", () => {
+  test("start though another one has failed", () => {
     expect(shown(planned("a b c", { events: fail("c"), limits: { only } }))).toEqual(launches("a", "b"));
   });
 });
 
 describe("work of a native delegation", () => {
-  it("is validated and not done again", () => {
+  test("is validated and not done again", () => {
     const handoff = { status: "success" as const, missing: [], summary: "", downstream_context: emptyContext() };
     const events: SessionEvent[] = [begin("a"), { type: "phase.handed_off", phase: "a", agent: "coder", handoff }];
     const session = sessionAfter([frozenPhase("a", { validation: ["true"] })], ...events);
@@ -130,26 +130,26 @@ describe("work of a native delegation", () => {
 });
 
 describe("the order", () => {
-  it("is that of the longest way to an end, then that of the plan", () => {
+  test("is that of the longest way to an end, then that of the plan", () => {
     expect(shown(planned("a b c d<b", { minutes: { c: 7 } }))).toEqual(launches("b", "c", "a"));
     expect(shown(planned("a b c", { limits: { slots: 2 } }))).toEqual(launches("a", "b"));
   });
 
-  it("is that of the plan in sequential mode, one at a time", () => {
+  test("is that of the plan in sequential mode, one at a time", () => {
     const sequential = { limits: { mode: "sequential" as const, slots: 8 }, minutes: { c: 70 } };
     expect(shown(planned("a b c", sequential))).toEqual(launches("a"));
     expect(shown(planned("a<c b c", sequential))).toEqual(launches("b"));
     expect(shown(planned("a b c", { ...sequential, events: [begin("a")], live: ["a"] }))).toEqual([]);
   });
 
-  it("has validations before launches: they finish what is begun", () => {
+  test("has validations before launches: they finish what is begun", () => {
     const events = [begin("b"), started("b"), finished("b", "success")];
     expect(shown(planned("a b", { events, minutes: { a: 60 } }))).toEqual(["validate b", "launch a"]);
     expect(shown(planned("a b", { events, limits: { slots: 1 } }))).toEqual(["validate b"]);
     expect(shown(planned("a b", { events, limits: { mode: "sequential" } }))).toEqual(["validate b"]);
   });
 
-  it("of validations is that of launches", () => {
+  test("of validations is that of launches", () => {
     const done = (id: string) => [begin(id), started(id), finished(id, "success")];
     const events = [...done("a"), ...done("b")];
     const late = { events, minutes: { b: 60 } };
@@ -160,19 +160,19 @@ describe("the order", () => {
 });
 
 describe("a phase that runs alone", () => {
-  it("starts when nothing runs, and nothing starts beside it", () => {
+  test("starts when nothing runs, and nothing starts beside it", () => {
     expect(shown(planned("a b c", { alone: ["a"] }))).toEqual(launches("a"));
     const live = { alone: ["a"], events: [begin("a")], live: ["a"] };
     expect(planned("a b c", live)).toMatchObject({ actions: [], wakeAt: null, idle: false });
   });
 
-  it("lets others go first rather than leave slots empty", () => {
+  test("lets others go first rather than leave slots empty", () => {
     expect(shown(planned("a b c", { alone: ["b"] }))).toEqual(launches("a", "c"));
     expect(shown(planned("a b c", { alone: ["b"], events: [begin("a")], live: ["a"] }))).toEqual(launches("c"));
     expect(shown(planned("a b", { alone: ["b"], events: complete("a") }))).toEqual(launches("b"));
   });
 
-  it("is validated alone", () => {
+  test("is validated alone", () => {
     const events = [begin("a"), started("a"), finished("a", "success")];
     expect(shown(planned("a b", { alone: ["a"], events }))).toEqual(["validate a"]);
     expect(shown(planned("a b c", { alone: ["a"], events: [...events, begin("b")], live: ["b"] }))).toEqual(
@@ -180,7 +180,7 @@ describe("a phase that runs alone", () => {
     );
   });
 
-  it("is no reason to wake up while another one runs", () => {
+  test("is no reason to wake up while another one runs", () => {
     const late = { alone: ["b"], events: [begin("a")], live: ["a"], now: { notBefore: 9000 } };
     expect(planned("a b", late)).toMatchObject({ actions: [], wakeAt: null });
   });
@@ -189,7 +189,7 @@ describe("a phase that runs alone", () => {
 describe("launches are spaced", () => {
   const limits = { staggerMs: 500 };
 
-  it("one a call, and the next is due after the stagger", () => {
+  test("one a call, and the next is due after the stagger", () => {
     const first = planned("a b", { limits });
     expect([shown(first), first.wakeAt]).toEqual([launches("a"), 1500]);
     const soon = { limits, events: [begin("a")], live: ["a"], now: { lastLaunch: 1000, now: 1499 } };
@@ -197,18 +197,18 @@ describe("launches are spaced", () => {
     expect(shown(planned("a b", { ...soon, now: { lastLaunch: 1000, now: 1500 } }))).toEqual(launches("b"));
   });
 
-  it("and nobody is woken when nothing else could start", () => {
+  test("and nobody is woken when nothing else could start", () => {
     expect(planned("a b<a", { limits }).wakeAt).toBeNull();
     expect(planned("a b", { limits: { staggerMs: 500, slots: 1 } }).wakeAt).toBeNull();
     expect(planned("a b", { limits, alone: ["a"] }).wakeAt).toBeNull();
     expect(planned("a b", { limits, alone: ["b"] }).wakeAt).toBeNull();
   });
 
-  it("but an engine that waits for nothing else is not idle", () => {
+  test("but an engine that waits for nothing else is not idle", () => {
     expect(planned("a", { limits, now: { lastLaunch: 900 } })).toMatchObject({ wakeAt: 1400, idle: false, end: null });
   });
 
-  it("while validations and adoptions are not", () => {
+  test("while validations and adoptions are not", () => {
     const now = { lastLaunch: 1000 };
     const done = [
       begin("a"),
@@ -226,7 +226,7 @@ describe("launches are spaced", () => {
 });
 
 describe("a quota", () => {
-  it("holds back launches until it is over, and nothing else", () => {
+  test("holds back launches until it is over, and nothing else", () => {
     const now = { notBefore: 5000 };
     expect(planned("a b", { now })).toEqual({ actions: [], wakeAt: 5000, idle: false, end: null });
     expect(planned("a b", { now: { notBefore: 1000 } })).toMatchObject({ wakeAt: null });
@@ -235,13 +235,13 @@ describe("a quota", () => {
     expect([shown(validated), validated.wakeAt]).toEqual([["validate a"], 5000]);
   });
 
-  it("and the stagger both have to be over", () => {
+  test("and the stagger both have to be over", () => {
     const limits = { staggerMs: 500 };
     expect(planned("a", { limits, now: { notBefore: 1200, lastLaunch: 900 } }).wakeAt).toBe(1400);
     expect(planned("a", { limits, now: { notBefore: 1600, lastLaunch: 900 } }).wakeAt).toBe(1600);
   });
 
-  it("is no reason to wake up when no slot is free", () => {
+  test("is no reason to wake up when no slot is free", () => {
     const full = { events: [begin("a")], live: ["a"], limits: { slots: 1 }, now: { notBefore: 5000 } };
     expect(planned("a b", full)).toMatchObject({ actions: [], wakeAt: null, idle: false });
   });
@@ -251,7 +251,7 @@ describe("a phase in progress that nobody works on", () => {
   const unfinished = [begin("a"), started("a")];
   const retried = [moved("a", "in_progress", "failed"), moved("a", "failed", "in_progress")];
 
-  it.each<[string, SessionEvent[], string]>([
+  test.each<[string, SessionEvent[], string]>([
     ["was begun by hand and has no attempt", [begin("a")], "launch a"],
     ["has an attempt whose end nobody saw", unfinished, "adopt a"],
     ["has an attempt that succeeded", [...unfinished, finished("a", "success")], "validate a"],
@@ -276,15 +276,15 @@ describe("a phase in progress that nobody works on", () => {
     expect(shown(planned("a b<a", { events, live: ["a"] }))).toEqual([]);
   });
 
-  it("is launched in its turn, not before others", () => {
+  test("is launched in its turn, not before others", () => {
     expect(shown(planned("a b", { events: [begin("b")], limits: { slots: 1 } }))).toEqual(launches("a"));
   });
 
-  it("is not launched while a revised plan makes it wait", () => {
+  test("is not launched while a revised plan makes it wait", () => {
     expect(shown(planned("a b<a", { events: [begin("b")] }))).toEqual(launches("a"));
   });
 
-  it("is adopted before anything else is decided, whatever the slots; then it is time to look again", () => {
+  test("is adopted before anything else is decided, whatever the slots; then it is time to look again", () => {
     const events = [...unfinished, begin("b"), started("b")];
     expect(planned("a b c", { events, limits: { slots: 1 } })).toEqual({
       actions: [
@@ -301,7 +301,7 @@ describe("a phase in progress that nobody works on", () => {
 });
 
 describe("after a failure", () => {
-  it("nothing new starts, but what is begun is brought to its end", () => {
+  test("nothing new starts, but what is begun is brought to its end", () => {
     const failed = [...fail("a"), begin("b"), started("b")];
     expect(planned("a b c", { events: failed, live: ["b"] })).toMatchObject({ actions: [], idle: false, end: null });
     expect(shown(planned("a b c", { events: failed }))).toEqual(["adopt b"]);
@@ -311,14 +311,14 @@ describe("after a failure", () => {
     expect(planned("a b c", { events: refused })).toMatchObject({ actions: [], idle: true, end: "failed" });
   });
 
-  it("other phases go on when that is wanted, those behind it never start", () => {
+  test("other phases go on when that is wanted, those behind it never start", () => {
     const limits = { keepGoing: true };
     expect(shown(planned("a b<a c d<c", { events: fail("a"), limits }))).toEqual(launches("c"));
     const rest = { events: [...fail("a"), ...complete("c")], limits };
     expect(planned("a b<a c", rest)).toEqual({ actions: [], wakeAt: null, idle: true, end: "failed" });
   });
 
-  it("nobody but a decision brings a failed phase back", () => {
+  test("nobody but a decision brings a failed phase back", () => {
     expect(planned("a", { events: fail("a") })).toMatchObject({ actions: [], idle: true, end: "failed" });
     expect(shown(planned("a", { events: [...fail("a"), moved("a", "failed", "in_progress")] }))).toEqual(launches("a"));
     expect(shown(planned("a b<a", { events: [...fail("a"), moved("a", "failed", "skipped")] }))).toEqual(launches("b"));
@@ -328,19 +328,19 @@ describe("after a failure", () => {
 describe("when launches are stopped", () => {
   const now = { draining: true };
 
-  it("what is begun is brought to its end", () => {
+  test("what is begun is brought to its end", () => {
     expect(planned("a b", { now, events: [begin("a")], live: ["a"] })).toMatchObject({ actions: [], idle: false });
     const events = [begin("a"), started("a")];
     expect(shown(planned("a b", { now, events }))).toEqual(["adopt a"]);
     expect(shown(planned("a b", { now, events: [...events, finished("a", "success")] }))).toEqual(["validate a"]);
   });
 
-  it("it is idle without an end when it could go on", () => {
+  test("it is idle without an end when it could go on", () => {
     expect(planned("a b", { now })).toEqual({ actions: [], wakeAt: null, idle: true, end: null });
     expect(planned("a", { now, events: [begin("a"), started("a"), finished("a", "interrupted")] }).end).toBeNull();
   });
 
-  it("it says how it ends when it has ended", () => {
+  test("it says how it ends when it has ended", () => {
     expect(planned("a", { now, events: complete("a") }).end).toBe("completed");
     expect(planned("a b", { now, events: fail("a") }).end).toBe("failed");
     expect(planned("a<nobody", { now }).end).toBe("blocked");
@@ -350,15 +350,15 @@ describe("when launches are stopped", () => {
 describe("the end", () => {
   const over = (end: Schedule["end"]) => ({ actions: [], wakeAt: null, idle: true, end });
 
-  it("is completion when every phase is completed or skipped", () => {
+  test("is completion when every phase is completed or skipped", () => {
     expect(planned("a b", { events: [...complete("a"), moved("b", "pending", "skipped")] })).toEqual(over("completed"));
   });
 
-  it("is not there while something runs", () => {
+  test("is not there while something runs", () => {
     expect(planned("a", { events: complete("a"), live: ["a"] })).toMatchObject({ idle: false, end: null });
   });
 
-  it("is failure when the session was aborted, and nothing starts any more", () => {
+  test("is failure when the session was aborted, and nothing starts any more", () => {
     const aborted: SessionEvent = { type: "session.status_set", status: "failed", aborted: true };
     expect(planned("a b", { events: [aborted] })).toEqual(over("failed"));
     expect(planned("a b", { events: [...fail("a"), moved("a", "failed", "aborted")] })).toEqual(over("failed"));
@@ -366,7 +366,7 @@ describe("the end", () => {
     expect(planned("a b", { events: [begin("a"), aborted], live: ["a"] })).toMatchObject({ idle: false, end: null });
   });
 
-  it("stays when the session is completed, or put away as it is", () => {
+  test("stays when the session is completed, or put away as it is", () => {
     const completed: SessionEvent = { type: "session.status_set", status: "completed" };
     const archived: SessionEvent = {
       type: "archive.started",
@@ -583,7 +583,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     fc.assert(fc.property(anything, (world) => void simulate(world, check)));
   };
 
-  it("no phase starts before everything it waits for is closed, and none twice at a time", () => {
+  test("no phase starts before everything it waits for is closed, and none twice at a time", () => {
     always((look) => {
       const chosen = look.answer.actions.map(({ phase }) => phase);
       expect(new Set(chosen).size).toBe(chosen.length);
@@ -595,20 +595,20 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  it("every phase gets what it needs: an attempt, a validation, somebody who looks for its result (P4)", () => {
+  test("every phase gets what it needs: an attempt, a validation, somebody who looks for its result (P4)", () => {
     always(({ answer, needs }) => {
       for (const { kind, phase } of answer.actions) expect(kind).toBe(needs.get(phase));
     });
   });
 
-  it("no more run than there are slots", () => {
+  test("no more run than there are slots", () => {
     always((look) => {
       const begun = [...chosenOf(look, "launch"), ...chosenOf(look, "validate")].length;
       if (begun > 0) expect(look.situation.live.size + begun).toBeLessThanOrEqual(capacity(look));
     });
   });
 
-  it("no slot is left empty that could be used, but for the stagger, the quota and phases that run alone", () => {
+  test("no slot is left empty that could be used, but for the stagger, the quota and phases that run alone", () => {
     always((look) => {
       const { session, limits, situation, answer } = look;
       const running = phasesOf(session, [...situation.live, ...answer.actions.map(({ phase }) => phase)]);
@@ -620,7 +620,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  it("launches wait only as long as the stagger and the quota want", () => {
+  test("launches wait only as long as the stagger and the quota want", () => {
     always(({ limits, situation, answer }) => {
       const { now, lastLaunch, notBefore } = situation;
       const spaced = lastLaunch === null || limits.staggerMs === 0 ? -Infinity : lastLaunch + limits.staggerMs;
@@ -633,7 +633,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  it("a phase that runs alone is alone", () => {
+  test("a phase that runs alone is alone", () => {
     always((look) => {
       const begun = [...chosenOf(look, "launch"), ...chosenOf(look, "validate")];
       if (begun.length === 0) return;
@@ -642,7 +642,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  it("the longest way to an end goes first; in sequential mode the plan's order does", () => {
+  test("the longest way to an end goes first; in sequential mode the plan's order does", () => {
     always((look) => {
       const { session, limits, answer } = look;
       if (answer.actions.some(({ kind }) => kind === "adopt")) return;
@@ -662,7 +662,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  it("the same session in the same situation gives the same answer, and is not changed by it (P10)", () => {
+  test("the same session in the same situation gives the same answer, and is not changed by it (P10)", () => {
     always((look) => {
       const before = JSON.stringify(look.session);
       expect(look.again()).toEqual(look.answer);
@@ -675,7 +675,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     );
   });
 
-  it("it ends: with everything completed, or with what cannot go on", () => {
+  test("it ends: with everything completed, or with what cannot go on", () => {
     fc.assert(
       fc.property(anything, (world) => {
         const { session, end } = simulate(world);
@@ -693,7 +693,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     );
   });
 
-  it("a phase is tried once and again for each retry, refusal and death, and no more (P4, F17)", () => {
+  test("a phase is tried once and again for each retry, refusal and death, and no more (P4, F17)", () => {
     fc.assert(
       fc.property(anything, (world) => {
         const { session } = simulate(world);
@@ -712,7 +712,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
 });
 
 describe("list scheduling", () => {
-  it("takes at most 2 - 1/m times the shortest time there could be", () => {
+  test("takes at most 2 - 1/m times the shortest time there could be", () => {
     fc.assert(
       fc.property(worlds(), fc.integer({ min: 1, max: 8 }), (world, m) => {
         const phases = world.phases.map((phase) => ({ ...phase, checkLasts: 0, minutes: phase.lasts }));
@@ -732,7 +732,7 @@ describe("list scheduling", () => {
 });
 
 describe("a session of 5,000 phases", () => {
-  it.each([
+  test.each([
     ["one after the other", (at: number) => (at === 0 ? [] : [at - 1])],
     ["all at once", () => []],
     ["in a web", (at: number) => [at - 1, at - 7, at >> 1].filter((blocker) => blocker >= 0 && blocker < at)],

@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Killed } from "../runtimes/runtime.ts";
 import { Stopping } from "./stopping.ts";
 
 describe("work that can be stopped", () => {
-  it("ends what runs in it", () => {
+  test("ends what runs in it", () => {
     const stopping = new Stopping();
     const ended: Killed[] = [];
     stopping.runs((why) => void ended.push(why));
@@ -12,7 +12,7 @@ describe("work that can be stopped", () => {
     expect([stopping.isStopped, ended]).toEqual([true, ["stopped"]]);
   });
 
-  it("ends what begins to run after that at once", () => {
+  test("ends what begins to run after that at once", () => {
     const stopping = new Stopping();
     stopping.stop("stopped");
     const ended: Killed[] = [];
@@ -20,7 +20,7 @@ describe("work that can be stopped", () => {
     expect(ended).toEqual(["stopped"]);
   });
 
-  it("ends what runs now and not what ran before", () => {
+  test("ends what runs now and not what ran before", () => {
     const stopping = new Stopping();
     const ended: string[] = [];
     stopping.runs(() => void ended.push("first"));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
 import type { Outcome } from "../runtimes/runtime.ts";
@@ -38,11 +38,11 @@ function judge(text: string, phase = awaited) {
 }
 
 describe("an attempt succeeds (P9)", () => {
-  it("when the runtime says so, the hand-off is complete, and its status is success", () => {
+  test("when the runtime says so, the hand-off is complete, and its status is success", () => {
     expect(judge(report("success") + context)).toEqual({ kind: "success" });
   });
 
-  it("without Downstream Context only when nobody waits for the phase, however the hand-off was read", () => {
+  test("without Downstream Context only when nobody waits for the phase, however the hand-off was read", () => {
     expect(judge(report("success"), last)).toEqual({ kind: "success" });
     const strict = readHandoff(report("success"), { format: "text" });
     expect(judgeAttempt(done, strict, last)).toEqual({ kind: "success" });
@@ -50,7 +50,7 @@ describe("an attempt succeeds (P9)", () => {
     expect(judgeAttempt(done, lenient, awaited)).toMatchObject({ kind: "failure", reason: "handoff_incomplete" });
   });
 
-  it("not beside an error in the same output", () => {
+  test("not beside an error in the same output", () => {
     const output = JSON.stringify({ response: report("success") + context, error: { code: 500, message: "boom" } });
     const handoff = readHandoff(output, { format: "gemini-json" });
     expect(handoff.check).toMatchObject({ missing: [], status: "success", error_type: "runtime" });
@@ -64,7 +64,7 @@ describe("an attempt succeeds (P9)", () => {
 });
 
 describe("an incomplete hand-off (F18)", () => {
-  it.each([
+  test.each([
     ["Status", '"- Status:" with success, partial or failure'],
     ["Files Created", '"- Files Created:" with paths or none'],
     ["Files Modified", '"- Files Modified:" with paths or none'],
@@ -78,7 +78,7 @@ describe("an incomplete hand-off (F18)", () => {
     });
   });
 
-  it("names the Downstream Context and its parts when somebody waits for the phase", () => {
+  test("names the Downstream Context and its parts when somebody waits for the phase", () => {
     expect(judge(report("success"))).toMatchObject({
       reason: "handoff_incomplete",
       message:
@@ -87,7 +87,7 @@ describe("an incomplete hand-off (F18)", () => {
     });
   });
 
-  it("names everything, in the order of the form, when there is none at all", () => {
+  test("names everything, in the order of the form, when there is none at all", () => {
     const nothing = judge("All done, everything works!");
     expect(nothing).toMatchObject({ kind: "failure", reason: "handoff_incomplete", errorType: "validation" });
     const parts = ["Task Report", "Status", "Files Created", "Files Modified", "Files Deleted", "Downstream Context"];
@@ -99,14 +99,14 @@ describe("an incomplete hand-off (F18)", () => {
     expect((judgeAttempt(done, null, last) as Shortfall).message).not.toContain("Downstream");
   });
 
-  it("is what a report in a code fence and a template come to", () => {
+  test("is what a report in a code fence and a template come to", () => {
     expect(judge(`\`\`\`\n${report("success")}${context}\`\`\``)).toMatchObject({ reason: "handoff_incomplete" });
     expect(judge(report("success | partial | failure") + context)).toMatchObject({ reason: "handoff_incomplete" });
   });
 });
 
 describe("what the agent reports itself", () => {
-  it.each(["partial", "failure"])("is a failure when it is %s, with the summary as the reason", (status) => {
+  test.each(["partial", "failure"])("is a failure when it is %s, with the summary as the reason", (status) => {
     expect(judge(report(status, "The build fails: no module 'x'.") + context)).toEqual({
       kind: "failure",
       reason: `reported_${status}`,
@@ -115,7 +115,7 @@ describe("what the agent reports itself", () => {
     });
   });
 
-  it("counts although parts are missing, which are then named too", () => {
+  test("counts although parts are missing, which are then named too", () => {
     const { reason, message } = judge(report("failure", "It does not compile.")) as Shortfall;
     expect(reason).toBe("reported_failure");
     expect(message).toMatch(
@@ -123,14 +123,14 @@ describe("what the agent reports itself", () => {
     );
   });
 
-  it("says so when there is no summary, and cuts one without end", () => {
+  test("says so when there is no summary, and cuts one without end", () => {
     const mute = report("partial", "", { without: "Summary" }) + context;
     expect(judge(mute)).toMatchObject({ message: "The agent reported partial without a summary" });
     const { message } = judge(report("failure", "word ".repeat(100_000)) + context) as Shortfall;
     expect(message.length).toBeLessThan(10_000);
   });
 
-  it.each([
+  test.each([
     "File conflict: src/a.ts was changed while I worked.",
     "Detected a concurrent modification of src/a.ts.",
     "Stopped because of conflicting changes in src/a.ts.",
@@ -148,7 +148,7 @@ describe("what the agent reports itself", () => {
     expect(judge(report("success", summary) + context)).toEqual({ kind: "success" });
   });
 
-  it.each([
+  test.each([
     "Two tests fail; there were no file conflicts.",
     "Finished without any concurrent modification, but the build is red.",
     "Resolved file conflicts in the lock file; the build still fails.",
@@ -165,7 +165,7 @@ describe("what the agent reports itself", () => {
 describe("what the runtime reports", () => {
   const complete: Handoff = readHandoff(report("success") + context, { format: "text" });
 
-  it("stands, whatever the hand-off says", () => {
+  test("stands, whatever the hand-off says", () => {
     const outcome: Outcome = {
       ...done,
       kind: "failure",
@@ -181,7 +181,7 @@ describe("what the runtime reports", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["failure", "runtime"],
     ["timeout", "timeout"],
     ["quota", "quota"],
@@ -211,7 +211,7 @@ describe("what comes next", () => {
     return nextStep(session, findPhase(session, "1") as SessionPhase, { ...failure, ...verdict }, maxRetries);
   }
 
-  it.each([
+  test.each([
     ["a failure, retries left", {}, { retries: 1 }, "retry"],
     ["a failure, none left", {}, { retries: 2 }, "escalate"],
     ["a failure, none allowed", {}, { maxRetries: 0 }, "escalate"],

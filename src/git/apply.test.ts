@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { filesBelow, GitProject, workFiles } from "../../test/support/git-repository.ts";
 import { programPath } from "../../test/support/project.ts";
 import { carryOut, finish } from "./apply.ts";
@@ -77,7 +77,7 @@ const cases: [what: string, before: Files, after: Files][] = [
 ];
 
 describe("an integration", () => {
-  it.each(cases)("%s, and back", async (_what, before, after) => {
+  test.each(cases)("%s, and back", async (_what, before, after) => {
     const { from, to } = await between(before, after);
     expect(await apply(from, to)).toEqual({ kind: "done", left: [] });
     expect(files()).toEqual(after);
@@ -89,7 +89,7 @@ describe("an integration", () => {
     );
   });
 
-  it("leaves the user's index alone: the change shows as one that is not staged", async () => {
+  test("leaves the user's index alone: the change shows as one that is not staged", async () => {
     const { from, to } = await between({ a: "- 1", b: "- 1" }, { a: "- 2", c: "- 1" });
     project.git("add", "-A");
     project.git("commit", "-qm", "x");
@@ -99,7 +99,7 @@ describe("an integration", () => {
     expect(project.git("status", "--porcelain").split("\n")).toEqual([" M a", " D b", "?? c"]);
   });
 
-  it("is nothing when the trees are the same, or the project has the files already", async () => {
+  test("is nothing when the trees are the same, or the project has the files already", async () => {
     const { from, to } = await between({ a: "- 1" }, { a: "- 2", b: "- 1" });
     expect(await planApply(repository, from, from)).toEqual({ from, to: from, steps: [], refused: [] });
     put("a", "- 2");
@@ -108,7 +108,7 @@ describe("an integration", () => {
     expect(await apply(from, to)).toEqual({ kind: "done", left: [] });
   });
 
-  it("touches only the paths that differ, and keeps who may read a file", async () => {
+  test("touches only the paths that differ, and keeps who may read a file", async () => {
     const { from, to } = await between({ a: "- 1", same: "- 1", run: "- 1" }, { a: "- 2", same: "- 1", run: "x 1" });
     put("same", "- changed by the user");
     chmodSync(join(project.path, "a"), 0o600);
@@ -121,7 +121,7 @@ describe("an integration", () => {
     expect(statSync(join(project.path, "run")).mode & 0o777).toBe(0o750);
   });
 
-  it("brings large files and many of them", async () => {
+  test("brings large files and many of them", async () => {
     const large = `- ${"x".repeat(40 * 1024 * 1024)}`;
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`many/${at}`, `- ${at}`]));
     const { from, to } = await between({}, { large, ...many });
@@ -134,7 +134,7 @@ describe("an integration", () => {
     expect(readdirSync(join(project.path, "many"))).toHaveLength(300);
   });
 
-  it("knows files whose links and modes the disk does not keep", async () => {
+  test("knows files whose links and modes the disk does not keep", async () => {
     const { from, to } = await between({ a: "-> b", c: "x 1" }, { a: "-> d", c: "- 1", e: "x 2" });
     restore({ a: "- b", c: "- 1" });
     const plain = { ...repository, symlinks: false, fileMode: false };
@@ -148,7 +148,7 @@ describe("an integration that finds something else than it expects touches nothi
   const before: Files = { a: "- 1", "x/b": "- 1", link: "-> a", gone: "- 1", "d/e": "- 1" };
   const after: Files = { a: "- 2", "x/b": "- 2", link: "-> b", "new/file": "- 1", d: "- 1" };
 
-  it.each<[what: string, paths: string[], edit: () => void]>([
+  test.each<[what: string, paths: string[], edit: () => void]>([
     ["a changed file", ["a"], () => put("a", "- 3")],
     ["a changed mode", ["a"], () => chmodSync(join(project.path, "a"), 0o755)],
     ["a file that is gone", ["a"], () => rmSync(join(project.path, "a"))],
@@ -213,7 +213,7 @@ describe("an integration that finds something else than it expects touches nothi
     for (const name of rest) expect(files()[name]).toBe(after[name]);
   });
 
-  it("a file of the user's in a directory that would go", async () => {
+  test("a file of the user's in a directory that would go", async () => {
     const { from, to } = await between(before, after);
     put("d/mine", "- mine");
     const found = filesBelow(project.base);
@@ -223,7 +223,7 @@ describe("an integration that finds something else than it expects touches nothi
     expect(filesBelow(join(project.path, "d"))).toEqual({ mine: "- mine" });
   });
 
-  it("never writes through a link, not even one that is put there at the last moment", async () => {
+  test("never writes through a link, not even one that is put there at the last moment", async () => {
     const { from, to } = await between({ "x/b": "- 1" }, { "x/b": "- 2", "x/c": "- 3" });
     mkdirSync(join(project.base, "outside"));
     writeFileSync(join(project.base, "outside", "b"), "1");
@@ -236,7 +236,7 @@ describe("an integration that finds something else than it expects touches nothi
     expect(filesBelow(join(project.base, "outside"))).toEqual({ b: "- 1" });
   });
 
-  it("keeps what is ignored in a directory that loses its other files", async () => {
+  test("keeps what is ignored in a directory that loses its other files", async () => {
     put(".gitignore", "- *.o\n");
     const { from, to } = await between({ ".gitignore": "- *.o\n", "d/a": "- 1" }, { ".gitignore": "- *.o\n" });
     put("d/a.o", "- built");
@@ -253,7 +253,7 @@ describe("an integration during which the user works", () => {
     edit();
   };
 
-  it("touches nothing when a file changes while the new contents are being written", async () => {
+  test("touches nothing when a file changes while the new contents are being written", async () => {
     const { from, to } = await between({ a: "- 1" }, { a: "- 2", ...many });
     const [outcome] = await Promise.all([
       apply(from, to),
@@ -267,7 +267,7 @@ describe("an integration during which the user works", () => {
     expect(litter()).toEqual([]);
   });
 
-  it("leaves alone what changes or appears after it has begun, and tells", async () => {
+  test("leaves alone what changes or appears after it has begun, and tells", async () => {
     const { from, to } = await between({ z: "- 1", zz: "- 1" }, { ...many, z: "- 2", "new/file": "- 2" });
     const edit = () => {
       put("z", "- mine");
@@ -282,7 +282,7 @@ describe("an integration during which the user works", () => {
 });
 
 describe("an integration that the disk has no room for", () => {
-  it("says so, touches nothing and leaves nothing (F5, P11)", async (context) => {
+  test("says so, touches nothing and leaves nothing (F5, P11)", async (context) => {
     const { from, to } = await between(
       { a: "- 1", "full/b": "- 1" },
       { a: "- 2", "full/b": "- 2", "full/c": `- ${"x".repeat(300_000)}` },
@@ -327,7 +327,7 @@ describe("a plan refuses what must not reach the project", () => {
       encoding: "utf8",
     }).stdout.trim();
 
-  it.each([
+  test.each([
     [".git", "it lies in a .git directory"],
     [".GIT", "it lies in a .git directory"],
     [".g\u200cit", "it lies in a .git directory"],
@@ -346,7 +346,7 @@ describe("a plan refuses what must not reach the project", () => {
     expect(filesBelow(project.base)).toEqual(before);
   });
 
-  it("a submodule, and a name that is no UTF-8", async () => {
+  test("a submodule, and a name that is no UTF-8", async () => {
     const id = "1".repeat(40);
     const link = forged([["160000", "commit", id, "lib"]]);
     expect((await planApply(repository, await tree(), link)).refused).toEqual([
@@ -360,7 +360,7 @@ describe("a plan refuses what must not reach the project", () => {
     ]);
   });
 
-  it("what lies outside the project, though in its repository", async () => {
+  test("what lies outside the project, though in its repository", async () => {
     put("packages/api/a", "- 1");
     put("b", "- 1");
     repository = await project.open(join(project.path, "packages/api"));
@@ -376,7 +376,7 @@ describe("a plan refuses what must not reach the project", () => {
     );
   });
 
-  it("a change of case alone, where the disk does not tell the difference", async () => {
+  test("a change of case alone, where the disk does not tell the difference", async () => {
     const { from, to } = await between({ Name: "- 1" }, { name: "- 1" });
     const { refused } = await planApply({ ...repository, ignoreCase: true }, from, to);
     expect(refused.map(({ path }) => path)).toEqual(["Name", "name"]);
@@ -423,7 +423,7 @@ describe("kill -9 at every step of an integration (F1)", () => {
     expect(existsSync(join(project.path, "src/gone")), "no empty directory is left").toBe(false);
   };
 
-  it("leaves every file old or new, and finishing gives the new tree without litter", async () => {
+  test("leaves every file old or new, and finishing gives the new tree without litter", async () => {
     const { from, to } = await between(before, after);
     const seen = { before: 0, between: 0, after: 0 };
     await killAtEveryStep(from, to, [], async (point) => {
@@ -442,7 +442,7 @@ describe("kill -9 at every step of an integration (F1)", () => {
     expect(seen.after).toBeGreaterThan(0);
   }, 300_000);
 
-  it("also while it finishes what another one left", async () => {
+  test("also while it finishes what another one left", async () => {
     const { from, to } = await between(before, after);
     const halfway: Files = { ...before, "src/changed": "- new content", "to-directory/x": "- new" };
     delete halfway["to-directory"];

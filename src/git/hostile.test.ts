@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { carryOut, finish } from "./apply.ts";
 import { planApply } from "./apply-plan.ts";
@@ -153,7 +153,7 @@ describe("a hostile repository", () => {
     project.write("b.d", "2\n");
   });
 
-  it("runs its traps for anybody else: the test would see them", () => {
+  test("runs its traps for anybody else: the test would see them", () => {
     const attempts = [["status"], ["diff"], ["add", "-A"], ["update-ref", "refs/x", "HEAD"], ["commit", "-m", "x"]];
     for (const args of attempts) {
       try {
@@ -167,13 +167,13 @@ describe("a hostile repository", () => {
     );
   });
 
-  it("runs nothing in anything that we do", async () => {
+  test("runs nothing in anything that we do", async () => {
     await useAll();
     expect(traces()).toEqual([]);
     expect(() => project.git("rev-parse", "refs/maestro/s/1/1")).toThrow();
   });
 
-  it("runs nothing when the project is a worktree with settings of its own", async () => {
+  test("runs nothing when the project is a worktree with settings of its own", async () => {
     rmSync(join(project.path, ".gitattributes"));
     const path = join(project.base, "linked");
     project.gitIn(
@@ -198,7 +198,7 @@ describe("a hostile repository", () => {
     expect(traces()).toEqual([]);
   });
 
-  it("runs nothing that an attempt put into its worktree", async () => {
+  test("runs nothing that an attempt put into its worktree", async () => {
     const repository = await project.open();
     const worktree = await addWorktree(repository, "p1-1", await snapshot(repository, { exclude: [], include: [] }));
     rmSync(join(worktree.path, ".git"));

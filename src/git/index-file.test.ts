@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { indexEntries, readIndexFile } from "./index-file.ts";
 
@@ -20,7 +20,7 @@ describe.each(["sha1", "sha256"] as const)("an index with %s", (format) => {
     expect(run.status).toBe(0);
   });
 
-  it.each([2, 3, 4])("of version %i is read as git reads it", (version) => {
+  test.each([2, 3, 4])("of version %i is read as git reads it", (version) => {
     if (version === 3) {
       project.write("flagged", "1");
       project.git("add", "flagged");
@@ -37,7 +37,7 @@ describe.each(["sha1", "sha256"] as const)("an index with %s", (format) => {
     expect(hidden.map(({ name }) => name)).toEqual(version === 3 ? ["flagged"] : []);
   });
 
-  it("is read with the part it shares", () => {
+  test("is read with the part it shares", () => {
     project.git("update-index", "--split-index");
     project.write("later", "1");
     project.git("add", "later");
@@ -51,7 +51,7 @@ describe("an index that is none", () => {
     project = new GitProject();
   });
 
-  it("is refused", () => {
+  test("is refused", () => {
     expect(indexEntries(join(project.path, ".git"), "sha1")).toEqual([]);
     expect(() => readIndexFile(Buffer.from("DIRC"), 20)).toThrow(
       "The index of the repository cannot be read: version 0",

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { describeLinks, leadsOut, linksOutside } from "./links.ts";
 
@@ -14,7 +14,7 @@ describe("a link leads out of the project", () => {
     "a/in": "../b",
   };
   const find = (name: string) => others[name] ?? others[name.toLowerCase()];
-  it.each<[name: string, target: string, prefix: string, leads: boolean]>([
+  test.each<[name: string, target: string, prefix: string, leads: boolean]>([
     ["l", "a", "", false],
     ["l", "./a/../b", "", false],
     ["a/l", "../b", "", false],
@@ -66,7 +66,7 @@ describe("of two trees", () => {
   });
   afterEach(() => project.remove());
 
-  it("the links are told that are new, changed or led astray, and no others", async () => {
+  test("the links are told that are new, changed or led astray, and no others", async () => {
     symlinkSync("far/on/../..", join(project.path, "astray"));
     project.write("far/on/file", "3\n");
     const from = project.commit();
@@ -96,7 +96,7 @@ describe("of two trees", () => {
     ]);
   });
 
-  it("nothing is told when only files change, and links are told in one line", async () => {
+  test("nothing is told when only files change, and links are told in one line", async () => {
     const from = project.commit();
     const repository = await project.open();
     project.write("a/file", "2\n");

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { changesBetween } from "./changes.ts";
 import { mergeTrees } from "./merge.ts";
@@ -41,7 +41,7 @@ const write = (name: string, text: string) => () => project.write(name, text);
 const remove = (name: string) => () => rmSync(join(project.path, name), { recursive: true });
 
 describe("a merge is clean", () => {
-  it.each([
+  test.each([
     ["different files", write("other", "2\n"), write("new", "1\n"), ["new", "other"]],
     [
       "different places of one file",
@@ -74,7 +74,7 @@ describe("a merge is clean", () => {
     expect((await changesBetween(repository, base, merged.tree)).map(({ path }) => path)).toEqual(changed);
   });
 
-  it("and the wish to unite lines is heard: no program is needed for it", async () => {
+  test("and the wish to unite lines is heard: no program is needed for it", async () => {
     project.write(".gitattributes", "CHANGELOG.md merge=union\n");
     project.write("CHANGELOG.md", "# Changes\n");
     project.commit();
@@ -86,7 +86,7 @@ describe("a merge is clean", () => {
     expect(project.git("cat-file", "-p", `${merged.tree}:CHANGELOG.md`)).toBe("# Changes\n- ours\n- theirs");
   });
 
-  it("of the same three trees to the same tree, again and again", async () => {
+  test("of the same three trees to the same tree, again and again", async () => {
     const { merged, base } = await merge(write("a", "1\n"), write("b", "1\n"));
     const again = await merge(write("a", "1\n"), write("b", "1\n"));
     expect(again).toEqual({ merged, base });
@@ -94,7 +94,7 @@ describe("a merge is clean", () => {
 });
 
 describe("a merge is a conflict, with the file and the reason", () => {
-  it.each([
+  test.each([
     ["lines", write("lines", "A\n2\n"), write("lines", "B\n2\n"), "both changed the same lines"],
     ["new", write("new", "1\n"), write("new", "2\n"), "both created it with different content"],
     ["other", write("other", "2\n"), remove("other"), "one changed it, the other deleted it"],
@@ -120,7 +120,7 @@ describe("a merge is a conflict, with the file and the reason", () => {
     expect(found?.reason).toBe(reason);
   });
 
-  it("for every file that has one, with paths from the project", async () => {
+  test("for every file that has one, with paths from the project", async () => {
     project.write("packages/api/a", "1\n");
     project.write("packages/api/b\nc", "1\n");
     project.write("packages/web/d", "1\n");
@@ -136,7 +136,7 @@ describe("a merge is a conflict, with the file and the reason", () => {
     });
   });
 
-  it("for a file where the other has a directory", async () => {
+  test("for a file where the other has a directory", async () => {
     const { merged } = await merge(write("x", "1\n"), write("x/y", "1\n"));
     expect(merged).toMatchObject({ kind: "conflict" });
     if (merged.kind === "conflict")

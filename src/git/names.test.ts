@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { anchored } from "./ignored.ts";
 import { fromProject, fromRaw, isBelow, isText, rawInput, rawNames, toProject, toRaw } from "./names.ts";
 
 describe("a path from the top of the repository, seen from the project", () => {
-  it.each([
+  test.each([
     ["", "a/b", "a/b"],
     ["packages/api/", "packages/api/src/a", "src/a"],
     ["packages/api/", "packages/web/a", "../web/a"],
@@ -16,7 +16,7 @@ describe("a path from the top of the repository, seen from the project", () => {
     expect(fromRaw(fromProject(prefix, path))).toBe(top);
   });
 
-  it.each([
+  test.each([
     ["", "./a//b/", "a/b"],
     ["p/", "a/../b", "p/b"],
     ["p/", "..", ""],
@@ -24,13 +24,13 @@ describe("a path from the top of the repository, seen from the project", () => {
     expect(fromProject(prefix, path)).toBe(top);
   });
 
-  it("does not leave the repository", () => {
+  test("does not leave the repository", () => {
     expect(() => fromProject("p/", "../../x")).toThrow("Path leaves the repository (got: ../../x)");
   });
 });
 
 describe("raw names", () => {
-  it("are the bytes that git gave, whatever they are", () => {
+  test("are the bytes that git gave, whatever they are", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ minLength: 1 }).map((bytes) => bytes.map((byte) => byte || 1))), (names) => {
         const answer = Buffer.concat(names.flatMap((name) => [Buffer.from(name), Buffer.from([0])]));
@@ -39,12 +39,12 @@ describe("raw names", () => {
     );
   });
 
-  it("are text only when they are UTF-8", () => {
+  test("are text only when they are UTF-8", () => {
     expect(isText(toRaw("\u00fc"))).toBe(true);
     expect(isText("\xff")).toBe(false);
   });
 
-  it.each([
+  test.each([
     ["a/b", ["a"], true],
     ["a", ["a"], true],
     ["ab", ["a"], false],
@@ -56,7 +56,7 @@ describe("raw names", () => {
 });
 
 describe("patterns of .maestroinclude in a project below the top", () => {
-  it.each([
+  test.each([
     ["*.env", "/p/**/*.env"],
     ["/.env", "/p/.env"],
     ["config/local", "/p/config/local"],
@@ -69,7 +69,7 @@ describe("patterns of .maestroinclude in a project below the top", () => {
     expect(anchored([line], "")).toBe(`${line}\n`);
   });
 
-  it("take a directory with special characters by its name", () => {
+  test("take a directory with special characters by its name", () => {
     expect(anchored(["x"], "a*[b]/")).toBe("/a\\*\\[b\\]/**/x\n");
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { finish } from "./apply.ts";
 import { planApply } from "./apply-plan.ts";
@@ -58,7 +58,7 @@ const use = {
 };
 
 describe("an id that is no full object id", () => {
-  it.each(Object.entries(use))("is refused by %s, and git is not asked", async (_, attempt) => {
+  test.each(Object.entries(use))("is refused by %s, and git is not asked", async (_, attempt) => {
     const target = join(project.base, "written");
     const hostile = [
       `--output=${target}`,
@@ -89,7 +89,7 @@ describe("an id that is no full object id", () => {
     expect(project.git("for-each-ref", "refs/maestro")).toBe("");
   });
 
-  it("is shown in one line without control characters", () => {
+  test("is shown in one line without control characters", () => {
     expect(() => objectId(repository, `\u001b[31m--output=x\n\u202e${"y".repeat(500)}`)).toThrow(
       /^Not a full object id of this repository \(got: [^\n\u001b]{1,90}\)$/,
     );
@@ -104,7 +104,7 @@ describe("a command of git", () => {
     process.env.PATH = path;
   });
 
-  it("has a mark before every object, reference and path, behind which nothing is an option", async () => {
+  test("has a mark before every object, reference and path, behind which nothing is an option", async () => {
     const log = join(project.base, "log");
     const bin = join(project.base, "bin");
     mkdirSync(bin);

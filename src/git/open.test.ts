@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { isOlder, openRepository } from "./open.ts";
 
@@ -23,7 +23,7 @@ const reason = async (root = project.path) => {
 };
 
 describe("opening a repository", () => {
-  it("tells where it is and how its files are kept", async () => {
+  test("tells where it is and how its files are kept", async () => {
     project.write("packages/api/a", "1");
     project.commit();
     project.git("config", "core.autocrlf", "input");
@@ -46,7 +46,7 @@ describe("opening a repository", () => {
     expect(repository.place.startsWith(join(project.cache, "project-"))).toBe(true);
   });
 
-  it.each([
+  test.each([
     ["unborn", () => undefined, { kind: "unborn", branch: "main" }],
     [
       "on a branch with a name of several parts",
@@ -69,7 +69,7 @@ describe("opening a repository", () => {
     expect((await project.open()).head).toEqual(head);
   });
 
-  it("finds it through a link to the project, in a directory with odd characters", async () => {
+  test("finds it through a link to the project, in a directory with odd characters", async () => {
     project.remove();
     project = new GitProject([], "a b\n\u00fc'\"$(x)");
     project.write("a", "1");
@@ -78,7 +78,7 @@ describe("opening a repository", () => {
     expect(repository.toplevel).toBe(project.path);
   });
 
-  it("takes a linked worktree of the user's, and a submodule as a project of its own", async () => {
+  test("takes a linked worktree of the user's, and a submodule as a project of its own", async () => {
     project.write("a", "1");
     project.commit();
     const other = join(project.base, "other");
@@ -91,7 +91,7 @@ describe("opening a repository", () => {
     expect(await project.open(join(outer, "inner"))).toMatchObject({ toplevel: join(outer, "inner") });
   });
 
-  it("asks nothing of the user's files: the repository is as it was", async () => {
+  test("asks nothing of the user's files: the repository is as it was", async () => {
     project.write("a", "1");
     project.commit();
     const before = project.untouchables();
@@ -101,7 +101,7 @@ describe("opening a repository", () => {
 });
 
 describe("a FIFO in the place of the index", () => {
-  it("is not waited for", async () => {
+  test("is not waited for", async () => {
     project.write("a", "1");
     project.commit();
     rmSync(join(project.path, ".git/index"));
@@ -111,12 +111,12 @@ describe("a FIFO in the place of the index", () => {
 });
 
 describe("there is no repository", () => {
-  it("without git", async () => {
+  test("without git", async () => {
     process.env.PATH = join(project.base, "nothing");
     expect(await reason()).toBe("none: git is not installed");
   });
 
-  it("where there is none above", async () => {
+  test("where there is none above", async () => {
     project.remove();
     project = new GitProject(null);
     expect(await reason()).toBe("none: the project is not in a git repository");
@@ -124,7 +124,7 @@ describe("there is no repository", () => {
 });
 
 describe("a repository is refused, in one line", () => {
-  it("when git is too old", async () => {
+  test("when git is too old", async () => {
     const bin = join(project.base, "bin");
     mkdirSync(bin);
     writeFileSync(join(bin, "git"), "#!/bin/sh\necho git version 2.37.9\n");
@@ -133,7 +133,7 @@ describe("a repository is refused, in one line", () => {
     expect(await reason()).toBe("refused: git 2.37 is too old: Maestro needs git 2.38 or newer");
   });
 
-  it.each([
+  test.each([
     [[2, 37], true],
     [[1, 99], true],
     [[2, 38], false],
@@ -143,14 +143,14 @@ describe("a repository is refused, in one line", () => {
     expect(isOlder(version, [2, 38])).toBe(isTooOld);
   });
 
-  it("when it is bare, or the project is its .git directory", async () => {
+  test("when it is bare, or the project is its .git directory", async () => {
     expect(await reason(join(project.path, ".git"))).toBe("refused: the project lies inside a .git directory");
     project.remove();
     project = new GitProject(["--bare"]);
     expect(await reason()).toBe("refused: the repository is bare: it has no files to work on");
   });
 
-  it.each([
+  test.each([
     ["a merge", ["merge", "side"]],
     ["a rebase", ["rebase", "side"]],
     ["a cherry-pick", ["cherry-pick", "side"]],
@@ -170,7 +170,7 @@ describe("a repository is refused, in one line", () => {
     expect(await reason()).toBe("open");
   });
 
-  it("when a stash did not apply", async () => {
+  test("when a stash did not apply", async () => {
     for (const name of ["a", "b", "c", "d"]) project.write(name, "1");
     project.commit();
     for (const name of ["a", "b", "c", "d"]) project.write(name, "2");
@@ -181,7 +181,7 @@ describe("a repository is refused, in one line", () => {
     expect(await reason()).toBe("refused: there are unresolved conflicts in a, b, c and 1 more: resolve them first");
   });
 
-  it("when it has submodules", async () => {
+  test("when it has submodules", async () => {
     project.write("a", "1");
     const commit = project.commit();
     project.git("update-index", "--add", "--cacheinfo", `160000,${commit},libs/inner`);
@@ -190,7 +190,7 @@ describe("a repository is refused, in one line", () => {
     );
   });
 
-  it("when its checkout is sparse", async () => {
+  test("when its checkout is sparse", async () => {
     project.write("a/x", "1");
     project.write("b/x", "1");
     project.commit();
@@ -199,14 +199,14 @@ describe("a repository is refused, in one line", () => {
     expect(await open()).toMatchObject({ hint: 'Take all files with "git sparse-checkout disable".' });
   });
 
-  it("when it claims somebody else's directory as its files (T14)", async () => {
+  test("when it claims somebody else's directory as its files (T14)", async () => {
     project.write("a", "1");
     project.commit();
     project.git("config", "core.worktree", project.base);
     expect(await reason()).toBe("refused: the repository keeps its files elsewhere (core.worktree)");
   });
 
-  it.skipIf(process.getuid?.() !== 0)("when it belongs to another user (needs root)", async () => {
+  test.skipIf(process.getuid?.() !== 0)("when it belongs to another user (needs root)", async () => {
     const { chownSync } = await import("node:fs");
     project.commit();
     chownSync(project.path, 12345, 12345);
@@ -220,7 +220,7 @@ describe("a repository is refused, in one line", () => {
     expect(await reason()).toBe("open");
   });
 
-  it("when git itself cannot read it", async () => {
+  test("when git itself cannot read it", async () => {
     project.write(".git/config", "[core\n");
     expect(await reason()).toMatch(/^refused: git cannot read the repository: bad config line 1/);
     rmSync(join(project.path, ".git"), { recursive: true });

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { openRepository } from "./open.ts";
 import { prunePlaces } from "./worktree-removal.ts";
@@ -27,7 +27,7 @@ const isRoot = process.getuid?.() === 0;
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
 describe("the directory of worktrees", () => {
-  it("is made for the user alone, whatever the umask", async () => {
+  test("is made for the user alone, whatever the umask", async () => {
     const umask = process.umask(0);
     try {
       const { place } = await project.open();
@@ -37,7 +37,7 @@ describe("the directory of worktrees", () => {
     }
   });
 
-  it.each([0o777, 0o775, 0o722, 0o1777])("is refused with mode %o, and a command closes it", async (open) => {
+  test.each([0o777, 0o775, 0o722, 0o1777])("is refused with mode %o, and a command closes it", async (open) => {
     mkdirSync(project.cache);
     chmodSync(project.cache, open);
     await expect(project.open()).rejects.toMatchObject({
@@ -50,13 +50,13 @@ describe("the directory of worktrees", () => {
     await project.open();
   });
 
-  it("is refused when the place of the repository is open to others", async () => {
+  test("is refused when the place of the repository is open to others", async () => {
     const { place } = await project.open();
     chmodSync(place, 0o777);
     await expect(project.open()).rejects.toThrow(`The cache directory ${place} is not safe`);
   });
 
-  it("is refused below a directory that others can rename it in, unless only owners may", async () => {
+  test("is refused below a directory that others can rename it in, unless only owners may", async () => {
     const shared = join(project.base, "shared");
     mkdirSync(shared);
     chmodSync(shared, 0o777);
@@ -70,7 +70,7 @@ describe("the directory of worktrees", () => {
     expect(mode(join(shared, "mine"))).toBe("700");
   });
 
-  it("is the one that a link leads to, which is judged", async () => {
+  test("is the one that a link leads to, which is judged", async () => {
     const target = join(project.base, "target");
     mkdirSync(target, { mode: 0o700 });
     symlinkSync(target, project.cache);
@@ -80,7 +80,7 @@ describe("the directory of worktrees", () => {
     await expect(project.open()).rejects.toThrow(`The cache directory ${target} is not safe`);
   });
 
-  it.skipIf(!isRoot)("is refused when it belongs to another user, also by root (needs root)", async () => {
+  test.skipIf(!isRoot)("is refused when it belongs to another user, also by root (needs root)", async () => {
     mkdirSync(project.cache, { mode: 0o700 });
     chownSync(project.cache, FOREIGN, FOREIGN);
     await expect(project.open()).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe("the directory of worktrees", () => {
     await expect(prunePlaces(project.cache)).rejects.toThrow("is not safe");
   });
 
-  it.skipIf(!isRoot)("is refused when another user left something in it (needs root)", async () => {
+  test.skipIf(!isRoot)("is refused when another user left something in it (needs root)", async () => {
     const { place } = await project.open();
     for (const planted of [join(place, "git", "commondir"), join(place, "w1.worktree.json")]) {
       writeFileSync(planted, "/elsewhere\n");

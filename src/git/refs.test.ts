@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { commitTree } from "./commit.ts";
 import { decodeName, drop, encodeName, keep, list } from "./refs.ts";
@@ -21,7 +21,7 @@ const commit = (seconds: number) =>
   commitTree(repository, { tree, parents: [], message: `${seconds}`, at: new Date(seconds * 1000) });
 
 describe("what is kept", () => {
-  it("is found again, of one session or of all, oldest first", async () => {
+  test("is found again, of one session or of all, oldest first", async () => {
     const [first, second, third] = [await commit(3), await commit(1), await commit(2)];
     await keep(repository, { session: "2026-02-14-task", phase: "1", attempt: 1, commit: first });
     await keep(repository, { session: "2026-02-14-task", phase: "API.v2", attempt: 12, commit: second });
@@ -37,7 +37,7 @@ describe("what is kept", () => {
     expect(kept.at(-1)?.ref).toBe("refs/maestro/2026-02-14-task/1/1");
   });
 
-  it("survives a collection of garbage, and shows in no branch, tag or reflog", async () => {
+  test("survives a collection of garbage, and shows in no branch, tag or reflog", async () => {
     project.git("config", "core.logAllRefUpdates", "always");
     const before = project.untouchables();
     const work = await commit(1);
@@ -48,14 +48,14 @@ describe("what is kept", () => {
     expect(project.git("cat-file", "-t", work)).toBe("commit");
   });
 
-  it("is replaced when the same attempt is kept again", async () => {
+  test("is replaced when the same attempt is kept again", async () => {
     const [first, second] = [await commit(1), await commit(2)];
     await keep(repository, { session: "s", phase: "1", attempt: 1, commit: first });
     await keep(repository, { session: "s", phase: "1", attempt: 1, commit: second });
     expect((await list(repository)).map(({ commit }) => commit)).toEqual([second]);
   });
 
-  it("is let go by session, and listed by the age of the work", async () => {
+  test("is let go by session, and listed by the age of the work", async () => {
     for (const [session, time] of [
       ["old", 1],
       ["resumed", 2],
@@ -70,7 +70,7 @@ describe("what is kept", () => {
     expect((await list(repository)).map(({ session }) => session)).toEqual(["old", "new"]);
   });
 
-  it("is not mixed with what others put below the same name", async () => {
+  test("is not mixed with what others put below the same name", async () => {
     project.git("update-ref", "refs/maestro/other", "HEAD");
     project.git("update-ref", "refs/maestro/s/p/x/y", "HEAD");
     project.git("update-ref", "refs/maestro/S/p/1", "HEAD");
@@ -81,7 +81,7 @@ describe("what is kept", () => {
 });
 
 describe("a name in a reference", () => {
-  it.each([
+  test.each([
     ["1", "1"],
     ["2026-02-14-task_api", "2026-02-14-task_api"],
     ["a.b", "a.b"],
@@ -100,7 +100,7 @@ describe("a name in a reference", () => {
     expect(decodeName(encoded)).toBe(name);
   });
 
-  it("can be read back, whatever it is", () => {
+  test("can be read back, whatever it is", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: "grapheme" }), (name) => {
         fc.pre(Buffer.from(name).toString() === name);
@@ -109,7 +109,7 @@ describe("a name in a reference", () => {
     );
   });
 
-  it("is legal for git, whatever it is", async () => {
+  test("is legal for git, whatever it is", async () => {
     const work = await commit(1);
     const names = fc.sample(fc.string({ minLength: 1, maxLength: 20, unit: "binary" }), 30);
     for (const name of ["@", "-", "a.lock.lock", "...", ".lock", ...names]) {
@@ -119,11 +119,11 @@ describe("a name in a reference", () => {
     }
   });
 
-  it.each(["", "%zz", "A", "%41%", "a..b", "%2"])("%j is none that we made", (encoded) => {
+  test.each(["", "%zz", "A", "%41%", "a..b", "%2"])("%j is none that we made", (encoded) => {
     expect(decodeName(encoded)).toBeUndefined();
   });
 
-  it.each([-1, 1.5, Number.NaN])("an attempt is not %s", async (attempt) => {
+  test.each([-1, 1.5, Number.NaN])("an attempt is not %s", async (attempt) => {
     await expect(keep(repository, { session: "s", phase: "1", attempt, commit: "x" })).rejects.toThrow(
       "Not an attempt",
     );

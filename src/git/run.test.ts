@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { searchPath } from "../search-path.ts";
 import { runGit } from "./run.ts";
 import { allowGit, limitGit, stopGit, wasStopped, watchGit } from "./running.ts";
@@ -27,13 +27,13 @@ const standIn = (script: string, bin = join(base, "bin")) => {
 };
 
 describe("a call of git", () => {
-  it("gives the answer as bytes", async () => {
+  test("gives the answer as bytes", async () => {
     standIn("printf 'a\\000\\377'; cat");
     const { stdout } = await runGit({ args: ["x"], cwd: base, input: Buffer.from([1, 2]) });
     expect([...stdout]).toEqual([0x61, 0, 0xff, 1, 2]);
   });
 
-  it("has none of the user's GIT_ variables, and the language of programs", async () => {
+  test("has none of the user's GIT_ variables, and the language of programs", async () => {
     process.env.GIT_DIR = "/elsewhere";
     process.env.GIT_EXTERNAL_DIFF = "touch PWNED";
     standIn("env");
@@ -59,7 +59,7 @@ describe("a call of git", () => {
     expect(stdout.toString()).toMatch(/^HOME=\/dev\/null$/m);
   });
 
-  it("switches off on the command line what a repository could name (T14)", async () => {
+  test("switches off on the command line what a repository could name (T14)", async () => {
     standIn('printf "%s\\n" "$@"');
     const { stdout } = await runGit({ args: ["status", "-z"], cwd: base });
     const given = stdout.toString().trim().split("\n");
@@ -74,13 +74,13 @@ describe("a call of git", () => {
     expect(given.slice(-2)).toEqual(["status", "-z"]);
   });
 
-  it("never runs through a shell", async () => {
+  test("never runs through a shell", async () => {
     standIn("");
     await runGit({ args: ["$(touch PWNED)", "; touch PWNED", "`touch PWNED`"], cwd: base });
     expect(existsSync(join(base, "PWNED"))).toBe(false);
   });
 
-  it("never takes a git from the directory it runs in", async () => {
+  test("never takes a git from the directory it runs in", async () => {
     standIn("touch PWNED", join(base, "here"));
     process.env.PATH = [".", "", "here", path].join(delimiter);
     await runGit({ args: ["version"], cwd: join(base, "here") });
@@ -88,7 +88,7 @@ describe("a call of git", () => {
     expect(searchPath([".", "", "bin", "/usr/bin", "../x"].join(delimiter))).toBe("/usr/bin");
   });
 
-  it("that fails tells in one line what git said first", async () => {
+  test("that fails tells in one line what git said first", async () => {
     standIn("echo 'error: open(\"a\"): Permission denied' >&2; echo 'fatal: adding files failed' >&2; exit 128");
     await expect(runGit({ args: ["-c", "a=b", "add"], cwd: base })).rejects.toMatchObject({
       code: "environment",
@@ -102,7 +102,7 @@ describe("a call of git", () => {
     await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: red");
   });
 
-  it("may answer with the codes that are expected, and warn", async () => {
+  test("may answer with the codes that are expected, and warn", async () => {
     standIn("echo 'warning: careful' >&2; exit 1");
     expect(await runGit({ args: ["x"], cwd: base, codes: [0, 1] })).toMatchObject({
       code: 1,
@@ -110,7 +110,7 @@ describe("a call of git", () => {
     });
   });
 
-  it("is ended with what it started when its time is up, also when it ignores that", async () => {
+  test("is ended with what it started when its time is up, also when it ignores that", async () => {
     standIn("trap '' TERM; sleep 60 & echo $! > child; wait; sleep 60");
     const began = performance.now();
     await expect(runGit({ args: ["gc"], cwd: base, timeoutMs: 300 })).rejects.toThrow(
@@ -119,12 +119,12 @@ describe("a call of git", () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   }, 20_000);
 
-  it("that does not read its input is no trouble", async () => {
+  test("that does not read its input is no trouble", async () => {
     standIn("exit 0");
     await runGit({ args: ["x"], cwd: base, input: Buffer.alloc(1 << 20) });
   });
 
-  it("is refused when there is no git", async () => {
+  test("is refused when there is no git", async () => {
     process.env.PATH = base;
     await expect(runGit({ args: ["x"], cwd: base })).rejects.toThrow("git is not installed, or not on the PATH");
   });
@@ -138,7 +138,7 @@ describe("git that is stopped", () => {
       (error: unknown) => error,
     );
 
-  it("ends at once, also when it ignores that, and none starts any more", async () => {
+  test("ends at once, also when it ignores that, and none starts any more", async () => {
     standIn("trap '' TERM; echo > started; sleep 60");
     const began = performance.now();
     const waiting = failure(runGit({ args: ["gc"], cwd: base }));
@@ -154,7 +154,7 @@ describe("git that is stopped", () => {
     expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(false);
   });
 
-  it("is the one that takes longer than a limit, and with it all others", async () => {
+  test("is the one that takes longer than a limit, and with it all others", async () => {
     standIn("sleep 60");
     const lift = limitGit(200);
     expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(true);
@@ -164,7 +164,7 @@ describe("git that is stopped", () => {
     await runGit({ args: ["gc"], cwd: base });
   });
 
-  it("is known by its process group to whoever watches, from its start to its end", async () => {
+  test("is known by its process group to whoever watches, from its start to its end", async () => {
     standIn("exit 0");
     const seen: string[] = [];
     const leave = watchGit({ started: (group) => seen.push(`+${group}`), ended: (group) => seen.push(`-${group}`) });

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { filesBelow, GitProject, workFiles } from "../../test/support/git-repository.ts";
 import { until } from "../../test/support/processes.ts";
 import { readIncludes } from "./ignored.ts";
@@ -35,7 +35,7 @@ const roundTrip = async (root = project.path, options: { exclude: string[]; incl
 };
 
 describe("a snapshot", () => {
-  it("holds committed, staged, unstaged and untracked files, modes, links and deletions, and no ignored ones", async () => {
+  test("holds committed, staged, unstaged and untracked files, modes, links and deletions, and no ignored ones", async () => {
     project.write("committed", "1");
     project.write("staged", "1");
     project.write("unstaged", "1");
@@ -76,7 +76,7 @@ describe("a snapshot", () => {
     );
   });
 
-  it("leaves index, reflog, stash and branches byte for byte as they were, whatever state they are in", async () => {
+  test("leaves index, reflog, stash and branches byte for byte as they were, whatever state they are in", async () => {
     project.write("a", "1");
     project.commit();
     project.write("a", "2");
@@ -95,7 +95,7 @@ describe("a snapshot", () => {
     expect(project.git("stash", "list")).toContain("stash@{0}");
   });
 
-  it.each([
+  test.each([
     ["an empty repository", () => undefined, {}],
     ["a repository without a commit", () => project.write("a", "1"), { a: "- 1" }],
     [
@@ -243,7 +243,7 @@ describe("a snapshot", () => {
     expect(files).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     "with space",
     " leading and trailing ",
     "new\nline",
@@ -265,14 +265,14 @@ describe("a snapshot", () => {
     expect(files).toEqual({ [`tracked/${name}`]: "- 2", [`untracked/${name}`]: "- 3" });
   });
 
-  it("keeps names that are no UTF-8 byte for byte", async () => {
+  test("keeps names that are no UTF-8 byte for byte", async () => {
     const name = Buffer.concat([Buffer.from(`${project.path}/`), Buffer.from([0x66, 0xff, 0xfe])]);
     writeFileSync(name, "1");
     const { taken } = await roundTrip();
     expect(project.git("-c", "core.quotePath=true", "ls-tree", "--name-only", taken.tree)).toBe('"f\\377\\376"');
   });
 
-  it("sees a change of the same size, made in the second in which the index was written and looked for in the next", async () => {
+  test("sees a change of the same size, made in the second in which the index was written and looked for in the next", async () => {
     const repository = await project.open();
     project.write("a", "1");
     project.git("add", "a");
@@ -283,7 +283,7 @@ describe("a snapshot", () => {
     expect(project.git("cat-file", "-p", `${tree}:a`)).toBe("2");
   });
 
-  it("is of the same tree as long as nothing changes, and takes no file for changed", async () => {
+  test("is of the same tree as long as nothing changes, and takes no file for changed", async () => {
     project.write("a", "1");
     project.commit();
     const repository = await project.open();
@@ -292,7 +292,7 @@ describe("a snapshot", () => {
     expect((await snapshot(repository, nothing)).tree).toBe(tree);
   });
 
-  it("goes on when files vanish and appear while it looks", async () => {
+  test("goes on when files vanish and appear while it looks", async () => {
     for (let n = 0; n < 50; n++) project.write(`steady/${n}`, `${n}`);
     project.commit();
     const restless = spawn(process.execPath, [
@@ -322,7 +322,7 @@ describe("a snapshot", () => {
     }
   });
 
-  it("refuses when a merge with conflicts began after the repository was opened", async () => {
+  test("refuses when a merge with conflicts began after the repository was opened", async () => {
     project.write("a", "1");
     project.commit();
     const repository = await project.open();
@@ -339,7 +339,7 @@ describe("a snapshot", () => {
     });
   });
 
-  it("refuses when a submodule came after the repository was opened, and does not look into it", async () => {
+  test("refuses when a submodule came after the repository was opened, and does not look into it", async () => {
     project.write("a", "1");
     const commit = project.commit();
     const repository = await project.open();
@@ -363,7 +363,7 @@ describe("a snapshot", () => {
     expect(readdirSync(project.base)).not.toContain("PWNED");
   });
 
-  it("leaves no temporary file behind", async () => {
+  test("leaves no temporary file behind", async () => {
     project.write("a", "1");
     const repository = await project.open();
     await snapshot(repository, { exclude: [], include: ["x"] });
@@ -400,7 +400,7 @@ describe("bytes on disk come back as they are", () => {
     ["attributes in .git/info", () => project.write(".git/info/attributes", "* text eol=crlf\n")],
   ];
 
-  it.each(settings)("with %s, committed and changed", async (_what, arrange) => {
+  test.each(settings)("with %s, committed and changed", async (_what, arrange) => {
     arrange();
     project.write("dos", crlf);
     project.write("unix", "one\ntwo\n");
@@ -415,7 +415,7 @@ describe("bytes on disk come back as they are", () => {
     expect(project.read("dos")).toBe(crlf);
   });
 
-  it("with an encoding of the working tree, also when both have the same size", async () => {
+  test("with an encoding of the working tree, also when both have the same size", async () => {
     project.write(".gitattributes", "*.txt working-tree-encoding=UTF-16LE\n");
     // U+00FC: two bytes in UTF-8 and two in UTF-16.
     const bytes = Buffer.from("\u00fc\u00fc\u00fc", "utf16le");
@@ -426,7 +426,7 @@ describe("bytes on disk come back as they are", () => {
     expect(files["a.txt"]).toBe(`- ${bytes.toString("latin1")}`);
   });
 
-  it("with keywords", async () => {
+  test("with keywords", async () => {
     project.write(".gitattributes", "* ident\n");
     project.write("a", "$Id$\n");
     project.commit();
@@ -438,7 +438,7 @@ describe("bytes on disk come back as they are", () => {
     expect(files.a).toBe(`- ${project.read("a")}`);
   });
 
-  it("but a file with a content filter is what the repository holds: the filter does not run", async () => {
+  test("but a file with a content filter is what the repository holds: the filter does not run", async () => {
     project.git("config", "filter.lfs.clean", "printf pointer; cat >/dev/null");
     project.git("config", "filter.lfs.smudge", "printf 'a large content'; cat >/dev/null");
     project.write(".gitattributes", "*.bin filter=lfs\n");
@@ -452,7 +452,7 @@ describe("bytes on disk come back as they are", () => {
 });
 
 describe("what is no part of a snapshot", () => {
-  it("are the excluded paths, tracked ones too", async () => {
+  test("are the excluded paths, tracked ones too", async () => {
     project.write(".gemini/settings.json", "{}");
     project.write(".gemini/state/progress.jsonl", "1");
     project.write(".gemini/state-of-mind", "kept");
@@ -462,7 +462,7 @@ describe("what is no part of a snapshot", () => {
     expect(Object.keys(files).sort()).toEqual([".gemini/settings.json", ".gemini/state-of-mind"]);
   });
 
-  it("are repositories inside the project, with and without a commit: they are named", async () => {
+  test("are repositories inside the project, with and without a commit: they are named", async () => {
     project.write("a", "1");
     for (const name of ["inner", "deep/er"]) {
       mkdirSync(join(project.path, name), { recursive: true });
@@ -476,7 +476,7 @@ describe("what is no part of a snapshot", () => {
     expect(taken.nested.sort()).toEqual(["deep/er/", "inner/"]);
   });
 
-  it("is what the user ignores for all projects, or for this one alone", async () => {
+  test("is what the user ignores for all projects, or for this one alone", async () => {
     project.git("config", "--global", "core.excludesFile", "~/ignore");
     writeFileSync(join(project.base, "home", "ignore"), "*.swp\n");
     project.write(".git/info/exclude", "private\n");
@@ -486,13 +486,13 @@ describe("what is no part of a snapshot", () => {
     expect((await roundTrip()).files).toEqual({ a: "- 1" });
   });
 
-  it("are temporary files that a killed process of ours left", async () => {
+  test("are temporary files that a killed process of ours left", async () => {
     project.write(`.maestro-00000000-00000000-1-1-${"0".repeat(24)}.tmp`, "x");
     project.write("a", "1");
     expect((await roundTrip()).files).toEqual({ a: "- 1" });
   });
 
-  it("is our own cache, when the repository is the user's home", async () => {
+  test("is our own cache, when the repository is the user's home", async () => {
     const repository = await project.open(project.base).catch(() => undefined);
     expect(repository).toBeUndefined();
     project.gitIn(project.base, "init", "-q");
@@ -504,7 +504,7 @@ describe("what is no part of a snapshot", () => {
 });
 
 describe("a project below the top of its repository", () => {
-  it("is snapshotted with all of the repository; paths are the project's own", async () => {
+  test("is snapshotted with all of the repository; paths are the project's own", async () => {
     project.write("packages/api/a", "1");
     project.write("packages/web/b", "1");
     project.write(".gitignore", "node_modules/\n.env\n.state/\n");
@@ -542,7 +542,7 @@ describe("ignored files", () => {
     return { ignored: ignored.sort(), links: links.sort() };
   };
 
-  it("are taken along when .maestroinclude names them, in the syntax of gitignore", async () => {
+  test("are taken along when .maestroinclude names them, in the syntax of gitignore", async () => {
     for (const name of [".env", ".env.local", "sub/.env", "local/a", "local/b/c", "x.log"]) project.write(name, "x");
     project.write(".maestroinclude", "# for the tests\n.env*\n!.env.local\nlocal/\n\n");
     expect((await taken(readIncludes(project.path))).ignored).toEqual([".env", "local/", "sub/"]);
@@ -553,7 +553,7 @@ describe("ignored files", () => {
     expect(readIncludes(project.path)).toEqual([]);
   });
 
-  it("in directories of dependencies are not copied one by one: the directory is linked", async () => {
+  test("in directories of dependencies are not copied one by one: the directory is linked", async () => {
     for (const name of [
       "node_modules/x/.env",
       "node_modules/x/i.js",
@@ -568,19 +568,19 @@ describe("ignored files", () => {
     });
   });
 
-  it("are copied, dependencies or not, when the directory itself is named", async () => {
+  test("are copied, dependencies or not, when the directory itself is named", async () => {
     project.write("node_modules/x/i.js", "x");
     expect(await taken(["node_modules/"])).toEqual({ ignored: ["node_modules/"], links: [] });
   });
 
-  it("are copied file by file where something among them is excluded", async () => {
+  test("are copied file by file where something among them is excluded", async () => {
     for (const name of ["local/a", "local/state/b", "local/c/d"]) project.write(name, "x");
     const repository = await project.open();
     const { ignored } = await snapshot(repository, { exclude: ["local/state"], include: ["local/"] });
     expect(ignored.sort()).toEqual(["local/a", "local/c/d"]);
   });
 
-  it("of a build are linked for Rust only", async () => {
+  test("of a build are linked for Rust only", async () => {
     project.write("rust/Cargo.toml", "x");
     project.write("rust/target/debug/x", "x");
     project.write("java/pom.xml", "x");
@@ -588,7 +588,7 @@ describe("ignored files", () => {
     expect((await taken([])).links).toEqual(["rust/target"]);
   });
 
-  it("that are tracked belong to the snapshot, not to the links", async () => {
+  test("that are tracked belong to the snapshot, not to the links", async () => {
     project.write("vendor/lib.go", "1");
     project.git("add", "-f", "vendor/lib.go");
     expect((await taken([])).links).toEqual([]);
@@ -612,30 +612,30 @@ describe("an ignored file that is asked for by name", () => {
     project.write("build/noise", "1");
   });
 
-  it("is part of the snapshot, also in a directory that is ignored, and its neighbours are not", async () => {
+  test("is part of the snapshot, also in a directory that is ignored, and its neighbours are not", async () => {
     const before = project.untouchables();
     expect(await names(["one.gen", "build/deep/out"])).toEqual([".gitignore", "a", "build/deep/out", "one.gen"]);
     expect(await names([])).toEqual([".gitignore", "a"]);
     expect(project.untouchables()).toEqual(before);
   });
 
-  it("need not be there, may be a directory or a link, and is no pattern: then nothing more is taken", async () => {
+  test("need not be there, may be a directory or a link, and is no pattern: then nothing more is taken", async () => {
     symlinkSync("/etc/passwd", join(project.path, "link.gen"));
     const force = ["gone.gen", "build", "build/deep", "link.gen", "*.gen", "a/below", "one.gen/below", "new"];
     expect(await names(force)).toEqual([".gitignore", "a"]);
   });
 
-  it("is left out where nothing is looked at", async () => {
+  test("is left out where nothing is looked at", async () => {
     expect(await names(["build/deep/out", "one.gen"], { exclude: ["build"] })).toEqual([".gitignore", "a", "one.gen"]);
   });
 
-  it("is not copied along as well", async () => {
+  test("is not copied along as well", async () => {
     const repository = await project.open();
     const options = { exclude: [], include: ["*.gen"], force: ["one.gen"] };
     expect((await snapshot(repository, options)).ignored).toEqual(["two.gen"]);
   });
 
-  it("is named as the project knows it", async () => {
+  test("is named as the project knows it", async () => {
     project.write("sub/größe ☃.gen", "1");
     project.write("sub/b", "1");
     const root = join(project.path, "sub");
@@ -644,7 +644,7 @@ describe("an ignored file that is asked for by name", () => {
 });
 
 describe("a linked worktree of the user's as the project", () => {
-  it("is snapshotted like any other", async () => {
+  test("is snapshotted like any other", async () => {
     project.write("a", "1");
     project.commit();
     const other = join(project.base, "other");
@@ -656,7 +656,7 @@ describe("a linked worktree of the user's as the project", () => {
 });
 
 describe("a repository with SHA-256", () => {
-  it("is snapshotted like any other", async () => {
+  test("is snapshotted like any other", async () => {
     project.remove();
     project = new GitProject(["--object-format=sha256"]);
     project.write("a", "1");

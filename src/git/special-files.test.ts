@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import type { Repository } from "./repository.ts";
 import { snapshot } from "./snapshot.ts";
@@ -60,7 +60,7 @@ describe("what an attempt left in its worktree", () => {
     ["a name that means something to git", () => mkfifo(at(":(top)x"), at("-z"), at("a*")), [], /-z \(FIFO\)/],
     ["its own .git", () => mkfifo(at(".git")), [], /\.git \(FIFO\)/],
   ];
-  it.each(cases)(
+  test.each(cases)(
     "is read without %s, which is told",
     async (_, make, left, told) => {
       make();
@@ -73,7 +73,7 @@ describe("what an attempt left in its worktree", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "is read without FIFOs below what is ignored, of which nothing is told",
     async () => {
       mkfifo(at("ignored/pipe"), at("ignored/.gitignore"), at("ignored/n/.git/HEAD"), at("x.log"));
@@ -85,7 +85,7 @@ describe("what an attempt left in its worktree", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "is read without sockets and devices, and links to them are links",
     async () => {
       const server = createServer().listen(at("run.sock"));
@@ -106,7 +106,7 @@ describe("what an attempt left in its worktree", () => {
     WITHIN_MS,
   );
 
-  it.each([
+  test.each([
     ["HEAD", () => mkfifo(at("inner/.git/HEAD"))],
     [
       "commondir",
@@ -150,7 +150,7 @@ describe("what an attempt left in its worktree", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "is not touched while somebody works there: it is refused",
     async () => {
       mkfifo(at("src/.gitignore"));
@@ -160,7 +160,7 @@ describe("what an attempt left in its worktree", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "does not keep its files from being reset",
     async () => {
       mkfifo(at(".gitattributes"), at("src/a.txt"), at("src/deep/.gitignore"), at("pipe"));
@@ -182,7 +182,7 @@ describe("the project", () => {
   const take = async () =>
     snapshot(await project.open(), { exclude: [], include: ["*.local"], force: ["owned", "ignored/owned"] });
 
-  it(
+  test(
     "is taken without FIFOs, wherever they are",
     async () => {
       mkfifo(at("pipe"), at("src/a.txt"), at("owned"), at("ignored/owned"));
@@ -194,7 +194,7 @@ describe("the project", () => {
     WITHIN_MS,
   );
 
-  it.each([
+  test.each([
     "src/.gitignore",
     ".gitattributes",
     "fresh/.gitignore",
@@ -210,7 +210,7 @@ describe("the project", () => {
     WITHIN_MS,
   );
 
-  it.each([
+  test.each([
     ".git/HEAD",
     ".git/config",
     ".git/packed-refs",
@@ -232,7 +232,7 @@ describe("the project", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "is refused when a link in .git, or an included configuration, leads to a FIFO",
     async () => {
       mkfifo(join(project.base, "outside"));
@@ -250,7 +250,7 @@ describe("the project", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "is taken when its configuration names FIFOs as lists of ignored files and attributes",
     async () => {
       mkfifo(at("list"), at("attributes"));
@@ -263,7 +263,7 @@ describe("the project", () => {
     WITHIN_MS,
   );
 
-  it(
+  test(
     "is refused when it lies below the top and has a FIFO where a bare repository has HEAD",
     async () => {
       mkfifo(at("src/HEAD"));

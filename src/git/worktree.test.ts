@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject, workFiles } from "../../test/support/git-repository.ts";
 import { newTemporaryName } from "../store/durable.ts";
 import { ownIdentity } from "../store/identity.ts";
@@ -50,7 +50,7 @@ const changes = async (worktree: Worktree) => {
 };
 
 describe("a worktree", () => {
-  it("has the files of the project as they are, and the agent's git finds them unchanged", async () => {
+  test("has the files of the project as they are, and the agent's git finds them unchanged", async () => {
     project.write("src/a.ts", "2\n");
     project.write("new", "3\n");
     const before = project.untouchables();
@@ -64,7 +64,7 @@ describe("a worktree", () => {
     expect(project.git("branch", "--list")).toBe("* main");
   });
 
-  it("is one of many: eight at once", async () => {
+  test("is one of many: eight at once", async () => {
     const taken = await snapshot(repository, nothing);
     const names = Array.from({ length: 8 }, (_, at) => `p${at}-1`);
     const worktrees = await Promise.all(names.map((name) => addWorktree(repository, name, taken)));
@@ -76,7 +76,7 @@ describe("a worktree", () => {
     expect(readdirSync(repository.place)).toEqual(["git"]);
   });
 
-  it("has copies of the ignored files it needs and links to dependencies, which are no part of its tree", async () => {
+  test("has copies of the ignored files it needs and links to dependencies, which are no part of its tree", async () => {
     project.write(".env", "KEY=1", 0o600);
     project.write("node_modules/x/index.js", "x");
     const worktree = await add("p1-1", [".env"]);
@@ -92,7 +92,7 @@ describe("a worktree", () => {
     expect(project.read("node_modules/x/index.js")).toBe("x");
   });
 
-  it("never follows a link on the way of an ignored file, and copies links as links", async () => {
+  test("never follows a link on the way of an ignored file, and copies links as links", async () => {
     writeFileSync(join(project.base, "secret"), "secret");
     mkdirSync(join(project.base, "outside"));
     writeFileSync(join(project.base, "outside", ".env"), "secret");
@@ -109,13 +109,13 @@ describe("a worktree", () => {
     expect(worktree.warnings[0]).toMatch(/^linked\/\.env: /);
   });
 
-  it.each(["", ".", "..", "a/b", "/a", "-x", "git", "x.worktree.json", "a\n"])("is not named %j", async (name) => {
+  test.each(["", ".", "..", "a/b", "/a", "-x", "git", "x.worktree.json", "a\n"])("is not named %j", async (name) => {
     const taken = await snapshot(repository, nothing);
     await expect(addWorktree(repository, name, taken)).rejects.toThrow("Not a name for a worktree");
     await expect(removeWorktree(repository, name)).rejects.toThrow("Not a name for a worktree");
   });
 
-  it("is not made twice under one name; one that cannot be made leaves nothing", async () => {
+  test("is not made twice under one name; one that cannot be made leaves nothing", async () => {
     const taken = await snapshot(repository, nothing);
     await addWorktree(repository, "p1-1", taken);
     await expect(addWorktree(repository, "p1-1", taken)).rejects.toThrow("There is already a worktree named p1-1");
@@ -127,14 +127,14 @@ describe("a worktree", () => {
 });
 
 describe("worktrees of several", () => {
-  it("can be made and removed at the same time, which git itself does not expect", async () => {
+  test("can be made and removed at the same time, which git itself does not expect", async () => {
     const names = Array.from({ length: 8 }, (_, at) => `w${at}`);
     await Promise.all(names.map((name) => add(name)));
     await Promise.all(names.map((name) => removeWorktree(repository, name)));
     expect(project.git("worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  it("are found again by those they were made for, and by nobody else", async () => {
+  test("are found again by those they were made for, and by nobody else", async () => {
     const taken = await snapshot(repository, { exclude: [], include: [] });
     await addWorktree(repository, "w1", taken, "run/1/1");
     expect(adoptWorktree(repository, "w1", "run/1/2")).toBeUndefined();
@@ -147,7 +147,7 @@ describe("worktrees of several", () => {
 });
 
 describe("what an attempt left", () => {
-  it("is read from its files: created, changed, deleted, renamed, made executable", async () => {
+  test("is read from its files: created, changed, deleted, renamed, made executable", async () => {
     project.write("long", "line\n".repeat(50));
     const worktree = await add();
     writeFileSync(inside(worktree, "src/a.ts"), "1\n2\n3\n");
@@ -167,7 +167,7 @@ describe("what an attempt left", () => {
     expect(project.git("rev-parse", `${commit}^`, `${commit}^{tree}`)).toBe(`${worktree.commit}\n${tree}`);
   });
 
-  it.each([
+  test.each([
     ["deleted .git", (path: string) => rmSync(join(path, ".git"))],
     [
       "made .git a repository of its own",
@@ -216,7 +216,7 @@ describe("what an attempt left", () => {
     expect(after).toEqual(before);
   });
 
-  it("sees a change of the same size and time, made in the moment after the files were written", async () => {
+  test("sees a change of the same size and time, made in the moment after the files were written", async () => {
     const worktree = await add();
     const { atime, mtime } = lstatSync(inside(worktree, "src/a.ts"));
     writeFileSync(inside(worktree, "src/a.ts"), "9\n");
@@ -224,7 +224,7 @@ describe("what an attempt left", () => {
     expect(await changes(worktree)).toEqual(["modified src/a.ts"]);
   });
 
-  it("holds links that leave the worktree as links, never what they point to", async () => {
+  test("holds links that leave the worktree as links, never what they point to", async () => {
     writeFileSync(join(project.base, "secret"), "secret");
     const worktree = await add();
     symlinkSync(join(project.base, "secret"), inside(worktree, "file"));
@@ -237,7 +237,7 @@ describe("what an attempt left", () => {
     expect(listing).not.toContain("src/");
   });
 
-  it("names repositories that the attempt made, and leaves out what is excluded", async () => {
+  test("names repositories that the attempt made, and leaves out what is excluded", async () => {
     const worktree = await add();
     mkdirSync(inside(worktree, "app"));
     project.gitIn(inside(worktree, "app"), "init", "-q");
@@ -249,7 +249,7 @@ describe("what an attempt left", () => {
     expect(await changesBetween(repository, worktree.commit, tree)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["removed everything", (path: string) => rmSync(path, { recursive: true })],
     [
       "put a link in its place",
@@ -273,7 +273,7 @@ describe("what an attempt left", () => {
 });
 
 describe("bringing a worktree to another tree", () => {
-  it("changes what differs and keeps what is ignored", async () => {
+  test("changes what differs and keeps what is ignored", async () => {
     project.write("node_modules/x/index.js", "x");
     const worktree = await add();
     writeFileSync(inside(worktree, "src/a.ts"), "agent\n");
@@ -293,7 +293,7 @@ describe("bringing a worktree to another tree", () => {
 });
 
 describe("removing", () => {
-  it("ends with directories that nobody may write or enter, links, and depths beyond all descriptors", async () => {
+  test("ends with directories that nobody may write or enter, links, and depths beyond all descriptors", async () => {
     writeFileSync(join(project.base, "outside"), "kept");
     const worktree = await add();
     symlinkSync(project.base, inside(worktree, "link"));
@@ -308,7 +308,7 @@ describe("removing", () => {
     expect(readFileSync(join(project.base, "outside"), "utf8")).toBe("kept");
   });
 
-  it("outlasts a process that still writes", async () => {
+  test("outlasts a process that still writes", async () => {
     const worktree = await add();
     const writer = spawn(process.execPath, [
       "-e",
@@ -329,7 +329,7 @@ describe("removing", () => {
     expect(registered()).toBe(1);
   });
 
-  it("removes nothing that has no marker of ours", async () => {
+  test("removes nothing that has no marker of ours", async () => {
     mkdirSync(join(repository.place, "precious"));
     writeFileSync(join(repository.place, "precious", "file"), "1");
     expect(await removeWorktree(repository, "precious")).toBe(false);
@@ -337,7 +337,7 @@ describe("removing", () => {
     expect(existsSync(join(repository.place, "precious", "file"))).toBe(true);
   });
 
-  it("removes a registration that somebody locked", async () => {
+  test("removes a registration that somebody locked", async () => {
     const worktree = await add();
     project.git("worktree", "lock", worktree.path);
     await removeWorktree(repository, "p1-1");
@@ -352,7 +352,7 @@ describe("pruning", () => {
     writeFileSync(file, JSON.stringify({ ...marker, owner: { ...ownIdentity(), start: "another" } }));
   };
 
-  it("leaves to others what they may come back to, until it is old, and to anybody what is needed", async () => {
+  test("leaves to others what they may come back to, until it is old, and to anybody what is needed", async () => {
     for (const name of ["a-1", "a-2", "b-1", "b-2"]) {
       await add(name);
       die(name);
@@ -362,7 +362,7 @@ describe("pruning", () => {
     expect((await pruneWorktrees(repository, "a-", new Set(["a-2"]))).sort()).toEqual(["a-1", "b-2"]);
   });
 
-  it("removes what dead processes left, and nothing of the living or of the user's", async () => {
+  test("removes what dead processes left, and nothing of the living or of the user's", async () => {
     await add("dead-1");
     await add("dead-2");
     await add("alive");
@@ -382,7 +382,7 @@ describe("pruning", () => {
     expect(existsSync(theirs)).toBe(true);
   });
 
-  it("forgets registrations whose directory and marker are gone, and temporary files of the dead", async () => {
+  test("forgets registrations whose directory and marker are gone, and temporary files of the dead", async () => {
     await add();
     rmSync(join(repository.place, "p1-1"), { recursive: true });
     rmSync(join(repository.place, "p1-1.worktree.json"));
@@ -395,7 +395,7 @@ describe("pruning", () => {
     expect(readdirSync(repository.place)).toEqual(live);
   });
 
-  it("sweeps what a killed process was about to write, wherever in its place", async () => {
+  test("sweeps what a killed process was about to write, wherever in its place", async () => {
     const places = ["", "git", "git/info"].map((path) => join(repository.place, path));
     const before = places.map((path) => readdirSync(path));
     const dead = newTemporaryName().replace(/-[^-]+-([0-9a-f]{24}\.tmp)$/, "-1-$1");
@@ -404,7 +404,7 @@ describe("pruning", () => {
     expect(places.map((path) => readdirSync(path))).toEqual(before);
   });
 
-  it("leaves a worktree that somebody took over: a result is not lost with the process that ordered it", async () => {
+  test("leaves a worktree that somebody took over: a result is not lost with the process that ordered it", async () => {
     const worktree = await add();
     writeFileSync(inside(worktree, "src/a.ts"), "2\n");
     die("p1-1");
@@ -415,7 +415,7 @@ describe("pruning", () => {
     expect(adoptWorktree(repository, "p9-1")).toBeUndefined();
   });
 
-  it("removes the place of a repository that is no more", async () => {
+  test("removes the place of a repository that is no more", async () => {
     await add();
     expect(await prunePlaces(project.cache)).toEqual([]);
     rmSync(project.path, { recursive: true });
@@ -425,7 +425,7 @@ describe("pruning", () => {
     expect(readdirSync(project.cache)).toEqual([]);
   });
 
-  it("says so when a marker cannot be read", async () => {
+  test("says so when a marker cannot be read", async () => {
     await add();
     writeFileSync(join(repository.place, "p1-1.worktree.json"), "{");
     await expect(pruneWorktrees(repository)).rejects.toThrow(/^The file about the worktree p1-1 is damaged: /);
@@ -441,7 +441,7 @@ describe("an ignored file that is asked for by name", () => {
     return found.map(({ kind, path }) => `${kind} ${path}`);
   };
 
-  it("counts when it is created, changed or deleted; what was brought along never does", async () => {
+  test("counts when it is created, changed or deleted; what was brought along never does", async () => {
     project.write(".gitignore", "*.gen\n.env\n");
     project.write("kept.gen", "1\n");
     project.write("gone.gen", "1\n");
@@ -456,7 +456,7 @@ describe("an ignored file that is asked for by name", () => {
     expect(await seen(worktree, force)).toEqual(["deleted gone.gen", "modified kept.gen", "created new.gen"]);
   });
 
-  it("counts also in a directory that was brought along", async () => {
+  test("counts also in a directory that was brought along", async () => {
     project.write(".gitignore", "local\n");
     project.write("local/owned", "1\n");
     project.write("local/other", "1\n");
@@ -471,7 +471,7 @@ describe("an ignored file that is asked for by name", () => {
     expect(await seen(worktree, force)).toEqual(["modified local/owned"]);
   });
 
-  it("goes and comes with the commit that a worktree is reset to", async () => {
+  test("goes and comes with the commit that a worktree is reset to", async () => {
     project.write(".gitignore", "*.gen\n");
     const worktree = await add();
     writeFileSync(inside(worktree, "new.gen"), "agent\n");
@@ -486,7 +486,7 @@ describe("an ignored file that is asked for by name", () => {
 });
 
 describe("a project without a file in its repository", () => {
-  it("has its directory in a worktree all the same, also after a reset", async () => {
+  test("has its directory in a worktree all the same, also after a reset", async () => {
     const root = join(project.path, "packages", "new");
     mkdirSync(root, { recursive: true });
     const inner = await project.open(root);
@@ -502,7 +502,7 @@ describe("a project without a file in its repository", () => {
 });
 
 describe("a merged tree", () => {
-  it("can be checked out like any other", async () => {
+  test("can be checked out like any other", async () => {
     const taken = await snapshot(repository, nothing);
     const commit = await commitTree(repository, { tree: taken.tree, parents: [taken.commit], message: "merged" });
     const worktree = await addWorktree(repository, "merged", { commit, ignored: [], links: [] });

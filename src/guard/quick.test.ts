@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { root } from "../../test/support/project.ts";
 import type { Ground } from "./ground.ts";
 import { judgeCommand } from "./judge.ts";
@@ -28,7 +28,7 @@ const casesOf = (name: string): string[] =>
 const words = [...new Set([...casesOf("deny"), ...casesOf("allow")].flatMap((command) => command.split(/\s+/)))];
 
 describe("the quick look at a command", () => {
-  it.each([
+  test.each([
     "npm test",
     "npm run build --silent 2>&1 | tail -5",
     "npm test > /dev/null 2>&1",
@@ -78,7 +78,7 @@ describe("the quick look at a command", () => {
     expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
   });
 
-  it.each([
+  test.each([
     "echo hi > f",
     "cat a > b",
     "npm test && printf 'x' >> src/a.ts",
@@ -90,7 +90,7 @@ describe("the quick look at a command", () => {
     expect(quickVerdict(command, ground)).toEqual(judgeCommand(command, ground));
   });
 
-  it.each([
+  test.each([
     "echo hi > .env",
     "cat a > b > c",
     "rm -rf /",
@@ -196,15 +196,18 @@ describe("the quick look at a command", () => {
     expect(quickVerdict(command, ground)).toBeUndefined();
   });
 
-  it.each(["/", "/home/dev", "/home/other", "/root", "/usr", "/etc/nginx"])("removes nothing in %s", (projectRoot) => {
-    const place = { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` };
-    expect(quickVerdict("rm -rf src", place)).toBeUndefined();
-    expect(judgeCommand("rm -rf src", place)).toMatchObject({ verdict: "deny" });
-  });
+  test.each(["/", "/home/dev", "/home/other", "/root", "/usr", "/etc/nginx"])(
+    "removes nothing in %s",
+    (projectRoot) => {
+      const place = { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` };
+      expect(quickVerdict("rm -rf src", place)).toBeUndefined();
+      expect(judgeCommand("rm -rf src", place)).toMatchObject({ verdict: "deny" });
+    },
+  );
 
   const whole = (command: string) => judgeCommand(command, ground);
 
-  it("says what the whole judge says wherever it says anything, for all of the corpus", () => {
+  test("says what the whole judge says wherever it says anything, for all of the corpus", () => {
     const known = [...casesOf("deny"), ...casesOf("allow")].filter(
       (command) => quickVerdict(command, ground) !== undefined,
     );
@@ -212,7 +215,7 @@ describe("the quick look at a command", () => {
     expect(known.length).toBeGreaterThan(900);
   });
 
-  it.each([
+  test.each([
     ["behind another command", (command: string) => `npm test && ${command}`],
     ["before another command", (command: string) => `${command}; ls`],
     ["in front of a pipe", (command: string) => `${command} | tail -5`],
@@ -228,7 +231,7 @@ describe("the quick look at a command", () => {
     }
   });
 
-  it("says what the whole judge says for anything that is made of its parts", () => {
+  test("says what the whole judge says for anything that is made of its parts", () => {
     const name = fc.oneof(
       fc.constantFrom(...printing.split(" "), ...filtering.split(" ")),
       fc.constantFrom("git push", "git reset", "docker", "rm", "timeout 5"),

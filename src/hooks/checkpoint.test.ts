@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { inState, locateState } from "../store/location.ts";
 import { CHECKPOINT_FILE, type Checkpoint, journalMark, renderCheckpoint, validCheckpoint } from "./checkpoint.ts";
 
@@ -25,23 +25,23 @@ const read = (journal: string) =>
 const mark = () => inState(locateState(project, ".gemini"), ["state"], journalMark);
 
 describe("the checkpoint", () => {
-  it("is read as it was written, whatever is in it", () => {
+  test("is read as it was written, whatever is in it", () => {
     writeFileSync(path(CHECKPOINT_FILE), renderCheckpoint(checkpoint, ["# Checkpoint", "text --> here"]));
     expect(read("1 2 3")).toEqual(checkpoint);
   });
 
-  it("is a document for people behind one comment", () => {
+  test("is a document for people behind one comment", () => {
     const [first, ...rest] = renderCheckpoint(checkpoint, ["# Checkpoint", "text"]).split("\n");
     expect(first).toMatch(/^<!-- \{[^>]*\} -->$/);
     expect(rest).toEqual(["# Checkpoint", "text", ""]);
   });
 
-  it("holds only for the journal that it speaks of", () => {
+  test("holds only for the journal that it speaks of", () => {
     writeFileSync(path(CHECKPOINT_FILE), renderCheckpoint(checkpoint, []));
     expect(read("1 2 4")).toBeUndefined();
   });
 
-  it.each(["", "<!-- ", "<!-- null -->\n", '<!-- {"journal":"1 2 3"', "# something else\n", "\0\0\0"])(
+  test.each(["", "<!-- ", "<!-- null -->\n", '<!-- {"journal":"1 2 3"', "# something else\n", "\0\0\0"])(
     "is nothing when it is %j",
     (text) => {
       writeFileSync(path(CHECKPOINT_FILE), text);
@@ -49,12 +49,12 @@ describe("the checkpoint", () => {
     },
   );
 
-  it("has texts in it, even when somebody put something else there", () => {
+  test("has texts in it, even when somebody put something else there", () => {
     writeFileSync(path(CHECKPOINT_FILE), '<!-- {"journal":"1 2 3","brief":{"x":1}} -->\n');
     expect(read("1 2 3")).toEqual({ journal: "1 2 3", status: "", facts: "", waiting: "", brief: "" });
   });
 
-  it("is none when it is no file, or not there", () => {
+  test("is none when it is no file, or not there", () => {
     expect(read("1 2 3")).toBeUndefined();
     mkdirSync(path(CHECKPOINT_FILE));
     expect(read("1 2 3")).toBeUndefined();
@@ -62,7 +62,7 @@ describe("the checkpoint", () => {
 });
 
 describe("the mark of a journal", () => {
-  it("changes with every change of it, and is none without one", () => {
+  test("changes with every change of it, and is none without one", () => {
     expect(mark()).toBeUndefined();
     writeFileSync(path("progress.jsonl"), "one\n");
     const first = mark();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agentTiers, tierTools } from "../agents/tiers.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { selectTools } from "./tool-selection.ts";
@@ -25,13 +25,13 @@ const toolsOf = (messages: unknown) =>
     ?.allowedFunctionNames;
 
 describe("the tools that a delegated agent is offered (T241, T242)", () => {
-  it.each([...agentTiers])("%s: those of the tier %s, and always the way to come back", (agent, tier) => {
+  test.each([...agentTiers])("%s: those of the tier %s, and always the way to come back", (agent, tier) => {
     const offered = toolsOf([user(prompt(agent))]);
     if (tier === "full") expect(offered).toBeUndefined();
     else expect(offered).toEqual([...tierTools[tier], "complete_task"]);
   });
 
-  it.each([
+  test.each([
     ["the bare prompt", [user(prompt("architect"))]],
     ["behind the memory that Gemini CLI puts before it", [user(`${memory}${prompt("architect")}`)]],
     ["in parts", [user([{ text: memory }, { text: prompt("architect") }])]],
@@ -43,7 +43,7 @@ describe("the tools that a delegated agent is offered (T241, T242)", () => {
     expect(toolsOf(messages)).toEqual([...tierTools["read-only"], "complete_task"]);
   });
 
-  it("are named in the one mode in which the provider takes names", () => {
+  test("are named in the one mode in which the provider takes names", () => {
     expect(select([user(prompt("architect"))])).toEqual({
       continue: true,
       hookSpecificOutput: {
@@ -55,7 +55,7 @@ describe("the tools that a delegated agent is offered (T241, T242)", () => {
 });
 
 describe("nobody's tools are touched (T243)", () => {
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     [
       "in a turn of the TechLead",
       [user("<session_context>\nToday ...\n</session_context>"), user(prompt("architect"))],
@@ -74,7 +74,7 @@ describe("nobody's tools are touched (T243)", () => {
     expect(select(messages)).toEqual(proceed);
   });
 
-  it("inside an attempt, which ends with words", () => {
+  test("inside an attempt, which ends with words", () => {
     expect(select([user(prompt("architect"))], { attempt: { agent: "architect", phase: "1" } })).toEqual(proceed);
   });
 });

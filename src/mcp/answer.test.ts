@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Answer, answerText, MAX_ANSWER_BYTES } from "./answer.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
@@ -9,11 +9,11 @@ const listed = (items: readonly unknown[], over: Partial<NonNullable<Answer["pag
 });
 
 describe("an answer", () => {
-  it("is its body as compact JSON", () => {
+  test("is its body as compact JSON", () => {
     expect(answerText({ body: { a: [1, { b: "c" }] } })).toBe('{"a":[1,{"b":"c"}]}');
   });
 
-  it("gives a list page by page, and its pages together are the list", () => {
+  test("gives a list page by page, and its pages together are the list", () => {
     const items = Array.from({ length: 5000 }, (_, id) => ({ id, name: `Phase ${id} ä` }));
     const found: unknown[] = [];
     let pages = 0;
@@ -30,7 +30,7 @@ describe("an answer", () => {
     expect(pages).toBeLessThan(60);
   });
 
-  it.each([
+  test.each([
     [{ limit: 2 }, ["a", "b"], 2],
     [{ offset: 2 }, ["c"], null],
     [{ offset: 9 }, [], null],
@@ -45,7 +45,7 @@ describe("an answer", () => {
     });
   });
 
-  it("cuts an entry that is too long for a page of its own, and says so", () => {
+  test("cuts an entry that is too long for a page of its own, and says so", () => {
     const text = answerText(listed([{ text: "x".repeat(50_000) }, { text: "y" }]));
     expect(bytes(text)).toBeLessThanOrEqual(MAX_ANSWER_BYTES);
     const { items, next_offset, cut } = JSON.parse(text);
@@ -54,21 +54,21 @@ describe("an answer", () => {
     expect(cut).toEqual({ "items[].text": { kept: 4000, of: 50_000 }, hint: expect.stringContaining("full: true") });
   });
 
-  it("cuts lists and texts that are not paged, and says what", () => {
+  test("cuts lists and texts that are not paged, and says what", () => {
     const text = answerText({ body: { ids: Array.from({ length: 9000 }, (_, id) => `id-${id}`), valid: true } });
     const { ids, cut, valid } = JSON.parse(text);
     expect(valid).toBe(true);
     expect(cut.ids).toEqual({ kept: ids.length, of: 9000 });
   });
 
-  it("is whole, however long, when all of it was asked for", () => {
+  test("is whole, however long, when all of it was asked for", () => {
     const items = Array.from({ length: 5000 }, (_, id) => ({ id }));
     const { items: found, next_offset } = JSON.parse(answerText({ ...listed(items), full: true }));
     expect([found.length, next_offset]).toEqual([5000, null]);
     expect(JSON.parse(answerText({ body: { a: "x".repeat(99_999) }, full: true })).a).toHaveLength(99_999);
   });
 
-  it("is never longer than the limit, whatever is in it", () => {
+  test("is never longer than the limit, whatever is in it", () => {
     const body = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 60 });
     const long = fc.record({
       texts: fc.array(fc.string({ unit: "grapheme", minLength: 100, maxLength: 3000 }), { maxLength: 40 }),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { begin, end, move, phase, sessionOf, type Timed } from "../../test/support/sample-session.ts";
 import type { ResultFiles } from "../store/batch-results.ts";
 import { batchState, type Surroundings } from "./batch-state.ts";
@@ -13,7 +13,7 @@ const file = (name: string, exitCode: number | null, changed: number | null = NO
 });
 
 describe("a dispatch, by its files (C25)", () => {
-  it.each<[string, ResultFiles[], object | undefined, string]>([
+  test.each<[string, ResultFiles[], object | undefined, string]>([
     ["nothing begun", [file("coder", null, null)], undefined, "pending"],
     ["one at work", [file("coder", null), file("tester", 0)], undefined, "running"],
     ["one ended, the next about to start", [file("coder", 0), file("tester", null, null)], undefined, "running"],
@@ -27,7 +27,7 @@ describe("a dispatch, by its files (C25)", () => {
     expect(batchState({ id: "b", results, summary }, alone).batch_status).toBe(expected);
   });
 
-  it("counts, and names what each came to", () => {
+  test("counts, and names what each came to", () => {
     const results = [file("coder.a", 0), file("coder.b", 124), file("technical_writer", 3)];
     expect(batchState({ id: "b", results, summary: { wall_time_seconds: 9 } }, alone)).toEqual({
       batch_id: "b",
@@ -54,7 +54,7 @@ describe("a run, by its journal", () => {
     return batchState({ id: "b1", results, summary: undefined }, { ...alone, session, isDriven });
   };
 
-  it("counts several attempts of a phase as the last of them", () => {
+  test("counts several attempts of a phase as the last of them", () => {
     const state = states([
       begin(1, "1"),
       end(5, "1", 4, { outcome: "failure", exit_code: 0 }),
@@ -74,13 +74,13 @@ describe("a run, by its journal", () => {
     ]);
   });
 
-  it("runs as long as an engine does, and was interrupted otherwise", () => {
+  test("runs as long as an engine does, and was interrupted otherwise", () => {
     const events = [begin(1, "1"), end(5, "1", 4, { outcome: "quota", exit_code: 173 }), begin(6, "1", 2)];
     expect(states(events, true)).toMatchObject({ batch_status: "running", running: 1 });
     expect(states(events, false)).toMatchObject({ batch_status: "interrupted", running: 0 });
   });
 
-  it("knows an attempt whose files are not there yet, and one whose work was not valid", () => {
+  test("knows an attempt whose files are not there yet, and one whose work was not valid", () => {
     const begun = states([begin(1, "1", 3, { name: "coder.p1-3" })], true);
     expect(begun.agents.find(({ name }) => name === "coder.p1-3")?.status).toBe("running");
     const failed = states([

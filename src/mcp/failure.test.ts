@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import { MaestroError } from "../errors.ts";
 import { decideMove, noSession } from "../session/decide.ts";
@@ -16,7 +16,7 @@ const thrown = (work: () => unknown): unknown => {
 };
 
 describe("what is answered when a call fails (X283)", () => {
-  it("is the code, the message and the hint of what was refused", () => {
+  test("is the code, the message and the hint of what was refused", () => {
     expect(failureOf(new MaestroError("conflict", "No.", { hint: "Wait." }))).toEqual({
       error: "conflict",
       message: "No.",
@@ -24,12 +24,12 @@ describe("what is answered when a call fails (X283)", () => {
     });
   });
 
-  it("is the system's reason when the system refused (X267)", () => {
+  test("is the system's reason when the system refused (X267)", () => {
     const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
     expect(failureOf(error)).toEqual({ error: "io", message: "no space left on device (ENOSPC)" });
   });
 
-  it("is called a defect when it is one, without its stack", () => {
+  test("is called a defect when it is one, without its stack", () => {
     const failure = failureOf(new TypeError("x is not a function"));
     expect(failure).toMatchObject({ error: "internal", message: expect.stringContaining("x is not a function") });
     expect(JSON.stringify(failure)).not.toContain("failure.test.ts");
@@ -37,7 +37,7 @@ describe("what is answered when a call fails (X283)", () => {
 
   const session = sessionAfter([frozenPhase("1")]);
   const move = { phase: "1", to: "skipped", userDecision: false, maxRetries: 0, now: new Date(0) } as const;
-  it.each<[string, () => unknown]>([
+  test.each<[string, () => unknown]>([
     ["a missing decision", () => decideMove(session, move, () => ({}))],
     ["no session", () => raise(noSession())],
     ["a second session", () => refuseSecond(session)],

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { MaestroError } from "../errors.ts";
 import { agentName, choice, count, flag, id, text, time, verbatim, word } from "./fields.ts";
@@ -47,7 +47,7 @@ const refusal = (args: unknown, of = tool) => {
 };
 
 describe("the arguments of a call", () => {
-  it.each<[string, object, object]>([
+  test.each<[string, object, object]>([
     ["an id as a number", { phase_id: 5 }, { phase_id: "5" }],
     ["an id as text", { phase_id: " 5a " }, { phase_id: "5a" }],
     ["a number as text", { phase_id: 1, limit: " 20 " }, { phase_id: "1", limit: 20 }],
@@ -67,7 +67,7 @@ describe("the arguments of a call", () => {
     expect(read({ action: "make", ...given })).toEqual(expected);
   });
 
-  it.each<[string, unknown, string]>([
+  test.each<[string, unknown, string]>([
     ["no object", [], "maestro_sample takes an object of named arguments"],
     ["no action", {}, 'Missing "action" for maestro_sample'],
     ["an unknown action", { action: "mak" }, 'maestro_sample has no action "mak" (did you mean "make"?)'],
@@ -145,7 +145,7 @@ describe("the arguments of a call", () => {
     expect([error.code, error.message]).toEqual(["usage", message]);
   });
 
-  it("are told all that is wrong at once, with what is wanted", () => {
+  test("are told all that is wrong at once, with what is wanted", () => {
     const error = refusal({ action: "make", wrong: 1, yours: 2, limit: "x", sure: 7 });
     expect(error.message.split(". ")).toEqual([
       expect.stringMatching(/^Unknown keys "wrong", "yours" for action make; it takes phase_id, /),
@@ -158,12 +158,12 @@ describe("the arguments of a call", () => {
     );
   });
 
-  it("of a tool that does one thing need no action", () => {
+  test("of a tool that does one thing need no action", () => {
     expect(read({ section: "A" }, single)).toEqual({ section: "a" });
     expect(refusal({ section: "c" }, single).message).toBe('"section" must be one of a, b (got: "c")');
   });
 
-  it("never make anything but an input or a refusal, whatever they are (T12)", () => {
+  test("never make anything but an input or a refusal, whatever they are (T12)", () => {
     const keys = fc.constantFrom(
       "action",
       "phase_id",
@@ -195,7 +195,7 @@ describe("the arguments of a call", () => {
 });
 
 describe("what is published about a tool", () => {
-  it("is flat and loose, with its types and its sentences", () => {
+  test("is flat and loose, with its types and its sentences", () => {
     expect(publishedSchema(tool)).toEqual({
       type: "object",
       properties: {
@@ -218,7 +218,7 @@ describe("what is published about a tool", () => {
     });
   });
 
-  it.each(toolTable.map(({ tool: each }) => [each.name, each] as const))(
+  test.each(toolTable.map(({ tool: each }) => [each.name, each] as const))(
     "has no union, no limit and no closed door at any depth: %s",
     (_, each) => {
       const json = JSON.stringify(publishedSchema(each));

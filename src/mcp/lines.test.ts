@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Line, LineReader } from "./lines.ts";
 
 const text = (line: Line) => ("bytes" in line ? line.bytes.toString("utf8") : `long ${line.length}`);
 
 describe("lines out of chunks", () => {
-  it("are the same however the bytes are cut (F23)", () => {
+  test("are the same however the bytes are cut (F23)", () => {
     const lines = fc.array(fc.string({ maxLength: 30 }).map((line) => line.replaceAll("\n", "")));
     fc.assert(
       fc.property(lines, fc.array(fc.nat(40), { maxLength: 40 }), (wanted, cuts) => {
@@ -23,7 +23,7 @@ describe("lines out of chunks", () => {
     );
   });
 
-  it("that are too long are skipped to their newline, with their beginning and their end kept", () => {
+  test("that are too long are skipped to their newline, with their beginning and their end kept", () => {
     const reader = new LineReader(1000);
     const body = `head${"x".repeat(5000)}tail`;
     const pieces = `${body}\nnext\n`.match(/.{1,97}|\n/gs) ?? [];
@@ -36,7 +36,7 @@ describe("lines out of chunks", () => {
     expect(long.tail.toString().endsWith("tail")).toBe(true);
   });
 
-  it("count as long only beyond the limit", () => {
+  test("count as long only beyond the limit", () => {
     const reader = new LineReader(10);
     expect([...reader.push(Buffer.from("0123456789\n0123456789a\n")), ...reader.end()].map(text)).toEqual([
       "0123456789",
@@ -44,7 +44,7 @@ describe("lines out of chunks", () => {
     ]);
   });
 
-  it("include what stands behind the last newline when nothing more comes", () => {
+  test("include what stands behind the last newline when nothing more comes", () => {
     const reader = new LineReader(10);
     expect(reader.push(Buffer.from("a\nb")).map(text)).toEqual(["a"]);
     expect(reader.end().map(text)).toEqual(["b"]);

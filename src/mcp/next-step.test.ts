@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { begin, move, phase, sessionOf, type Timed } from "../../test/support/sample-session.ts";
 import { positionOf } from "../session/position.ts";
 import { nextStep } from "./next-step.ts";
@@ -13,7 +13,7 @@ function said(events: readonly Timed[], engine: { pid: number } | null = null): 
 const done = (id: string): Timed[] => [move(1, id, "pending", "in_progress"), move(2, id, "in_progress", "completed")];
 
 describe("what comes next", () => {
-  it.each<[string, Timed[], { pid: number } | null, string]>([
+  test.each<[string, Timed[], { pid: number } | null, string]>([
     ["at the beginning", [], null, "Phase 1 (coder) is ready to start."],
     ["behind the first phase", done("1"), null, "Phase 2 (tester) is ready to start."],
     ["in a delegation", [move(1, "1", "pending", "in_progress")], null, "Phase 1 (coder) is in progress."],
@@ -57,12 +57,12 @@ describe("what comes next", () => {
     expect(said(events, engine)).toBe(expected);
   });
 
-  it("asks for the execution mode while nobody has chosen it", () => {
+  test("asks for the execution mode while nobody has chosen it", () => {
     const session = { ...sessionOf(phases, []), execution_mode: null };
     expect(nextStep(session, positionOf(session), null)).toMatch(/^The execution mode is not chosen: ask the user/);
   });
 
-  it("names a few of many", () => {
+  test("names a few of many", () => {
     const many = Array.from({ length: 20 }, (_, at) => phase(String(at + 1)));
     const session = sessionOf(many, []);
     const text = nextStep(session, positionOf(session), null);

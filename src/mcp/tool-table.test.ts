@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ONLY } from "./tool.ts";
 import { toolTable } from "./tool-table.ts";
 
@@ -9,7 +9,7 @@ const document = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "ut
 const section = (name: string) => new RegExp(`^## ${name}\\b[^]*?(?=^## |$(?![^]))`, "m").exec(document)?.[0] ?? "";
 
 describe("docs/mcp.md", () => {
-  it.each(toolTable.map((offered) => [offered.tool.name, offered] as const))(
+  test.each(toolTable.map((offered) => [offered.tool.name, offered] as const))(
     "has a screen about %s, with every action and every key",
     (name, { tool, readOnly }) => {
       const text = section(name);
@@ -25,14 +25,14 @@ describe("docs/mcp.md", () => {
     },
   );
 
-  it("tells of no tool that does not exist", () => {
+  test("tells of no tool that does not exist", () => {
     const told = [...document.matchAll(/^## (maestro_\w+)/gm)].map((match) => match[1]);
     expect(told).toEqual(toolTable.map(({ tool }) => tool.name));
   });
 });
 
 describe("the tools", () => {
-  it.each([
+  test.each([
     ["the TechLead", {}, 1500],
     ["a dispatched specialist", { MAESTRO_AGENT: "coder" }, 700],
   ])("cost %s little in every conversation: names, sentences and fields", async (_, env, most) => {
@@ -42,7 +42,7 @@ describe("the tools", () => {
     expect(JSON.stringify(listed).length / 4).toBeLessThan(most);
   });
 
-  it("are offered to whom they are for", async () => {
+  test("are offered to whom they are for", async () => {
     const { Toolbox } = await import("./toolbox.ts");
     const namesFor = (env: Record<string, string>) => {
       const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LineTransport, MAX_LINE_BYTES } from "./transport.ts";
 
 /** A transport whose messages and answers are kept. */
@@ -27,7 +27,7 @@ async function open() {
 const ping = (id: number | string) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
 
 describe("the wire", () => {
-  it("takes messages apart however they arrive, and passes over empty lines (F23)", async () => {
+  test("takes messages apart however they arrive, and passes over empty lines (F23)", async () => {
     const { input, messages, settle } = await open();
     const [one, two] = [ping(1).slice(0, 7), ping(1).slice(7)];
     input.write(one);
@@ -38,7 +38,7 @@ describe("the wire", () => {
     expect(messages.map((message) => ("id" in message ? message.id : null))).toEqual([1, "b"]);
   });
 
-  it.each([
+  test.each([
     ["half an object", '{"jsonrpc":"2.0",', -32700, null],
     ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), -32700, null],
     ["a number", "42", -32600, null],
@@ -56,7 +56,7 @@ describe("the wire", () => {
   });
 
   const filler = "x".repeat(MAX_LINE_BYTES);
-  it.each([
+  test.each([
     ["at its beginning", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"a":"${filler}"}}`, 5],
     ["behind its method", `{"jsonrpc":"2.0","method":"tools/call","id":"q-1","params":{"a":"${filler}"}}`, "q-1"],
     ["at its end", `{"jsonrpc":"2.0","method":"tools/call","params":{"a":"${filler}"},"id":6}`, 6],
@@ -73,14 +73,14 @@ describe("the wire", () => {
 });
 
 describe("the end of the input", () => {
-  it("closes at once when nothing is asked any more", async () => {
+  test("closes at once when nothing is asked any more", async () => {
     const { input, state, settle } = await open();
     input.end();
     await settle();
     expect(state.closed).toBe(true);
   });
 
-  it("waits for what is asked, and for a last line without its newline", async () => {
+  test("waits for what is asked, and for a last line without its newline", async () => {
     const { input, output, transport, messages, state, settle } = await open();
     input.write(ping(1));
     input.end(ping(2).trimEnd());
@@ -93,7 +93,7 @@ describe("the end of the input", () => {
     expect(output.read().toString().trim().split("\n")).toHaveLength(2);
   });
 
-  it("does not wait for what was cancelled", async () => {
+  test("does not wait for what was cancelled", async () => {
     const { input, state, settle } = await open();
     const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
     input.end(`${ping(1)}${JSON.stringify(cancel)}\n`);
@@ -101,7 +101,7 @@ describe("the end of the input", () => {
     expect(state.closed).toBe(true);
   });
 
-  it("does not wait for ever", async () => {
+  test("does not wait for ever", async () => {
     const { input, state } = await open();
     const began = performance.now();
     input.end(ping(1));
@@ -110,7 +110,7 @@ describe("the end of the input", () => {
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
-  it("comes also when nobody reads the answers (EPIPE)", async () => {
+  test("comes also when nobody reads the answers (EPIPE)", async () => {
     const { output, state, settle } = await open();
     output.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
     await settle();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { planText } from "../../test/support/project.ts";
 import { validatePlan } from "./validate.ts";
 
@@ -9,7 +9,7 @@ const warningsOf = (source: string, redact?: (text: string) => string) =>
   );
 
 describe("texts of a plan", () => {
-  it("a secret is a warning that names the phase, the field and the way out", () => {
+  test("a secret is a warning that names the phase, the field and the way out", () => {
     const [found, ...others] = warningsOf(planText([{ id: 1 }, { id: 2, validation: ["PGPASSWORD=hunter2 psql"] }]));
     expect(others).toEqual([]);
     expect(found).toMatchObject({ code: "secret_in_plan", phase: "2" });
@@ -17,14 +17,14 @@ describe("texts of a plan", () => {
     expect(JSON.stringify(found)).not.toContain("hunter2");
   });
 
-  it("so is one that only the environment tells of, and one that was taken out before", () => {
+  test("so is one that only the environment tells of, and one that was taken out before", () => {
     const plan = planText([{ id: 1, description: "Use plain-as-day." }]);
     expect(warningsOf(plan)).toEqual([]);
     expect(warningsOf(plan, (text) => text.replaceAll("plain-as-day", "[redacted]"))).toHaveLength(1);
     expect(warningsOf(planText([{ id: 1, description: "Use [redacted]." }]))).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ["title", planText([{ id: 1 }], "Task\u202e API")],
     ["description", planText([{ id: 1, description: "ad\u200bmin" }])],
     ["validation", planText([{ id: 1, validation: ["rm -rf \u2066x\u2069"] }])],
@@ -35,7 +35,7 @@ describe("texts of a plan", () => {
     expect(found[0]?.message).toContain(`"${field}"`);
   });
 
-  it("ordinary text of any script is none", () => {
+  test("ordinary text of any script is none", () => {
     const description = "設計 👩‍💻 می\u200cخواهم, password: string, token = getToken(), https://example.org";
     expect(warningsOf(planText([{ id: 1, description, validation: ["npm test -- --token $TOKEN"] }]))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { root } from "../../test/support/project.ts";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
@@ -80,7 +80,7 @@ function sessionAtPhaseTwo(...events: SessionEvent[]): Session {
 describe("the delegation prompt", () => {
   const prompt = promptFor(sessionAtPhaseTwo(), "2");
 
-  it.each([
+  test.each([
     ["project root", `${projectRootHeader("/work/shop")}\n\n`],
     ["agent context", "# Role: coder\n\nMake the smallest change."],
     ["objective", "## Objective\n\nThe five operations of the contract."],
@@ -104,13 +104,13 @@ describe("the delegation prompt", () => {
     expect(prompt).toContain(text);
   });
 
-  it("names agent, phase and session right behind the header", () => {
+  test("names agent, phase and session right behind the header", () => {
     const header = projectRootHeader("/work/shop");
     expect(prompt.slice(0, header.length)).toBe(header);
     expect(prompt.slice(header.length)).toMatch(/^\n\nAgent: coder\nPhase: 2\nSession: 2026-02-14-task-api\n\n/);
   });
 
-  it("puts its parts in the decided order: protocols first, what others wrote last (190)", () => {
+  test("puts its parts in the decided order: protocols first, what others wrote last (190)", () => {
     const retried = promptFor(sessionAtPhaseTwo(failed, moved("2", "in_progress", "failed")), "2");
     const parts = [
       "PROJECT ROOT:",
@@ -135,14 +135,14 @@ describe("the delegation prompt", () => {
     expect(places).toEqual(parts.map((part) => retried.lastIndexOf(part)));
   });
 
-  it("explains the tags only where there are any", () => {
+  test("explains the tags only where there are any", () => {
     const first = promptFor(sessionAfter(phases), "1");
     expect(first).not.toContain("<data-");
     expect(first).toContain("# Context from earlier phases\n\nNone: this phase waits for no other.");
     expect(first).not.toContain("# Previous attempts");
   });
 
-  it("is the same for the same input, and fits the real protocols and agents in a few thousand characters", () => {
+  test("is the same for the same input, and fits the real protocols and agents in a few thousand characters", () => {
     const read = (path: string) => readFileSync(join(root, path), "utf8");
     const protocols = {
       base: read("protocols/agent-base-protocol.md"),
@@ -154,14 +154,14 @@ describe("the delegation prompt", () => {
     expect(build().length).toBeLessThan(10_000);
   });
 
-  it.each(["", "short", "with space", "angle>bracket", "regex.*chars"])(
+  test.each(["", "short", "with space", "angle>bracket", "regex.*chars"])(
     "refuses the tag %j, which could be guessed or closed",
     (bad) => {
       expect(() => promptFor(sessionAtPhaseTwo(), "2", { tag: bad })).toThrow("A prompt's tag must be");
     },
   );
 
-  it("has no control characters from the plan, the task or the names", () => {
+  test("has no control characters from the plan, the task or the names", () => {
     const red = "\u001b[31mred\u001b[0m\u0007";
     const session = sessionAfter([
       frozenPhase("1", {
@@ -180,13 +180,13 @@ describe("the delegation prompt", () => {
 });
 
 describe("what a phase may change", () => {
-  it("is nothing when the plan gives it no files", () => {
+  test("is nothing when the plan gives it no files", () => {
     const text = promptFor(sessionAfter([frozenPhase("1")]), "1");
     expect(text).toContain("## Files\n\nThe plan gives this phase no files: create, modify and delete none.");
     expect(text).not.toContain("You may");
   });
 
-  it("can be asked for by an agent that writes, and by no other", () => {
+  test("can be asked for by an agent that writes, and by no other", () => {
     const ask = /If the objective needs more, ask for it with `maestro_request_scope` first; .*name in your report\.\n/;
     const textFor = (over: object) => promptFor(sessionAfter([frozenPhase("1", over)]), "1");
     expect(textFor({ files_modified: ["a.ts"] })).toMatch(ask);
@@ -195,7 +195,7 @@ describe("what a phase may change", () => {
     expect(textFor({ agent: "debugger" })).not.toContain("maestro_request_scope");
   });
 
-  it("is also what its agent has asked for and was granted", () => {
+  test("is also what its agent has asked for and was granted", () => {
     const grant: SessionEvent = {
       type: "phase.scope_requested",
       phase: "1",
@@ -209,13 +209,13 @@ describe("what a phase may change", () => {
     expect(text).toContain("- a.ts\n\nYou may change, granted on request:\n- src/b.ts\n- docs/\n\nNothing else may be");
   });
 
-  it("leaves out the lists that are empty", () => {
+  test("leaves out the lists that are empty", () => {
     const text = promptFor(sessionAfter([frozenPhase("1", { files_modified: ["a.ts"] })]), "1");
     expect(text).toContain("## Files\n\nYou may modify:\n- a.ts\n\nNothing else may be");
     expect(text).not.toMatch(/You may (create|delete)/);
   });
 
-  it("is what the objective needs when there is no plan on record, and the title is the objective", () => {
+  test("is what the objective needs when there is no plan on record, and the title is the objective", () => {
     const session = sessionAfter([frozenPhase("1", { title: "Repair the build" })]);
     delete findPhase(session, "1")?.plan;
     const text = promptFor(session, "1");
@@ -226,19 +226,19 @@ describe("what a phase may change", () => {
 });
 
 describe("validation and consumers", () => {
-  it("says so when no command is run and nobody waits", () => {
+  test("says so when no command is run and nobody waits", () => {
     const text = promptFor(sessionAfter([frozenPhase("1")]), "1");
     expect(text).toContain("No command is run after you.");
     expect(text).toContain("No phase waits for this one.");
     expect(text).not.toContain("overall task");
   });
 
-  it("keeps a command of several lines one entry", () => {
+  test("keeps a command of several lines one entry", () => {
     const text = promptFor(sessionAfter([frozenPhase("1", { validation: ["set -e\nnpm test"] })]), "1");
     expect(text).toContain("- set -e\n  npm test\nRun them yourself");
   });
 
-  it("names twenty consumers and counts the rest", () => {
+  test("names twenty consumers and counts the rest", () => {
     const many = Array.from({ length: 25 }, (_, n) =>
       frozenPhase(`c${n}`, { blocked_by: ["1"], description: "x".repeat(1000) }),
     );
@@ -248,7 +248,7 @@ describe("validation and consumers", () => {
     expect(text.length).toBeLessThan(12_000);
   });
 
-  it("counts the phases at work beside it", () => {
+  test("counts the phases at work beside it", () => {
     const side = frozenPhase("4");
     const session = sessionAfter(
       [frozenPhase("1"), side],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { projectRootHeader, withProjectRoot } from "./header.ts";
 
 const seedText = [
@@ -9,21 +9,21 @@ const seedText = [
 ].join("\n");
 
 describe("the project root header", () => {
-  it("is the text of the design documents, byte for byte (78)", () => {
+  test("is the text of the design documents, byte for byte (78)", () => {
     expect(projectRootHeader("/absolute/path/to/project")).toBe(seedText);
   });
 
-  it("stands at byte 0, followed by a blank line (78)", () => {
+  test("stands at byte 0, followed by a blank line (78)", () => {
     expect(withProjectRoot("/absolute/path/to/project", "Do it.")).toBe(`${seedText}\n\nDo it.`);
   });
 
-  it.each([["Do it."], [""], ["\n"], [projectRootHeader("/p")]])("is not put before itself: %j", (prompt) => {
+  test.each([["Do it."], [""], ["\n"], [projectRootHeader("/p")]])("is not put before itself: %j", (prompt) => {
     const once = withProjectRoot("/p", prompt);
     expect(withProjectRoot("/p", once)).toBe(once);
     expect(once.split("PROJECT ROOT:")).toHaveLength(2);
   });
 
-  it.each([
+  test.each([
     ["of another root", `${projectRootHeader("/p/q")}\n\nDo it.`],
     ["that only begins like it", `${projectRootHeader("/p")} Or not.`],
     ["that stands further down", `Hello\n${projectRootHeader("/p")}\n\nDo it.`],

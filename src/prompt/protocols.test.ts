@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { root } from "../../test/support/project.ts";
 import { readHandoff } from "../handoff/handoff.ts";
 
@@ -15,7 +15,7 @@ function section(text: string, heading: string): string {
 }
 
 describe("the base protocol", () => {
-  it("has its sections in the order of the design documents (180)", () => {
+  test("has its sections in the order of the design documents (180)", () => {
     const headings = [...base.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title);
     expect(headings).toEqual([
       "Agent Base Protocol",
@@ -29,13 +29,13 @@ describe("the base protocol", () => {
     ]);
   });
 
-  it("checks the parents of new files in Step 2 (187)", () => {
+  test("checks the parents of new files in Step 2 (187)", () => {
     const [, step2 = ""] = section(base, "## Pre-Flight Protocol").split("### Step 2: Scope Verification");
     expect(step2.split("\n")).toContain("- Files listed for creation have existing parent directories");
     expect(step2).toMatch(/If one of these fails, stop/);
   });
 
-  it.each([
+  test.each([
     [
       "no content through the shell (181)",
       /^- NEVER use `run_shell_command` to create or write file content: no `cat`, `printf`, `echo`, heredocs/m,
@@ -50,7 +50,7 @@ describe("the base protocol", () => {
     expect(section(base, "## File Writing Protocol")).toMatch(words);
   });
 
-  it("costs less than 600 tokens", () => {
+  test("costs less than 600 tokens", () => {
     expect(base.length / 4).toBeLessThan(600);
   });
 });
@@ -73,7 +73,7 @@ describe("the form of the hand-off (192)", () => {
   const fill = (over: Record<string, string> = {}) =>
     form.replace(/^- ([^:]+): <.*>$/gm, (_line, name: string) => `- ${name}: ${{ ...values, ...over }[name]}`);
 
-  it("has the labels of docs/file-formats.md, in that order", () => {
+  test("has the labels of docs/file-formats.md, in that order", () => {
     const labels = (text: string) =>
       [...text.matchAll(/^(?:## |- )([A-Z][A-Za-z ]+?)(?::|$)/gm)].map(([, label]) => label);
     const example = /```markdown\n(## Task Report\n[\s\S]*?)```/.exec(documented)?.[1] ?? "";
@@ -81,7 +81,7 @@ describe("the form of the hand-off (192)", () => {
     expect(labels(form)).toEqual(labels(example));
   });
 
-  it("passes when it is filled in", () => {
+  test("passes when it is filled in", () => {
     const { check, summary, validation } = readHandoff(`Done.\n\n${fill()}`);
     expect(check).toMatchObject({
       valid: true,
@@ -96,11 +96,11 @@ describe("the form of the hand-off (192)", () => {
     expect(validation).toBe("pass");
   });
 
-  it.each(["success", "partial", "failure"])("takes the status %s", (status) => {
+  test.each(["success", "partial", "failure"])("takes the status %s", (status) => {
     expect(readHandoff(fill({ Status: status })).check).toMatchObject({ valid: true, status });
   });
 
-  it.each([
+  test.each([
     ["the form alone", form],
     ["the whole protocol", base],
     ["both protocols and a promise", `${base}\n${safety}\nI will do that.`],
@@ -112,7 +112,7 @@ describe("the form of the hand-off (192)", () => {
 describe("the filesystem safety protocol", () => {
   const rules = safety.split("\n\n").slice(1);
 
-  it("has five rules in order (185, 188)", () => {
+  test("has five rules in order (185, 188)", () => {
     expect(rules.map((rule) => /^\*\*(.*?)\.\*\*/.exec(rule)?.[1])).toEqual([
       "Rule 1 - Ensure Before Write",
       "Rule 2 - Silent Success, Clear Failure",
@@ -122,7 +122,7 @@ describe("the filesystem safety protocol", () => {
     ]);
   });
 
-  it("overrides the one check of Step 2 that it quotes, and no other (186, 187)", () => {
+  test("overrides the one check of Step 2 that it quotes, and no other (186, 187)", () => {
     const quoted = /Scope Verification Step 2, "([^"]+)"/.exec(rules[0] ?? "")?.[1];
     expect(base).toContain(`- ${quoted}\n`);
     expect(rules[0]).toContain("mkdir -p");
@@ -130,7 +130,7 @@ describe("the filesystem safety protocol", () => {
     expect(rules[0]).toContain("All other Step 2 checks remain in effect");
   });
 
-  it("costs about 300 tokens (189)", () => {
+  test("costs about 300 tokens (189)", () => {
     expect(Math.abs(safety.length / 4 - 300)).toBeLessThan(30);
   });
 });

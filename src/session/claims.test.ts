@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ClaimDifferences, claimDifferences, claimWarning } from "./claims.ts";
 import type { FileLists } from "./decide.ts";
 
@@ -12,7 +12,7 @@ const deleted = (path: string): Change => ({ path, kind: "deleted" });
 const renamed = (from: string, path: string): Change => ({ path, kind: "renamed", from });
 
 describe("a report that agrees with the tree", () => {
-  it.each<[string, Partial<FileLists>, Change[]]>([
+  test.each<[string, Partial<FileLists>, Change[]]>([
     ["about nothing", {}, []],
     [
       "about every kind",
@@ -38,7 +38,7 @@ describe("a report that agrees with the tree", () => {
 });
 
 describe("a report that differs from the tree", () => {
-  it.each<[string, Partial<FileLists>, Change[], object]>([
+  test.each<[string, Partial<FileLists>, Change[], object]>([
     ["names a file that was not created (K143)", { created: ["a"] }, [], { missing: ["a"] }],
     ["names files that did not change", { modified: ["b", "a"], deleted: ["c"] }, [], { missing: ["a", "b", "c"] }],
     ["names a directory in which nothing changed", { created: ["src/"] }, [], { missing: ["src"] }],
@@ -54,7 +54,7 @@ describe("a report that differs from the tree", () => {
     expect(claimDifferences(claims(claimed), changes, ["/project"])).toEqual({ ...none, ...expected });
   });
 
-  it("is compared quickly, however long", () => {
+  test("is compared quickly, however long", () => {
     const paths = Array.from({ length: 20_000 }, (_, at) => `src/${at % 300}/file-${at}.ts`);
     const start = performance.now();
     expect(claimDifferences(claims({ modified: paths }), paths.map(modified))).toEqual(none);
@@ -64,7 +64,7 @@ describe("a report that differs from the tree", () => {
 });
 
 describe("what people are told about it", () => {
-  it.each<[Partial<ClaimDifferences>, string]>([
+  test.each<[Partial<ClaimDifferences>, string]>([
     [{ missing: ["src/a.ts"] }, "The report names src/a.ts, of which the tree shows no change"],
     [{ missing: ["/etc/x", "../y"] }, "The report names /etc/x, ../y outside of the project"],
     [{ unclaimed: ["src/b.ts"] }, "src/b.ts changed and is not in the report"],
@@ -79,11 +79,11 @@ describe("what people are told about it", () => {
     expect(claimWarning({ ...none, ...differences })).toBe(told);
   });
 
-  it("is nothing when there is no difference", () => {
+  test("is nothing when there is no difference", () => {
     expect(claimWarning(none)).toBeNull();
   });
 
-  it("stays short and is one line, whatever the names are", () => {
+  test("stays short and is one line, whatever the names are", () => {
     const unclaimed = Array.from({ length: 500 }, (_, at) => `${"long/".repeat(100)}${at}\n\u001b[31m.ts`);
     const told = claimWarning({ ...none, unclaimed }) ?? "";
     expect(told).toMatch(/ and 495 more changed and are not in the report$/);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import { conflictLine } from "./conflict.ts";
 import { requirePhase } from "./decide.ts";
@@ -51,7 +51,7 @@ function line(path: string, ...events: SessionEvent[]): string {
 const external = (path: string) => `${path} (modified externally since phase start)`;
 
 describe("who changed a file that an attempt changed too", () => {
-  it.each<[string, SessionEvent[], string]>([
+  test.each<[string, SessionEvent[], string]>([
     ["nobody of the session", [...begun("1")], external("a.ts")],
     [
       "a phase whose work came in meanwhile",
@@ -102,7 +102,7 @@ describe("who changed a file that an attempt changed too", () => {
     expect(line("a.ts", ...events)).toBe(expected);
   });
 
-  it("names the phases where the agents have the same name", () => {
+  test("names the phases where the agents have the same name", () => {
     const alike = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { agent: "tester" })];
     const others = [...begun("2"), ...begun("3"), ...begun("1"), ...broughtIn("2", [modified("a.ts")])];
     const session = sessionAfter(alike, ...others);
@@ -110,12 +110,12 @@ describe("who changed a file that an attempt changed too", () => {
     expect(said).toBe("a.ts (modified by coder and coder, phases 2 and 1)");
   });
 
-  it("is found out from the last attempt: what came in before it began is part of what it began with", () => {
+  test("is found out from the last attempt: what came in before it began is part of what it began with", () => {
     const events = [...begun("1"), ...begun("2"), ...broughtIn("2", [modified("a.ts")]), ...begun("1", 2)];
     expect(line("a.ts", ...events)).toBe(external("a.ts"));
   });
 
-  it("counts what came in while the attempt's worktree was being made: its files are from before", () => {
+  test("counts what came in while the attempt's worktree was being made: its files are from before", () => {
     const events = [...begun("2"), started("1"), ...broughtIn("2", [modified("a.ts")]), placed("1")];
     expect(line("a.ts", ...events)).toBe("a.ts (modified by tester and coder)");
   });

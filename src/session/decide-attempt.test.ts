@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
 import { type DelegationEnd, decideDelegationEnd } from "./decide-attempt.ts";
@@ -32,7 +32,7 @@ function end(over: Partial<DelegationEnd> = {}, phase = "1", session = running) 
 }
 
 describe("the end of a native delegation", () => {
-  it("records the hand-off, the files with their content, and completes the phase", () => {
+  test("records the hand-off, the files with their content, and completes the phase", () => {
     expect(end()).toEqual([
       { type: "phase.handed_off", phase: "1", agent: "coder", handoff },
       { type: "phase.files_added", phase: "1", ...files, hashes: { "a.ts": "hash of a.ts", "b.ts": "hash of b.ts" } },
@@ -40,12 +40,12 @@ describe("the end of a native delegation", () => {
     ]);
   });
 
-  it("leaves a phase with validation commands in progress, and records no files when there are none", () => {
+  test("leaves a phase with validation commands in progress, and records no files when there are none", () => {
     const work = { handoff, files: { created: [], modified: [], deleted: [] } };
     expect(end({ work }, "2")).toEqual([{ type: "phase.handed_off", phase: "2", agent: "coder", handoff }]);
   });
 
-  it("fails the phase with the error, and never begins it again by itself", () => {
+  test("fails the phase with the error, and never begins it again by itself", () => {
     for (const phase of ["1", "2"])
       expect(end({ work: null, shortfall }, phase)).toEqual([
         {
@@ -64,7 +64,7 @@ describe("the end of a native delegation", () => {
       ]);
   });
 
-  it("keeps what was handed over beside a failure, and says what the report lacks before it fails", () => {
+  test("keeps what was handed over beside a failure, and says what the report lacks before it fails", () => {
     const types = end({ shortfall, missing: ["status"] }).map(({ type }) => type);
     expect(types).toEqual([
       "phase.handed_off",
@@ -81,14 +81,14 @@ describe("the end of a native delegation", () => {
     });
   });
 
-  it("has one of the six types of the design documents (K158)", () => {
+  test("has one of the six types of the design documents (K158)", () => {
     const [error] = end({ work: null, shortfall: { ...shortfall, errorType: "auth" } });
     expect(error).toMatchObject({ error: { type: "runtime" } });
     const [quota] = end({ work: null, shortfall: { ...shortfall, errorType: "quota" } });
     expect(quota).toMatchObject({ error: { type: "quota" } });
   });
 
-  it.each([
+  test.each([
     ["pending", sessionAfter([frozenPhase("1")])],
     [
       "failed",
@@ -102,7 +102,7 @@ describe("the end of a native delegation", () => {
     expect(end({ shortfall, missing: ["status"] }, "1", session)).toEqual([]);
   });
 
-  it("is refused for a phase that does not exist", () => {
+  test("is refused for a phase that does not exist", () => {
     expect(() => end({}, "9")).toThrow('has no phase "9"');
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { agentTiers } from "../agents/tiers.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
@@ -36,7 +36,7 @@ const chosen = (id: string) => ({ kind: "phase", phase: expect.objectContaining(
 const refused = (reason: RegExp) => ({ kind: "refused", reason: expect.stringMatching(reason) });
 
 describe("whether a session is being executed", () => {
-  it.each<[string, Session | undefined, boolean]>([
+  test.each<[string, Session | undefined, boolean]>([
     ["no session", undefined, false],
     ["a new one", fresh, true],
     ["one that was interrupted", following({ type: "session.status_set", status: "interrupted" }), true],
@@ -59,23 +59,23 @@ describe("whether a session is being executed", () => {
 });
 
 describe("the phase that a delegation is about", () => {
-  it("is the one that is named, when it is ready and the agent's", () => {
+  test("is the one that is named, when it is ready and the agent's", () => {
     expect(judge(fresh, { phase: "3" })).toEqual(chosen("3"));
     expect(judge(following(started("1"), completed("1")), { agent: "tester", phase: "2" })).toEqual(chosen("2"));
   });
 
-  it("is the only one that is ready for the agent, when none is named", () => {
+  test("is the only one that is ready for the agent, when none is named", () => {
     expect(judge(fresh, { agent: "architect" })).toEqual(chosen("4"));
     expect(judge(following(started("1"), completed("1")))).toEqual(chosen("3"));
     expect(judge(fresh, { mode: "parallel", running: new Set(["1"]) })).toEqual(chosen("3"));
   });
 
-  it("may be one that failed and has retries left, or one that was interrupted", () => {
+  test("may be one that failed and has retries left, or one that was interrupted", () => {
     expect(judge(following(started("1"), failed("1")), { phase: "1" })).toEqual(chosen("1"));
     expect(judge(following(started("1")), { phase: "1" })).toEqual(chosen("1"));
   });
 
-  it.each<[string, Session, Partial<DelegationRequest>, RegExp]>([
+  test.each<[string, Session, Partial<DelegationRequest>, RegExp]>([
     [
       "several are ready",
       fresh,
@@ -125,7 +125,7 @@ describe("the phase that a delegation is about", () => {
     expect(verdict).toEqual(refused(/Phases that can be delegated: |Nothing is ready to start\./));
   });
 
-  it("is named with its title, its agent and its state in every refusal", () => {
+  test("is named with its title, its agent and its state in every refusal", () => {
     expect(judge(following(started("1"), failed("1"), started("3")), { phase: "x" })).toEqual(
       refused(
         /delegated: 1 "Phase 1" \(coder, failed\); 3 "Phase 3" \(coder, in progress\); 4 "Phase 4" \(architect\)\.$/,
@@ -133,12 +133,12 @@ describe("the phase that a delegation is about", () => {
     );
   });
 
-  it("is one of a short list, however long the plan is", () => {
+  test("is one of a short list, however long the plan is", () => {
     const long = sessionAfter(Array.from({ length: 500 }, (_, index) => frozenPhase(String(index))));
     expect(judge(long)).toEqual(refused(/11 "Phase 11" \(coder\), and 488 more\.$/));
   });
 
-  it("is nothing when all that is left waits for what was given up", () => {
+  test("is nothing when all that is left waits for what was given up", () => {
     const stuck = sessionAfter(
       [frozenPhase("1"), frozenPhase("2", { blocked_by: ["9"] })],
       started("1"),
@@ -149,7 +149,7 @@ describe("the phase that a delegation is about", () => {
 });
 
 describe("work outside the plan", () => {
-  it.each([...agentTiers])("%s (%s) may have it only if it cannot write", (agent, tier) => {
+  test.each([...agentTiers])("%s (%s) may have it only if it cannot write", (agent, tier) => {
     const verdict = judge(fresh, { agent, phase: "none" });
     const reads = tier === "read-only" || tier === "read-shell";
     expect(verdict).toEqual(
@@ -157,11 +157,11 @@ describe("work outside the plan", () => {
     );
   });
 
-  it("needs no execution mode, and is written in any case", () => {
+  test("needs no execution mode, and is written in any case", () => {
     expect(judge(fresh, { agent: "debugger", phase: "None", mode: null })).toEqual({ kind: "outside" });
   });
 
-  it("is refused to an agent that nobody knows", () => {
+  test("is refused to an agent that nobody knows", () => {
     expect(judge(fresh, { agent: "somebody", phase: "none" })).toEqual(refused(/somebody writes files/));
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readHandoff } from "../handoff/handoff.ts";
 import { eventFault } from "./events.ts";
 import { insideProject, reportedWork } from "./evidence.ts";
@@ -18,7 +18,7 @@ const redact = (words: string) => words.replaceAll("hunter2", "[redacted]");
 const work = reportedWork({ projectRoot: "/home/me/project", redact }, readHandoff(text, { format: "text" }));
 
 describe("what an agent says it has done", () => {
-  it("names files as paths of the project, where they lie in it", () => {
+  test("names files as paths of the project, where they lie in it", () => {
     expect(work.files).toEqual({
       created: ["src/a.ts", "src/b.ts"],
       modified: ["/home/me/project-2/c.ts"],
@@ -26,13 +26,13 @@ describe("what an agent says it has done", () => {
     });
   });
 
-  it("holds no secret, in no part", () => {
+  test("holds no secret, in no part", () => {
     expect(JSON.stringify(work)).not.toContain("hunter2");
     expect(work.handoff.summary).toBe("Used [redacted].");
     expect(work.handoff.downstream_context.warnings).toEqual(["[redacted] is in use"]);
   });
 
-  it("is an event of the journal as it stands", () => {
+  test("is an event of the journal as it stands", () => {
     expect(work.handoff).toMatchObject({ status: "success", missing: [] });
     const event = { type: "phase.handed_off", phase: "1", agent: "coder", handoff: work.handoff };
     expect(eventFault(event)).toBeUndefined();
@@ -40,7 +40,7 @@ describe("what an agent says it has done", () => {
 });
 
 describe("a path of the project", () => {
-  it.each([
+  test.each([
     ["/p/src/a.ts", "src/a.ts"],
     ["src/a.ts", "src/a.ts"],
     ["/p2/a.ts", "/p2/a.ts"],

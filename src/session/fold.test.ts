@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan, moved, sessionAfter, startTime } from "../../test/support/session.ts";
 import type { SessionEvent } from "./events.ts";
 import { fold, type TimedEvent } from "./fold.ts";
@@ -13,7 +13,7 @@ const failure = (message: string): SessionEvent => ({
 });
 
 describe("a new session (C22, K139, K140)", () => {
-  it("has every phase pending, is in progress, and stands at the first phase", () => {
+  test("has every phase pending, is in progress, and stands at the first phase", () => {
     const session = sessionAfter(two);
     expect(session).toMatchObject({
       status: "in_progress",
@@ -28,7 +28,7 @@ describe("a new session (C22, K139, K140)", () => {
     ]);
   });
 
-  it("does not exist before its first event", () => {
+  test("does not exist before its first event", () => {
     expect(fold([])).toBeUndefined();
     expect(() => fold([{ type: "session.noted", text: "x", seq: 1, ts: startTime }])).toThrow(
       "before the session was created",
@@ -37,7 +37,7 @@ describe("a new session (C22, K139, K140)", () => {
 });
 
 describe("phases", () => {
-  it("take their times and the session's position from the moves (K152, K153)", () => {
+  test("take their times and the session's position from the moves (K152, K153)", () => {
     const session = sessionAfter(
       two,
       moved("1", "pending", "in_progress"),
@@ -51,7 +51,7 @@ describe("phases", () => {
     expect(session).toMatchObject({ current_phase: "2", updated: "2026-02-14T22:58:03.000Z", created: startTime });
   });
 
-  it("stand at the phase that still runs when another one ends", () => {
+  test("stand at the phase that still runs when another one ends", () => {
     const three = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3")];
     const session = sessionAfter(
       three,
@@ -62,7 +62,7 @@ describe("phases", () => {
     expect(session.current_phase).toBe("1");
   });
 
-  it("count retries, and only retries (K145)", () => {
+  test("count retries, and only retries (K145)", () => {
     const session = sessionAfter(
       two,
       moved("1", "pending", "in_progress"),
@@ -74,7 +74,7 @@ describe("phases", () => {
     expect(findPhase(session, "1")?.retry_count).toBe(2);
   });
 
-  it("append files and never list one twice (K154)", () => {
+  test("append files and never list one twice (K154)", () => {
     const files = (created: string[]): SessionEvent => ({
       type: "phase.files_added",
       phase: "1",
@@ -87,7 +87,7 @@ describe("phases", () => {
     expect(findPhase(session, "1")?.files_created).toEqual(["a", "b"]);
   });
 
-  it("resolve their errors when they complete after a retry (K157)", () => {
+  test("resolve their errors when they complete after a retry (K157)", () => {
     const session = sessionAfter(
       two,
       moved("1", "pending", "in_progress"),
@@ -106,7 +106,7 @@ describe("phases", () => {
     });
   });
 
-  it("keep the Downstream Context of their hand-off (K155)", () => {
+  test("keep the Downstream Context of their hand-off (K155)", () => {
     const downstream_context = {
       key_interfaces_introduced: ["Task"],
       patterns_established: [],
@@ -125,7 +125,7 @@ describe("phases", () => {
 });
 
 describe("token usage (J131, K156)", () => {
-  it("adds up by agent and in total, also for an agent named like a property of Object", () => {
+  test("adds up by agent and in total, also for an agent named like a property of Object", () => {
     const used = (agent: string, input: number): SessionEvent => ({
       type: "tokens.used",
       agent,
@@ -144,7 +144,7 @@ describe("token usage (J131, K156)", () => {
 });
 
 describe("the session's own status", () => {
-  it("fails when a phase is aborted (K148), and goes on when a failed one is retried or skipped", () => {
+  test("fails when a phase is aborted (K148), and goes on when a failed one is retried or skipped", () => {
     const failed: SessionEvent[] = [moved("1", "pending", "in_progress"), moved("1", "in_progress", "failed")];
     expect(sessionAfter(two, ...failed, moved("1", "failed", "aborted")).status).toBe("failed");
     const stopped: SessionEvent = { type: "session.status_set", status: "failed" };
@@ -154,7 +154,7 @@ describe("the session's own status", () => {
 });
 
 describe("a revised plan (L166)", () => {
-  it("keeps what happened to phases that stay, drops pending ones, adds new ones", () => {
+  test("keeps what happened to phases that stay, drops pending ones, adds new ones", () => {
     const plan = {
       ...frozenPlan([frozenPhase("1", { title: "Renamed" }), frozenPhase("3")]),
       path: "v2.md",
@@ -181,7 +181,7 @@ describe("a revised plan (L166)", () => {
 });
 
 describe("an aborted session (K148)", () => {
-  it("stays failed whatever else is recorded", () => {
+  test("stays failed whatever else is recorded", () => {
     const aborted = [
       moved("1", "pending", "in_progress"),
       moved("1", "in_progress", "failed"),
@@ -195,7 +195,7 @@ describe("an aborted session (K148)", () => {
 });
 
 describe("events", () => {
-  it("are not changed by folding them: twice gives the same", () => {
+  test("are not changed by folding them: twice gives the same", () => {
     const record = JSON.parse(JSON.stringify(sessionAfter(two)));
     const { token_usage, phases } = record;
     const session = {
@@ -230,7 +230,7 @@ describe("events", () => {
     expect(JSON.stringify(fold(events as TimedEvent[]))).toBe(once);
   });
 
-  it("of a type that this version does not know are refused by name", () => {
+  test("of a type that this version does not know are refused by name", () => {
     const unknown = { type: "phase.teleported", phase: "1" } as unknown as SessionEvent;
     expect(() => sessionAfter(two, unknown)).toThrow(
       "event 2 (phase.teleported) is not known to this version of Maestro",
@@ -247,7 +247,7 @@ describe("the work of an attempt", () => {
   const attemptAfter = (...events: SessionEvent[]) =>
     sessionAfter(two, moved("1", "pending", "in_progress"), start, ...events).phases[0]?.attempts[0];
 
-  it("is in the project, is taken out, and comes in again", () => {
+  test("is in the project, is taken out, and comes in again", () => {
     const integrated: SessionEvent = { type: "phase.integrated", ...about };
     const reverted: SessionEvent = { type: "phase.reverted", ...about };
     expect(attemptAfter(integrated)).toMatchObject({ integrated: { to: about.to } });
@@ -258,7 +258,7 @@ describe("the work of an attempt", () => {
 });
 
 describe("folding in two steps", () => {
-  it("gives what folding at once gives, wherever it is cut", () => {
+  test("gives what folding at once gives, wherever it is cut", () => {
     const steps = fc.array(
       fc.constantFrom<SessionEvent>(
         moved("1", "pending", "in_progress"),

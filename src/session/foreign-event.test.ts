@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { decideAbort } from "./decide-attempt.ts";
 import type { EventOf, SessionEvent } from "./events.ts";
@@ -38,7 +38,7 @@ const aborted = (over: Partial<EventOf<"session.status_set">> = {}): SessionEven
 });
 
 describe("while an engine runs, another process", () => {
-  it.each<[string, SessionEvent[]]>([
+  test.each<[string, SessionEvent[]]>([
     ["nothing", []],
     ["a note", [{ type: "session.noted", text: "x" }]],
     [
@@ -55,7 +55,7 @@ describe("while an engine runs, another process", () => {
     ["a refusal", [scope({ granted: false, owner: "3", paths: ["src/three.ts"] })]],
   ])("may record %s", (_, change) => expect(judge(...change)).toEqual({ events: change }));
 
-  it.each<[string, SessionEvent[], RegExp]>([
+  test.each<[string, SessionEvent[], RegExp]>([
     ["a completion", [decided("1", "in_progress", "completed")], /by the engine alone/],
     ["a move that nobody decided", [moved("3", "pending", "skipped")], /by the engine alone/],
     ["the start of a phase", [decided("3", "pending", "in_progress")], /by the engine alone/],
@@ -85,7 +85,7 @@ describe("while an engine runs, another process", () => {
     expect(judge(...change)).toEqual({ refused: expect.stringMatching(reason) });
   });
 
-  it("may abort, and ends what there is to end whatever it has seen", () => {
+  test("may abort, and ends what there is to end whatever it has seen", () => {
     const whole = decideAbort(session, "enough", new Date(0));
     expect(judge(...whole)).toEqual({ events: whole });
     const partial = [decided("1", "in_progress", "failed"), decided("1", "failed", "aborted"), aborted()];
@@ -97,7 +97,7 @@ describe("while an engine runs, another process", () => {
     });
   });
 
-  it("starts no session", () => {
+  test("starts no session", () => {
     expect(judgeForeign(undefined, [aborted()], { stateDir: ".gemini" })).toEqual({ refused: expect.any(String) });
   });
 });

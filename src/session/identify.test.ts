@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { revisedPlanName, sessionId } from "./identify.ts";
 
 const now = new Date("2026-11-15T10:00:00Z");
 const none = new Set<string>();
 
 describe("a session's id (J128, J129)", () => {
-  it.each([
+  test.each([
     ["2026-02-14-task-api-impl-plan.md", "Anything", "2026-02-14-task-api"],
     ["2026-02-14-task-api-impl-plan-v3.md", "Anything", "2026-02-14-task-api"],
     ["task-api-impl-plan.md", "Anything", "2026-11-15-task-api"],
@@ -18,14 +18,14 @@ describe("a session's id (J128, J129)", () => {
     expect(sessionId(file, title, now, none)).toBe(id);
   });
 
-  it("is never one that was used before", () => {
+  test("is never one that was used before", () => {
     const taken = new Set(["2026-02-14-a", "2026-02-14-a-2"]);
     expect(sessionId("2026-02-14-a-impl-plan.md", "", now, taken)).toBe("2026-02-14-a-3");
   });
 });
 
 describe("a revised plan's name (L166)", () => {
-  it.each([
+  test.each([
     ["2026-02-14-a-impl-plan.md", "2026-02-14-a-impl-plan-v2.md"],
     ["2026-02-14-a-impl-plan-v2.md", "2026-02-14-a-impl-plan-v3.md"],
     ["plan.md", "2026-02-14-s-impl-plan-v2.md"],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type MissingPart, readHandoff } from "../handoff/handoff.ts";
 import { judgeHandoff, lacks, missingParts } from "./judge-handoff.ts";
 
@@ -17,12 +17,12 @@ function report(status: string, summary = "Did it."): string {
 const read = (text: string) => readHandoff(text, { format: "text" });
 
 describe("what a hand-off comes to (P9)", () => {
-  it("is success when it says so and lacks nothing that somebody waits for", () => {
+  test("is success when it says so and lacks nothing that somebody waits for", () => {
     expect(judgeHandoff(read(report("success") + context), true)).toEqual({ kind: "success" });
     expect(judgeHandoff(read(report("success")), false)).toEqual({ kind: "success" });
   });
 
-  it("is incomplete when there was nothing to read: everything is missing", () => {
+  test("is incomplete when there was nothing to read: everything is missing", () => {
     const verdict = judgeHandoff(null, true);
     expect(verdict).toMatchObject({ kind: "failure", reason: "handoff_incomplete", errorType: "validation" });
     for (const part of ["Task Report", "Status", "Files Created", "Files Deleted", "Downstream Context"])
@@ -30,7 +30,7 @@ describe("what a hand-off comes to (P9)", () => {
     expect(judgeHandoff(null, false)).toHaveProperty("message", expect.not.stringContaining("Downstream"));
   });
 
-  it.each(["partial", "failure"])("is failure when the agent says %s, with its own summary", (status) => {
+  test.each(["partial", "failure"])("is failure when the agent says %s, with its own summary", (status) => {
     expect(judgeHandoff(read(report(status, "The API is down.") + context), true)).toEqual({
       kind: "failure",
       reason: `reported_${status}`,
@@ -39,7 +39,7 @@ describe("what a hand-off comes to (P9)", () => {
     });
   });
 
-  it("says of a failure what its report lacks besides", () => {
+  test("says of a failure what its report lacks besides", () => {
     const verdict = judgeHandoff(read(report("failure").replace(/- Files Created.*\n/, "")), true);
     expect(verdict).toHaveProperty(
       "message",
@@ -47,13 +47,13 @@ describe("what a hand-off comes to (P9)", () => {
     );
   });
 
-  it("does not let a summary grow without bounds, and survives none", () => {
+  test("does not let a summary grow without bounds, and survives none", () => {
     const { message } = judgeHandoff(read(report("failure", "x".repeat(50_000))), false) as { message: string };
     expect(message.length).toBeLessThan(8100);
     expect(judgeHandoff(read(report("failure", "none")), false)).toHaveProperty("kind", "failure");
   });
 
-  it.each([
+  test.each([
     ["src/a.ts was modified by another process while I worked.", "file_conflict"],
     ["There is a file conflict in src/a.ts.", "file_conflict"],
     ["No file conflicts, but the build broke.", "runtime"],
@@ -62,7 +62,7 @@ describe("what a hand-off comes to (P9)", () => {
     expect(judgeHandoff(read(report("failure", summary)), false)).toHaveProperty("errorType", errorType);
   });
 
-  it.each([
+  test.each([
     ["MAX_TURNS", "runtime"],
     ["TIMEOUT", "timeout"],
   ])("is no success for an agent that was cut off (%s)", (reason, errorType) => {
@@ -81,7 +81,7 @@ describe("what is missing", () => {
     "files_created",
   ];
 
-  it("is named in the order of a report, each part in the form it should have", () => {
+  test("is named in the order of a report, each part in the form it should have", () => {
     const text = lacks(parts);
     const places = ['"## Task Report"', '"- Status:"', "Created", "Modified", "Deleted", '"## Downstream Context"'].map(
       (part) => text.indexOf(part),
@@ -93,7 +93,7 @@ describe("what is missing", () => {
     );
   });
 
-  it("has the Downstream Context in it only when somebody waits, however the report was read", () => {
+  test("has the Downstream Context in it only when somebody waits, however the report was read", () => {
     for (const dependents of [true, false]) {
       const { check } = readHandoff(report("success"), { format: "text", dependents });
       expect(missingParts(check, true)).toEqual(["downstream_context"]);

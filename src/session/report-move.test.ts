@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { moveByReport, type Reported } from "./report-move.ts";
 
 const recording = { projectRoot: "/project", redact: (text: string) => text.replaceAll("hunter22", "[redacted]") };
@@ -8,7 +8,7 @@ const by = (over: Partial<Reported>) =>
   moveByReport({ to: "completed", reason: undefined, report: undefined, dependents: true, ...over }, recording);
 
 describe("the report that comes with a move", () => {
-  it("is recorded with paths of the project, and without secrets (K155)", () => {
+  test("is recorded with paths of the project, and without secrets (K155)", () => {
     const { evidence, failure } = by({ report: report("success") });
     expect(failure).toBeUndefined();
     expect(evidence).toMatchObject({
@@ -23,12 +23,12 @@ describe("the report that comes with a move", () => {
     });
   });
 
-  it("may be missing: then nothing is claimed", () => {
+  test("may be missing: then nothing is claimed", () => {
     expect(by({})).toEqual({ evidence: undefined, failure: undefined });
     expect(by({ to: "skipped" })).toEqual({ evidence: undefined, failure: undefined });
   });
 
-  it.each([
+  test.each([
     ["says partial", { report: report("partial") }, /it says partial/],
     ["lacks the context that others wait for", { report: report("success", false) }, /it lacks downstream_context/],
     ["is no report", { report: "All done!" }, /it lacks task_report/],
@@ -37,11 +37,11 @@ describe("the report that comes with a move", () => {
     expect(() => by(over)).toThrow(message);
   });
 
-  it("needs no context that nobody waits for", () => {
+  test("needs no context that nobody waits for", () => {
     expect(by({ report: report("success", false), dependents: false }).evidence?.handoff.missing).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["the reason that was given", { reason: "no network" }, { type: "runtime", message: "no network" }],
     ["what it says", { report: report("failure") }, { type: "runtime", message: "The agent handed over: failure" }],
     ["nothing, when nothing is known", {}, undefined],

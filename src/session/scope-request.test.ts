@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { eventFault, type SessionEvent } from "./events.ts";
 import { apply } from "./fold.ts";
@@ -31,7 +31,7 @@ const granted = (phase: string, ...paths: string[]): SessionEvent => ({
 });
 
 describe("a request for more files", () => {
-  it.each([
+  test.each([
     ["a file that nobody owns", ["src/new.ts"], ["src/new.ts"]],
     ["a directory that nobody owns", ["docs/guide/"], ["docs/guide/"]],
     ["paths that are not in normal form, each once", ["./a//b.ts", "a/b.ts", "x\\y.ts"], ["a/b.ts", "x/y.ts"]],
@@ -43,7 +43,7 @@ describe("a request for more files", () => {
     expect(judge(asked)).toEqual({ granted: true, paths });
   });
 
-  it.each([
+  test.each([
     ".env",
     "conf/.env.local",
     "keys/server.pem",
@@ -65,7 +65,7 @@ describe("a request for more files", () => {
     expect(judge([path])).toMatchObject({ granted: false, owner: null, paths: [path] });
   });
 
-  it.each([
+  test.each([
     ["a file of another phase", ["old.ts"], "3", ["old.ts"]],
     ["one of several", ["src/new.ts", "old.ts"], "3", ["old.ts"]],
     ["what a glob of another phase matches", ["test/a/b.test.ts"], "2", ["test/a/b.test.ts"]],
@@ -78,7 +78,7 @@ describe("a request for more files", () => {
     expect(judge(asked)).toMatchObject({ granted: false, owner, paths });
   });
 
-  it("says which phase is in the way, and where that one stands", () => {
+  test("says which phase is in the way, and where that one stands", () => {
     expect(judge(["lib/a.ts"])).toMatchObject({ reason: "phase 2 (tester), which is pending, owns lib/a.ts" });
     const many = Array.from({ length: 8 }, (_, at) => `lib/${at}.ts`);
     expect(judge(many)).toMatchObject({
@@ -86,7 +86,7 @@ describe("a request for more files", () => {
     });
   });
 
-  it("is granted once the other phase is closed, and not while it has merely failed", () => {
+  test("is granted once the other phase is closed, and not while it has merely failed", () => {
     const running = moved("2", "pending", "in_progress");
     expect(judge(["lib/a.ts"], following(running))).toMatchObject({ granted: false });
     expect(judge(["lib/a.ts"], following(running, moved("2", "in_progress", "failed")))).toMatchObject({
@@ -98,12 +98,12 @@ describe("a request for more files", () => {
     expect(judge(["lib/a.ts"], following(skipped("2")))).toMatchObject({ granted: true });
   });
 
-  it("is refused for what another phase was granted", () => {
+  test("is refused for what another phase was granted", () => {
     expect(judge(["new/a.ts"], following(granted("2", "new/")))).toMatchObject({ granted: false, owner: "2" });
     expect(judge(["new/"], following(granted("2", "new/a.ts")))).toMatchObject({ granted: false, owner: "2" });
   });
 
-  it.each([
+  test.each([
     ["the whole project", "."],
     ["the whole project by a detour", "src/.."],
     ["a glob", "src/*.ts"],
@@ -128,14 +128,14 @@ describe("a request for more files", () => {
     });
   });
 
-  it("knows the state directory also by its absolute path, wherever the project begins", () => {
+  test("knows the state directory also by its absolute path, wherever the project begins", () => {
     const stateDir = "/home/me/project/var/maestro";
     expect(judge(["var/maestro/state/x"], following(), stateDir)).toMatchObject({ granted: false, owner: null });
     expect(judge(["maestro/plans/x.md"], following(), stateDir)).toMatchObject({ granted: false, owner: null });
     expect(judge(["var/maestro.ts"], following(), stateDir)).toMatchObject({ granted: true });
   });
 
-  it("is refused to an agent that writes nothing", () => {
+  test("is refused to an agent that writes nothing", () => {
     const session = following(moved("5", "pending", "in_progress"));
     expect(judgeScopeRequest(session, "5", ["a.ts"], ".gemini")).toEqual({
       granted: false,
@@ -145,7 +145,7 @@ describe("a request for more files", () => {
     });
   });
 
-  it("is judged quickly in a large plan", () => {
+  test("is judged quickly in a large plan", () => {
     const files = (id: number) => Array.from({ length: 10 }, (_, at) => `src/module-${id}/file-${at}.ts`);
     const phases = Array.from({ length: 5_000 }, (_, id) => frozenPhase(String(id), { files_modified: files(id) }));
     const session = sessionAfter(phases, moved("1", "pending", "in_progress"));
@@ -157,7 +157,7 @@ describe("a request for more files", () => {
 });
 
 describe("the record of a request", () => {
-  it("widens what the phase owns when it was granted", () => {
+  test("widens what the phase owns when it was granted", () => {
     const session = following();
     const { events, result } = decideScopeRequest(session, request(["./src/new.ts", "docs/"]), ".gemini");
     expect(result).toEqual({ granted: true, paths: ["src/new.ts", "docs/"] });
@@ -170,18 +170,18 @@ describe("the record of a request", () => {
     expect(decideScopeRequest(after, request(["src/new.ts"]), ".gemini").events).toEqual([]);
   });
 
-  it("names only what is new", () => {
+  test("names only what is new", () => {
     const { events } = decideScopeRequest(following(), request(["src/own.ts", "src/new.ts"]), ".gemini");
     expect(events).toEqual([granted("1", "src/new.ts")]);
   });
 
-  it("is kept of a refusal, with all that was asked for and who stood against it", () => {
+  test("is kept of a refusal, with all that was asked for and who stood against it", () => {
     const { events, result } = decideScopeRequest(following(), request(["src/new.ts", "old.ts"]), ".gemini");
     expect(result).toMatchObject({ granted: false, owner: "3" });
     expect(events).toEqual([{ ...granted("1", "src/new.ts", "old.ts"), granted: false, owner: "3" }]);
   });
 
-  it.each([["\u0000"], [" "], ["x".repeat(100_000)], ["a\u001b]0;x\u0007b"]])(
+  test.each([["\u0000"], [" "], ["x".repeat(100_000)], ["a\u001b]0;x\u0007b"]])(
     "can be written down whatever was asked for: %j",
     (path) => {
       const { events, result } = decideScopeRequest(following(), request([path]), ".gemini");
@@ -191,7 +191,7 @@ describe("the record of a request", () => {
     },
   );
 
-  it.each([
+  test.each([
     ["no paths", request([]), /must name them/],
     ["no reason", request(["a.ts"], { reason: " " }), /say why/],
     ["no such phase", request(["a.ts"], { phase: "9" }), /no phase "9"/],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import type { FrozenPlan, SessionEvent } from "./events.ts";
 import { declaresFiles, outsideScope, ownershipOf } from "./scope.ts";
@@ -24,7 +24,7 @@ const modified = (path: string) => ({ path, kind: "modified" as const });
 const outside = (phase: SessionPhase, ...paths: string[]) => outsideScope(phase, paths.map(modified));
 
 describe("changes outside of what a phase owns", () => {
-  it("are none where it may create, modify or delete, whatever was done there", () => {
+  test("are none where it may create, modify or delete, whatever was done there", () => {
     const phase = phaseWith({ files_created: ["a.ts"], files_modified: ["b.ts"], files_deleted: ["c.ts"] });
     const changes = [
       { path: "a.ts", kind: "modified" },
@@ -34,12 +34,12 @@ describe("changes outside of what a phase owns", () => {
     expect(outsideScope(phase, changes)).toEqual([]);
   });
 
-  it("are told sorted, each once", () => {
+  test("are told sorted, each once", () => {
     const phase = phaseWith({ files_modified: ["src/a.ts"] });
     expect(outside(phase, "z.ts", "src/b.ts", "z.ts", "src/a.ts", "A.ts")).toEqual(["A.ts", "src/b.ts", "z.ts"]);
   });
 
-  it("count both names of a renamed file", () => {
+  test("count both names of a renamed file", () => {
     const phase = phaseWith({ files_created: ["new.ts"], files_deleted: ["old.ts"] });
     const renamed = (from: string, path: string) => outsideScope(phase, [{ path, kind: "renamed", from }]);
     expect(renamed("old.ts", "new.ts")).toEqual([]);
@@ -48,7 +48,7 @@ describe("changes outside of what a phase owns", () => {
     expect(renamed("x.ts", "b.ts")).toEqual(["b.ts", "x.ts"]);
   });
 
-  it.each<[string, string[], string[], string[]]>([
+  test.each<[string, string[], string[], string[]]>([
     ["a directory, with or without a slash", ["src/", "lib"], ["src/a/b.ts", "lib/c.ts", "srcs/a.ts"], ["srcs/a.ts"]],
     ["a directory that was replaced by a file", ["src/"], ["src"], ["src"]],
     ["what lies above", ["src/x/y.ts"], ["src/x", "src"], ["src", "src/x"]],
@@ -77,19 +77,19 @@ describe("changes outside of what a phase owns", () => {
     expect(outside(phaseWith({ files_modified: declared }), ...changed)).toEqual(expected);
   });
 
-  it("are not what was granted, to the letter", () => {
+  test("are not what was granted, to the letter", () => {
     const phase = phaseWith({}, grant("src/a.ts", "docs/", "app/[id].tsx"));
     expect(outside(phase, "src/a.ts", "docs/x/y.md", "app/[id].tsx")).toEqual([]);
     expect(outside(phase, "src/b.ts", "docs", "app/i.tsx")).toEqual(["app/i.tsx", "docs", "src/b.ts"]);
   });
 
-  it("are all of them when nothing is declared, or no plan is on record", () => {
+  test("are all of them when nothing is declared, or no plan is on record", () => {
     const { plan: _, ...unplanned } = phaseWith({ files_modified: ["a.ts"] });
     expect(outside(phaseWith({}), "a.ts")).toEqual(["a.ts"]);
     expect(outside(unplanned, "a.ts")).toEqual(["a.ts"]);
   });
 
-  it("are found in no time: 2,000 changes against 500 paths, and against 500 globs", () => {
+  test("are found in no time: 2,000 changes against 500 paths, and against 500 globs", () => {
     const changes = Array.from({ length: 2_000 }, (_, at) => modified(`src/module-${at % 700}/part/file-${at}.ts`));
     /** The best of three: others may be at work on this machine. */
     const timed = (phase: SessionPhase) => {
@@ -108,7 +108,7 @@ describe("changes outside of what a phase owns", () => {
 });
 
 describe("whether a phase declares files", () => {
-  it.each<[string, SessionPhase, boolean]>([
+  test.each<[string, SessionPhase, boolean]>([
     ["none", phaseWith({}), false],
     ["one to delete", phaseWith({ files_deleted: ["a"] }), true],
     ["one that was granted", phaseWith({}, grant("a")), true],
@@ -118,7 +118,7 @@ describe("whether a phase declares files", () => {
 });
 
 describe("what a phase owns, known from names alone", () => {
-  it.each([
+  test.each([
     ["src/a.ts", true],
     ["lib/x/a.ts", true],
     ["gen/a.ts", true],

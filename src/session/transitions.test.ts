@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { phaseStatuses, sessionStatuses } from "./event-parts.ts";
 import type { PhaseStatus } from "./events.ts";
@@ -21,7 +21,7 @@ describe("a phase (C20, K142-K149)", () => {
     for (const to of phaseStatuses) {
       const pair = `${from}>${to}`;
       const legal = { free: free.includes(pair), decision: free.includes(pair) || byDecision.includes(pair) };
-      it(`may ${legal.free ? "" : legal.decision ? "only by decision " : "never "}go from ${from} to ${to}`, () => {
+      test(`may ${legal.free ? "" : legal.decision ? "only by decision " : "never "}go from ${from} to ${to}`, () => {
         for (const userDecision of [false, true]) {
           const { session, phase } = inStatus(from);
           const verdict = judgeMove(session, phase, { to, userDecision, maxRetries: 2 });
@@ -35,7 +35,7 @@ describe("a phase (C20, K142-K149)", () => {
     }
   }
 
-  it("does not start before what it waits for is closed (K149)", () => {
+  test("does not start before what it waits for is closed (K149)", () => {
     const phases = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { blocked_by: ["1", "2"] })];
     const start = (session: Session) =>
       judgeMove(session, findPhase(session, "3") as SessionPhase, {
@@ -55,7 +55,7 @@ describe("a phase (C20, K142-K149)", () => {
     expect(start(sessionAfter(phases, ...oneDone, moved("2", "pending", "skipped"))).legal).toBe(true);
   });
 
-  it("is retried MAESTRO_MAX_RETRIES times, then a person decides (K150)", () => {
+  test("is retried MAESTRO_MAX_RETRIES times, then a person decides (K150)", () => {
     const { session, phase } = inStatus("failed");
     const retry = (userDecision: boolean) =>
       judgeMove(session, phase, { to: "in_progress", userDecision, maxRetries: 2 });
@@ -66,7 +66,7 @@ describe("a phase (C20, K142-K149)", () => {
     expect(retry(true).legal).toBe(true);
   });
 
-  it("does not move once the session is completed or was aborted", () => {
+  test("does not move once the session is completed or was aborted", () => {
     const done = sessionAfter([frozenPhase("1"), frozenPhase("2")], {
       type: "session.status_set",
       status: "completed",
@@ -106,7 +106,7 @@ describe("a session (K141)", () => {
   ];
   for (const from of sessionStatuses) {
     for (const to of sessionStatuses) {
-      it(`${legal.includes(`${from}>${to}`) ? "may" : "may not"} go from ${from} to ${to}`, () => {
+      test(`${legal.includes(`${from}>${to}`) ? "may" : "may not"} go from ${from} to ${to}`, () => {
         const session = sessionAfter([frozenPhase("1")], moved("1", "pending", "skipped"));
         session.status = from;
         expect(judgeStatus(session, to).legal).toBe(legal.includes(`${from}>${to}`));
@@ -114,7 +114,7 @@ describe("a session (K141)", () => {
     }
   }
 
-  it("is not completed while a phase is open", () => {
+  test("is not completed while a phase is open", () => {
     expect(judgeStatus(sessionAfter([frozenPhase("1")]), "completed")).toMatchObject({
       legal: false,
       reason: expect.stringContaining("1 (pending)"),

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { maestroPath } from "../../test/support/project.ts";
 import { MaestroError } from "../errors.ts";
 import { Directory, pathFault, resolveInside, withoutDetours } from "./contained.ts";
@@ -46,7 +46,7 @@ const refusal = (work: () => void): string => {
 };
 
 describe("a directory that is open", () => {
-  it.each(["..", "../secret", "/etc/passwd", "real/file", "real/../../secret", "a\0b", ""])(
+  test.each(["..", "../secret", "/etc/passwd", "real/file", "real/../../secret", "a\0b", ""])(
     "reaches nothing by %j, whatever is done with it",
     (name) => {
       const directory = Directory.openRoot(join(project, "real"));
@@ -72,7 +72,7 @@ describe("a directory that is open", () => {
 });
 
 describe("the words of a path", () => {
-  it.each([
+  test.each([
     ["a/b", undefined],
     ["a..b", undefined],
     ["..a/b..", undefined],
@@ -95,7 +95,7 @@ describe("the words of a path", () => {
     expect(pathFault(path)).toBe(fault);
   });
 
-  it.each([
+  test.each([
     ["src/c.ts", "src/c.ts"],
     ["./src/../src/c.ts", "src/c.ts"],
     ["/p//a/./b", "/p/a/b"],
@@ -113,7 +113,7 @@ describe("the words of a path", () => {
 });
 
 describe("links", () => {
-  it("are followed while they stay inside", () => {
+  test("are followed while they stay inside", () => {
     symlinkSync("real", join(project, "link"));
     symlinkSync(join(project, "real", "file"), join(project, "absolute"));
     expect(read("link/file")).toBe("inside");
@@ -121,13 +121,13 @@ describe("links", () => {
     expect(resolveInside(project, "link/new/deep")).toEqual(["real", "new", "deep"]);
   });
 
-  it("keep their place when their target is written", () => {
+  test("keep their place when their target is written", () => {
     symlinkSync("real/file", join(project, "link"));
     writeStateFile(project, "link", Buffer.from("new"));
     expect(readFileSync(join(project, "real", "file"), "utf8")).toBe("new");
   });
 
-  it.each([
+  test.each([
     ["a file outside", "../secret", ""],
     ["a directory outside", "..", "/secret"],
     ["an absolute path outside", "", ""],
@@ -139,7 +139,7 @@ describe("links", () => {
     expect(readFileSync(join(outside, "secret"), "utf8")).toBe("outside");
   });
 
-  it("in a circle are refused", () => {
+  test("in a circle are refused", () => {
     symlinkSync("b", join(project, "a"));
     symlinkSync("a", join(project, "b"));
     expect(refusal(() => read("a"))).toContain("Too many symbolic links");
@@ -147,19 +147,19 @@ describe("links", () => {
 });
 
 describe("what is not a file", () => {
-  it("is refused without hanging: a FIFO", () => {
+  test("is refused without hanging: a FIFO", () => {
     spawnSync("mkfifo", [join(project, "fifo")]);
     expect(refusal(() => read("fifo"))).toBe("Not a regular file: fifo");
     expect(refusal(() => writeStateFile(project, "fifo", Buffer.from("x")))).toBe("Not a regular file: fifo");
   });
 
-  it("is refused: a directory", () => {
+  test("is refused: a directory", () => {
     expect(refusal(() => read("real"))).toBe("Not a regular file: real");
     expect(refusal(() => writeStateFile(project, "real", Buffer.from("x")))).toBe("Not a regular file: real");
     expect(refusal(() => writeStateFile(project, "new/", Buffer.from("x")))).toBe("Not a file (got: new/)");
   });
 
-  it.skipIf(process.getuid?.() !== 0)("is refused: a device (needs root)", () => {
+  test.skipIf(process.getuid?.() !== 0)("is refused: a device (needs root)", () => {
     const made = spawnSync("mknod", [join(project, "device"), "c", "1", "3"]);
     if (made.status !== 0) return;
     expect(refusal(() => read("device"))).toBe("Not a regular file: device");
@@ -168,7 +168,7 @@ describe("what is not a file", () => {
 });
 
 describe("a directory swapped for a link between check and use (T8)", () => {
-  it("never leads a write outside, in a thousand tries and a thousand swaps", async () => {
+  test("never leads a write outside, in a thousand tries and a thousand swaps", async () => {
     // The swapper turns `dir` into a link to a directory outside, and takes it away again, as fast as it can.
     mkdirSync(join(outside, "trap"));
     mkdirSync(join(project, "dir"));
@@ -213,7 +213,7 @@ describe("a directory swapped for a link between check and use (T8)", () => {
 });
 
 describe("writing", () => {
-  it("replaces durably, keeps the mode, makes parents, leaves nothing behind (C32, C33)", () => {
+  test("replaces durably, keeps the mode, makes parents, leaves nothing behind (C32, C33)", () => {
     writeStateFile(project, "new/deep/file", Buffer.from("content"));
     expect(readFileSync(join(project, "new/deep/file"), "utf8")).toBe("content");
     expect(spawnSync("ls", ["-A", join(project, "new/deep")], { encoding: "utf8" }).stdout).toBe("file\n");
@@ -222,13 +222,13 @@ describe("writing", () => {
     expect(spawnSync("stat", ["-c", "%a", join(project, "real/file")], { encoding: "utf8" }).stdout.trim()).toBe("640");
   });
 
-  it("works for a name of 255 bytes", () => {
+  test("works for a name of 255 bytes", () => {
     const name = "n".repeat(255);
     writeStateFile(project, name, Buffer.from("x"));
     expect(existsSync(join(project, name))).toBe(true);
   });
 
-  it("removes what a killed writer left in the same directory, and only that", () => {
+  test("removes what a killed writer left in the same directory, and only that", () => {
     const killed = spawnSync(process.execPath, [maestroPath, "state", "write", "real/file"], {
       cwd: project,
       input: "x",
@@ -244,7 +244,7 @@ describe("writing", () => {
     expect(left().sort()).toEqual([foreign, ".maestro-mine.tmp"].sort());
   });
 
-  it("reaches the project through a moved root only by its real path", () => {
+  test("reaches the project through a moved root only by its real path", () => {
     renameSync(project, join(outside, "moved"));
     expect(() => writeStateFile(project, "x", Buffer.from("x"))).toThrow();
     mkdirSync(project);

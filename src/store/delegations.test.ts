@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type Conversation,
   delegationsElsewhere,
@@ -31,11 +31,11 @@ const running = (where = here) => runningDelegations(location(), where);
 const none = { ours: [], others: 0, denied: 0 };
 
 describe("the delegations of a conversation", () => {
-  it("are none before the first", () => {
+  test("are none before the first", () => {
     expect(running()).toEqual(none);
   });
 
-  it("run from their start to their end, each by its agent and its phase", () => {
+  test("run from their start to their end, each by its agent and its phase", () => {
     start("1");
     start("2");
     start(null, "code-reviewer");
@@ -48,14 +48,14 @@ describe("the delegations of a conversation", () => {
     expect(running().ours).toHaveLength(2);
   });
 
-  it("of one agent outside a plan end one by one", () => {
+  test("of one agent outside a plan end one by one", () => {
     start(null);
     start(null);
     end(null);
     expect(running().ours).toEqual([{ agent: "coder", phase: null, at, by: process.ppid }]);
   });
 
-  it("count those of others, which never become less than none", () => {
+  test("count those of others, which never become less than none", () => {
     end(null, "generalist", false);
     expect(running()).toEqual(none);
     start(null, "generalist", false);
@@ -63,7 +63,7 @@ describe("the delegations of a conversation", () => {
     expect(running().ours).toEqual([]);
   });
 
-  it("count what was sent back, and forget it with the last of them", () => {
+  test("count what was sent back, and forget it with the last of them", () => {
     start("1");
     start("2");
     deny();
@@ -77,7 +77,7 @@ describe("the delegations of a conversation", () => {
     expect(running().denied).toBe(0);
   });
 
-  it("are not those of another conversation, and are forgotten alone", () => {
+  test("are not those of another conversation, and are forgotten alone", () => {
     start("1");
     noteDelegation(location(), inConversation("two"), { did: "start", agent: "tester", phase: "2", ours: true });
     inState(location(), ["state"], (state) => forgetDelegations(state, here));
@@ -87,14 +87,14 @@ describe("the delegations of a conversation", () => {
     expect(readdirSync(join(project, ".gemini/state/delegations"))).toEqual(["two.jsonl"]);
   });
 
-  it("are read past what is no line of ours", () => {
+  test("are read past what is no line of ours", () => {
     start("1");
     writeFileSync(join(project, ".gemini/state/delegations/one.jsonl"), 'null\n7\n[]\n"x"\n{"did":\n\n', { flag: "a" });
     start("2");
     expect(running().ours.map(({ phase }) => phase)).toEqual(["1", "2"]);
   });
 
-  it("are seen from another one while its process lives, and not for ever", () => {
+  test("are seen from another one while its process lives, and not for ever", () => {
     start("1");
     const later = (minutes: number) => ({
       conversation: "two",

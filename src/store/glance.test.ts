@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan, moved } from "../../test/support/session.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { glance } from "./glance.ts";
@@ -32,20 +32,20 @@ function record(...events: SessionEvent[]): SessionStore {
 }
 
 describe("a glance at the session", () => {
-  it("sees none without a state directory, and none without a journal", () => {
+  test("sees none without a state directory, and none without a journal", () => {
     expect(glance(location())).toBeUndefined();
     mkdirSync(join(project, ".gemini/state"), { recursive: true });
     expect(glance(location())).toBeUndefined();
   });
 
-  it("sees what the store sees", () => {
+  test("sees what the store sees", () => {
     const store = record(created, moved("1", "pending", "in_progress"));
     expect(glance(location())).toEqual(store.session);
     record(moved("1", "in_progress", "completed"));
     expect(glance(location())?.phases.map(({ status }) => status)).toEqual(["completed", "pending"]);
   });
 
-  it("takes a line that was cut short for not written, and mends nothing", () => {
+  test("takes a line that was cut short for not written, and mends nothing", () => {
     record(created);
     appendFileSync(journal(), '{"v":1,"seq":2,"ts":"2026');
     const { size, mtimeMs } = statSync(journal());
@@ -53,7 +53,7 @@ describe("a glance at the session", () => {
     expect(statSync(journal())).toMatchObject({ size, mtimeMs });
   });
 
-  it("takes a session that is being put away for gone", () => {
+  test("takes a session that is being put away for gone", () => {
     record(created);
     const archiving: SessionEvent = {
       type: "archive.started",
@@ -67,7 +67,7 @@ describe("a glance at the session", () => {
     expect(glance(location())).toBeUndefined();
   });
 
-  it("says what is wrong with a journal that it cannot read", () => {
+  test("says what is wrong with a journal that it cannot read", () => {
     record(created);
     writeFileSync(journal(), "garbage\n{}\n");
     expect(() => glance(location())).toThrow(/line 1/i);

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MaestroError } from "../errors.ts";
 import {
   describeIntent,
@@ -45,7 +45,7 @@ const intent: Intent = {
 const state = () => readdirSync(join(root, ".gemini", "state"));
 
 describe("the record of a change that is about to happen", () => {
-  it("is read as it was written, by its owner alone, and is gone when it is done", () => {
+  test("is read as it was written, by its owner alone, and is gone when it is done", () => {
     expect(readIntent(location)).toBeUndefined();
     writeIntent(location, intent);
     expect(readIntent(location)).toEqual(intent);
@@ -57,7 +57,7 @@ describe("the record of a change that is about to happen", () => {
     removeIntent(location);
   });
 
-  it("is never written over", () => {
+  test("is never written over", () => {
     writeIntent(location, intent);
     expect(() => writeIntent(location, { ...intent, phase: "4" })).toThrow(
       "Integrating attempt 2 of phase 3 (session 2026-02-14-task-api) was begun and is not finished",
@@ -65,12 +65,12 @@ describe("the record of a change that is about to happen", () => {
     expect(readIntent(location)).toEqual(intent);
   });
 
-  it("is not written with anything but ids of objects", () => {
+  test("is not written with anything but ids of objects", () => {
     expect(() => writeIntent(location, { ...intent, to: "--output=x" })).toThrow();
     expect(existsSync(file)).toBe(false);
   });
 
-  it.each<[what: string, put: () => void, why: string]>([
+  test.each<[what: string, put: () => void, why: string]>([
     ["half a file", () => writeFileSync(file, '{"v":1,"ses'), "it is not JSON"],
     ["an empty file", () => writeFileSync(file, ""), "it is not JSON"],
     ["another version", () => put({ v: 2, ...intent }), "it was written by another version of Maestro"],
@@ -97,12 +97,12 @@ describe("the record of a change that is about to happen", () => {
     expect(readIntent(location)).toBeUndefined();
   });
 
-  it("is nothing to set aside when there is none", () => {
+  test("is nothing to set aside when there is none", () => {
     expect(setIntentAside(location, new Date())).toBeUndefined();
     expect(existsSync(join(root, ".gemini"))).toBe(false);
   });
 
-  it.each([
+  test.each([
     ["integrate", "Integrating"],
     ["apply", "Applying"],
     ["revert", "Reverting"],

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { judgeForeign } from "../session/foreign-event.ts";
@@ -61,7 +61,7 @@ const read = () => {
 };
 
 describe("the journal of a running engine", () => {
-  it("takes the allowed changes of another process as they stand", () => {
+  test("takes the allowed changes of another process as they stand", () => {
     const { engine, other } = watched();
     other.append(directory, [note("one")], now);
     other.append(directory, [note("two")], now);
@@ -69,7 +69,7 @@ describe("the journal of a running engine", () => {
     expect([textsIn(engine), kept(), warnings]).toEqual([["one", "two"], [], []]);
   });
 
-  it("takes them up to the first that is refused, and those behind it when that is gone", () => {
+  test("takes them up to the first that is refused, and those behind it when that is gone", () => {
     const { engine, other } = watched();
     other.append(directory, [note("before")], now);
     const at = readFileSync(file()).length;
@@ -88,14 +88,14 @@ describe("the journal of a running engine", () => {
     expect(textsIn(read())).toEqual(["before", "behind", "ours"]);
   });
 
-  it("is quiet about a record that is still being written", () => {
+  test("is quiet about a record that is still being written", () => {
     const { engine } = watched();
     appendFileSync(file(), '{"v":1,"seq":2,"ts":"2026');
     expect(engine.refresh(directory)).toMatchObject({ tail: { kind: "torn" } });
     expect(warnings).toEqual([]);
   });
 
-  it("holds what the engine writes, also when another process writes in the same moment", () => {
+  test("holds what the engine writes, also when another process writes in the same moment", () => {
     const { engine } = watched();
     engine.refresh(directory);
     appendFileSync(file(), "not asked for\n");
@@ -112,7 +112,7 @@ describe("the journal of a running engine", () => {
     ).toEqual(["again\n", "not asked for\n"]);
   });
 
-  it("is not written to when it was swapped for another file between reading and writing", () => {
+  test("is not written to when it was swapped for another file between reading and writing", () => {
     const { engine } = watched();
     engine.refresh(directory);
     copyFileSync(file(), `${file()}.copy`);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { Directory } from "./contained.ts";
@@ -37,7 +37,7 @@ const write = (id: string, notes: string[]) => {
 const notesOf = (journal: Journal) => journal.session?.notes.map(({ text }) => text);
 
 describe("the journal", () => {
-  it("shows another process's records without reading its own again", () => {
+  test("shows another process's records without reading its own again", () => {
     const mine = write("a", ["one"]);
     const theirs = new Journal();
     theirs.refresh(directory);
@@ -48,14 +48,14 @@ describe("the journal", () => {
     expect(mine.session).toBe(before);
   });
 
-  it("never lets time run backwards, whatever the clock does (F8)", () => {
+  test("never lets time run backwards, whatever the clock does (F8)", () => {
     const journal = new Journal();
     journal.append(directory, [created("a")], new Date("2026-02-14T12:00:00Z"));
     journal.append(directory, [note("x")], new Date("1970-01-01T00:00:00Z"));
     expect(journal.session?.updated).toBe("2026-02-14T12:00:00.000Z");
   });
 
-  it("takes a journal that was replaced for what it is, even under the same inode number", () => {
+  test("takes a journal that was replaced for what it is, even under the same inode number", () => {
     const journal = write("a", ["one"]);
     const first = readFileSync(file());
     rmSync(file());
@@ -69,7 +69,7 @@ describe("the journal", () => {
     expect([journal.session?.session_id, notesOf(journal)]).toEqual(["b", ["x", "y", "z"]]);
   });
 
-  it("goes on from what others wrote, so that the last checksum vouches for all of it", () => {
+  test("goes on from what others wrote, so that the last checksum vouches for all of it", () => {
     const [mine, theirs] = [write("a", ["one"]), new Journal()];
     for (const text of ["two", "three", "four"]) {
       theirs.refresh(directory);
@@ -85,13 +85,13 @@ describe("the journal", () => {
     expect(reader.session).toEqual(mine.session);
   });
 
-  it("shows the session as it was after any of its records", () => {
+  test("shows the session as it was after any of its records", () => {
     const journal = write("a", ["one", "two", "three"]);
     const seen = [1, 2, 4].map((seq) => journal.sessionAt(directory, seq)?.notes.map(({ text }) => text));
     expect(seen).toEqual([[], ["one"], ["one", "two", "three"]]);
   });
 
-  it("starts a new line after a record that lost its newline", () => {
+  test("starts a new line after a record that lost its newline", () => {
     write("a", ["one"]);
     writeFileSync(file(), readFileSync(file(), "utf8").trimEnd());
     const journal = new Journal();

@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { MaestroError } from "../errors.ts";
 import { locateState } from "./location.ts";
 
 describe("the state directory of the settings", () => {
-  it.each([
+  test.each([
     [".gemini", [".gemini"]],
     ["a/./b/", ["a", "b"]],
     ["a~/~b", ["a~", "~b"]],
@@ -11,7 +11,7 @@ describe("the state directory of the settings", () => {
     expect(locateState("/project", directory)).toMatchObject({ root: "/project", components });
   });
 
-  it.each([
+  test.each([
     ["~", /must not begin with ~ \(got: ~\)/],
     ["~/.x", /must not begin with ~ \(got: ~\/\.x\)/],
     ["~me/x", /must not begin with ~/],

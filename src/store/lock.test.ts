@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { programPath } from "../../test/support/project.ts";
 import { Directory } from "./contained.ts";
 import { ownIdentity } from "./identity.ts";
@@ -52,14 +52,14 @@ const plant = (owner: Partial<LockOwner>) =>
 const counter = () => Number(readFileSync(join(path, "counter"), "utf8"));
 
 describe("the lock", () => {
-  it("lets one in at a time: 8 processes x 40 rounds lose no update", async () => {
+  test("lets one in at a time: 8 processes x 40 rounds lose no update", async () => {
     const codes = await Promise.all(Array.from({ length: 8 }, () => ended(start("40"))));
     expect(codes).toEqual(Array(8).fill(0));
     expect(counter()).toBe(320);
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 
-  it("is free after the work, also when the work throws", () => {
+  test("is free after the work, also when the work throws", () => {
     expect(() =>
       withLock(directory, ".lock", () => {
         throw new Error("no");
@@ -70,7 +70,7 @@ describe("the lock", () => {
 });
 
 describe("somebody who takes it again and again", () => {
-  it("keeps a claim in between, and nothing after it is dropped; others take their turns", async () => {
+  test("keeps a claim in between, and nothing after it is dropped; others take their turns", async () => {
     const keeper = newOwner();
     const other = ended(start("40"));
     for (let round = 0; round < 40; round++) {
@@ -84,7 +84,7 @@ describe("somebody who takes it again and again", () => {
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 
-  it("leaves a claim that is swept when it dies", () => {
+  test("leaves a claim that is swept when it dies", () => {
     const dead = { ...newOwner(), pid: 2 ** 22 + 1 };
     writeFileSync(join(path, `.lock.claim.${dead.token}`), JSON.stringify(dead));
     expect(hasLitter(directory, ".lock")).toBe(true);
@@ -94,7 +94,7 @@ describe("somebody who takes it again and again", () => {
 });
 
 describe("a lock for the life of a process", () => {
-  it("is refused to the second, who is told of the first, and free when it was let go", () => {
+  test("is refused to the second, who is told of the first, and free when it was let go", () => {
     const first = claimLock(directory, ".engine");
     const second = claimLock(directory, ".engine");
     expect(second).toEqual({ heldBy: expect.objectContaining({ pid: process.pid }) });
@@ -102,14 +102,14 @@ describe("a lock for the life of a process", () => {
     expect(claimLock(directory, ".engine")).toHaveProperty("release");
   });
 
-  it("is taken from a dead owner", () => {
+  test("is taken from a dead owner", () => {
     writeFileSync(join(path, ".engine"), JSON.stringify({ ...newOwner(), pid: 2 ** 22 + 1 }));
     expect(claimLock(directory, ".engine")).toHaveProperty("release");
   });
 });
 
 describe("a dead owner", () => {
-  it("loses it: killed with -9 while holding", async () => {
+  test("loses it: killed with -9 while holding", async () => {
     const owner = await holding();
     owner.kill("SIGKILL");
     await ended(owner);
@@ -117,7 +117,7 @@ describe("a dead owner", () => {
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 
-  it.each([
+  test.each([
     ["whose pid is gone", { pid: 2 ** 22 - 3 }],
     ["whose pid was given to another process", { pid: 1, start: "12345" }],
     ["of an earlier boot", { boot: "another-boot" }],
@@ -127,7 +127,7 @@ describe("a dead owner", () => {
     expect(withLock(directory, ".lock", () => "mine", { waitMs: 1000 })).toBe("mine");
   });
 
-  it("loses it to exactly one of many: 12 processes and a corpse, again and again", async () => {
+  test("loses it to exactly one of many: 12 processes and a corpse, again and again", async () => {
     for (let round = 0; round < 5; round++) {
       const owner = await holding();
       const before = counter();
@@ -139,14 +139,14 @@ describe("a dead owner", () => {
     expect(readdirSync(path)).toEqual(["counter"]);
   }, 60_000);
 
-  it("loses it also when the one who was taking over died in between", () => {
+  test("loses it also when the one who was taking over died in between", () => {
     plant({ pid: 2 ** 22 - 3, token: "a".repeat(24) });
     const marker = { ...ownIdentity(), pid: 2 ** 22 - 5, token: "b".repeat(24), since: "then" };
     writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(marker));
     expect(withLock(directory, ".lock", () => "mine", { waitMs: 2000 })).toBe("mine");
   });
 
-  it("loses it also when the take-over was cut off before its last step", () => {
+  test("loses it also when the take-over was cut off before its last step", () => {
     const corpse = { ...ownIdentity(), pid: 2 ** 22 - 3, token: "a".repeat(24), since: "then" };
     writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(corpse));
     plant({ pid: 2 ** 22 - 3, token: "c".repeat(24) });
@@ -155,7 +155,7 @@ describe("a dead owner", () => {
 });
 
 describe("a living owner", () => {
-  it("keeps it, even stopped, whatever the clock says; the message names it", async () => {
+  test("keeps it, even stopped, whatever the clock says; the message names it", async () => {
     const owner = await holding();
     owner.kill("SIGSTOP");
     expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 300 })).toThrow(
@@ -164,7 +164,7 @@ describe("a living owner", () => {
     expect(readOwner(directory, ".lock")?.pid).toBe(owner.pid);
   });
 
-  it.each([
+  test.each([
     ["on another host", { host: "elsewhere", boot: "another-boot", pid: 2 ** 22 - 3 }],
     ["in another container", { namespace: "pid:[1]", pid: 2 ** 22 - 3 }],
   ])("%s keeps it: nobody here can tell that it is dead", (_what, owner) => {
@@ -176,7 +176,7 @@ describe("a living owner", () => {
 });
 
 describe("a lock that names nobody", () => {
-  it.each(["", "not an owner"])("such as a power cut leaves (%j) is taken over after a while", (content) => {
+  test.each(["", "not an owner"])("such as a power cut leaves (%j) is taken over after a while", (content) => {
     writeFileSync(join(path, ".lock"), content);
     expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 200 })).toThrow(
       expect.objectContaining({ hint: expect.stringContaining("remove ") }),

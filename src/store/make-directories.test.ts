@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { errno } from "../errors.ts";
 import { makeDirectories } from "./make-directories.ts";
 
@@ -26,7 +26,7 @@ const failure = (path: string): string | undefined => {
 };
 
 describe("making directories", () => {
-  it.each(["there", "there/", "new", "new/deep/er", "there/new/", "link", "link/new", "new/../other"])(
+  test.each(["there", "there/", "new", "new/deep/er", "there/new/", "link", "link/new", "new/../other"])(
     "%s is there afterwards, and a second time changes nothing",
     (path) => {
       expect(failure(`${base}/${path}`)).toBeUndefined();
@@ -37,12 +37,12 @@ describe("making directories", () => {
     },
   );
 
-  it("those that it makes have the mode", () => {
+  test("those that it makes have the mode", () => {
     makeDirectories(at("new/deep"), 0o700);
     expect([at("new"), at("new/deep")].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
   });
 
-  it.each([
+  test.each([
     ["file", "EEXIST"],
     ["file/below/it", "ENOTDIR"],
     ["dangling", "EEXIST"],

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { whyForeign } from "./ownership.ts";
 
 const of = (user: number, project = user) => ({ user, project: () => project });
 
 describe("a directory of the state tree", () => {
-  it.each([
+  test.each([
     ["one's own", { uid: 1000, mode: 0o40700 }, of(1000)],
     ["one's own, as umask 002 makes it", { uid: 1000, mode: 0o40775 }, of(1000)],
     ["one's own, with the group of its parent", { uid: 1000, mode: 0o42775 }, of(1000)],
@@ -13,7 +13,7 @@ describe("a directory of the state tree", () => {
     ["of the project's owner, for root", { uid: 1000, mode: 0o40755 }, of(0, 1000)],
   ])("is trusted: %s", (_, stat, whose) => expect(whyForeign(stat, whose)).toBe(undefined));
 
-  it.each([
+  test.each([
     ["another user's", { uid: 1001, mode: 0o40700 }, of(1000), "owner"],
     ["another user's, in that user's project", { uid: 1001, mode: 0o40700 }, of(1000, 1001), "owner"],
     ["another user's, for root in a third one's project", { uid: 1001, mode: 0o40700 }, of(0, 1000), "owner"],

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MaestroError } from "../errors.ts";
 import { locateState } from "./location.ts";
 import { planNameFault, readPlan, savePlan } from "./plan-file.ts";
@@ -28,7 +28,7 @@ const code = (work: () => unknown): string => {
 };
 
 describe("a plan is read", () => {
-  it("from the project, however its path is written, and is recorded relative to it", () => {
+  test("from the project, however its path is written, and is recorded relative to it", () => {
     const location = locateState(project, ".gemini");
     symlinkSync("docs", join(project, "link"));
     for (const path of ["docs/plan.md", "./docs//plan.md", "link/plan.md", join(project, "docs", "plan.md")]) {
@@ -37,14 +37,14 @@ describe("a plan is read", () => {
     }
   });
 
-  it("from a state directory elsewhere, and is recorded by its whole path", () => {
+  test("from a state directory elsewhere, and is recorded by its whole path", () => {
     const location = locateState(project, join(base, "state"));
     const path = savePlan(location, "a-impl-plan.md", Buffer.from("plan"));
     expect(path).toBe(join(base, "state", "plans", "a-impl-plan.md"));
     expect(readPlan(location, path)).toEqual({ bytes: Buffer.from("plan"), path });
   });
 
-  it.each([
+  test.each([
     ["above the project", "../outside.md", "path"],
     ["through the middle of a path", "docs/../../outside.md", "path"],
     ["by an absolute path", "/etc/passwd", "path"],
@@ -63,7 +63,7 @@ describe("a plan is read", () => {
 });
 
 describe("a plan is written", () => {
-  it("durably, once, and never over another", () => {
+  test("durably, once, and never over another", () => {
     const location = locateState(project, ".gemini");
     const write = (text: string) => savePlan(location, "2026-02-14-x-impl-plan.md", Buffer.from(text));
     expect(write("one")).toBe(".gemini/plans/2026-02-14-x-impl-plan.md");
@@ -72,7 +72,7 @@ describe("a plan is written", () => {
     expect(readFileSync(join(project, ".gemini/plans/2026-02-14-x-impl-plan.md"), "utf8")).toBe("one");
   });
 
-  it.each([
+  test.each([
     "",
     ".md",
     "../x.md",
@@ -87,7 +87,7 @@ describe("a plan is written", () => {
     expect(planNameFault(name)).toBeDefined();
   });
 
-  it.each(["2026-02-14-task-api-impl-plan.md", "plan.md", "überblick_1.v2.md"])("under a plain one: %s", (name) => {
+  test.each(["2026-02-14-task-api-impl-plan.md", "plan.md", "überblick_1.v2.md"])("under a plain one: %s", (name) => {
     expect(planNameFault(name)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import type { FileHashes } from "../session/events.ts";
 import { locateState } from "./location.ts";
@@ -25,7 +25,7 @@ const sparse = (path: string, bytes: number) => {
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 describe("the content of files", () => {
-  it("is a hash, null without a file, and unknown for what is none", () => {
+  test("is a hash, null without a file, and unknown for what is none", () => {
     write("a", "text");
     mkdirSync(join(project, "directory"));
     symlinkSync("/etc/passwd", join(project, "out"));
@@ -41,7 +41,7 @@ describe("the content of files", () => {
     ]);
   });
 
-  it("is unknown beyond 64 MiB", () => {
+  test("is unknown beyond 64 MiB", () => {
     sparse("large", 64 * MiB);
     sparse("larger", 64 * MiB + 1);
     expect(hashFiles(project, ["larger", "large"])).toEqual({
@@ -51,7 +51,7 @@ describe("the content of files", () => {
     expect(hashPlan(project, "larger")).toBe("unknown");
   });
 
-  it("is unknown for what does not fit into 256 MiB a call; what is missing is still known to be", () => {
+  test("is unknown for what does not fit into 256 MiB a call; what is missing is still known to be", () => {
     const names = ["1", "2", "3", "4", "5", "6"];
     for (const name of names) sparse(name, 60 * MiB);
     write("small", "text");
@@ -75,7 +75,7 @@ describe("what is unknown is never a change (L169)", () => {
   const conflicts = (session: Parameters<typeof conflictsOf>[1]) =>
     conflictsOf(locateState(project, ".gemini"), session);
 
-  it("in the files of a finished phase, or the plan", () => {
+  test("in the files of a finished phase, or the plan", () => {
     const hashes = arrange();
     const lists = { created: files, modified: [], deleted: [] };
     const session = sessionAfter([frozenPhase("1")], { type: "phase.files_added", phase: "1", ...lists, hashes });
@@ -85,7 +85,7 @@ describe("what is unknown is never a change (L169)", () => {
     ]);
   });
 
-  it("in the files of an unfinished phase", () => {
+  test("in the files of an unfinished phase", () => {
     const hashes = arrange();
     const begun = { type: "phase.moved", phase: "1", from: "pending", to: "in_progress", hashes } as const;
     expect(conflicts(sessionAfter([frozenPhase("1")], begun))).toEqual([

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { realPath } from "./real-path.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "maestro-real-path-")));
@@ -15,7 +15,7 @@ symlinkSync("nowhere/.env", at("dangling"));
 symlinkSync("loop", at("loop"));
 
 describe("where a path leads", () => {
-  it.each([
+  test.each([
     ["a file", "secret/.env", "secret/.env"],
     ["a file that is not there", "src/new.ts", "src/new.ts"],
     ["a link to a file", "notes.txt", "secret/.env"],

@@ -1,6 +1,6 @@
 import * as zlib from "node:zlib";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SessionEvent } from "../session/events.ts";
 import { crc32, hex } from "./crc32.ts";
 import { decodeRecords, encodeChange, type JournalRecord, journalStart } from "./record.ts";
@@ -49,12 +49,12 @@ const wellFormed = (text: string) => Buffer.from(text).toString();
 describe("crc32", () => {
   afterEach(() => useZlib(true));
 
-  it("is the IEEE checksum", () => {
+  test("is the IEEE checksum", () => {
     expect(hex(crc32(Buffer.from("123456789")))).toBe("cbf43926");
     expect(hex(crc32(Buffer.alloc(0)))).toBe("00000000");
   });
 
-  it("is the same with and without zlib, for any part, after anything", () => {
+  test("is the same with and without zlib, for any part, after anything", () => {
     const part = fc.record({ length: fc.nat(40_000), start: fc.nat(40_000), before: fc.nat(0xffffffff) });
     fc.assert(
       fc.property(part, fc.uint8Array({ minLength: 1 }), ({ length, start, before }, pattern) => {
@@ -76,7 +76,7 @@ describe.each([
   beforeEach(() => useZlib(use));
   afterEach(() => useZlib(true));
 
-  it("read back as they were written, whatever the text", () => {
+  test("read back as they were written, whatever the text", () => {
     fc.assert(
       fc.property(someChanges, (groups) => {
         const bytes = Buffer.concat(changes(...groups));
@@ -87,7 +87,7 @@ describe.each([
     );
   });
 
-  it("tell every flipped byte, and in which line it is", () => {
+  test("tell every flipped byte, and in which line it is", () => {
     const flip = fc.record({ at: fc.nat(), by: fc.integer({ min: 1, max: 255 }) });
     fc.assert(
       fc.property(someChanges, flip, (groups, { at, by }) => {
@@ -109,7 +109,7 @@ describe.each([
     );
   });
 
-  it("keep every whole change before a cut, wherever it is", () => {
+  test("keep every whole change before a cut, wherever it is", () => {
     fc.assert(
       fc.property(someChanges, fc.nat(), (groups, cut) => {
         const written = changes(...groups);
@@ -126,7 +126,7 @@ describe.each([
     );
   });
 
-  it("read the same in one go and in pieces, with repeated and blank lines between", () => {
+  test("read the same in one go and in pieces, with repeated and blank lines between", () => {
     const noise = fc.array(fc.constantFrom("repeat", "\n", " \t\r\n"), { maxLength: 2 });
     const journal = fc.array(fc.tuple(fc.array(someText, { minLength: 1, maxLength: 3 }), noise), { maxLength: 8 });
     fc.assert(
@@ -157,7 +157,7 @@ describe.each([
 });
 
 describe("a line of the journal", () => {
-  it("has the shape {v, seq, ts, type, ..., crc}, one per line (X269)", () => {
+  test("has the shape {v, seq, ts, type, ..., crc}, one per line (X269)", () => {
     const [line] = lines("x");
     expect(Object.keys(JSON.parse(String(line)))).toEqual(["v", "seq", "ts", "type", "text", "crc"]);
     expect(String(line).indexOf("\n")).toBe(String(line).length - 1);
@@ -168,7 +168,7 @@ describe("a journal cut short (F11)", () => {
   const whole = Buffer.concat(lines("one", "two", "three – ü"));
   const [one = Buffer.alloc(0), two = Buffer.alloc(0), three = Buffer.alloc(0)] = lines("one", "two", "three – ü");
 
-  it("keeps a change of several records as a whole or not at all, at every byte (P1)", () => {
+  test("keeps a change of several records as a whole or not at all, at every byte (P1)", () => {
     const [first = Buffer.alloc(0), group = Buffer.alloc(0)] = changes(["one"], ["part 2", "part 3", "part 4"]);
     const all = Buffer.concat([first, group]);
     for (let length = first.length; length <= all.length; length++) {
@@ -180,7 +180,7 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  it("calls a last line that is complete but not ours garbage", () => {
+  test("calls a last line that is complete but not ours garbage", () => {
     const four = String(lines("one", "two", "three – ü", "four")[3]);
     const damaged = [four.replace("four", "fear"), four.replace('"seq"', '"sea"'), four.replace('"text"', "'text'")];
     for (const garbage of ["garbage\n", "{}\n", '{"v":1,"seq":4}\n', "\0\0\0\n", ...damaged]) {
@@ -189,13 +189,13 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  it("stops at a bad line in the middle and names it", () => {
+  test("stops at a bad line in the middle and names it", () => {
     expect(texts(Buffer.concat([one, Buffer.from("garbage\n"), two]))).toEqual({ line: 2, reason: "no checksum" });
     const damaged = Buffer.from(String(two).replace("two", "too"));
     expect(texts(Buffer.concat([one, damaged, three]))).toEqual({ line: 2, reason: "checksum does not match" });
   });
 
-  it("names the line of a record that cannot be used, and hands over none behind it", () => {
+  test("names the line of a record that cannot be used, and hands over none behind it", () => {
     for (const between of ["", "\n"]) {
       const taken: number[] = [];
       const [first = Buffer.alloc(0), group = Buffer.alloc(0)] = changes(["one"], ["two", "three", "four"]);
@@ -209,7 +209,7 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  it("ignores a record that is there twice, and refuses one that contradicts it", () => {
+  test("ignores a record that is there twice, and refuses one that contradicts it", () => {
     expect(texts(Buffer.concat([one, one, two, two]))).toEqual(["one", "two"]);
     expect(texts(Buffer.concat([one, one.subarray(0, -1)]))).toEqual(["one"]);
     const [other = one] = lines("other");
@@ -220,18 +220,18 @@ describe("a journal cut short (F11)", () => {
     expect(texts(Buffer.concat([one, two, one]))).toMatchObject({ line: 3, reason: "record 1 follows record 2" });
   });
 
-  it("refuses a gap, whether a line was lost or a number left out", () => {
+  test("refuses a gap, whether a line was lost or a number left out", () => {
     expect(texts(Buffer.concat([one, three]))).toMatchObject({ line: 2, reason: "record 3 follows record 1" });
     const { bytes } = encodeChange({ seq: 4, crc: "" }, ts, [note("five")]);
     expect(texts(bytes)).toMatchObject({ line: 1, reason: "record 5 follows record 0" });
   });
 
-  it("refuses a record that belongs behind another one, though its number fits", () => {
+  test("refuses a record that belongs behind another one, though its number fits", () => {
     const [, stranger = one] = lines("another one", "two");
     expect(texts(Buffer.concat([one, stranger, three]))).toMatchObject({ line: 2, reason: "checksum does not match" });
   });
 
-  it("refuses a newer version rather than dropping it, whatever its checksum is of", () => {
+  test("refuses a newer version rather than dropping it, whatever its checksum is of", () => {
     const body = '{"v":2,"seq":1,"ts":"","type":"session.noted","text":"x"';
     for (const crc of [hex(crc32(Buffer.from(body))), "00000000"]) {
       const line = Buffer.from(`${body},"crc":"${crc}"}\n`);
@@ -239,7 +239,7 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  it("takes blank lines and missing last newlines as they come", () => {
+  test("takes blank lines and missing last newlines as they come", () => {
     expect(texts(Buffer.concat([one, Buffer.from("\n\r\n"), two]))).toEqual(["one", "two"]);
     const open = sound(Buffer.concat([one, two.subarray(0, -1)]));
     expect(open).toMatchObject({ position: { line: 2, open: true }, tail: { kind: "none" } });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { redactedEvent } from "./redact-event.ts";
@@ -6,7 +6,7 @@ import { redactedEvent } from "./redact-event.ts";
 const secret = "s3cr3t-w0rd";
 const redact = (text: string) => text.replaceAll(secret, "[redacted]");
 
-it("takes a secret out of every text of an event and leaves the names of things", () => {
+test("takes a secret out of every text of an event and leaves the names of things", () => {
   const texts = { title: secret, description: secret, validation_criteria: [secret], validation: [`x ${secret}`] };
   const names = { files_created: [secret], blocked_by: [secret] };
   const event: SessionEvent = {
@@ -37,7 +37,7 @@ it("takes a secret out of every text of an event and leaves the names of things"
   });
 });
 
-it("leaves where an attempt is as it is", () => {
+test("leaves where an attempt is as it is", () => {
   const place = { batch: secret, name: secret, prompt_bytes: 1, timeout_ms: 1 };
   const who = { phase: "1", attempt: 1, agent: "coder", run: secret, runtime: "gemini", model: secret };
   const event: SessionEvent = { type: "attempt.started", ...who, ...place };

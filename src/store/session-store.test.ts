@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
 import type { EventOf } from "../session/events.ts";
 import { inState, locateState } from "./location.ts";
@@ -46,7 +46,7 @@ const viewPath = () => join(project, ".gemini/state/active-session.md");
 const view = () => readFileSync(viewPath(), "utf8");
 
 describe("a long-lived process", () => {
-  it("draws the view by itself, a quarter of a second later at most", async () => {
+  test("draws the view by itself, a quarter of a second later at most", async () => {
     const store = open({ viewDelayMs: 200 });
     create(store);
     const started = performance.now();
@@ -63,7 +63,7 @@ describe("a long-lived process", () => {
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  it("does not overwrite an edit that was made between two of its changes", () => {
+  test("does not overwrite an edit that was made between two of its changes", () => {
     const store = open();
     create(store);
     store.flush();
@@ -76,7 +76,7 @@ describe("a long-lived process", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("sees what another one does, and draws what both did", () => {
+  test("sees what another one does, and draws what both did", () => {
     const [one, two] = [open(), open()];
     create(one);
     note(two, "from two");
@@ -105,7 +105,7 @@ describe("while somebody else holds the lock", () => {
     return performance.now() - started;
   };
 
-  it("close waits as long as it is told, and says that the view is not drawn", async () => {
+  test("close waits as long as it is told, and says that the view is not drawn", async () => {
     const store = open();
     create(store);
     await whileHeld(() => {
@@ -118,7 +118,7 @@ describe("while somebody else holds the lock", () => {
     expect(view()).toContain("seq=1 ");
   });
 
-  it("a change waits as long as the options say", async () => {
+  test("a change waits as long as the options say", async () => {
     const store = open({ lockWaitMs: 50 });
     create(store);
     await whileHeld(() => {
@@ -126,7 +126,7 @@ describe("while somebody else holds the lock", () => {
     });
   });
 
-  it("a view that is due holds up nobody, and is drawn soon after the lock is free", async () => {
+  test("a view that is due holds up nobody, and is drawn soon after the lock is free", async () => {
     const store = open({ viewDelayMs: 20 });
     create(store);
     await whileHeld(async () => {
@@ -144,7 +144,7 @@ describe("while somebody else holds the lock", () => {
 });
 
 describe("an update", () => {
-  it("that is refused writes nothing, and an event of the wrong shape is refused", () => {
+  test("that is refused writes nothing, and an event of the wrong shape is refused", () => {
     const store = open();
     create(store);
     const journal = () => readFileSync(join(project, ".gemini/state/progress.jsonl"), "utf8");
@@ -157,7 +157,7 @@ describe("an update", () => {
     expect(journal()).toBe(before);
   });
 
-  it("works without a judge of views, as in a hook, and leaves an edit for the next process that has one", () => {
+  test("works without a judge of views, as in a hook, and leaves an edit for the next process that has one", () => {
     const hook = new SessionStore(locateState(project, ".gemini"), { now: () => new Date(), warn: () => undefined });
     create(open());
     stores[0]?.close();

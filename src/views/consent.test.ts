@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { consentLines } from "./consent.ts";
 
 describe("informed consent", () => {
@@ -14,7 +14,7 @@ describe("informed consent", () => {
   };
   const lines = consentLines(profile, "gemini");
 
-  it("puts both options in the words of the design document (199)", () => {
+  test("puts both options in the words of the design document (199)", () => {
     expect(lines.slice(0, 11).join("\n")).toBe(
       [
         "Option 1: Parallel Dispatch (faster)",
@@ -32,7 +32,7 @@ describe("informed consent", () => {
     );
   });
 
-  it("says that nothing is asked in either of them, and what each takes", () => {
+  test("says that nothing is asked in either of them, and what each takes", () => {
     expect(lines.slice(12)).toEqual([
       "Here both options run `gemini --approval-mode=yolo`: option 2 is the same processes, unattended too, one at a time.",
       "To approve tool calls yourself, carry the plan out in Gemini CLI: /maestro:execute.",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Changes } from "../session/session.ts";
 import { diffText, statLines } from "./diff.ts";
 import { plainPaint } from "./paint.ts";
@@ -26,7 +26,7 @@ const patch = [
 ].join("\n");
 
 describe("a diff on a terminal", () => {
-  it("has colours by what a line is, not by how it begins", () => {
+  test("has colours by what a line is, not by how it begins", () => {
     expect(diffText(patch, tags).split("\n")).toEqual([
       "<bold>diff --git a/a b/a</>",
       "<bold>index 1..2 100644</>",
@@ -40,11 +40,11 @@ describe("a diff on a terminal", () => {
     ]);
   });
 
-  it("is the diff itself without colours", () => {
+  test("is the diff itself without colours", () => {
     expect(diffText(patch, plainPaint)).toBe(patch);
   });
 
-  it.each([
+  test.each([
     ["an escape sequence", "+\u001b[2J", "+␛[2J"],
     ["a title", "+\u001b]0;x\u0007", "+␛]0;x␇"],
     ["an eight-bit control", "+\u009b31m", "+\ufffd31m"],
@@ -71,7 +71,7 @@ describe("a summary of changes", () => {
     outside: ["old.ts"],
   };
 
-  it("has one line a file, with line counts in columns", () => {
+  test("has one line a file, with line counts in columns", () => {
     expect(statLines({ phase: "3", attempt: 2, changes, isIntegrated: true }, plainPaint)).toEqual([
       "Phase 3, attempt 2: 6 files (+200 -16), in the project",
       "  created   +120  -0  a.ts",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   begin,
   change,
@@ -23,7 +23,7 @@ const timeout = {
 };
 
 describe("the blocks of the design document", () => {
-  it("tell of a timeout to the letter (174)", () => {
+  test("tell of a timeout to the letter (174)", () => {
     expect(timeoutBlock({ ...timeout, timeoutMs: 600_000, elapsedMs: 600_400 }).join("\n")).toBe(
       `Agent Timeout: coder
 
@@ -48,7 +48,7 @@ What would you like to do?`,
     );
   });
 
-  it.each([
+  test.each([
     [90_000, "1.5 minutes", "3 minutes"],
     [30_000, "30 seconds", "1 minute"],
     [1_500, "1.5 seconds", "3 seconds"],
@@ -58,7 +58,7 @@ What would you like to do?`,
     expect(lines).toContain(`1. Retry with increased timeout (suggest: ${suggested})`);
   });
 
-  it("tell of conflicting files to the letter (176)", () => {
+  test("tell of conflicting files to the letter (176)", () => {
     const files = [
       { path: "src/a.ts", by: ["coder", "tester"] },
       { path: "src/b.ts", by: "external" as const },
@@ -84,7 +84,7 @@ What would you like to do?`,
     );
   });
 
-  it("tell of a failed phase to the letter (177)", () => {
+  test("tell of a failed phase to the letter (177)", () => {
     const failure = {
       phase: "Routes",
       agent: "coder",
@@ -123,7 +123,7 @@ What would you like to do?`,
     );
   });
 
-  it("let no control character of a file's name through", () => {
+  test("let no control character of a file's name through", () => {
     const path = "src/\u001b[2Ja\n.ts";
     const conflict = fileConflictBlock({ phase: "Routes", agent: "coder", files: [{ path, by: "external" }] });
     expect(conflict).toContain("- src/␛[2Ja .ts (modified externally since phase start)");
@@ -133,14 +133,14 @@ What would you like to do?`,
     expect(failure).toContain("Files: src/␛[2Ja .ts");
   });
 
-  it("keep the options in sight below many conflicts", () => {
+  test("keep the options in sight below many conflicts", () => {
     const files = Array.from({ length: 500 }, (_, at) => ({ path: `src/${at}.ts`, by: "external" as const }));
     const lines = fileConflictBlock({ phase: "Routes", agent: "coder", files });
     expect(lines.length).toBeLessThan(100);
     expect(lines).toContain("[440 files left out]");
   });
 
-  it("keep the options in sight below a long message", () => {
+  test("keep the options in sight below a long message", () => {
     const message = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
     const lines = failureBlock({
       phase: "A",
@@ -171,7 +171,7 @@ describe("the escalation of a session", () => {
     return escalationBlock(session, findPhase(session, "3") as SessionPhase, 2);
   };
 
-  it("is the timeout block after a timeout, with the commands of each option (173)", () => {
+  test("is the timeout block after a timeout, with the commands of each option (173)", () => {
     const lines = of(
       end(601, "3", 600, { outcome: "timeout" }),
       ...fails(601, "3", "timeout", "Stopped after 10 minutes"),
@@ -188,7 +188,7 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  it("counts retries and says what each was told", () => {
+  test("counts retries and says what each was told", () => {
     const lines = of(
       end(10, "3", 9, { outcome: "failure" }),
       ...fails(10, "3", "runtime", "No such module\nat line 1"),
@@ -211,7 +211,7 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  it("names the agents that wrote the same file, or that somebody else did", () => {
+  test("names the agents that wrote the same file, or that somebody else did", () => {
     const files = (id: string): Timed => [
       5,
       { type: "phase.files_added", phase: id, created: ["src/routes.ts"], modified: [], deleted: [], hashes: {} },
@@ -222,7 +222,7 @@ describe("the escalation of a session", () => {
     expect(of(...conflict)).toContain("- src/routes.ts (modified externally since phase start)");
   });
 
-  it("takes files from the message when the phase declares others", () => {
+  test("takes files from the message when the phase declares others", () => {
     const lines = of(
       ...fails(9, "3", "file_conflict", 'Changed under me: "lib/a.ts", package.json (version 1.2). Stop.'),
     );
@@ -239,7 +239,7 @@ describe("the escalation of a session", () => {
     ].join("\n");
     const shown = of(place(1, "3"), change(8, "3", ["src/a.ts"]), ...fails(9, "3", "file_conflict", message));
 
-    it("has exactly the files that the engine tells, in its words (175, 176)", () => {
+    test("has exactly the files that the engine tells, in its words (175, 176)", () => {
       const from = shown.indexOf("Conflicting Files:");
       expect(shown.slice(from + 1, shown.indexOf("", from))).toEqual([
         "- src/a.ts (modified by coder and tester)",
@@ -248,7 +248,7 @@ describe("the escalation of a session", () => {
       ]);
     });
 
-    it("ends with the commands that answer, and those for the work that is kept", () => {
+    test("ends with the commands that answer, and those for the work that is kept", () => {
       expect(shown.slice(-7)).toEqual([
         "  To answer:",
         "    1. maestro retry 3",
@@ -260,7 +260,7 @@ describe("the escalation of a session", () => {
       ]);
     });
 
-    it.each<[string, Timed[]]>([
+    test.each<[string, Timed[]]>([
       ["is in the project", [change(8, "3", ["src/a.ts"]), integrate(8, "3")]],
       ["is in no commit", [change(8, "3", ["src/a.ts"], { commit: null })]],
       ["is nothing", [change(8, "3", [])]],
@@ -270,7 +270,7 @@ describe("the escalation of a session", () => {
       expect(lines.at(-1)).toBe("  After 1, 2: maestro resume");
     });
 
-    it("takes prose for prose", () => {
+    test("takes prose for prose", () => {
       const prose =
         "src/routes.ts was (modified strangely)\n(modified by coder)\nsrc/routes.ts (modified by coder) twice";
       expect(of(...fails(9, "3", "file_conflict", prose)).filter((line) => line.includes("(modified"))).toEqual([
@@ -279,7 +279,7 @@ describe("the escalation of a session", () => {
     });
   });
 
-  it("says after changes outside the phase how they can be seen and allowed", () => {
+  test("says after changes outside the phase how they can be seen and allowed", () => {
     const message = "Changed outside of its files:\n- src/x.ts\n- src/\u001b[2Jy.ts";
     const lines = of(
       change(8, "3", ["src/x.ts"], { outside: ["src/x.ts"] }),
@@ -302,12 +302,12 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  it("says of any failure that the work can be seen, when it is kept", () => {
+  test("says of any failure that the work can be seen, when it is kept", () => {
     const lines = of(change(8, "3", ["src/a.ts"]), ...fails(9, "3", "validation", "1 test failed"));
     expect(lines.at(-1)).toBe("  maestro diff 3 shows what the attempt did");
   });
 
-  it("shows the whole message when a conflict names no file", () => {
+  test("shows the whole message when a conflict names no file", () => {
     const lines = of(...fails(9, "3", "file_conflict", "something moved"));
     expect(lines[0]).toBe("Phase Execution Failed: Routes");
     expect(lines).toContain("something moved");

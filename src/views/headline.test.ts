@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { headline } from "./headline.ts";
 
-it.each([
+test.each([
   ["one line", "one line"],
   ["\n first \nsecond", "first "],
   ["Changed outside of its files:\n- a.ts\n- b.ts", "Changed outside of its files: a.ts, b.ts"],
@@ -14,6 +14,6 @@ it.each([
   expect(headline(message)).toBe(line);
 });
 
-it("takes no more of a long list than a line can hold", () => {
+test("takes no more of a long list than a line can hold", () => {
   expect(headline(`Files:\n${"- a\n".repeat(100_000)}`).length).toBeLessThan(100);
 });

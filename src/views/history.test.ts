@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { begin, end, move, phase, runs, sessionOf, used } from "../../test/support/sample-session.ts";
 import { historyFacts } from "./history.ts";
 
 describe("a session's line in the history (R232)", () => {
-  it("says its id, its status, how much is done and what it cost", () => {
+  test("says its id, its status, how much is done and what it cost", () => {
     const phases = [phase("1"), phase("2"), phase("3")];
     expect(historyFacts(sessionOf(phases, []))).toBe("2026-02-14-task-api in_progress phases=0/3 tokens=0/0");
     const timed = [

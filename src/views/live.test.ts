@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   at,
   begin,
@@ -44,7 +44,7 @@ const frame = (timedEvents: Timed[], over: Partial<Live> = {}, size = { columns:
   liveFrame(sessionOf(plan, timedEvents), { ...live, ...over }, plain, size);
 
 describe("the live table", () => {
-  it("shows every phase with agent, state, time, attempt, tokens and last activity", () => {
+  test("shows every phase with agent, state, time, attempt, tokens and last activity", () => {
     expect(frame(running)).toEqual([
       " Task API                                                                                       2:30",
       " 2026-02-14-task-api · parallel · engine 4711",
@@ -61,14 +61,14 @@ describe("the live table", () => {
     ]);
   });
 
-  it("gives activity a line of its own where the terminal is too narrow for a column of it", () => {
+  test("gives activity a line of its own where the terminal is too narrow for a column of it", () => {
     const lines = frame(running, {}, { columns: 66, rows: 24 });
     expect(lines).toContain(" ▶  2  Routes  coder          running    0:30    1");
     expect(lines).toContain("       Editing src/routes.ts");
     expect(lines).toContain(" ○  4  Tests   tester         waiting   after 2, 3");
   });
 
-  it("says what a phase in progress is really doing", () => {
+  test("says what a phase in progress is really doing", () => {
     const stateOf = (timedEvents: Timed[], now = at(150)) =>
       frame([...running, ...timedEvents], { now })[5]?.split(/ {2,}/)[4];
     const until = at(200).toISOString();
@@ -90,7 +90,7 @@ describe("the live table", () => {
     expect(stateOf([[149, { type: "session.status_set", status: "interrupted" }]])).toBe("stopped");
   });
 
-  it("counts the wait for quota down, where everybody sees it", () => {
+  test("counts the wait for quota down, where everybody sees it", () => {
     const until = at(255).toISOString();
     const quota: Timed = [140, { type: "quota.hit", phase: "2", wait_ms: 115_000, until, slots: 1 }];
     expect(frame([...running, quota])).toContain(" Waiting for quota: 1:45 left, then 1 slot");
@@ -101,7 +101,7 @@ describe("the live table", () => {
     );
   });
 
-  it("says which phase needs a decision", () => {
+  test("says which phase needs a decision", () => {
     const lines = frame([
       ...running,
       end(140, "2", 20, { outcome: "failure" }),
@@ -111,7 +111,7 @@ describe("the live table", () => {
     expect(lines).toContain(" Needs a decision: phase 2 (retry, skip or abort)");
   });
 
-  it("counts warnings, and has the last one about what runs in words", () => {
+  test("counts warnings, and has the last one about what runs in words", () => {
     const old = warn(100, "1", "claims_differ", "The report names src/a.ts, which did not change");
     const first = warn(130, "2", "conflict_predicted", "Phase 3 changes the same lines of src/b.ts");
     const last = warn(140, "3", "left_out", "A socket is not taken along:\n- run/\u001b[31m.sock");
@@ -126,7 +126,7 @@ describe("the live table", () => {
     expect(lines.join()).toContain("3 warnings");
   });
 
-  it("forgets the warnings of an attempt when the next one runs", () => {
+  test("forgets the warnings of an attempt when the next one runs", () => {
     const again = [
       warn(130, "2", "outside_scope", "src/x.ts changed"),
       end(140, "2", 20, { outcome: "failure" }),
@@ -137,7 +137,7 @@ describe("the live table", () => {
     expect(frame([...running, ...again, begin(141, "2", 2)]).join()).not.toContain("WARNING");
   });
 
-  it("ends with what became of the session", () => {
+  test("ends with what became of the session", () => {
     const all = [...runs(0, 9, "1"), ...runs(9, 19, "2"), ...runs(9, 19, "3"), ...runs(19, 29, "4")];
     expect(frame([...all, [30, { type: "session.status_set", status: "completed" }]]).at(-1)).toMatch(
       /━ 100% {2}completed$/,
@@ -145,7 +145,7 @@ describe("the live table", () => {
     expect(frame(running, { slots: null }).join()).toContain("2 running · critical path");
   });
 
-  it("shows running and failed phases first when there are too many, and counts the rest", () => {
+  test("shows running and failed phases first when there are too many, and counts the rest", () => {
     const many = Array.from({ length: 200 }, (_, index) => timed(String(index), `Step ${index}`, "coder"));
     const begun = [150, 160].flatMap((id) => [move(5, String(id), "pending", "in_progress"), begin(5, String(id))]);
     const broken = [move(5, "170", "pending", "in_progress"), ...fails(9, "170", "runtime", "no")];
@@ -157,7 +157,7 @@ describe("the live table", () => {
     expect(lines).toContain("   … 90 ready, 100 done");
   });
 
-  it("keeps its columns where they are while the work goes on", () => {
+  test("keeps its columns where they are while the work goes on", () => {
     const starts = (lines: string[]) => lines[3];
     const later = [
       ...running,
@@ -167,7 +167,7 @@ describe("the live table", () => {
     expect(starts(frame(later, { activity: new Map([["3", "x".repeat(300)]]) }))).toBe(starts(frame(running)));
   });
 
-  it("is never wider or higher than the terminal, whatever the session and its size", () => {
+  test("is never wider or higher than the terminal, whatever the session and its size", () => {
     const title = fc.oneof(
       fc.string({ unit: "grapheme", maxLength: 60 }),
       fc.constant("長い題名の設計 🚀 with a tail\nand a second line"),

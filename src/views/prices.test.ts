@@ -1,17 +1,17 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { used } from "../../test/support/sample-session.ts";
 import { costOf, listPrices, type Prices, parsePrices, priceOf } from "./prices.ts";
 
 const prices: Prices = new Map([["m", { input: 2, output: 10, cached: 0.5 }]]);
 
 describe("what tokens cost", () => {
-  it("counts cached input at its own price and thoughts as output", () => {
+  test("counts cached input at its own price and thoughts as output", () => {
     const usage = [used(1_000_000, 100_000, { model: "m", cached: 400_000, thoughts: 50_000 })];
     // 0.6 M at 2, 0.4 M at 0.5, 0.15 M at 10
     expect(costOf(usage, prices)).toBeCloseTo(1.2 + 0.2 + 1.5, 10);
   });
 
-  it("is unknown when nothing was reported or a model that was used has no price", () => {
+  test("is unknown when nothing was reported or a model that was used has no price", () => {
     expect(costOf(null, prices)).toBeNull();
     expect(costOf([used(1, 1, { model: "other" })], prices)).toBeNull();
     expect(costOf([used(1, 1, { model: null })], prices)).toBeNull();
@@ -19,7 +19,7 @@ describe("what tokens cost", () => {
     expect(costOf([], prices)).toBe(0);
   });
 
-  it.each([
+  test.each([
     ["gemini-2.5-pro", "gemini-2.5-pro"],
     ["gemini-2.5-flash-lite-preview-09-2025", "gemini-2.5-flash-lite"],
     ["gemini-3.1-pro-preview-customtools", "gemini-3.1-pro-preview"],
@@ -28,7 +28,7 @@ describe("what tokens cost", () => {
     expect(priceOf(model, listPrices)).toBe(listPrices.get(name));
   });
 
-  it.each(["gemini-2.5-flash-image", "gemini-2.5", "gemini-2.5-prodigy", "", "gemini-3.8-flash"])(
+  test.each(["gemini-2.5-flash-image", "gemini-2.5", "gemini-2.5-prodigy", "", "gemini-3.8-flash"])(
     "has no price for %j",
     (model) => {
       expect(priceOf(model, listPrices)).toBeUndefined();
@@ -37,7 +37,7 @@ describe("what tokens cost", () => {
 });
 
 describe("the user's prices", () => {
-  it("go over the list, and add to it", () => {
+  test("go over the list, and add to it", () => {
     const own = parsePrices({
       "gemini-2.5-pro": { input: 1, output: 2 },
       "local-model": { input: 0, output: 0, cached: 0 },
@@ -48,7 +48,7 @@ describe("the user's prices", () => {
     expect(priceOf("gemini-2.5-flash", own)).toBe(listPrices.get("gemini-2.5-flash"));
   });
 
-  it.each([
+  test.each([
     [[], "prices"],
     ["free", "prices"],
     [{ m: { input: 1 } }, "m.output"],

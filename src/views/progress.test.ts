@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   at,
   begin,
@@ -36,14 +36,14 @@ function log(...timed: Timed[]): (string | null)[] {
 }
 
 describe("progress in plain lines", () => {
-  it("tells the life of a phase: started, completed with time and tokens", () => {
+  test("tells the life of a phase: started, completed with time and tokens", () => {
     expect(log(...runs(1, 63, "3", [used(20_000, 4_000)]))).toEqual([
       `${clock(1)}  phase 3 coder  started (attempt 1)`,
       `${clock(63)}  phase 3 coder  completed in 1 min 2 s, 24,000 tokens`,
     ]);
   });
 
-  it("tells a failure once, with its reason, and that it is tried again", () => {
+  test("tells a failure once, with its reason, and that it is tried again", () => {
     const again: Timed = [
       13,
       { type: "phase.moved", phase: "3", from: "failed", to: "in_progress", reason: "automatic retry" },
@@ -61,7 +61,7 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  it("tells what happened then, though the session has gone on since", () => {
+  test("tells what happened then, though the session has gone on since", () => {
     const events = eventsOf(plan, [
       move(1, "3", "pending", "in_progress"),
       begin(1, "3"),
@@ -83,7 +83,7 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  it("tells of validation", () => {
+  test("tells of validation", () => {
     const validated = (result: "pass" | "fail", detail: string): Timed => [
       20,
       { type: "phase.validated", phase: "4", result, detail },
@@ -98,7 +98,7 @@ describe("progress in plain lines", () => {
     );
   });
 
-  it("tells of quota, interruption, decisions and the end of the session", () => {
+  test("tells of quota, interruption, decisions and the end of the session", () => {
     const until = at(65).toISOString();
     expect(
       log(
@@ -132,7 +132,7 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  it("tells what an attempt changed, and that it came into the project", () => {
+  test("tells what an attempt changed, and that it came into the project", () => {
     const files = ["src/a.ts", "src/b.ts", { path: "logo.png", added: null, removed: null }];
     const lines = log(
       move(1, "3", "pending", "in_progress"),
@@ -151,7 +151,7 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  it("says that it validates, whether the phase is integrated then or not", () => {
+  test("says that it validates, whether the phase is integrated then or not", () => {
     const begun = [move(1, "4", "pending", "in_progress"), begin(1, "4")];
     const done = [end(19, "4", 18), check(20, "4", "e".repeat(40), ["npm test", 0])];
     const line = `${clock(19)}  phase 4 tester  agent done after 18 s, validating`;
@@ -159,7 +159,7 @@ describe("progress in plain lines", () => {
     expect(log(...begun, place(1, "4"), change(19, "4", ["a.ts"]), ...done, integrate(21, "4"))).toContain(line);
   });
 
-  it.each<[string, Timed[]]>([
+  test.each<[string, Timed[]]>([
     ["in the project itself", [place(1, "3", 1, null), change(19, "3", ["a.ts"])]],
     ["in a worktree, without a change", [place(1, "3"), change(19, "3", [])]],
     [
@@ -171,7 +171,7 @@ describe("progress in plain lines", () => {
     expect(lines.join()).not.toContain("integrating");
   });
 
-  it("does not say of nothing that it was integrated", () => {
+  test("does not say of nothing that it was integrated", () => {
     const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3"), place(1, "3")];
     const tree = "d".repeat(40);
     const empty: Timed = [20, { type: "phase.integrated", phase: "3", attempt: 1, from: tree, to: tree }];
@@ -182,7 +182,7 @@ describe("progress in plain lines", () => {
     expect(log(...begun, change(19, "3", ["a.ts"]), empty).at(-1)).toContain("integrated 1 file");
   });
 
-  it("names files that changed outside the phase, a few of them", () => {
+  test("names files that changed outside the phase, a few of them", () => {
     const outside = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"];
     const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3")];
     expect(log(...begun, change(9, "3", ["a.ts", "b.ts"], { outside: ["a.ts", "b.ts"] })).at(-1)).toBe(
@@ -193,7 +193,7 @@ describe("progress in plain lines", () => {
     );
   });
 
-  it("says a failure by the files that it lists", () => {
+  test("says a failure by the files that it lists", () => {
     const message = "Changed outside of its files:\n- src/a.ts\n- src/b.ts";
     const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3"), end(9, "3", 8, { outcome: "failure" })];
     expect(log(...begun, ...fails(9, "3", "validation", message)).at(-1)).toBe(
@@ -201,7 +201,7 @@ describe("progress in plain lines", () => {
     );
   });
 
-  it("tells of warnings, of requests for more files, and of what a person decides about the changes", () => {
+  test("tells of warnings, of requests for more files, and of what a person decides about the changes", () => {
     const asks = (second: number, over: { granted: boolean; owner: string | null; paths?: string[] }): Timed => [
       second,
       { type: "phase.scope_requested", phase: "3", agent: "coder", paths: ["src/x.ts"], reason: "the type", ...over },
@@ -229,13 +229,13 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  it("lets no control character of a file's name through", () => {
+  test("lets no control character of a file's name through", () => {
     const outside = ["src/\u001b[2Ja\u009b31m.ts"];
     const [line] = log(begin(1, "3"), change(9, "3", outside, { outside })).slice(1);
     expect(line).toContain("1 outside its files: src/␛[2Ja�31m.ts");
   });
 
-  it("has no line for bookkeeping", () => {
+  test("has no line for bookkeeping", () => {
     expect(
       log(
         begin(1, "3"),
@@ -247,7 +247,7 @@ describe("progress in plain lines", () => {
     ).toEqual([]);
   });
 
-  it("is one line, whatever the text", () => {
+  test("is one line, whatever the text", () => {
     const [line] = log([1, { type: "session.noted", text: `${"long ".repeat(200)}\nand more` }]);
     expect(line?.length).toBeLessThan(200);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   at,
   begin,
@@ -54,7 +54,7 @@ const shown = (session: Session, over: Partial<typeof look> = {}) =>
   reportLines(session, { ...look, ...over }).join("\n");
 
 describe("the final summary", () => {
-  it("begins with what it is about, and the wall time against the time of all phases", () => {
+  test("begins with what it is about, and the wall time against the time of all phases", () => {
     expect(shown(sessionOf(plan, done)).split("\n").slice(0, 3)).toEqual([
       "Task API",
       "2026-02-14-task-api: completed, 3 of 3 phases done, parallel mode",
@@ -62,7 +62,7 @@ describe("the final summary", () => {
     ]);
   });
 
-  it("has a row for each phase: status, attempts, time, tokens", () => {
+  test("has a row for each phase: status, attempts, time, tokens", () => {
     expect(shown(sessionOf(plan, done))).toContain(
       [
         "    ID  PHASE   AGENT          STATUS     TRY  TIME  TOKENS",
@@ -73,7 +73,7 @@ describe("the final summary", () => {
     );
   });
 
-  it("has the token summary of the design document, with separators, ranking and right arithmetic (178, 179)", () => {
+  test("has the token summary of the design document, with separators, ranking and right arithmetic (178, 179)", () => {
     // 32,000 input of which 3,000 cached, 4,000 output and 200 thoughts: 0.029 + 0.0015 + 0.042
     expect(shown(sessionOf(plan, done))).toContain(
       `Token Usage:
@@ -92,24 +92,24 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     );
   });
 
-  it("claims no cost without a price, names the model, and compares tokens instead", () => {
+  test("claims no cost without a price, names the model, and compares tokens instead", () => {
     const text = shown(sessionOf(plan, done), { prices: new Map() });
     expect(text).toContain("- Estimated Cost: unknown (no price for gemini-2.5-pro)");
     expect(text).toContain("1. coder: 14,000 tokens\n");
     expect(text).toContain("Variance from Estimate: +9% (estimated 33,000 tokens, actual 36,000 tokens)");
   });
 
-  it("says less than estimated with a minus", () => {
+  test("says less than estimated with a minus", () => {
     const text = shown(sessionOf([phase("1", { estimate })], runs(0, 60, "1", [used(5_000, 500)])));
     expect(text).toContain("Variance from Estimate: -50% (estimated $0.02, actual $0.01)");
   });
 
-  it("claims no cost for tokens that were recorded without a model", () => {
+  test("claims no cost for tokens that were recorded without a model", () => {
     const tokens: Timed = [2, { type: "tokens.used", agent: "coder", input: 100, output: 10, cached: 0 }];
     expect(shown(sessionOf(plan, [...done, tokens]))).toContain("unknown (no price for a model that was not named)");
   });
 
-  it("says how many attempts reported nothing, and compares only what is known in full", () => {
+  test("says how many attempts reported nothing, and compares only what is known in full", () => {
     const session = sessionOf(plan, [...runs(0, 60, "1", null), ...runs(60, 90, "3", [used(11_000, 1_000)], "tester")]);
     const text = shown(session);
     expect(text).toContain("- Not Reported: by 1 of 2 attempts, not in these totals");
@@ -117,14 +117,14 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     expect(text).toMatch(/✓ {2}1 .* \?$/m);
   });
 
-  it("never turns unknown into 0", () => {
+  test("never turns unknown into 0", () => {
     const text = shown(sessionOf(plan, runs(0, 60, "1", null)));
     expect(text).toContain("Token Usage:\n- Unknown: none of 1 attempt reported any");
     expect(text).not.toContain("$");
     expect(text).not.toContain("Variance");
   });
 
-  it("lists declared files that never appeared, and unresolved errors", () => {
+  test("lists declared files that never appeared, and unresolved errors", () => {
     const failed = [
       ...runs(0, 60, "1"),
       move(60, "2", "pending", "in_progress"),
@@ -135,11 +135,11 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     expect(text).toContain("Unresolved errors:\n- phase 2 (coder), runtime: It broke badly");
   });
 
-  it("says so when nothing has run", () => {
+  test("says so when nothing has run", () => {
     expect(shown(sessionOf(plan, []))).toContain("Nothing has run yet");
   });
 
-  it("claims no time that nobody saw the end of", () => {
+  test("claims no time that nobody saw the end of", () => {
     const begun: Timed[] = [move(0, "1", "pending", "in_progress"), begin(0, "1")];
     const lost: Timed[] = [...begun, [90, { type: "session.status_set", status: "interrupted" }]];
     const text = shown(sessionOf(plan, lost));
@@ -149,7 +149,7 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     expect(shown(sessionOf(plan, byHand))).toContain("\nHow long it took is not known\n");
   });
 
-  it("gives the same facts as data", () => {
+  test("gives the same facts as data", () => {
     expect(reportJson(sessionOf(plan, done), look)).toMatchObject({
       status: "completed",
       done: 3,
@@ -206,7 +206,7 @@ describe("the work of a session", () => {
     return from === -1 ? [] : lines.slice(from, [...lines, ""].indexOf("", from));
   };
 
-  it("is told by phase, with every file and its lines; the sum is what is in the project", () => {
+  test("is told by phase, with every file and its lines; the sum is what is in the project", () => {
     expect(section("Changes")).toEqual([
       "Changes: 3 files (+120 -4)",
       "- phase 1: 3 files (+120 -4)",
@@ -230,7 +230,7 @@ describe("the work of a session", () => {
     expect(section("Changes", kept)[0]).toBe("Changes: nothing is in the project");
   });
 
-  it("is proved by commands, exit codes and the tree they ran on, and a failure by the end of what it printed", () => {
+  test("is proved by commands, exit codes and the tree they ran on, and a failure by the end of what it printed", () => {
     expect(section("Evidence")).toEqual([
       "Evidence:",
       "- phase 1: passed on tree 0123456789ab",
@@ -244,7 +244,7 @@ describe("the work of a session", () => {
     ]);
   });
 
-  it("comes with what was granted and warned of", () => {
+  test("comes with what was granted and warned of", () => {
     expect(section("Granted")).toEqual(["Granted beyond their files:", "- phase 3: a.ts, b.ts"]);
     expect(section("Warnings")).toEqual([
       "Warnings:",
@@ -259,11 +259,14 @@ describe("the work of a session", () => {
     ]);
   });
 
-  it.each(["Changes", "Evidence", "Granted", "Warnings"])("has no section %s when there is nothing to say", (title) => {
-    expect(section(title, done)).toEqual([]);
-  });
+  test.each(["Changes", "Evidence", "Granted", "Warnings"])(
+    "has no section %s when there is nothing to say",
+    (title) => {
+      expect(section(title, done)).toEqual([]);
+    },
+  );
 
-  it("lists a part of very much, of every phase, and counts the rest", () => {
+  test("lists a part of very much, of every phase, and counts the rest", () => {
     const many = Array.from({ length: 60 }, (_, index) => phase(String(index)));
     const files = Array.from({ length: 300 }, (_, index) => `src/${index}.ts`);
     const commands = Array.from(
@@ -289,7 +292,7 @@ describe("the work of a session", () => {
     expect(of("  ... and 70 more (--json has them all)")).toHaveLength(1);
   });
 
-  it.each([60, 80, 120, 200])("stays within %i columns, colours, wide and hostile names included", (width) => {
+  test.each([60, 80, 120, 200])("stays within %i columns, colours, wide and hostile names included", (width) => {
     const name = `src/${"設計と実装".repeat(30)}/\u001b[2J\u009b🚀.ts`;
     const commands = [[`npm test ${name}`, 1, `${name}\n${"x".repeat(999)}`]] as const;
     const timed: Timed[] = [
@@ -319,7 +322,7 @@ describe("the work of a session", () => {
     expect(uncolored).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 
-  it("is whole as data: hashes, files, and the end of what every command printed", () => {
+  test("is whole as data: hashes, files, and the end of what every command printed", () => {
     const long = `${"x".repeat(5000)}end`;
     const report = reportJson(sessionOf(plan, [...worked, check(200, "3", null, ["npm test", 0, long])]), look);
     expect(report.changes).toEqual({ files: 3, added: 120, removed: 4 });
@@ -365,7 +368,7 @@ describe("the timeline", () => {
     return lines.slice(from + 1, lines.indexOf("", from));
   };
 
-  it("draws phases on one axis, and a retry as a bar of its own that begins with its number", () => {
+  test("draws phases on one axis, and a retry as a bar of its own that begins with its number", () => {
     expect(rows(done)).toEqual([
       "  1  Schema  ████████████████████",
       "  2  Routes                      ▒▒▒▒▒▒▒▒▒▒          2███████████████████",
@@ -374,7 +377,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("tells work that was not accepted from work that was", () => {
+  test("tells work that was not accepted from work that was", () => {
     const [moved, begun] = retried("failure") as [Timed, Timed];
     const timed: Timed[] = [
       ...runs(0, 60, "1"),
@@ -390,7 +393,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("marks the wait for quota", () => {
+  test("marks the wait for quota", () => {
     const refused = [...runs(0, 60, "1"), ...retried("quota")];
     expect(rows(refused)).toEqual([
       "  1  Schema  ████████████████████",
@@ -399,7 +402,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("folds what does not fit: the forty longest stay", () => {
+  test("folds what does not fit: the forty longest stay", () => {
     const many = Array.from({ length: 100 }, (_, index) => phase(String(index)));
     const timed = many.flatMap(({ id }, index) => runs(index, index + 10 + (index % 7), id));
     const lines = shown(sessionOf(many, timed)).split("\n");
@@ -407,7 +410,7 @@ describe("the timeline", () => {
     expect(lines).toContain("  ... and 60 shorter phases");
   });
 
-  it.each([60, 80, 120, 200])("keeps table and bars within %i columns, colours and wide names included", (width) => {
+  test.each([60, 80, 120, 200])("keeps table and bars within %i columns, colours and wide names included", (width) => {
     const wide = plan.map((one) => ({ ...one, title: `${one.title} 設計と実装の長い題名がここに入ります 🚀` }));
     const session = sessionOf(wide, [...done, ...fails(190, "2", "runtime", "x".repeat(500))], "題名".repeat(80));
     const lines = reportLines(session, { ...look, paint: colored, width });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   begin,
   change,
@@ -41,7 +41,7 @@ describe("the session as data", () => {
   );
   const { phases } = sessionJson(session);
 
-  it("has warnings, granted paths and evidence of a phase", () => {
+  test("has warnings, granted paths and evidence of a phase", () => {
     expect(phases[0]).toMatchObject({
       granted: ["x.ts"],
       warnings: [{ code: "outside_scope", message: "b.ts changed" }],
@@ -53,7 +53,7 @@ describe("the session as data", () => {
     expect(phases[1]).toMatchObject({ granted: [], warnings: [], attempts: [] });
   });
 
-  it("has of an attempt where it was, what it changed and that it is in the project, without positions of the journal", () => {
+  test("has of an attempt where it was, what it changed and that it is in the project, without positions of the journal", () => {
     const attempt = phases[0]?.attempts[0];
     expect(attempt?.placed).toEqual({ worktree: "w1", base: "b".repeat(40) });
     expect(attempt?.integrated).toEqual({ from: "d".repeat(40), to: "e".repeat(40) });

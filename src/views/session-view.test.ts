@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import {
   begin,
@@ -24,7 +24,7 @@ import { renderSession } from "./session-view.ts";
 const frontMatter = (text: string) => parse(splitFrontMatter(text)?.yaml ?? "");
 
 describe("active-session.md", () => {
-  it("is the template, filled in (J136)", () => {
+  test("is the template, filled in (J136)", () => {
     const template = readFileSync(new URL("../../templates/session-state.md", import.meta.url), "utf8");
     const phase = { ...frozenPhase("1", { title: "Phase Name" }), parallel: false };
     const plan = {
@@ -46,7 +46,7 @@ describe("active-session.md", () => {
     expect(renderSession(session)).toBe(template);
   });
 
-  it("has the keys of the design document, in its order (J127, J130-J133, J135)", () => {
+  test("has the keys of the design document, in its order (J127, J130-J133, J135)", () => {
     const data = frontMatter(renderSession(sessionAfter([frozenPhase("1")])));
     expect(Object.keys(data)).toEqual([
       "session_id",
@@ -88,7 +88,7 @@ describe("active-session.md", () => {
     expect(data.execution_mode).toBeNull();
   });
 
-  it("has the body of the design document for every phase (J134)", () => {
+  test("has the body of the design document for every phase (J134)", () => {
     const body = splitFrontMatter(renderSession(sessionAfter([frozenPhase("1"), frozenPhase("b")])))?.body ?? "";
     expect(body.match(/^#.*$/gm)).toEqual([
       "# Task API Orchestration Log",
@@ -102,7 +102,7 @@ describe("active-session.md", () => {
     ]);
   });
 
-  it("writes integer ids as integers and all others as strings (C33)", () => {
+  test("writes integer ids as integers and all others as strings (C33)", () => {
     const text = renderSession(
       sessionAfter([
         frozenPhase("1"),
@@ -115,14 +115,14 @@ describe("active-session.md", () => {
     expect(data.phases[1].blocked_by).toEqual([1]);
   });
 
-  it("says that a completion without a hand-off is unverified", () => {
+  test("says that a completion without a hand-off is unverified", () => {
     const text = renderSession(
       sessionAfter([frozenPhase("1")], moved("1", "pending", "in_progress"), moved("1", "in_progress", "completed")),
     );
     expect(text).toContain("Unverified: no hand-off was recorded");
   });
 
-  it("cuts a long report, never in the middle of a character", () => {
+  test("cuts a long report, never in the middle of a character", () => {
     const handoff = { status: "success" as const, missing: [], downstream_context: emptyContext() };
     const summary = `a${"🚀".repeat(3000)}`;
     const event = { type: "phase.handed_off" as const, phase: "1", agent: "coder", handoff: { ...handoff, summary } };
@@ -131,7 +131,7 @@ describe("active-session.md", () => {
     expect(Buffer.from(text).toString()).toBe(text);
   });
 
-  it("reads back as it was written, whatever the texts are", () => {
+  test("reads back as it was written, whatever the texts are", () => {
     const anyText = fc.string({ unit: "grapheme" });
     const timestamp = "2026-02-14T22:58:00Z";
     fc.assert(
@@ -190,7 +190,7 @@ describe("the work of a phase in active-session.md", () => {
     return section.split("\n\n### ")[0]?.trimEnd().split("\n");
   };
 
-  it("has what changed by the tree, with line counts, below what was reported", () => {
+  test("has what changed by the tree, with line counts, below what was reported", () => {
     const files = [
       { path: "src/a.ts", kind: "created" as const, added: 120, removed: 0 },
       { path: "src/new.ts", kind: "renamed" as const, from: "src/old.ts", added: 0, removed: 4 },
@@ -217,7 +217,7 @@ describe("the work of a phase in active-session.md", () => {
     );
   });
 
-  it("has the evidence: the tree, commands, exit codes, and little of what they printed", () => {
+  test("has the evidence: the tree, commands, exit codes, and little of what they printed", () => {
     const output = Array.from({ length: 90 }, (_, line) => `line ${line}`).join("\n");
     const lines = sectionOf(
       "Validation Result",
@@ -243,14 +243,14 @@ describe("the work of a phase in active-session.md", () => {
     ]);
   });
 
-  it("has warnings in a section of their own, only when there are any", () => {
+  test("has warnings in a section of their own, only when there are any", () => {
     expect(sectionOf("Warnings", warn(9, "1", "claims_differ", "The report names\nsrc/b.ts"))).toEqual([
       "- 2026-02-14T22:58:09.000Z claims_differ: The report names src/b.ts",
     ]);
     expect(bodyAfter()).not.toContain("Warnings");
   });
 
-  it("is short, however much there is", () => {
+  test("is short, however much there is", () => {
     const files = Array.from({ length: 2000 }, (_, at) => `src/${at}.ts`);
     const many = Array.from({ length: 200 }, (_, at) => warn(9, "1", "left_out", `${at} ${"x".repeat(5000)}`));
     const commands = Array.from({ length: 100 }, () => ["true", 0, "y".repeat(100_000)] as const);
@@ -266,7 +266,7 @@ describe("the work of a phase in active-session.md", () => {
     expect(body).toContain("- ... and 80 more");
   });
 
-  it("reads back as it was written and is no edit, whatever the names of files are", () => {
+  test("reads back as it was written and is no edit, whatever the names of files are", () => {
     // A name cannot hold a NUL on any system.
     const hostile = [...'\u001b[2J\u007f\u0085\u009b\r\n\t\u2028-#`"\\🚀', "\ud83d", "---\n", "```"];
     const unit = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: "binary", minLength: 1, maxLength: 1 }));
@@ -303,7 +303,7 @@ describe("the work of a phase in active-session.md", () => {
 
 describe("reading a view that somebody wrote", () => {
   const valid = renderSession(sessionAfter([frozenPhase("1")]));
-  it.each([
+  test.each([
     ["no front matter", "# Hello\n"],
     ["an unclosed one", "---\nsession_id: x\n"],
     ["YAML that is none", "---\n{ : [\n---\n"],
@@ -317,7 +317,7 @@ describe("reading a view that somebody wrote", () => {
     expect(readView(text)).toMatchObject({ ok: false, reason: expect.stringMatching(/.{10}/) });
   });
 
-  it("fills in what people leave out", () => {
+  test("fills in what people leave out", () => {
     const text =
       '---\nsession_id: "2026-02-14-x"\ncreated: "2026-02-14T22:58:00Z"\nupdated: "2026-02-14T22:58:00Z"\nstatus: in_progress\nphases:\n  - id: 1\n    name: One\n    status: pending\n---\n\n# X Orchestration Log\n';
     expect(readView(text)).toMatchObject({
@@ -327,7 +327,7 @@ describe("reading a view that somebody wrote", () => {
     });
   });
 
-  it("never throws", () => {
+  test("never throws", () => {
     fc.assert(fc.property(fc.string(), (text) => void readView(`---\n${text}\n---\n`)));
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   at,
   begin,
@@ -18,7 +18,7 @@ import { statusLines } from "./status.ts";
 import { displayWidth } from "./width.ts";
 
 describe("the status of a session", () => {
-  it("lines its columns up, whatever alphabet the names are in", () => {
+  test("lines its columns up, whatever alphabet the names are in", () => {
     const names = ["Schema", "設計と実装", "Naïve café", "Launch 🚀", "x".repeat(80)];
     const session = sessionOf(
       names.map((title, index) => phase(String(index + 1), { title })),
@@ -31,7 +31,7 @@ describe("the status of a session", () => {
     expect(columns).toEqual(names.map(() => columns[0]));
   });
 
-  it("sends nobody to verify what is not in the project yet", () => {
+  test("sends nobody to verify what is not in the project yet", () => {
     const session = sessionOf(
       [phase("1", { validation: ["npm test"] })],
       [move(1, "1", "pending", "in_progress"), begin(1, "1"), place(1, "1"), end(9, "1", 8), reported(9, "1")],
@@ -44,7 +44,7 @@ describe("the status of a session", () => {
     expect(shown(true)).toContain("Running: phase 1");
   });
 
-  it("counts the warnings of each phase, and has the last one of a phase in progress in words", () => {
+  test("counts the warnings of each phase, and has the last one of a phase in progress in words", () => {
     const timed = [
       ...runs(1, 5, "1"),
       warn(5, "1", "claims_differ", "The report names src/a.ts, which did not change"),

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stripControls } from "../text.ts";
 import { cell, cut } from "./cell.ts";
 import { visible } from "./visible.ts";
@@ -12,7 +12,7 @@ const unit = fc.oneof(
 const anyName = fc.string({ unit });
 
 describe("control characters", () => {
-  it.each([
+  test.each([
     ["src/\u001b[31mred.ts", "src/␛[31mred.ts"],
     ["bell\u0007 null\u0000 delete\u007f", "bell␇ null␀ delete␡"],
     ["eight-bit \u009b2J", "eight-bit �2J"],
@@ -22,7 +22,7 @@ describe("control characters", () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it("never get through, nor through a cell, whatever the name", () => {
+  test("never get through, nor through a cell, whatever the name", () => {
     fc.assert(
       fc.property(anyName, fc.nat(60), (name, width) => {
         const shown = visible(name);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cell, cellRight, cut, shareOut } from "./cell.ts";
 import { beginning, displayWidth } from "./width.ts";
 
 describe("the width of a text", () => {
-  it.each([
+  test.each([
     ["plain", 5],
     ["", 0],
     ["Überblick – naïve", 17],
@@ -26,7 +26,7 @@ describe("the width of a text", () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  it("is never exceeded by a beginning, and no character is halved", () => {
+  test("is never exceeded by a beginning, and no character is halved", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.nat(30), (text, width) => {
         const kept = beginning(text, width);
@@ -38,7 +38,7 @@ describe("the width of a text", () => {
 });
 
 describe("a cell", () => {
-  it("has exactly its width, whatever is in it", () => {
+  test("has exactly its width, whatever is in it", () => {
     const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.string(), fc.constant("日本語のとても長い題名"));
     fc.assert(
       fc.property(text, fc.nat(30), (any, width) => {
@@ -49,7 +49,7 @@ describe("a cell", () => {
     );
   });
 
-  it("is one line, cut with an ellipsis", () => {
+  test("is one line, cut with an ellipsis", () => {
     expect(cut("two\n lines", 20)).toBe("two lines");
     expect(cut("a long title", 7)).toBe("a long…");
     expect(cut("設計と実装", 6)).toBe("設計…");
@@ -58,7 +58,7 @@ describe("a cell", () => {
 });
 
 describe("columns that share a line", () => {
-  it("get their least, then fair shares up to their most", () => {
+  test("get their least, then fair shares up to their most", () => {
     expect(
       shareOut(30, [
         { least: 5, most: 8 },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   begin,
   change,
@@ -25,7 +25,7 @@ describe("the work of a phase", () => {
   const one = change(9, "1", ["a.ts"], { attempt: 1 });
   const two = change(9, "1", ["b.ts"], { attempt: 2 });
 
-  it.each<[string, number | undefined, SessionPhase]>([
+  test.each<[string, number | undefined, SessionPhase]>([
     ["is that of the attempt in the project", 1, phaseAfter(2, one, two, integrate(9, "1", 1))],
     [
       "is else that of the last attempt that did something",
@@ -37,7 +37,7 @@ describe("the work of a phase", () => {
     expect(workOf(worked)?.attempt).toBe(attempt);
   });
 
-  it.each<[string, number | undefined, SessionPhase]>([
+  test.each<[string, number | undefined, SessionPhase]>([
     ["the last attempt's, in a commit", 2, phaseAfter(2, one, two)],
     ["not an earlier one's", undefined, phaseAfter(2, one)],
     ["not what is in the project", undefined, phaseAfter(1, one, integrate(9, "1"))],
@@ -55,7 +55,7 @@ describe("whether it is in the project", () => {
   ];
   const refused = warn(9, "1", "not_applied", "Its agent only reads");
   const done = change(8, "1", ["a.ts"]);
-  it.each<[string, boolean, Timed[]]>([
+  test.each<[string, boolean, Timed[]]>([
     ["it was done there", true, [place(1, "1", 1, null), done]],
     ["nobody knows where it was done", true, [done]],
     ["it was done in a worktree", false, [place(1, "1"), done]],
@@ -69,7 +69,7 @@ describe("whether it is in the project", () => {
 });
 
 describe("the changes of a session", () => {
-  it("count a file once, every line, and only what is in the project", () => {
+  test("count a file once, every line, and only what is in the project", () => {
     const session = sessionOf(
       ["1", "2", "3", "4"].map((id) => phase(id)),
       [
@@ -83,7 +83,7 @@ describe("the changes of a session", () => {
     expect(sessionAmount(session)).toEqual({ files: 7, added: 80, removed: 3 });
   });
 
-  it.each([
+  test.each([
     [{ files: 1, added: 2, removed: 0 }, "1 file (+2 -0)"],
     [{ files: 1200, added: 0, removed: 34567 }, "1200 files (+0 -34567)"],
     [{ files: 3, added: 0, removed: 0 }, "3 files"],
@@ -92,7 +92,7 @@ describe("the changes of a session", () => {
   });
 });
 
-it.each([
+test.each([
   [["a", "b"], 2, "a, b"],
   [["a", "b", "c"], 2, "a, b and 1 more"],
   [[], 2, ""],
@@ -100,7 +100,7 @@ it.each([
   expect(someOf(names, limit)).toBe(text);
 });
 
-it.each([
+test.each([
   ["", []],
   ["one\n\n", ["one"]],
   ["one\ntwo", ["one", "two"]],

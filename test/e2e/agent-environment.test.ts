@@ -3,7 +3,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { haveExtension, keepAtHome, maestroWithGemini, writeSettings } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
 import { Project, planPath, planText, type Run } from "../support/project.ts";
@@ -125,20 +125,20 @@ describe.each([[".env"], [".gemini/.env"]])("a project with a hostile %s", (file
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  it("gets neither the key nor the prompt: every request goes to the user's model", () => {
+  test("gets neither the key nor the prompt: every request goes to the user's model", () => {
     expect(told.evil.heard).toEqual([]);
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.model.requests.length).toBeGreaterThanOrEqual(3);
     expect(told.model.requests.map(({ system }) => system).join()).not.toContain("You are evil");
   });
 
-  it("loads no code into the agent, its hooks and its MCP server, and the guard still denies", () => {
+  test("loads no code into the agent, its hooks and its MCP server, and the guard still denies", () => {
     expect(told.project.exists("loaded.log")).toBe(false);
     expect(told.project.exists("notes.md")).toBe(false);
     expect(told.model.requests.map(({ results }) => results).join("\n")).toMatch(/Tool execution blocked.*write_file/s);
   });
 
-  it("leaves the application its own variables, and none of Maestro's", () => {
+  test("leaves the application its own variables, and none of Maestro's", () => {
     const [output = ""] = shellOutput(told.model);
     expect(output).toContain("MAESTRO_ATTEMPT_STATE_DIR=.gemini\\n");
     expect(output).toContain("DATABASE_URL=postgres://localhost/app");
@@ -147,7 +147,7 @@ describe.each([[".env"], [".gemini/.env"]])("a project with a hostile %s", (file
     }
   });
 
-  it("is told to the user once, with the names and without a value", () => {
+  test("is told to the user once, with the names and without a value", () => {
     const lines = told.run.stderr.split("\n").filter((line) => line.startsWith(`WARNING: ${file} sets `));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
@@ -164,7 +164,7 @@ describe("a project whose .env names a proxy and a collector", () => {
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  it("sees no request and is told of none", () => {
+  test("sees no request and is told of none", () => {
     expect(told.evil.heard).toEqual([]);
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.model.requests.length).toBeGreaterThanOrEqual(3);
@@ -185,7 +185,7 @@ describe("an env file that a phase leaves behind", () => {
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  it("decides nothing for the next phase", () => {
+  test("decides nothing for the next phase", () => {
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.project.exists(".gemini/.env")).toBe(true);
     expect(told.evil.heard).toEqual([]);
@@ -226,14 +226,14 @@ describe("a project's settings of Gemini CLI, when the user is never asked about
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  it("start nothing and report nowhere, and the guard still denies", () => {
+  test("start nothing and report nowhere, and the guard still denies", () => {
     expect(told.evil.heard).toEqual([]);
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.project.exists("loaded.log")).toBe(false);
     expect(told.model.requests.map(({ results }) => results).join("\n")).toContain("Tool execution blocked");
   });
 
-  it("are named to the user, whose mode was preset", () => {
+  test("are named to the user, whose mode was preset", () => {
     expect(told.run.stderr).toContain(`You have not trusted this project in Gemini CLI (${told.project.path})`);
   });
 });
@@ -259,7 +259,7 @@ describe("a project that the user has trusted", () => {
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  it("keeps its hooks until somebody changes them during the run, and its env files still decide nothing", () => {
+  test("keeps its hooks until somebody changes them during the run, and its env files still decide nothing", () => {
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.project.read("started.log")).toBe("start\n");
     expect(told.evil.heard).toEqual([]);
@@ -267,7 +267,7 @@ describe("a project that the user has trusted", () => {
     expect(told.run.stderr).not.toContain("trusted this project");
   });
 
-  it("does not hide what the user keeps at home", () => {
+  test("does not hide what the user keeps at home", () => {
     const outputs = shellOutput(told.model);
     expect(outputs).toHaveLength(2);
     for (const output of outputs) expect(output).toContain("GOOGLE_CLOUD_LOCATION=of the user\\n");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agentTiers, tierTools } from "../../src/agents/tiers.ts";
 import { gemini, installExtension } from "../support/gemini.ts";
 import { type ScriptedModel, startModel } from "../support/model.ts";
@@ -27,7 +27,7 @@ describe("the real Gemini CLI with the extension installed", () => {
     project.remove();
   });
 
-  it("loads all twelve agents and skips none (P214, P216)", async () => {
+  test("loads all twelve agents and skips none (P214, P216)", async () => {
     const run = await gemini(project, model.url, [
       "-m",
       "gemini-2.5-flash",
@@ -43,7 +43,7 @@ describe("the real Gemini CLI with the extension installed", () => {
     for (const name of agentTiers.keys()) expect(system, name).toContain(`${name} -> `);
   }, 120_000);
 
-  it("gives each agent exactly the tools of its file, within its tier (P215)", () => {
+  test("gives each agent exactly the tools of its file, within its tier (P215)", () => {
     for (const [name, tier] of agentTiers) {
       const asked = model.requests.find(({ prompt }) => prompt.includes(`You are ${name}.`));
       expect(asked, name).toBeDefined();

@@ -3,7 +3,7 @@
 
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { haveExtension, headless, startGemini } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type Part, type ScriptedModel, startModel } from "../support/model.ts";
 import { journalOf } from "../support/processes.ts";
@@ -130,7 +130,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     ["the TechLead", "main"],
     ["a delegated agent", "insideCoder"],
   ] as const) {
-    it(`is denied to ${who}, with what to do instead (S239, Y286-290)`, () => {
+    test(`is denied to ${who}, with what to do instead (S239, Y286-290)`, () => {
       forbidden.forEach(([what], index) => {
         const { error = "" } = seen[where]?.[index]?.response ?? {};
         expect(error, what).toMatch(/Tool execution (blocked|denied)|not in workspace/i);
@@ -138,14 +138,14 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
       expect(seen[where]?.[0]?.response.error).toContain("write_file");
     });
 
-    it(`leaves ordinary work of ${who} alone (S240)`, () => {
+    test(`leaves ordinary work of ${who} alone (S240)`, () => {
       fine.forEach(([what], index) => {
         expect(seen[where]?.[forbidden.length + index]?.response.error, what).toBeUndefined();
       });
     });
   }
 
-  it("runs nothing of it", () => {
+  test("runs nothing of it", () => {
     expect(run.code, run.stderr).toBe(0);
     // The CLI asks git where it is.
     const ran = project.read("ran").trim().split("\n");
@@ -155,13 +155,13 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     expect(project.exists(".gemini/settings.json")).toBe(false);
   });
 
-  it("gives an architect neither write_file nor a shell (P215, Y291)", () => {
+  test("gives an architect neither write_file nor a shell (P215, Y291)", () => {
     expect(seen.insideArchitect).toHaveLength(2);
     for (const { response } of seen.insideArchitect ?? [])
       expect(response.error).toMatch(/denied by policy|not found|not available to this agent/);
   });
 
-  it("sends a report without its sections back once, with what is missing (V246-250)", () => {
+  test("sends a report without its sections back once, with what is missing (V246-250)", () => {
     expect(seen.gate).toHaveLength(1);
     expect(seen.gate?.[0]?.response.error).toContain('the section "## Task Report"');
     const [handoff] = journalOf(project).filter(({ type }) => type === "phase.handed_off");
@@ -172,7 +172,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     });
   });
 
-  it("records what came back without the model's help, and needs no Downstream Context where nobody waits (V247)", () => {
+  test("records what came back without the model's help, and needs no Downstream Context where nobody waits (V247)", () => {
     expect(status(project).phases.map(({ status: each }: { status: string }) => each)).toEqual([
       "completed",
       "completed",

@@ -2,7 +2,7 @@
 // seconds: the cases share runs.
 
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { haveExtension, headless, installExtension, launches, startGemini } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
 import { processesOf, until } from "../support/processes.ts";
@@ -99,7 +99,7 @@ describe(
 
     const asked = () => model.requests.at(-1)?.texts.join("\n") ?? "";
 
-    it("says in default mode, where it has no tools, that there is no session (O212)", async () => {
+    test("says in default mode, where it has no tools, that there is no session (O212)", async () => {
       const run = await startGemini(project, model.url, headless("/maestro:status", "default")).ended;
       expect(run.code).toBe(0);
       expect(asked()).toContain("[maestro:status]");
@@ -108,7 +108,7 @@ describe(
       expect(run.stderr).not.toMatch(/error|invalid|skipp/i);
     });
 
-    it("shows every phase of the session to a model without tools, also from a state directory of its own (O213, E47)", async () => {
+    test("shows every phase of the session to a model without tools, also from a state directory of its own (O213, E47)", async () => {
       project.write("state-here/plans/2026-02-14-greeting-impl-plan.md", planText(phases));
       const env = { MAESTRO_STATE_DIR: "state-here" };
       project.maestro(["session", "create", "state-here/plans/2026-02-14-greeting-impl-plan.md"], { env });
@@ -116,7 +116,7 @@ describe(
       expect(asked()).toMatch(/Maestro status:[\s\S]*Phase 1 +coder +ready[\s\S]*Phase 3 +tester +waits for 1, 2/);
     });
 
-    it("runs every command headless in default mode, where the model has neither tools nor skills (O211)", async () => {
+    test("runs every command headless in default mode, where the model has neither tools nor skills (O211)", async () => {
       const commands = "orchestrate execute resume archive review debug security-audit perf-check".split(" ");
       const fresh = model.requests.length;
       for (const some of [commands.slice(0, 3), commands.slice(3, 6), commands.slice(6)]) {
@@ -132,7 +132,7 @@ describe(
       }
     });
 
-    it("offers skills, commands and all tools in yolo mode", async () => {
+    test("offers skills, commands and all tools in yolo mode", async () => {
       await startGemini(project, model.url, headless("/maestro:status")).ended;
       const request = model.requests.at(-1);
       expect(request?.tools).toEqual(
@@ -203,7 +203,7 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
   const archived = () => project.read(".gemini/state/archive/2026-02-14-greeting.md");
   const resultOf = (name: string) => answers.filter((answer) => answer.includes(`"name":"${name}"`));
 
-  it("ends with an archived session of completed phases and all files (K139, L160)", () => {
+  test("ends with an archived session of completed phases and all files (K139, L160)", () => {
     expect(run.code, run.stderr).toBe(0);
     expect(project.list(".gemini/state/archive")).toEqual(["2026-02-14-greeting.jsonl", "2026-02-14-greeting.md"]);
     expect(project.exists(".gemini/state/active-session.md")).toBe(false);
@@ -211,18 +211,18 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
     expect(["a.txt", "b.txt", "c.txt"].map((file) => project.read(file))).toEqual(["hello\n", "hello\n", "hello\n"]);
   });
 
-  it("runs two phases as processes of the CLI, and the third as a native delegation", () => {
+  test("runs two phases as processes of the CLI, and the third as a native delegation", () => {
     expect(launches(project)).toHaveLength(2);
     const journal = project.read(".gemini/state/archive/2026-02-14-greeting.jsonl");
     expect(journal.match(/"type":"attempt.started"/g)).toHaveLength(2);
     expect(journal).toMatch(/"type":"phase.handed_off","phase":"3","agent":"tester"/);
   });
 
-  it("does not delegate before the user has chosen the execution mode (O195)", () => {
+  test("does not delegate before the user has chosen the execution mode (O195)", () => {
     expect(resultOf("invoke_agent")[0]).toContain("no execution mode has been chosen");
   });
 
-  it("gives the delegated agent header, root, protocols and context, though the caller wrote none of it (N190, N191)", () => {
+  test("gives the delegated agent header, root, protocols and context, though the caller wrote none of it (N190, N191)", () => {
     const prompt =
       model.requests.flatMap(({ texts }) => texts).find((text) => text.startsWith("Agent: tester\n")) ?? "";
     const parts = [
@@ -238,13 +238,13 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
     expect(parts).toEqual([...parts].sort((a, b) => a - b));
   });
 
-  it("lets the review happen outside the plan, and tells the TechLead what was recorded", () => {
+  test("lets the review happen outside the plan, and tells the TechLead what was recorded", () => {
     const [, tester, reviewer] = resultOf("invoke_agent");
     expect(tester).toContain("Maestro recorded phase 3 as completed");
     expect(reviewer).toContain("Subagent 'code-reviewer' finished");
   });
 
-  it("leaves no process behind", () => {
+  test("leaves no process behind", () => {
     expect(processesOf(project)).toEqual([]);
   });
 });
@@ -271,7 +271,7 @@ describe("a conversation that is killed in the middle of a delegation", () => {
     project.remove();
   });
 
-  it(
+  test(
     "goes on with /maestro:resume in a new one, and loses nothing (L167)",
     async () => {
       const first = startGemini(project, model.url, headless("/maestro:resume"));

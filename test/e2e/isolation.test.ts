@@ -1,6 +1,6 @@
 // Attempts in worktrees with the real Gemini CLI, the installed extension and a scripted model.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { haveExtension, maestroWithGemini } from "../support/gemini.ts";
 import { IsolatedProject } from "../support/isolated.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
@@ -86,7 +86,7 @@ describe("a run in worktrees with the real Gemini CLI", () => {
   const about = (title: string) => (request: ModelRequest) => request.texts.join("\n").includes(`# Task: ${title}\n`);
   const resultsOf = (title: string) => model.requests.filter(about(title)).map(({ results }) => results);
 
-  it("gives each agent a worktree as its project, outside the user's, and brings both changes in", () => {
+  test("gives each agent a worktree as its project, outside the user's, and brings both changes in", () => {
     expect(run).toMatchObject({ code: 0 });
     for (const root of roots.values()) expect(root.startsWith(project.cache)).toBe(true);
     expect(new Set(roots.values()).size).toBe(2);
@@ -96,7 +96,7 @@ describe("a run in worktrees with the real Gemini CLI", () => {
     expect(project.git("status", "--short").split("\n").sort()).toEqual(["?? docs/", "?? src/"]);
   });
 
-  it("lets an agent ask for more through the MCP server, which knows the project's session from inside the worktree", () => {
+  test("lets an agent ask for more through the MCP server, which knows the project's session from inside the worktree", () => {
     expect(project.read("docs/parser.md")).toBe("# Parser\n");
     expect(resultsOf("Printer").join("\n")).toContain("no phase may own it");
     const asked = project.events("phase.scope_requested").toSorted((a, b) => Number(b.granted) - Number(a.granted));
@@ -106,12 +106,12 @@ describe("a run in worktrees with the real Gemini CLI", () => {
     ]);
   });
 
-  it("has a git that works in the worktree", () => {
+  test("has a git that works in the worktree", () => {
     expect(resultsOf("Printer").join("\n")).toContain(roots.get("Printer"));
     expect(resultsOf("Printer").join("\n")).toMatch(/The project as Maestro found it/);
   });
 
-  it("records what changed and what was proved, on which tree", () => {
+  test("records what changed and what was proved, on which tree", () => {
     const session = status(project);
     expect(session.phases).toMatchObject([
       { status: "completed", verified: true, files_created: ["docs/parser.md", "src/parser.txt"] },

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { lintPolicies } from "../../src/extension/lint-policies.ts";
 import { lintSkills } from "../../src/extension/lint-skills.ts";
 import { readToml } from "../../src/extension/toml.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe("the linter agrees with the loaders of the real Gemini CLI", () => {
-  it.each([
+  test.each([
     ['x = "a"\n', true],
     ["x = '''a \\e \"b\" '''\n", true],
     ['x = """\na \\\\e \\\n  b"""\r\n', true],
@@ -36,7 +36,7 @@ describe("the linter agrees with the loaders of the real Gemini CLI", () => {
     }),
   );
 
-  it.each([
+  test.each([
     ['commandRegex = "(rm|mv) x"', true],
     ['commandRegex = "(a+)+"', false],
     ['commandRegex = "(a{1,2}b)(c)+"', false],
@@ -53,7 +53,7 @@ describe("the linter agrees with the loaders of the real Gemini CLI", () => {
     }),
   );
 
-  it.each([
+  test.each([
     ["---\nname: a\ndescription: b\n---\nx\n", true],
     ["---\r\nname: a\r\ndescription: b\r\n---\r\nx\r\n", true],
     ["--- \nname: a\ndescription: b\n---\nx\n", false],

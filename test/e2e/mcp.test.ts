@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gemini, haveExtension } from "../support/gemini.ts";
 import { type ScriptedModel, startModel } from "../support/model.ts";
 import { Project, planText } from "../support/project.ts";
@@ -47,7 +47,7 @@ describe("the real Gemini CLI with the MCP server of the extension", () => {
     project.remove();
   });
 
-  it("lists every tool and passes on numbers and texts alike (X259, C34)", async () => {
+  test("lists every tool and passes on numbers and texts alike (X259, C34)", async () => {
     const args = ["-m", "gemini-2.5-flash", "--approval-mode=yolo", "-o", "json", "-p", "go"];
     const run = await gemini(project, model.url, args);
     expect(run.code, run.stderr).toBe(0);

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { userPolicies } from "../../src/agents/policies.ts";
 import { agentTiers, deniedTools } from "../../src/agents/tiers.ts";
 import { allowedCommands, allowedPaths, deniedCommands, deniedPaths } from "../support/calls.ts";
@@ -16,11 +16,11 @@ describe("the policy engine of Gemini CLI with our policies", () => {
   });
   const shell = (command: string) => engine.denial("run_shell_command", { command });
 
-  it("has no complaint about any file (Y293)", () => {
+  test("has no complaint about any file (Y293)", () => {
     expect(engine.complaints).toEqual([]);
   });
 
-  it("has none about the files for the user's own folder either (Y292)", () =>
+  test("has none about the files for the user's own folder either (Y292)", () =>
     withProject(async (project) => {
       for (const { name, text } of userPolicies()) project.write(`policies/${name}`, text);
       const { complaints, denial } = await policyEngine(join(project.path, "policies"));
@@ -28,15 +28,15 @@ describe("the policy engine of Gemini CLI with our policies", () => {
       expect(await denial("run_shell_command", { command: "ls" }, "refactor")).toContain("refactor has no such tool");
     }));
 
-  it.each(flat(deniedCommands))("says '… %s …' to %j (Y286-Y289)", async (words, command) => {
+  test.each(flat(deniedCommands))("says '… %s …' to %j (Y286-Y289)", async (words, command) => {
     expect(await shell(command)).toContain(words);
   });
 
-  it.each(allowedCommands.map((command) => [command]))("lets %j pass, as the guard does (S240)", async (command) => {
+  test.each(allowedCommands.map((command) => [command]))("lets %j pass, as the guard does (S240)", async (command) => {
     expect(await shell(command)).toBeUndefined();
   });
 
-  it("lets every ordinary call of the guard's corpus pass (S240)", async () => {
+  test("lets every ordinary call of the guard's corpus pass (S240)", async () => {
     const corpus = readFileSync(join(root, "test/guard/allow.jsonl"), "utf8").trim().split("\n");
     const messages: (string | undefined)[] = [];
     for (const line of corpus) {
@@ -48,21 +48,21 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     expect(corpus.length).toBeGreaterThan(1_000);
   }, 60_000);
 
-  it.each(flat(deniedPaths))("says '… %s …' to a write to %j (Y290)", async (words, file_path) => {
+  test.each(flat(deniedPaths))("says '… %s …' to a write to %j (Y290)", async (words, file_path) => {
     expect(await engine.denial("write_file", { file_path, content: "x" })).toContain(words);
     expect(await engine.denial("replace", { file_path, old_string: "a", new_string: "b" })).toContain(words);
   });
 
-  it.each(allowedPaths.map((path) => [path]))("lets a write to %j pass", async (file_path) => {
+  test.each(allowedPaths.map((path) => [path]))("lets a write to %j pass", async (file_path) => {
     expect(await engine.denial("write_file", { file_path, content: '{"file_path":".env"}' })).toBeUndefined();
   });
 
-  it("lets a dispatched agent ask for more files, whatever its tier denies", async () => {
+  test("lets a dispatched agent ask for more files, whatever its tier denies", async () => {
     const call = { paths: ["src/a.ts"], reason: "needed" };
     expect(await engine.denial("mcp_maestro_maestro_request_scope", call)).toBeUndefined();
   });
 
-  it.each([...agentTiers])("denies %s exactly what a %s agent must not have (Y291, C35)", async (agent, tier) => {
+  test.each([...agentTiers])("denies %s exactly what a %s agent must not have (Y291, C35)", async (agent, tier) => {
     const calls = {
       write_file: { file_path: "a.ts", content: "x" },
       replace: { file_path: "a.ts", old_string: "a", new_string: "b" },
@@ -79,7 +79,7 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     expect(denied).toEqual(deniedTools[tier]);
   });
 
-  it("takes nothing of that from the main agent or from other subagents", async () => {
+  test("takes nothing of that from the main agent or from other subagents", async () => {
     for (const subagent of [undefined, "codebase_investigator"]) {
       expect(await engine.denial("write_file", { file_path: "a.ts", content: "x" }, subagent)).toBeUndefined();
       expect(await engine.denial("run_shell_command", { command: "ls" }, subagent)).toBeUndefined();
@@ -117,12 +117,12 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
     project.remove();
   });
 
-  it("loads without a word about policies (Y293)", () => {
+  test("loads without a word about policies (Y293)", () => {
     const said = run.stderr.split("\n").filter((line) => !line.startsWith("Error executing tool"));
     expect([run.code, said.filter((line) => /polic|toml|Error loading/i.test(line))]).toEqual([0, []]);
   });
 
-  it.each(["main agent", "coder"])("denies the %s what nobody may do (Y285-Y290)", (who) => {
+  test.each(["main agent", "coder"])("denies the %s what nobody may do (Y285-Y290)", (who) => {
     for (const { call, words, response } of tried(who, denied)) {
       expect(response, JSON.stringify(call)).toContain("Tool execution denied by policy.");
       expect(response, JSON.stringify(call)).toContain(words);
@@ -131,7 +131,7 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
     expect(project.exists(".gemini")).toBe(false);
   });
 
-  it.each(["main agent", "coder"])("lets the %s do its work", (who) => {
+  test.each(["main agent", "coder"])("lets the %s do its work", (who) => {
     for (const { call, words, response } of tried(who, allowed)) {
       expect(response, JSON.stringify(call)).toContain(words);
     }
@@ -141,15 +141,15 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
     expect(git.filter((line) => /push|reset/.test(line))).toEqual(Array(2).fill("git push -f origin my-main"));
   });
 
-  it("sees that the CLI itself keeps build files from headless agents, so that programs must change them", () => {
+  test("sees that the CLI itself keeps build files from headless agents, so that programs must change them", () => {
     for (const { words, response } of tried("coder", buildFiles)) expect(response).toContain(words);
   });
 
-  it("gives an architect neither write_file nor run_shell_command", () => {
+  test("gives an architect neither write_file nor run_shell_command", () => {
     for (const { response } of tried("architect", reaching)) expect(response).toContain("not available to this agent");
   });
 
-  it("holds a tier though the agent's file was tampered with (Y291)", () => {
+  test("holds a tier though the agent's file was tampered with (Y291)", () => {
     for (const { response } of tried("code-reviewer", reaching)) {
       expect(response).toContain("denied by policy. code-reviewer has no such tool");
     }

@@ -1,6 +1,6 @@
 // `maestro run` and `dispatch` with the real Gemini CLI and a scripted model. A start of the CLI costs seconds: the cases share runs.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launches, maestroWithGemini, writeSettings } from "../support/gemini.ts";
 import { byWords, type ModelRequest, type Rules, type ScriptedModel, startModel } from "../support/model.ts";
 import { type Background, journalOf, processesOf, until } from "../support/processes.ts";
@@ -101,7 +101,7 @@ describe("a plan that is carried out", () => {
   });
   const asked = (title: string) => model.requests.filter(isAbout(title));
 
-  it("ends with exit code 0, its phases completed and verified, the file really in the project", () => {
+  test("ends with exit code 0, its phases completed and verified, the file really in the project", () => {
     expect(run.code).toBe(0);
     expect(project.read("src/hello.txt")).toBe("hello from the model\n");
     const session = status(project);
@@ -113,7 +113,7 @@ describe("a plan that is carried out", () => {
     ]);
   });
 
-  it("reports exactly the tokens that the model counted, by agent, with the thoughts apart", () => {
+  test("reports exactly the tokens that the model counted, by agent, with the thoughts apart", () => {
     const { tokens, phases } = JSON.parse(project.maestro(["report", "--json"]).stdout);
     expect(tokens).toMatchObject({ input: 5600, cached: 1653, output: 180, thoughts: 23, attempts: 4, unreported: 0 });
     expect(tokens.by_agent).toMatchObject([
@@ -134,7 +134,7 @@ describe("a plan that is carried out", () => {
     });
   });
 
-  it("sends the project root first, then protocols, persona and task, all of it over stdin and nothing in argv", () => {
+  test("sends the project root first, then protocols, persona and task, all of it over stdin and nothing in argv", () => {
     const prompt = promptOf(asked("Write the greeting")[0]);
     const positions = [
       `PROJECT ROOT: ${project.path}\n`,
@@ -154,7 +154,7 @@ describe("a plan that is carried out", () => {
     expect(withoutPolicy).toEqual([line, line, line, line]);
   });
 
-  it("sends the words of the plan as they are: the CLI would put a file for whatever follows an at sign", () => {
+  test("sends the words of the plan as they are: the CLI would put a file for whatever follows an at sign", () => {
     const [context, prompt, ...rest] = asked("Write the greeting")[0]?.texts ?? [];
     expect(context).toContain("<session_context>");
     expect(prompt).toContain("Put \\@Get() on it, with zod\\@4.");
@@ -162,7 +162,7 @@ describe("a plan that is carried out", () => {
     expect(rest).toEqual([]);
   });
 
-  it("offers a read-only agent nothing that writes, although everything is approved", () => {
+  test("offers a read-only agent nothing that writes, although everything is approved", () => {
     const [first, second] = asked("Survey the code");
     expect(first?.tools).toContain("read_file");
     for (const tool of ["write_file", "replace", "run_shell_command"]) {
@@ -173,7 +173,7 @@ describe("a plan that is carried out", () => {
     expect(project.exists("stolen.txt")).toBe(false);
   });
 
-  it("runs independent phases side by side, and hands the context of both to the phase that waits for them", () => {
+  test("runs independent phases side by side, and hands the context of both to the phase that waits for them", () => {
     const begunAndEnded = journalOf(project).filter(({ type }) => String(type).startsWith("attempt."));
     expect(begunAndEnded.slice(0, 2)).toMatchObject([
       { type: "attempt.started", phase: "1" },
@@ -187,7 +187,7 @@ describe("a plan that is carried out", () => {
     expect(two).toContain("layers: cli over engine");
   });
 
-  it("takes an answer without a report for a failed attempt, and tells the next one what was missing", () => {
+  test("takes an answer without a report for a failed attempt, and tells the next one what was missing", () => {
     const [joining] = status(project).phases.slice(2);
     expect(outcomes(joining)).toEqual(["failure", "success"]);
     expect(joining.attempts[0].result).toMatchObject({ exit_code: 0, reason: "handoff_incomplete" });
@@ -219,7 +219,7 @@ describe("a provider that refuses, fails and falls silent", () => {
     project.remove();
   });
 
-  it("waits as long as it is asked to when the quota is used up; that is no failed attempt", () => {
+  test("waits as long as it is asked to when the quota is used up; that is no failed attempt", () => {
     const [one] = status(project).phases;
     expect(one).toMatchObject({ status: "completed", retry_count: 0, errors: [] });
     expect(outcomes(one)).toEqual(["quota", "success"]);
@@ -232,7 +232,7 @@ describe("a provider that refuses, fails and falls silent", () => {
     expect(run.stderr).toMatch(/quota/i);
   });
 
-  it("retries after an error of the provider, then asks a person what to do and exits with 4", () => {
+  test("retries after an error of the provider, then asks a person what to do and exits with 4", () => {
     const [, two] = status(project).phases;
     expect(two).toMatchObject({ status: "failed", retry_count: 1 });
     expect(outcomes(two)).toEqual(["failure", "failure"]);
@@ -244,7 +244,7 @@ describe("a provider that refuses, fails and falls silent", () => {
     expect(status(project).status).toBe("failed");
   });
 
-  it("takes an empty answer for a failed attempt, although the CLI exits with 0", () => {
+  test("takes an empty answer for a failed attempt, although the CLI exits with 0", () => {
     const [, , three] = status(project).phases;
     expect(three).toMatchObject({ status: "completed", retry_count: 1 });
     expect(three.attempts[0].result).toMatchObject({ outcome: "failure", exit_code: 0, reason: "empty_response" });
@@ -269,7 +269,7 @@ describe("a run that is stopped while its agents wait for the model", () => {
     project.remove();
   });
 
-  it(
+  test(
     "sees the quota trouble while the CLI still tries again by itself, and ends every attempt, uncounted, on SIGTERM",
     async () => {
       const running = maestroWithGemini(project, model.url, ["run", planPath, "--json"], env);
@@ -289,7 +289,7 @@ describe("a run that is stopped while its agents wait for the model", () => {
     LIMIT_MS,
   );
 
-  it(
+  test(
     "goes on with it later, to success",
     async () => {
       const willing = await startModel(byWords({ "# Task: ": report("Done") }));
@@ -321,7 +321,7 @@ describe("while a model never answers", () => {
     }
   });
 
-  it(
+  test(
     "an agent elsewhere that cannot sign in is put to a person at once, without a retry",
     async () => {
       const elsewhere = await prepare([phase(1, "Sign in")], { security: {} }, () => ({}));
@@ -337,7 +337,7 @@ describe("while a model never answers", () => {
     LIMIT_MS,
   );
 
-  it(
+  test(
     "a batch elsewhere leaves answers, exit codes, logs and a summary",
     async () => {
       const elsewhere = await prepare([], once, (root) => ({
@@ -378,7 +378,7 @@ describe("while a model never answers", () => {
     LIMIT_MS,
   );
 
-  it(
+  test(
     "its agent is ended at the time limit, with everything that runs for it, and a person is asked",
     async () => {
       const run = await hanging.ended;

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { inSandbox } from "../../src/engine/sandbox.ts";
 import { cellFor } from "../../src/engine/sandbox-cell.ts";
 import { geminiRuntime } from "../../src/runtimes/gemini.ts";
@@ -150,39 +150,39 @@ describe("an attempt of Gemini CLI in a sandbox", () => {
     return new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr })));
   }
 
-  it("answers, and complains of nothing", () => {
+  test("answers, and complains of nothing", () => {
     const outcome = geminiRuntime.judge({ ...(run as Run), exitCode: run?.code ?? null, killed: null });
     expect(outcome, run?.stderr).toMatchObject({ kind: "success", text: report });
     expect(run?.stderr).not.toMatch(/EROFS|EBUSY|EACCES|read-only|Failed to/);
   });
 
-  it("reads and writes in its worktree", () => {
+  test("reads and writes in its worktree", () => {
     expect(answerTo("read")).toBe("a\n");
     expect(answerTo("write")).toContain("Successfully created");
     expect(project.read(".cache/place/p1-1/project/src/made.ts")).toBe("made\n");
   });
 
-  it("changes nothing else, not even what the CLI keeps in the user's home", () => {
+  test("changes nothing else, not even what the CLI keeps in the user's home", () => {
     expect(answerTo("writeElsewhere")).toMatch(/^ERROR: /);
     expect(answerTo("shellElsewhere").match(/Read-only file system/g)).toHaveLength(2);
     expect(untouched()).toEqual(before);
   });
 
-  it("has no repository, and finds no secret", () => {
+  test("has no repository, and finds no secret", () => {
     expect(answerTo("git")).toContain("fatal: not a git repository");
     expect(answerTo("secrets")).toMatch(/Output: searched\n/);
   });
 
-  it("runs programs", () => {
+  test("runs programs", () => {
     expect(answerTo("programs")).toContain("\n42\n");
   });
 
-  it("has hooks, which guard it, and a server that knows the session", () => {
+  test("has hooks, which guard it, and a server that knows the session", () => {
     expect(answerTo("guarded")).toMatch(/ERROR: Tool execution blocked: .*\[shell-write\]/);
     expect(answerTo("state")).toContain("2026-02-14-task-api");
   });
 
-  it("is told where it is", () => {
+  test("is told where it is", () => {
     expect(requests[0]?.system).toContain("You are running in a sandbox container");
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { judgeCommand, judgeToolCall } from "../../src/guard/judge.ts";
 import { quickest } from "../support/guard.ts";
 import { root } from "../support/project.ts";
@@ -44,12 +44,12 @@ const deny = load<DenyCase>("deny.jsonl").map((entry) => ({ ...entry, verdict: j
 const allow = load<AllowCase>("allow.jsonl").map((entry) => ({ ...entry, verdict: judge(entry) }));
 
 describe("the corpus", () => {
-  it("has at least 600 cases to deny and 900 to allow", () => {
+  test("has at least 600 cases to deny and 900 to allow", () => {
     expect(deny.length).toBeGreaterThanOrEqual(600);
     expect(allow.length).toBeGreaterThanOrEqual(900);
   });
 
-  it("says everything once: no id and no call twice", () => {
+  test("says everything once: no id and no call twice", () => {
     const all = [...deny, ...allow];
     expect(repeated(all.map(({ id }) => id))).toEqual([]);
     expect(repeated(all.map(shown))).toEqual([]);
@@ -57,22 +57,22 @@ describe("the corpus", () => {
 });
 
 describe("the guard on the corpus", () => {
-  it("denies every pattern of the design documents (S235, S236, S237, S238, Y286, Y287, Y288, Y289, Y290)", () => {
+  test("denies every pattern of the design documents (S235, S236, S237, S238, Y286, Y287, Y288, Y289, Y290)", () => {
     expect(missed("literal")).toEqual([]);
   });
 
-  it("denies at least 98 % of ordinary spellings and evasions", () => {
+  test("denies at least 98 % of ordinary spellings and evasions", () => {
     expectShare(missed("normal"), tier("normal").length, 0.98);
   });
 
-  it("answers every case of real evasion with a verdict", () => {
+  test("answers every case of real evasion with a verdict", () => {
     expect(tier("hard").filter(({ verdict }) => verdict.verdict !== "allow" && verdict.verdict !== "deny")).toEqual([]);
     const total = tier("hard").length;
     console.info(`Real evasion (encodings, indirection): ${total - missed("hard").length} of ${total} denied`);
   });
 
   // The rule of a hard case is what it would do; a judge that cannot see that may give any rule.
-  it("names the right rule in at least 98 % of its denials", () => {
+  test("names the right rule in at least 98 % of its denials", () => {
     const denied = deny.filter((entry) => entry.tier !== "hard" && entry.verdict.verdict === "deny");
     const wrong = denied.flatMap((entry) => {
       const named = ruleOf(entry.verdict);
@@ -81,14 +81,14 @@ describe("the guard on the corpus", () => {
     expectShare(wrong, denied.length, 0.98);
   });
 
-  it("denies at most 0.5 % of ordinary developer commands (S240)", () => {
+  test("denies at most 0.5 % of ordinary developer commands (S240)", () => {
     const wrong = allow.flatMap((entry) =>
       entry.verdict.verdict === "allow" ? [] : [`${line(entry)}\n    ${entry.verdict.reason}`],
     );
     expectShare(wrong, allow.length, 0.995);
   });
 
-  it("gives a reason with every denial, and the right tool with a denied shell write (S239)", () => {
+  test("gives a reason with every denial, and the right tool with a denied shell write (S239)", () => {
     const silent = deny.filter(({ verdict }) => {
       if (verdict.verdict === "allow") return false;
       return verdict.rule === "shell-write" ? !/write_file|replace/.test(verdict.reason) : verdict.reason.trim() === "";
@@ -98,12 +98,12 @@ describe("the guard on the corpus", () => {
 });
 
 describe("meaning-preserving rewrites", () => {
-  it("of a denied command stay denied in at least 98 %", { timeout: 120_000 }, () => {
+  test("of a denied command stay denied in at least 98 %", { timeout: 120_000 }, () => {
     const tried = rewritten(deny.filter(({ verdict }) => verdict.verdict === "deny"));
     expectShare(tried.filter(({ verdict }) => verdict === "allow").map(lineOfRewrite), tried.length, 0.98);
   });
 
-  it("of an allowed command stay allowed in at least 99.5 %", { timeout: 120_000 }, () => {
+  test("of an allowed command stay allowed in at least 99.5 %", { timeout: 120_000 }, () => {
     const tried = rewritten(allow.filter(({ verdict }) => verdict.verdict === "allow"));
     expectShare(tried.filter(({ verdict }) => verdict === "deny").map(lineOfRewrite), tried.length, 0.995);
   });
@@ -142,7 +142,7 @@ describe("commands made to break the guard", () => {
     ["a removal behind 20,000 commands", `${"ls;".repeat(20_000)}rm -rf /`],
   ];
 
-  it.each(REFUSED)("are denied with a reason within 200 ms: %s", (_, command) => {
+  test.each(REFUSED)("are denied with a reason within 200 ms: %s", (_, command) => {
     const { verdict, milliseconds } = timed(command);
     expect(verdict).toMatchObject({ verdict: "deny", reason: expect.stringMatching(/\w/) });
     expect(milliseconds).toBeLessThan(200);
@@ -157,7 +157,7 @@ describe("commands made to break the guard", () => {
     ["2,000 arguments", `npx eslint ${Array.from({ length: 2_000 }, (_, i) => `src/file-${i}.ts`).join(" ")}`],
   ];
 
-  it.each(HARMLESS)("are told from long and deep ones that are harmless: %s", (_, command) => {
+  test.each(HARMLESS)("are told from long and deep ones that are harmless: %s", (_, command) => {
     const { verdict, milliseconds } = timed(command);
     expect(verdict).toMatchObject({ verdict: "allow" });
     expect(milliseconds).toBeLessThan(200);

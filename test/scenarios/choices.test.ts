@@ -1,13 +1,13 @@
 // What a run is asked to do, and who may decide about it.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSession, planPath, planText, withProject } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
 const attempt = { MAESTRO_ATTEMPT: "1", MAESTRO_PHASE: "1", MAESTRO_AGENT: "coder" };
 
 describe("--phases", () => {
-  it.each([
+  test.each([
     ["2", /--phases names 2, which waits for phase 1\n.*Name 1 too, or run it first/],
     ["1,9", /--phases names 9, which is no phase of the plan/],
     [" , ", /--phases names no phase/],
@@ -26,7 +26,7 @@ describe("--phases", () => {
 });
 
 describe("an agent at work on a phase", () => {
-  it.each([
+  test.each([
     ["skip", "1"],
     ["retry", "1"],
     ["abort"],
@@ -44,7 +44,7 @@ describe("an agent at work on a phase", () => {
     }),
   );
 
-  it("may leave a note", () =>
+  test("may leave a note", () =>
     withProject((project) => {
       createSession(project);
       expect(project.maestro(["session", "note", "half-way"], { env: attempt }).code).toBe(0);
@@ -52,7 +52,7 @@ describe("an agent at work on a phase", () => {
 });
 
 describe("a completed session that was kept open", () => {
-  it("takes the summary of whoever reviewed it (K141)", () =>
+  test("takes the summary of whoever reviewed it (K141)", () =>
     withProject((project) => {
       createSession(project, [{ id: 1 }]);
       const env = { MAESTRO_AUTO_ARCHIVE: "false" };

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
 import { writeStateFile } from "../../src/store/state-file.ts";
 import { createSession, programPath, withProject } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
 describe("sixteen processes with fifty updates each (F9, P2)", () => {
-  it("record 800 of 800, with a gapless journal and a view that equals it", async () => {
+  test("record 800 of 800, with a gapless journal and a view that equals it", async () => {
     await withProject(async (project) => {
       createSession(project);
       const writers = Array.from({ length: 16 }, (_, index) => {
@@ -42,7 +42,7 @@ describe("sixteen processes with fifty updates each (F9, P2)", () => {
     });
   }, 120_000);
 
-  it("also when every update is a command of its own", async () => {
+  test("also when every update is a command of its own", async () => {
     await withProject(async (project) => {
       createSession(project);
       const dist = new URL("../../dist/maestro.js", import.meta.url).pathname;
@@ -62,7 +62,7 @@ describe("sixteen processes with fifty updates each (F9, P2)", () => {
 });
 
 describe("edits of the view while another process keeps drawing it", () => {
-  it("are adopted or kept aside, every one of them", async () => {
+  test("are adopted or kept aside, every one of them", async () => {
     await withProject(async (project) => {
       createSession(project);
       const view = ".gemini/state/active-session.md";

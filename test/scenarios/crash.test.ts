@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSession, Project, planPath, planText, programPath } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
@@ -88,7 +88,7 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
   beforeAll(() => createSession(base, phases));
   afterAll(() => base.remove());
 
-  it.each(cases)(
+  test.each(cases)(
     "of $what leaves the old state or the new one, and no litter",
     ({ args, input = "", observe, prepare }) => {
       const copyOf = (original: Project) => {
@@ -140,7 +140,7 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
 });
 
 describe("kill -9 at every step of a quarantine", () => {
-  it("keeps the decision that stands behind a forged line, and every byte of what was refused", () => {
+  test("keeps the decision that stands behind a forged line, and every byte of what was refused", () => {
     const made = new Project();
     createSession(made, [{ id: 1 }, { id: 2 }]);
     const state = ".gemini/state";

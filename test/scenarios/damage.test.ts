@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { locateState } from "../../src/store/location.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
 import { createSession, Project, root } from "../support/project.ts";
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 describe("a damaged journal (F10, F11, C32)", () => {
-  it("with a torn last line loses that line, with one warning, and goes on", () => {
+  test("with a torn last line loses that line, with one warning, and goes on", () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), `${whole}{"v":1,"seq":3,"ts":"2026-`);
     const run = project.maestro(["status", "--json"]);
@@ -26,7 +26,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     expect(project.maestro(["status"]).stderr).toBe("");
   });
 
-  it("cut anywhere in its last record shows the state before or after it", () => {
+  test("cut anywhere in its last record shows the state before or after it", () => {
     const whole = Buffer.from(project.read(journal));
     const last = whole.lastIndexOf("\n", whole.length - 2) + 1;
     // Without its view: that would tell what the cut record said.
@@ -38,7 +38,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     }
   });
 
-  it("whose last record was lost is completed from the view, which still tells it", () => {
+  test("whose last record was lost is completed from the view, which still tells it", () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), whole.slice(0, whole.indexOf("\n") + 1));
     const run = project.maestro(["status", "--json"]);
@@ -48,7 +48,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     expect(JSON.parse(run.stdout).phases[0].status).toBe("in_progress");
   });
 
-  it("with garbage at its end keeps the garbage aside", () => {
+  test("with garbage at its end keeps the garbage aside", () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), `${whole}garbage\n`);
     expect(project.maestro(["status"]).stderr).toContain("Dropped an unreadable record");
@@ -57,7 +57,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     expect(project.read(journal)).toBe(whole);
   });
 
-  it("with a bad line in the middle is parse_failed, names the line, and is left as it is", () => {
+  test("with a bad line in the middle is parse_failed, names the line, and is left as it is", () => {
     project.maestro(["session", "note", "x"]);
     const damaged = project.read(journal).replace('"to":"in_progress"', '"to":"completed"');
     project.write(journal, damaged);
@@ -77,7 +77,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     expect(active.stderr).toContain("WARNING: The session cannot be read: line 2");
   });
 
-  it("is set aside by doctor --fix, and the session goes on from its view", () => {
+  test("is set aside by doctor --fix, and the session goes on from its view", () => {
     project.write(journal, `garbage\n${project.read(journal)}`);
     expect(project.maestro(["doctor"]).stdout).toContain("FAIL  The session cannot be read: line 1");
     const run = project.maestro(["doctor", "--fix"]);
@@ -88,14 +88,14 @@ describe("a damaged journal (F10, F11, C32)", () => {
     });
   });
 
-  it("that a newer version wrote is refused, not rewritten", () => {
+  test("that a newer version wrote is refused, not rewritten", () => {
     const newer = project.read(journal).replaceAll('{"v":1', '{"v":2');
     project.write(journal, newer);
     expect(project.maestro(["session", "note", "x"]).code).toBe(1);
     expect(project.read(journal)).toBe(newer);
   });
 
-  it.each(["a directory", "a FIFO", "a sparse gigabyte"])("that is %s neither hangs nor crashes anything", (what) => {
+  test.each(["a directory", "a FIFO", "a sparse gigabyte"])("that is %s neither hangs nor crashes anything", (what) => {
     project.run("rm", [journal]);
     if (what === "a directory") mkdirSync(join(project.path, journal));
     if (what === "a FIFO") project.run("mkfifo", [journal]);
@@ -107,7 +107,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
 });
 
 describe("a disk that is full (F5, P11)", () => {
-  it("keeps the old state, says so, and goes on when there is room", (context) => {
+  test("keeps the old state, says so, and goes on when there is room", (context) => {
     const script = `
       cp -r .gemini/state saved && mount -t tmpfs -o size=64k,mode=700 none .gemini/state && cp -r saved/. .gemini/state/ &&
       dd if=/dev/zero of=.gemini/state/fill bs=1k 2>/dev/null
@@ -130,7 +130,7 @@ describe("a disk that is full (F5, P11)", () => {
 });
 
 describe("a project that cannot be written (F6)", () => {
-  it("can still be read, and a change says why it is impossible", (context) => {
+  test("can still be read, and a change says why it is impossible", (context) => {
     const script = `mount --bind .gemini .gemini && mount -o remount,bind,ro .gemini
       node "${root}dist/maestro.js" status --json | grep -c exists
       node "${root}dist/maestro.js" session note x; echo "code $?"`;
@@ -140,7 +140,7 @@ describe("a project that cannot be written (F6)", () => {
     expect(run.stderr).toMatch(/^ERROR: Cannot lock \.gemini\/state\/\.lock: read-only file system \(EROFS\)\n$/);
   });
 
-  it("can be read by another user who may not look into the archive, and whose home is out of reach", (context) => {
+  test("can be read by another user who may not look into the archive, and whose home is out of reach", (context) => {
     if (process.getuid?.() !== 0) context.skip("needs root to become another user");
     project.run("sh", ["-c", "chmod 755 . .gemini .gemini/state; chmod 644 .gemini/state/*.*; mkdir -m 700 .home"]);
     const asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "node", join(root, "dist/maestro.js")];
@@ -156,7 +156,7 @@ describe("a project that cannot be written (F6)", () => {
     expect([active.code, active.stdout]).toEqual([0, project.read(".gemini/state/active-session.md")]);
   });
 
-  it("can be read by another user", (context) => {
+  test("can be read by another user", (context) => {
     if (process.getuid?.() !== 0) context.skip("needs root to become another user");
     project.run("chmod", ["-R", "a+rX", "."]);
     chmodSync(project.path, 0o755);
@@ -178,7 +178,7 @@ describe("a state directory that disappears (F20)", () => {
   const openStore = () =>
     new SessionStore(locateState(project.path, ".gemini"), { now: () => new Date(), warn: () => undefined });
 
-  it("is not silently made anew by a process that was using it", () => {
+  test("is not silently made anew by a process that was using it", () => {
     const store = openStore();
     expect(store.read().state).toBe("open");
     const note = () => store.update(() => ({ events: [{ type: "session.noted", text: "x" }], result: undefined }));
@@ -192,7 +192,7 @@ describe("a state directory that disappears (F20)", () => {
     expect(project.exists(journal)).toBe(false);
   });
 
-  it("is no surprise when the session was archived by another process", () => {
+  test("is no surprise when the session was archived by another process", () => {
     const store = openStore();
     expect(store.read().state).toBe("open");
     project.maestro(["archive"]);

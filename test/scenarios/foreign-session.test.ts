@@ -2,7 +2,7 @@
 
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { everyEvent, journalOf, withField } from "../support/hostile-journal.ts";
 import { createSession, Project, planText } from "../support/project.ts";
@@ -38,7 +38,7 @@ const ship = (project: Project, events: readonly unknown[]) =>
   project.write(".gemini/state/progress.jsonl", journalOf(events));
 
 describe("a session that came with a repository", () => {
-  it.each([["resume"], ["resume", "--yes"], ["resume", "--mode", "parallel"], ["resume", "--detach"]])(
+  test.each([["resume"], ["resume", "--yes"], ["resume", "--mode", "parallel"], ["resume", "--detach"]])(
     "is shown with its commands and starts nothing: maestro %s %s",
     (...args) => {
       const project = clone();
@@ -51,7 +51,7 @@ describe("a session that came with a repository", () => {
     },
   );
 
-  it("does not have its commands run by verify either", () => {
+  test("does not have its commands run by verify either", () => {
     const project = clone();
     ship(project, shipped);
     const { code, stderr } = maestro(project, "verify", "1");
@@ -59,7 +59,7 @@ describe("a session that came with a repository", () => {
     expect(stderr).toContain("was not started by you on this machine: its commands are not run");
   });
 
-  it("runs once it is accepted, and is not asked about again", () => {
+  test("runs once it is accepted, and is not asked about again", () => {
     const project = clone();
     ship(project, shipped);
     maestro(project, "resume", "--accept-session", "--accept-plan-change");
@@ -67,7 +67,7 @@ describe("a session that came with a repository", () => {
     expect(maestro(project, "resume").stderr).not.toContain("You did not start");
   });
 
-  it("is asked about again when its plan is no longer what was accepted", () => {
+  test("is asked about again when its plan is no longer what was accepted", () => {
     const project = clone();
     ship(project, shipped);
     maestro(project, "resume", "--accept-session");
@@ -78,14 +78,14 @@ describe("a session that came with a repository", () => {
     expect(stderr).toContain("runs: touch elsewhere");
   });
 
-  it("is not accepted by a record that the repository ships with it", () => {
+  test("is not accepted by a record that the repository ships with it", () => {
     const project = clone();
     ship(project, shipped);
     for (const folder of [".gemini/sessions", ".local/state/maestro/sessions"]) project.write(`${folder}/x.json`, "{}");
     expect(maestro(project, "resume", "--yes").code).toBe(4);
   });
 
-  it("is not accepted by records that a .env leads to, which Gemini CLI has loaded for its shell", () => {
+  test("is not accepted by records that a .env leads to, which Gemini CLI has loaded for its shell", () => {
     const project = clone();
     ship(project, shipped);
     maestro(project, "resume", "--accept-session");
@@ -98,7 +98,7 @@ describe("a session that came with a repository", () => {
     expect(resume({ GEMINI_CLI: "1" })).toContain("You did not start session");
   });
 
-  it("is not accepted by records that other users can write", () => {
+  test("is not accepted by records that other users can write", () => {
     const project = clone();
     createSession(project, [{ id: 1 }], "parallel");
     const records = join(project.path, ".home/.local/state/maestro/sessions");
@@ -108,7 +108,7 @@ describe("a session that came with a repository", () => {
     expect(maestro(project, "resume").stderr).not.toContain("You did not start session");
   });
 
-  it("is not one that the user made here: that goes on without a question", () => {
+  test("is not one that the user made here: that goes on without a question", () => {
     const project = new Project();
     onTestFinished(() => project.remove());
     createSession(project, [{ id: 1 }], "parallel");
@@ -117,7 +117,7 @@ describe("a session that came with a repository", () => {
     expect(started(project)).toBe(true);
   });
 
-  it("is not made the user's own by being taken over from a view", () => {
+  test("is not made the user's own by being taken over from a view", () => {
     const project = clone();
     createSession(project, [{ id: 1 }], "parallel");
     const view = project.read(".gemini/state/active-session.md").replace(/\n<!-- maestro:view[^\n]*\n$/, "\n");
@@ -129,7 +129,7 @@ describe("a session that came with a repository", () => {
 });
 
 describe("a journal that came with a repository", () => {
-  it("cannot make maestro diff write a file", () => {
+  test("cannot make maestro diff write a file", () => {
     const project = clone();
     const victim = project.write(".home/.bashrc", "mine\n");
     project.run("git", ["init", "-q"]);
@@ -144,7 +144,7 @@ describe("a journal that came with a repository", () => {
     expect(kept).toContain("progress.jsonl");
   });
 
-  it.each(["../../../escaped", "/tmp/escaped", "a/b", "..", "-x", "a\\b"])(
+  test.each(["../../../escaped", "/tmp/escaped", "a/b", "..", "-x", "a\\b"])(
     "cannot lead out of the project by the session id %j",
     (id) => {
       const project = clone();
@@ -166,7 +166,7 @@ describe("a journal that came with a repository", () => {
     },
   );
 
-  it("cannot name the files of an attempt outside of its batch", () => {
+  test("cannot name the files of an attempt outside of its batch", () => {
     const project = clone();
     project.write("secret.log", "the secret\n");
     const events = plain(
@@ -186,7 +186,7 @@ describe("a project's .env", () => {
     return project;
   };
 
-  it("runs no setup command and says so", () => {
+  test("runs no setup command and says so", () => {
     const project = withPlan();
     project.write(".env", `MAESTRO_WORKTREE_SETUP="touch ${project.path}/set-up"\n`);
     const { stderr } = maestro(project, "run", "plan.md", "--mode", "parallel");
@@ -195,7 +195,7 @@ describe("a project's .env", () => {
     expect(stderr).toContain("export MAESTRO_WORKTREE_SETUP=");
   });
 
-  it.each(["parallel", "sequential"])("does not consent for the user: MAESTRO_EXECUTION_MODE=%s", (mode) => {
+  test.each(["parallel", "sequential"])("does not consent for the user: MAESTRO_EXECUTION_MODE=%s", (mode) => {
     const project = withPlan();
     project.write(".env", `MAESTRO_EXECUTION_MODE=${mode}\n`);
     const { code, stderr } = maestro(project, "run", "plan.md");
@@ -203,7 +203,7 @@ describe("a project's .env", () => {
     expect(stderr).toContain(`The project's .env proposes ${mode} mode`);
   });
 
-  it("is complained about once by every command", () => {
+  test("is complained about once by every command", () => {
     const project = withPlan();
     project.write(".env", "MAESTRO_STATE_DIR=/elsewhere\n");
     maestro(project, "session", "create", "plan.md");
@@ -213,7 +213,7 @@ describe("a project's .env", () => {
     }
   });
 
-  it("makes no directory outside of the project", () => {
+  test("makes no directory outside of the project", () => {
     const project = withPlan();
     const target = join(project.path, ".home", ".ssh");
     project.write(".env", `MAESTRO_STATE_DIR=${target}\n`);
@@ -222,7 +222,7 @@ describe("a project's .env", () => {
     expect([existsSync(target), project.exists(".gemini/state/progress.jsonl")]).toEqual([false, true]);
   });
 
-  it.each(["/etc/passwd", "secret-link.json"])("shows nothing of a file as prices: %s", (file) => {
+  test.each(["/etc/passwd", "secret-link.json"])("shows nothing of a file as prices: %s", (file) => {
     const project = withPlan();
     project.write("inside/secret.txt", "hunter2-is-the-password\n");
     project.run("ln", ["-s", "/etc/passwd", "secret-link.json"]);
@@ -231,7 +231,7 @@ describe("a project's .env", () => {
     expect(`${stdout}${stderr}`).not.toContain("root:");
   });
 
-  it("shows nothing of a file in the project that is not JSON", () => {
+  test("shows nothing of a file in the project that is not JSON", () => {
     const project = withPlan();
     project.write("notes.txt", "hunter2-is-the-password\n");
     project.write(".env", "MAESTRO_PRICES=notes.txt\n");

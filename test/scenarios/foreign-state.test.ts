@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSession, type Project, planPath, planText, type Run, withProject } from "../support/project.ts";
 import { played, prepare } from "../support/stand-in.ts";
 
@@ -45,7 +45,7 @@ function isRead(run: Run): void {
 }
 
 describe("a state directory that every user can write", () => {
-  it.each([".gemini", ".gemini/state"])("(%s) is read, and refused for everything else, with the way out", (path) =>
+  test.each([".gemini", ".gemini/state"])("(%s) is read, and refused for everything else, with the way out", (path) =>
     withProject((project) => {
       createSession(project);
       chmodSync(join(project.path, path), 0o777);
@@ -59,7 +59,7 @@ describe("a state directory that every user can write", () => {
     }),
   );
 
-  it.each(["plans", "parallel"])("(%s) keeps a run from starting", (part) =>
+  test.each(["plans", "parallel"])("(%s) keeps a run from starting", (part) =>
     withProject((project) => {
       createSession(project);
       mkdirSync(join(project.path, ".gemini", part), { recursive: true });
@@ -74,7 +74,7 @@ describe("a state directory that every user can write", () => {
     }),
   );
 
-  it("given by its whole path is refused as well", () =>
+  test("given by its whole path is refused as well", () =>
     withProject((project) => {
       const directory = join(project.path, "elsewhere");
       mkdirSync(directory);
@@ -87,7 +87,7 @@ describe("a state directory that every user can write", () => {
 });
 
 describe("a state directory of another user", () => {
-  it("is read, and refused for everything else", (context) => {
+  test("is read, and refused for everything else", (context) => {
     if (!isRoot) context.skip("needs root to give a directory away");
     return withProject((project) => {
       createSession(project);
@@ -100,7 +100,7 @@ describe("a state directory of another user", () => {
     });
   });
 
-  it("is fine for root when it belongs to the owner of the project", (context) => {
+  test("is fine for root when it belongs to the owner of the project", (context) => {
     if (!isRoot) context.skip("needs root to give a directory away");
     return withProject((project) => {
       createSession(project);

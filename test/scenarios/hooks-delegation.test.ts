@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   contextOf,
   delegated,
@@ -35,14 +35,14 @@ const phaseOf = (project: Project, index = 0) => phasesOf(project)[index];
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("delegating without a session", () => {
-  it.each(["codebase_investigator", "generalist", "someone-else", "coder2", ""])(
+  test.each(["codebase_investigator", "generalist", "someone-else", "coder2", ""])(
     "leaves %j alone, which is not ours",
     (agent) => {
       expect(invoke(emptyProject(), agent, "Look around.")).toEqual({ decision: "allow" });
     },
   );
 
-  it.each(["generalist", "coder"])("takes back what %s brings without a word, and leaves nothing behind", (agent) => {
+  test.each(["generalist", "coder"])("takes back what %s brings without a word, and leaves nothing behind", (agent) => {
     const project = emptyProject();
     expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
     expect(project.exists(".gemini")).toBe(false);
@@ -51,7 +51,7 @@ describe("delegating without a session", () => {
     expect(project.exists(".gemini/state/delegations")).toBe(false);
   });
 
-  it("counts an agent of others from its beginning to its end, as its report cannot be told from one of ours", () => {
+  test("counts an agent of others from its beginning to its end, as its report cannot be told from one of ours", () => {
     const project = emptyProject();
     delegated(project, "coder", "Do it.");
     const handOver = { tool_name: "complete_task", tool_input: { result: "bad" } };
@@ -61,7 +61,7 @@ describe("delegating without a session", () => {
     expect(hook(project, "BeforeTool", handOver).reply.decision).toBe("deny");
   });
 
-  it("gives one of ours its name, the root, both protocols and the caller's text, in that order (N190)", () => {
+  test("gives one of ours its name, the root, both protocols and the caller's text, in that order (N190)", () => {
     const project = emptyProject();
     const prompt = delegated(project, "code_reviewer", "Look at $HOME and $& here.\n");
     const places = [
@@ -76,13 +76,13 @@ describe("delegating without a session", () => {
     expect(prompt).not.toMatch(/^(Phase|Session): /m);
   });
 
-  it("never does it twice", () => {
+  test("never does it twice", () => {
     const project = emptyProject();
     const once = delegated(project, "coder", "Do it.");
     expect(delegated(project, "coder", once)).toBe(once);
   });
 
-  it("keeps every other argument of the call", () => {
+  test("keeps every other argument of the call", () => {
     const reply = invoke(emptyProject(), "coder", "Do it.", {}, { wait_for_previous: true, other: { deep: [1] } });
     expect(reply.hookSpecificOutput).toEqual({
       hookEventName: "BeforeTool",
@@ -95,7 +95,7 @@ describe("delegating without a session", () => {
     });
   });
 
-  it("refuses an agent that is disabled, with those that are not", () => {
+  test("refuses an agent that is disabled, with those that are not", () => {
     const project = emptyProject();
     project.write(".env", "MAESTRO_DISABLED_AGENTS=Coder, api_designer\n");
     const reply = invoke(project, "coder", "Do it.");
@@ -109,7 +109,7 @@ describe("delegating without a session", () => {
 });
 
 describe("delegating a phase", () => {
-  it("names agent, phase and session in the first lines, and the phase is in progress with its files' hashes", () => {
+  test("names agent, phase and session in the first lines, and the phase is in progress with its files' hashes", () => {
     const project = inSession([{ id: 1, files_modified: ["src/a.ts"], files_created: ["src/b.ts"] }]);
     project.write("src/a.ts", "export {};\n");
     const prompt = delegated(project, "coder", "Phase: 1\nWrite it.");
@@ -135,7 +135,7 @@ describe("delegating a phase", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     "Phase: 1",
     "**Phase:** 1",
     "- Phase: `1`",
@@ -146,14 +146,14 @@ describe("delegating a phase", () => {
     expect(delegated(inSession(wide), "coder", text)).toContain("\nPhase: 1\nSession: ");
   });
 
-  it("means the one phase that is ready for the agent when none is named", () => {
+  test("means the one phase that is ready for the agent when none is named", () => {
     const project = inSession(wide);
     expect(delegated(project, "tester", "Test it.")).toContain("\nPhase: 3\nSession: ");
     expect(phaseOf(project, 2)?.status).toBe("in_progress");
     expect(phaseOf(project)?.status).toBe("pending");
   });
 
-  it.each<[string, string, string, RegExp]>([
+  test.each<[string, string, string, RegExp]>([
     [
       "several phases are ready",
       "coder",
@@ -174,20 +174,20 @@ describe("delegating a phase", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  it("is refused when the phase waits for another one", () => {
+  test("is refused when the phase waits for another one", () => {
     const project = inSession();
     expect(invoke(project, "tester", "Phase: 2").reason).toMatch(/waits for phase 1\. .*can be delegated: 1 /);
     expect(invoke(project, "tester", "Test it.").reason).toContain("no phase is ready for tester");
   });
 
-  it("is refused when the phase is done", () => {
+  test("is refused when the phase is done", () => {
     const project = inSession();
     move(project, "1", "in_progress");
     move(project, "1", "completed");
     expect(invoke(project, "coder", "Phase: 1").reason).toMatch(/phase 1 from completed.*can be delegated: 2 /);
   });
 
-  it("lets a reading agent work outside the plan", () => {
+  test("lets a reading agent work outside the plan", () => {
     for (const agent of ["code-reviewer", "debugger"]) {
       const project = inSession(wide);
       const prompt = delegated(project, agent, "Phase: none\nReview it.");
@@ -196,7 +196,7 @@ describe("delegating a phase", () => {
     }
   });
 
-  it("is refused until an execution mode is chosen, or preset (C20)", () => {
+  test("is refused until an execution mode is chosen, or preset (C20)", () => {
     const project = inSession(two, null);
     const reply = invoke(project, "coder", "Phase: 1");
     expect(reply.decision).toBe("deny");
@@ -208,7 +208,7 @@ describe("delegating a phase", () => {
     ]);
   });
 
-  it("is refused while an engine runs the session", async () => {
+  test("is refused while an engine runs the session", async () => {
     const project = inSession();
     await whileHolding(project, ".engine", () => {
       const reply = invoke(project, "coder", "Phase: 1");
@@ -217,7 +217,7 @@ describe("delegating a phase", () => {
     expect(invoke(project, "coder", "Phase: 1").decision).toBe("allow");
   });
 
-  it("is refused when its retries are used up, and a person has to decide", () => {
+  test("is refused when its retries are used up, and a person has to decide", () => {
     const project = inSession();
     project.write(".env", "MAESTRO_MAX_RETRIES=1\n");
     const fail = () => handBack(project, "coder", delegated(project, "coder", "Do it."), report({ status: "failure" }));
@@ -228,7 +228,7 @@ describe("delegating a phase", () => {
     expect(invoke(project, "coder", "Do it.").reason).toContain("no phase is ready for coder");
   });
 
-  it("is for one delegation of a conversation at a time", () => {
+  test("is for one delegation of a conversation at a time", () => {
     const project = inSession();
     const prompt = delegated(project, "coder", "Phase: 1");
     expect(invoke(project, "coder", "Phase: 1").reason).toContain("phase 1 is being worked on by another delegation");
@@ -237,7 +237,7 @@ describe("delegating a phase", () => {
     expect(invoke(project, "coder", "Phase: 1").decision).toBe("allow");
   });
 
-  it("is not held up by a delegation that was declined before it began", () => {
+  test("is not held up by a delegation that was declined before it began", () => {
     const project = inSession();
     delegated(project, "coder", "Phase: 1");
     const [name] = project.list(".gemini/state/delegations");
@@ -246,14 +246,14 @@ describe("delegating a phase", () => {
     expect(invoke(project, "coder", "Phase: 1").decision).toBe("allow");
   });
 
-  it("is refused while the report of the phase waits for its verification", () => {
+  test("is refused while the report of the phase waits for its verification", () => {
     const project = inSession([{ id: 1, validation: ["true"] }, { id: 2 }]);
     handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report());
     expect(invoke(project, "coder", "Phase: 1").reason).toMatch(/report of phase 1 is in.*verify 1/);
     expect(delegated(project, "coder", "Go on.")).toContain("Phase: 2\n");
   });
 
-  it.each(["BeforeAgent", "SessionStart"])("begins an interrupted phase anew after %s, uncounted", (event) => {
+  test.each(["BeforeAgent", "SessionStart"])("begins an interrupted phase anew after %s, uncounted", (event) => {
     const project = inSession();
     delegated(project, "coder", "Phase: 1");
     hook(project, event, { prompt: "Go on." });
@@ -262,7 +262,7 @@ describe("delegating a phase", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("goes to exactly one of two that ask for the same phase at the same time", async () => {
+  test("goes to exactly one of two that ask for the same phase at the same time", async () => {
     for (const interrupted of [false, true]) {
       const project = inSession([{ id: 1 }]);
       if (interrupted) move(project, "1", "in_progress");
@@ -276,7 +276,7 @@ describe("delegating a phase", () => {
     }
   });
 
-  it("hands over what its predecessors left, and says what is missing (N191)", () => {
+  test("hands over what its predecessors left, and says what is missing (N191)", () => {
     const project = inSession([
       { id: 1, files_created: ["src/a.ts"] },
       { id: 2 },
@@ -293,7 +293,7 @@ describe("delegating a phase", () => {
     expect(prompt.indexOf("MISSING CONTEXT")).toBeLessThan(prompt.indexOf("\n# Task\n"));
   });
 
-  it("does not believe a header that speaks of another session", () => {
+  test("does not believe a header that speaks of another session", () => {
     const project = inSession();
     const stale = `Agent: tester\nPhase: 1\nSession: 2020-01-01-old\n\nPROJECT ROOT: /old\n\n# Task\n\nDo it.\n`;
     const prompt = delegated(project, "coder", stale);
@@ -302,7 +302,7 @@ describe("delegating a phase", () => {
     expect(phaseOf(project)?.status).toBe("completed");
   });
 
-  it("is outside the plan once all of it is done", () => {
+  test("is outside the plan once all of it is done", () => {
     const project = inSession([{ id: 1 }]);
     move(project, "1", "in_progress");
     move(project, "1", "completed");

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LOCK_FILE } from "../../src/store/lock.ts";
 import {
   complete,
@@ -47,7 +47,7 @@ function expectDoctorContent(project: Project): void {
 describe("the hand-off gate: BeforeTool of complete_task", () => {
   const bad = "I am done.";
 
-  it("sends a report back once for each delegation, with exactly what is missing", () => {
+  test("sends a report back once for each delegation, with exactly what is missing", () => {
     const project = inSession(wide);
     const prompt = delegated(project, "coder", "Phase: 1");
     const reply = complete(project, report({ context: null }).replace(/- Files Modified.*\n/, ""));
@@ -61,7 +61,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, bad).decision).toBe("allow");
   });
 
-  it("lets a complete report pass, and one of failure that has its parts", () => {
+  test("lets a complete report pass, and one of failure that has its parts", () => {
     const project = inSession();
     delegated(project, "coder", "Phase: 1");
     expect(complete(project, report())).toEqual({ decision: "allow" });
@@ -69,7 +69,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, report({ context: null })).reason).toContain("Downstream Context");
   });
 
-  it("asks for a Downstream Context only where somebody waits for it, also of two at once", () => {
+  test("asks for a Downstream Context only where somebody waits for it, also of two at once", () => {
     const project = inSession(wide, "parallel");
     delegated(project, "coder", "Phase: 1");
     delegated(project, "coder", "Phase: 2");
@@ -79,7 +79,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(outside, report({ context: null })).decision).toBe("deny");
   });
 
-  it("sends back as many reports as there are delegations", () => {
+  test("sends back as many reports as there are delegations", () => {
     const project = inSession(wide, "parallel");
     const first = delegated(project, "coder", "Phase: 1");
     delegated(project, "coder", "Phase: 2");
@@ -90,7 +90,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, bad).decision).toBe("deny");
   });
 
-  it("judges nobody while an agent of somebody else is at work beside ours, nor when none of ours is", () => {
+  test("judges nobody while an agent of somebody else is at work beside ours, nor when none of ours is", () => {
     const project = inSession(wide);
     expect(complete(project, bad).decision).toBe("allow");
     invoke(project, "generalist", "Look around.");
@@ -101,14 +101,14 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, bad).decision).toBe("deny");
   });
 
-  it.each(["BeforeAgent", "SessionStart", "SessionEnd"])("forgets at %s what was running", (event) => {
+  test.each(["BeforeAgent", "SessionStart", "SessionEnd"])("forgets at %s what was running", (event) => {
     const project = inSession(wide);
     delegated(project, "coder", "Phase: 1");
     hook(project, event, { prompt: "x" });
     expect(complete(project, bad).decision).toBe("allow");
   });
 
-  it("keeps conversations apart", () => {
+  test("keeps conversations apart", () => {
     const project = inSession(wide);
     delegated(project, "coder", "Phase: 1");
     const other = { session_id: "another-conversation", tool_name: "complete_task", tool_input: { result: bad } };
@@ -116,7 +116,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, bad).decision).toBe("deny");
   });
 
-  it.each<[string, (path: string, project: Project) => void]>([
+  test.each<[string, (path: string, project: Project) => void]>([
     ["noise", (path, project) => void project.write(path, 'null\n[]\n7\n{"did"\n{"did":"x"}\n\n')],
     ["a FIFO", (path, project) => void project.run("mkfifo", [path])],
     ["a directory", (path, project) => mkdirSync(join(project.path, path))],
@@ -131,7 +131,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(invoke(project, "coder", "Phase: 2").decision).toBe("allow");
   });
 
-  it.each([undefined, 7, { status: "success" }, ["x"]])("leaves a result of another form alone: %j", (result) => {
+  test.each([undefined, 7, { status: "success" }, ["x"]])("leaves a result of another form alone: %j", (result) => {
     const project = inSession(wide);
     delegated(project, "coder", "Phase: 1");
     expect(complete(project, result)).toEqual({ decision: "allow" });
@@ -150,7 +150,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     return contextOf(handBack(project, "coder", prompt, text, env));
   }
 
-  it("completes the phase, with what was handed over, and says what comes next (K143, K154, K155)", () => {
+  test("completes the phase, with what was handed over, and says what comes next (K143, K154, K155)", () => {
     const project = inSession();
     project.write("src/a.ts", "export {};\n");
     const full = join(project.path, "src/a.ts");
@@ -166,7 +166,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("leaves a phase with validation commands in progress, and says how to run them", () => {
+  test("leaves a phase with validation commands in progress, and says how to run them", () => {
     const project = inSession(validated);
     const said = bring(project, finished("coder", report()));
     expect(said).toContain(`node "${join(root, "dist/maestro.js")}" verify 1`);
@@ -176,7 +176,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["partial", "runtime"],
     ["failure", "runtime"],
   ])("records a report of %s as an error, and fails the phase (K144, K157)", (reported, type) => {
@@ -190,7 +190,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("records what a report lacks, and does not complete such a phase", () => {
+  test("records what a report lacks, and does not complete such a phase", () => {
     const project = inSession();
     bring(project, finished("coder", report({ context: null }).replace(/- Status.*\n/, "")));
     expect(journalOf(project).find(({ type }) => type === "handoff.malformed")).toMatchObject({
@@ -202,14 +202,14 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("fails a phase whose agent said nothing at all", () => {
+  test("fails a phase whose agent said nothing at all", () => {
     const project = inSession();
     bring(project, "");
     expect(phaseOf(project)?.status).toBe("failed");
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it.each<[string, string, object]>([
+  test.each<[string, string, object]>([
     ["MAX_TURNS", finished("coder", report(), "MAX_TURNS"), { type: "runtime" }],
     ["TIMEOUT", finished("coder", "", "TIMEOUT"), { type: "timeout" }],
     ["ERROR_NO_COMPLETE_TASK_CALL", finished("coder", "x", "ERROR_NO_COMPLETE_TASK_CALL"), { type: "runtime" }],
@@ -229,7 +229,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("takes a note of the CLI behind the result for no part of it", () => {
+  test("takes a note of the CLI behind the result for no part of it", () => {
     const project = inSession();
     const note = "[System] Tool input parameters (prompt) were modified by a hook before execution.";
     bring(project, `${finished("coder", report())}\n\n${note}`);
@@ -237,7 +237,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(project.read(journal)).not.toContain("were modified by a hook");
   });
 
-  it("reads the result in every form the CLI gives it", () => {
+  test("reads the result in every form the CLI gives it", () => {
     for (const tool_response of [
       { llmContent: report() },
       { llmContent: [report()] },
@@ -250,7 +250,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     }
   });
 
-  it.each<[string, (prompt: string) => string]>([
+  test.each<[string, (prompt: string) => string]>([
     ["of another session", (prompt) => prompt.replace(`Session: ${id}`, "Session: 2020-01-01-old")],
     ["of an unknown phase", (prompt) => prompt.replaceAll("Phase: 1", "Phase: 17")],
     ["without a header", () => "Do it."],
@@ -262,7 +262,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  it.each<[string, (prompt: string) => string, RegExp]>([
+  test.each<[string, (prompt: string) => string, RegExp]>([
     [
       "of a phase that is not in progress",
       (prompt) => prompt.replace("Phase: 1", "Phase: 2"),
@@ -277,7 +277,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  it("records one result once, and none of a phase that a person has closed meanwhile", () => {
+  test("records one result once, and none of a phase that a person has closed meanwhile", () => {
     const project = inSession();
     const prompt = delegated(project, "coder", "Phase: 1");
     handBack(project, "coder", prompt, report());
@@ -291,7 +291,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(phaseOf(project, 1)?.status).toBe("skipped");
   });
 
-  it("attributes results that come back in another order, or at the same time, by their headers", async () => {
+  test("attributes results that come back in another order, or at the same time, by their headers", async () => {
     const project = inSession(wide, "parallel");
     const prompts = ["1", "2"].map((phase) => delegated(project, "coder", `Phase: ${phase}`));
     const answers = [report({ status: "failure", summary: "first" }), report({ summary: "second" })];
@@ -311,7 +311,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("counts another delegation of a failed phase as a retry, and resolves its errors when it succeeds (K145)", () => {
+  test("counts another delegation of a failed phase as a retry, and resolves its errors when it succeeds (K145)", () => {
     const project = inSession();
     bring(project, report({ status: "failure" }));
     const prompt = delegated(project, "coder", "Do it differently.");
@@ -321,7 +321,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  it("takes secrets out of what it records: of the environment, of .env, and of known shapes", () => {
+  test("takes secrets out of what it records: of the environment, of .env, and of known shapes", () => {
     const project = inSession();
     project.write(".env", "SERVICE_PASSWORD=from-the-file-1234\n");
     const secrets = ["hunter2-hunter2-99", "from-the-file-1234", `ghp_${"a1".repeat(18)}`];
@@ -337,7 +337,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(files[0]).toContain("[redacted]");
   });
 
-  it("tells the TechLead when the session could not be changed, and nothing is half recorded", async () => {
+  test("tells the TechLead when the session could not be changed, and nothing is half recorded", async () => {
     const project = inSession();
     const prompt = delegated(project, "coder", "Phase: 1");
     const before = project.read(journal);
@@ -347,7 +347,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(contextOf(handBack(project, "coder", prompt, report()))).toContain("phase 1 as completed");
   });
 
-  it("leaves an edit of the view alone, for the next command to adopt", () => {
+  test("leaves an edit of the view alone, for the next command to adopt", () => {
     const project = inSession([{ id: 1 }, { id: 2 }]);
     const view = ".gemini/state/active-session.md";
     const edited = project.read(view).replace(/(- id: 2\n.*\n {4}status: )"pending"/, '$1"in_progress"');
@@ -359,7 +359,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(statusesOf(project)).toEqual(["completed", "in_progress"]);
   });
 
-  it("survives a report of many files, and of files that are not in the project", () => {
+  test("survives a report of many files, and of files that are not in the project", () => {
     const project = inSession();
     const paths = ["/etc/passwd", "../outside", "a".repeat(900), ...Array.from({ length: 500 }, (_, n) => `f${n}.ts`)];
     bring(project, report({ created: paths.map((path) => `\`${path}\``).join(", ") }));
@@ -369,7 +369,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
 });
 
 describe("sixteen delegations at once", () => {
-  it("all begin and all come back, and nothing is lost (P11)", async () => {
+  test("all begin and all come back, and nothing is lost (P11)", async () => {
     const phases = Array.from({ length: 16 }, (_, index) => ({ id: index + 1, files_created: [`f${index + 1}`] }));
     const project = inSession(phases, "parallel");
     const call = (event: string, phase: number, more: object) => {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { agentTiers, deniedTools } from "../../src/agents/tiers.ts";
 import {
   complete,
@@ -48,7 +48,7 @@ function completedSession(): Project {
 describe("SessionStart (R227-R230, C38)", () => {
   const start = (project: Project, env: Record<string, string> = {}) => hook(project, "SessionStart", {}, env);
 
-  it("makes the workspace, and tells the user, not the model, that it is ready", () => {
+  test("makes the workspace, and tells the user, not the model, that it is ready", () => {
     const project = emptyProject();
     const { reply, stderr } = start(project);
     expect(stderr).toBe("");
@@ -57,7 +57,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(start(project).reply).toEqual(reply);
   });
 
-  it("completes a workspace that somebody has made a part of", () => {
+  test("completes a workspace that somebody has made a part of", () => {
     const project = emptyProject();
     mkdirSync(join(project.path, state), { recursive: true });
     start(project);
@@ -65,7 +65,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(project.list(".gemini/plans")).toEqual(["archive"]);
   });
 
-  it("tells user and model of a session that is waiting: its status and its current phase", () => {
+  test("tells user and model of a session that is waiting: its status and its current phase", () => {
     const project = inSession();
     move(project, "1", "in_progress");
     const { reply } = start(project);
@@ -78,11 +78,11 @@ describe("SessionStart (R227-R230, C38)", () => {
     });
   });
 
-  it("tells of a completed one that it can be put away", () => {
+  test("tells of a completed one that it can be put away", () => {
     expect(start(completedSession()).reply.systemMessage).toMatch(/is completed \(1 of 1 phases done\).*archive/);
   });
 
-  it("says a few words however long a phase's name is", () => {
+  test("says a few words however long a phase's name is", () => {
     const project = emptyProject();
     project.write(planPath, planText([{ id: 1 }], "T").replace('"Phase 1"', JSON.stringify("long name ".repeat(5000))));
     succeed(project, ["session", "create", planPath]);
@@ -90,7 +90,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(hook(project, "PreCompress").reply).toEqual({ continue: true });
   });
 
-  it.each([
+  test.each([
     ["as it is", (path: string) => path],
     ["with a slash behind it", (path: string) => `${path}/`],
     ["through a link", (path: string) => linkTo(path)],
@@ -103,7 +103,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(project.list()).toEqual(before);
   });
 
-  it("makes no workspace in the root of the file system", async () => {
+  test("makes no workspace in the root of the file system", async () => {
     const project = emptyProject();
     const env = { MAESTRO_STATE_DIR: "maestro-test-must-not-appear" };
     const { reply } = await startHook(project, "SessionStart", { input: '{"cwd":"/"}', env, cwd: "/" });
@@ -113,13 +113,13 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(reply).toEqual({ continue: true });
   });
 
-  it("works in the directory that the CLI names, whatever its own is", async () => {
+  test("works in the directory that the CLI names, whatever its own is", async () => {
     const project = emptyProject();
     await startHook(project, "SessionStart", { input: JSON.stringify({ cwd: project.path }), cwd: "/" });
     expect(project.exists(".gemini/state")).toBe(true);
   });
 
-  it.each([
+  test.each([
     ["relative, exported", () => "deep/state"],
     ["relative, from .env", () => "deep/state"],
     ["absolute, exported", (project: Project) => join(project.path, "..", `${project.path.split("/").at(-1)}-state`)],
@@ -155,7 +155,7 @@ describe("SessionEnd (R231-R233)", () => {
   const end = (project: Project, env: Record<string, string> = {}) => hook(project, "SessionEnd", {}, env).reply;
   const history = (project: Project) => project.read(`${state}/session-history.log`);
 
-  it("puts a completed session and its plan into the archive, with one line in the history", () => {
+  test("puts a completed session and its plan into the archive, with one line in the history", () => {
     const project = completedSession();
     expect(end(project)).toMatchObject({ continue: true, systemMessage: expect.stringContaining(id) });
     expect(status(project).exists).toBe(false);
@@ -167,7 +167,7 @@ describe("SessionEnd (R231-R233)", () => {
     expect(history(project).split("\n")).toHaveLength(2);
   });
 
-  it.each(["environment", ".env"])("leaves it when MAESTRO_AUTO_ARCHIVE is off in the %s", (where) => {
+  test.each(["environment", ".env"])("leaves it when MAESTRO_AUTO_ARCHIVE is off in the %s", (where) => {
     const project = completedSession();
     if (where === ".env") project.write(".env", "MAESTRO_AUTO_ARCHIVE=false\n");
     expect(end(project, where === ".env" ? {} : { MAESTRO_AUTO_ARCHIVE: "false" })).toEqual({ continue: true });
@@ -175,7 +175,7 @@ describe("SessionEnd (R231-R233)", () => {
     expect(history(project)).toContain(`${id} completed phases=1/1`);
   });
 
-  it("leaves an unfinished one, with a line in the history for each state in which a conversation ended", () => {
+  test("leaves an unfinished one, with a line in the history for each state in which a conversation ended", () => {
     const project = inSession();
     expect(end(project)).toEqual({ continue: true });
     expect(end(project)).toEqual({ continue: true });
@@ -187,14 +187,14 @@ describe("SessionEnd (R231-R233)", () => {
     expect(status(project).exists).toBe(true);
   });
 
-  it.each(["", "x", "a line that somebody else wrote\n"])("goes on in a history that begins with %j", (before) => {
+  test.each(["", "x", "a line that somebody else wrote\n"])("goes on in a history that begins with %j", (before) => {
     const project = inSession();
     project.write(`${state}/session-history.log`, before);
     end(project);
     expect(history(project)).toMatch(new RegExp(`^${before.trim()}${before === "" ? "" : "\n"}\\S+Z ${id} .*\n$`));
   });
 
-  it("does nothing without a session, and makes no workspace", () => {
+  test("does nothing without a session, and makes no workspace", () => {
     const project = emptyProject();
     expect(end(project)).toEqual({ continue: true });
     expect(project.list()).toEqual([]);
@@ -205,11 +205,11 @@ describe("BeforeAgent (U244, U245)", () => {
   const turn = (project: Project, prompt: string, env: Record<string, string> = {}) =>
     hook(project, "BeforeAgent", { prompt }, env).reply;
 
-  it("says nothing without a session", () => {
+  test("says nothing without a session", () => {
     expect(turn(emptyProject(), "Write me a poem.")).toEqual({ continue: true });
   });
 
-  it("tells the model, in a few words, where the session stands", () => {
+  test("tells the model, in a few words, where the session stands", () => {
     const project = inSession();
     move(project, "1", "in_progress");
     const reply = turn(project, "Go on.");
@@ -221,7 +221,7 @@ describe("BeforeAgent (U244, U245)", () => {
     expect(contextOf(turn(project, "Go on."))).toContain("1 of 2 phases done.\nReady: 2 Phase 2 (tester).");
   });
 
-  it.each(["[maestro:status] Show it.", "/maestro:status", "Please:\n  /maestro:resume now"])(
+  test.each(["[maestro:status] Show it.", "/maestro:status", "Please:\n  /maestro:resume now"])(
     "gives the whole status and the command line for %j",
     (prompt) => {
       const project = inSession();
@@ -231,18 +231,18 @@ describe("BeforeAgent (U244, U245)", () => {
     },
   );
 
-  it("says that there is none, and what could be executed, when Maestro is asked for", () => {
+  test("says that there is none, and what could be executed, when Maestro is asked for", () => {
     const project = emptyProject();
     project.write(planPath, planText([{ id: 1 }]));
     const context = contextOf(turn(project, "[maestro:execute]"));
     expect(context).toMatch(/no active session[\s\S]*2026-02-14-task-api-impl-plan\.md[\s\S]*dist\/maestro\.js/);
   });
 
-  it("does not take a mention for a call", () => {
+  test("does not take a mention for a call", () => {
     expect(turn(emptyProject(), "What does the command maestro:status do?")).toEqual({ continue: true });
   });
 
-  it("speaks of the session as it is, not as a checkpoint has it that was planted", () => {
+  test("speaks of the session as it is, not as a checkpoint has it that was planted", () => {
     const project = inSession();
     turn(project, "x");
     const planted = project.read(checkpoint).replaceAll("sequential", "PLANTED");
@@ -258,17 +258,17 @@ describe("AfterAgent (V246-V251, C6)", () => {
     hook(project, "AfterAgent", { prompt: "x", prompt_response: response, stop_hook_active: false, ...input }, env)
       .reply;
 
-  it("never judges the TechLead's own answers", () => {
+  test("never judges the TechLead's own answers", () => {
     const project = inSession();
     for (const prompt of ["Go on.", "Agent: coder is what I want", "Agent: coder\nPhase: 1\nDo it."])
       expect(answer(project, "No report at all.", { prompt }, {})).toEqual({ continue: true });
   });
 
-  it("lets a complete report pass", () => {
+  test("lets a complete report pass", () => {
     expect(answer(inSession(), report())).toEqual({ continue: true });
   });
 
-  it.each<[string, string, string[], string[]]>([
+  test.each<[string, string, string[], string[]]>([
     ["no report", "I am done.", ["Task Report", "Status", "Files Created", "Downstream Context"], []],
     ["no status", report().replace(/- Status.*\n/, ""), ['"- Status:"'], ["Task Report", "Files"]],
     ["no valid status", report({ status: "great" }), ['"- Status:" with success, partial or failure'], ["Files"]],
@@ -284,7 +284,7 @@ describe("AfterAgent (V246-V251, C6)", () => {
     expect(again).toEqual({ continue: true, systemMessage: expect.stringContaining(missing[0] ?? "") });
   });
 
-  it("requires a Downstream Context when somebody waits for the phase, or when nobody can say", () => {
+  test("requires a Downstream Context when somebody waits for the phase, or when nobody can say", () => {
     const project = inSession();
     const short = report({ context: null });
     const phase = (name: string) => ({ ...attempt, MAESTRO_PHASE: name });
@@ -296,20 +296,20 @@ describe("AfterAgent (V246-V251, C6)", () => {
     expect(answer(project, short, {}, phase("2")).decision).toBe("deny");
   });
 
-  it("judges an answer to a prompt that carries the header of a delegation", () => {
+  test("judges an answer to a prompt that carries the header of a delegation", () => {
     const project = inSession();
     const prompt = `Agent: tester\nPhase: 2\nSession: ${id}\n\nPROJECT ROOT: /p\n`;
     expect(answer(project, "Done.", { prompt }, {}).decision).toBe("deny");
     expect(answer(project, report({ context: null }), { prompt }, {})).toEqual({ continue: true });
   });
 
-  it("leaves what the report says to the engine: a failure with all its parts is a report", () => {
+  test("leaves what the report says to the engine: a failure with all its parts is a report", () => {
     expect(answer(inSession(), report({ status: "failure" }))).toEqual({ continue: true });
   });
 });
 
 describe("inside an attempt (the caller is known)", () => {
-  it("adds nothing for a TechLead, archives nothing and writes nothing", () => {
+  test("adds nothing for a TechLead, archives nothing and writes nothing", () => {
     const project = completedSession();
     const before = project.list(state);
     for (const event of ["SessionStart", "SessionEnd", "BeforeAgent", "PreCompress"])
@@ -320,19 +320,19 @@ describe("inside an attempt (the caller is known)", () => {
     expect(bare.list()).toEqual([]);
   });
 
-  it("does not delegate", () => {
+  test("does not delegate", () => {
     const reply = invoke(inSession(), "tester", "Phase: 2", attempt);
     expect(reply).toEqual({ decision: "deny", reason: expect.stringContaining("do not delegate") });
   });
 
-  it("selects no tools: the agent must be able to end with words", () => {
+  test("selects no tools: the agent must be able to end with words", () => {
     const messages = [{ role: "user", content: "Agent: architect\n\nPROJECT ROOT: /p\n" }];
     expect(hook(inSession(), "BeforeToolSelection", { llm_request: { messages } }, attempt).reply).toEqual({
       continue: true,
     });
   });
 
-  it.each([...agentTiers])("%s has the tools of its tier, %s, and no others (S239, S240)", async (agent, tier) => {
+  test.each([...agentTiers])("%s has the tools of its tier, %s, and no others (S239, S240)", async (agent, tier) => {
     const project = emptyProject();
     const calls = {
       run_shell_command: { command: "npm test" },
@@ -352,7 +352,7 @@ describe("inside an attempt (the caller is known)", () => {
 });
 
 describe("BeforeTool (S239, S240)", () => {
-  it("allows what is nobody's business, and what is harmless", () => {
+  test("allows what is nobody's business, and what is harmless", () => {
     const project = emptyProject();
     for (const [tool_name, tool_input] of [
       ["read_file", { file_path: "/etc/hostname" }],
@@ -365,7 +365,7 @@ describe("BeforeTool (S239, S240)", () => {
 });
 
 describe("BeforeToolSelection (T241-T243)", () => {
-  it("offers a delegated agent the tools of its tier, and the way to come back", () => {
+  test("offers a delegated agent the tools of its tier, and the way to come back", () => {
     const project = inSession([{ id: 1, agent: "architect" }]);
     const messages = [{ role: "user", content: delegated(project, "architect", "Phase: 1") }];
     expect(hook(project, "BeforeToolSelection", { llm_request: { messages } }).reply.hookSpecificOutput).toEqual({
@@ -389,7 +389,7 @@ describe("BeforeToolSelection (T241-T243)", () => {
 describe("PreCompress (W252-W254)", () => {
   const compress = (project: Project): Reply => hook(project, "PreCompress", { trigger: "auto" }).reply;
 
-  it("writes what must survive: current, completed and pending phases, the last error; and says where the rest is", () => {
+  test("writes what must survive: current, completed and pending phases, the last error; and says where the rest is", () => {
     const project = inSession([{ id: 1 }, { id: 2, blocked_by: [1] }, { id: 3, blocked_by: [2] }]);
     move(project, "1", "in_progress");
     move(project, "1", "completed");
@@ -407,7 +407,7 @@ describe("PreCompress (W252-W254)", () => {
     expect(statSync(join(project.path, checkpoint)).mode & 0o077).toBe(0);
   });
 
-  it("writes it anew, and speaks, only when the session has changed", () => {
+  test("writes it anew, and speaks, only when the session has changed", () => {
     const project = inSession();
     expect(compress(project).systemMessage).toContain(id);
     const written = () => statSync(join(project.path, checkpoint)).ino;
@@ -419,7 +419,7 @@ describe("PreCompress (W252-W254)", () => {
     expect(written()).not.toBe(first);
   });
 
-  it("does not believe a checkpoint of another journal, nor one that is damaged", () => {
+  test("does not believe a checkpoint of another journal, nor one that is damaged", () => {
     const project = inSession();
     compress(project);
     utimesSync(join(project.path, state, "progress.jsonl"), 1, 1);
@@ -430,7 +430,7 @@ describe("PreCompress (W252-W254)", () => {
     }
   });
 
-  it("does nothing without a session", () => {
+  test("does nothing without a session", () => {
     const project = emptyProject();
     expect(compress(project)).toEqual({ continue: true });
     expect(project.list()).toEqual([]);
@@ -441,7 +441,7 @@ describe("PreCompress (W252-W254)", () => {
 });
 
 describe("the checkpoint, as a shorter way to the same answer", () => {
-  it.each<[string, () => Project]>([
+  test.each<[string, () => Project]>([
     ["no session", () => inSession([{ id: 1 }])],
     ["one that is being executed", () => begun()],
     ["one that is completed", completedSession],
@@ -482,27 +482,30 @@ describe("a session that is only a view: written by hand, by a script, by an ear
     return bare;
   }
 
-  it.each(["SessionStart", "BeforeAgent", "PreCompress"])("is found by %s and goes on as any other (R229)", (event) => {
-    const running = inSession();
-    move(running, "1", "in_progress");
-    const project = onlyView(running);
-    const { reply } = hook(project, event, { prompt: "Go on." });
-    expect(JSON.stringify(reply)).toContain(id);
-    expect(hook(project, "BeforeAgent", { prompt: "Go on." }).reply.hookSpecificOutput?.additionalContext).toMatch(
-      /0 of 2 phases done\.\nIn progress: 1 Phase 1 \(coder\)\.$/,
-    );
-    handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report());
-    expect(statusesOf(project)).toEqual(["completed", "pending"]);
-    expect(faultsOf(project)).toEqual([]);
-  });
+  test.each(["SessionStart", "BeforeAgent", "PreCompress"])(
+    "is found by %s and goes on as any other (R229)",
+    (event) => {
+      const running = inSession();
+      move(running, "1", "in_progress");
+      const project = onlyView(running);
+      const { reply } = hook(project, event, { prompt: "Go on." });
+      expect(JSON.stringify(reply)).toContain(id);
+      expect(hook(project, "BeforeAgent", { prompt: "Go on." }).reply.hookSpecificOutput?.additionalContext).toMatch(
+        /0 of 2 phases done\.\nIn progress: 1 Phase 1 \(coder\)\.$/,
+      );
+      handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report());
+      expect(statusesOf(project)).toEqual(["completed", "pending"]);
+      expect(faultsOf(project)).toEqual([]);
+    },
+  );
 
-  it("is put away by SessionEnd when it is completed (R231)", () => {
+  test("is put away by SessionEnd when it is completed (R231)", () => {
     const project = onlyView(completedSession());
     expect(hook(project, "SessionEnd").reply.systemMessage).toContain("archived");
     expect(project.list(`${state}/archive`)).toEqual([`${id}.jsonl`, `${id}.md`]);
   });
 
-  it("stays as it is when it cannot be read, and is not copied again and again", () => {
+  test("stays as it is when it cannot be read, and is not copied again and again", () => {
     const project = emptyProject();
     project.write(view, "---\nsession_id: [\n---\n");
     for (let turn = 0; turn < 3; turn++) {
@@ -516,7 +519,7 @@ describe("a session that is only a view: written by hand, by a script, by an ear
 });
 
 describe("a whole session with hooks (I123)", () => {
-  it("is begun, carried out, completed and put away; its journal has no gaps", () => {
+  test("is begun, carried out, completed and put away; its journal has no gaps", () => {
     const project = emptyProject();
     hook(project, "SessionStart");
     createSession(project, two);

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LOCK_FILE } from "../../src/store/lock.ts";
 import {
   contextOf,
@@ -84,7 +84,7 @@ function repliesOf(runs: Runs): Record<string, Reply> {
 }
 
 describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
-  it.each([
+  test.each([
     ["is empty", ""],
     ["is cut short", '{"session_id":"x","cwd":"/'],
     ["is binary", Buffer.from([0, 255, 254, 0x7b, 0x80, 0x7d, 10])],
@@ -97,7 +97,7 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  it.each([
+  test.each([
     [" \n\t\n", "SessionStart"],
     ["maestro", "SessionEnd"],
     ['[{"tool_name":"run_shell_command"}]', "BeforeTool"],
@@ -112,7 +112,7 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     expect(stderr).toMatch(/^maestro hook \w+: standard input is [^\n]+\n$/);
   });
 
-  it.each([
+  test.each([
     ["nothing in it", {}],
     ["fields of other types", { cwd: 7, session_id: [], tool_name: {}, tool_input: "x", prompt: 1, llm_request: [] }],
     ["nulls", { cwd: null, session_id: null, tool_name: null, tool_input: null, llm_request: { messages: [null] } }],
@@ -129,7 +129,7 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     expect(project.list()).toEqual([".gemini"]);
   });
 
-  it("survives ten megabytes, and hands a prompt of that size on whole", async () => {
+  test("survives ten megabytes, and hands a prompt of that size on whole", async () => {
     const project = inSession();
     const large = "é".repeat(5_000_000);
     const tool_input = { agent_name: "coder", prompt: `Phase: 1\n${large}\nend` };
@@ -152,7 +152,7 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     expect(statusesOf(project)).toEqual(["completed", "pending"]);
   });
 
-  it("answers within its two seconds when standard input stays open with nothing, or with half a document", async () => {
+  test("answers within its two seconds when standard input stays open with nothing, or with half a document", async () => {
     const project = inSession();
     const [nothing, half] = await Promise.all([
       every(() => ({ open: true }), project),
@@ -166,14 +166,14 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     expect(half.BeforeTool.stderr).toContain("stays open");
   });
 
-  it("answers at once when it has a whole document, though standard input stays open", async () => {
+  test("answers at once when it has a whole document, though standard input stays open", async () => {
     const project = inSession();
     const runs = await every((event) => ({ open: true, input: hookInput(project, event, work[event]) }), project);
     for (const event of hookEvents) expect(runs[event].ms, event).toBeLessThan(1700);
     expect(runs.BeforeTool.reply.hookSpecificOutput).toBeDefined();
   });
 
-  it.each([
+  test.each([
     ["a whole document", 0, 1500, '{"source":"startup"}'],
     ["half of one", 1700, 3000, '{"source"'],
   ])("takes a pipe that stays open with %s as it takes a socket", async (_, least, most, input) => {
@@ -190,7 +190,7 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     }
   });
 
-  it.each(["", "Unknown", "beforetool", "__proto__", "constructor"])(
+  test.each(["", "Unknown", "beforetool", "__proto__", "constructor"])(
     "that is none of ours (%j) lets the call go on and says so",
     async (event) => {
       const { reply, stderr } = await startHook(emptyProject(), event, { input: "{}" });
@@ -199,7 +199,7 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     },
   );
 
-  it("judges by the project that it is told of, when its own directory is gone", () => {
+  test("judges by the project that it is told of, when its own directory is gone", () => {
     const project = shelf.keep(new Project());
     const call = { cwd: project.path, tool_name: "run_shell_command", tool_input: { command: "rm -rf /" } };
     const script = `mkdir gone && cd gone && rmdir ../gone && printf %s "$CALL" | '${process.execPath}' '${hookPath}' BeforeTool`;
@@ -207,19 +207,19 @@ describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
     expect([run.code, JSON.parse(run.stdout).decision]).toEqual([0, "deny"]);
   });
 
-  it("exits with 0 though nobody can take its answer", () => {
+  test("exits with 0 though nobody can take its answer", () => {
     const project = shelf.keep(new Project());
     const run = project.run("sh", ["-c", `echo '{}' | '${process.execPath}' '${hookPath}' BeforeTool >/dev/full`]);
     expect(run).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it.each(["2>/dev/full", "2>&-"])("answers though nobody takes what it logs (%s)", (redirection) => {
+  test.each(["2>/dev/full", "2>&-"])("answers though nobody takes what it logs (%s)", (redirection) => {
     const script = `node "$1" BeforeTool ${redirection}; echo " code $?"`;
     const run = emptyProject().run("sh", ["-c", script, "sh", hookPath], { input: "not JSON" });
     expect(run.stdout).toBe('{"decision":"allow"} code 0\n');
   });
 
-  it("writes one document, nothing else, and never asks, as nobody would answer", async () => {
+  test("writes one document, nothing else, and never asks, as nobody would answer", async () => {
     for (const run of Object.values(await everyHook(inSession()))) {
       expect(run.stdout).toBe(JSON.stringify(run.reply));
       expect(run.stdout).not.toContain('"ask"');
@@ -244,7 +244,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     return runs;
   }
 
-  it.each<[string, (project: Project) => void]>([
+  test.each<[string, (project: Project) => void]>([
     ["a journal with a damaged line", (project) => project.write(journal, `garbage\n${project.read(journal)}`)],
     ["a journal of binary noise", (project) => project.write(journal, Buffer.alloc(4096, "\u0081\n"))],
     [
@@ -265,7 +265,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(readFileSync(join(project.path, journal)).equals(before)).toBe(true);
   });
 
-  it.each<[string, (project: Project) => void]>([
+  test.each<[string, (project: Project) => void]>([
     ["a journal that is a directory", (project) => replace(project, journal, "directory")],
     ["a journal that is a FIFO", (project) => replace(project, journal, "FIFO")],
     ["a checkpoint that is a FIFO", (project) => replace(project, ".gemini/state/compress-checkpoint.md", "FIFO")],
@@ -280,7 +280,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(project.exists("elsewhere") ? project.list("elsewhere") : []).toEqual([]);
   });
 
-  it("a state directory that is a link to a session of somebody else is not looked into", async () => {
+  test("a state directory that is a link to a session of somebody else is not looked into", async () => {
     const [project, other] = [emptyProject(), inSession()];
     await everyHook(other, {}, ["SessionStart", "PreCompress"]);
     symlinkSync(join(other.path, ".gemini"), join(project.path, ".gemini"));
@@ -293,7 +293,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(other.read(journal)).toBe(before);
   });
 
-  it("a lock that a living process holds holds nobody up, and nothing is half done", async () => {
+  test("a lock that a living process holds holds nobody up, and nothing is half done", async () => {
     const project = inSession();
     const before = project.read(journal);
     const runs = await whileHolding(project, LOCK_FILE, () => goesOn(project));
@@ -301,7 +301,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  it("a setting that means nothing lets the call go on and is named", async () => {
+  test("a setting that means nothing lets the call go on and is named", async () => {
     const project = inSession();
     project.write(".env", "MAESTRO_MAX_CONCURRENT=x\n");
     const runs = await goesOn(project);
@@ -309,14 +309,14 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(runs.SessionStart.reply.systemMessage).toContain("2026-02-14-task-api");
   });
 
-  it("a state directory that would leave the project is not used", async () => {
+  test("a state directory that would leave the project is not used", async () => {
     const project = inSession();
     const runs = await goesOn(project, { MAESTRO_STATE_DIR: "../escaped" });
     expect(runs.SessionStart.stderr).toContain("must not leave the project");
     expect(existsSync(join(project.path, "..", "escaped"))).toBe(false);
   });
 
-  it("a project that cannot be written is no error (C38)", (context) => {
+  test("a project that cannot be written is no error (C38)", (context) => {
     const project = inSession();
     project.write("input", hookInput(project, "SessionStart"));
     project.write("call", hookInput(project, "BeforeTool", work.BeforeTool));
@@ -354,7 +354,7 @@ describe("hooks/hooks.json (Q217-Q221, S234)", () => {
   type Entry = { matcher?: string; hooks: { type: string; command: string; timeout: number }[] };
   const entries = Object.entries(hooks) as [string, Entry[]][];
 
-  it("registers every event with a command of ours, which has time to keep its own limit", () => {
+  test("registers every event with a command of ours, which has time to keep its own limit", () => {
     expect(entries.map(([event]) => event).sort()).toEqual([...hookEvents].sort());
     for (const [event, [entry]] of entries) {
       const [command] = entry?.hooks ?? [];
@@ -363,7 +363,7 @@ describe("hooks/hooks.json (Q217-Q221, S234)", () => {
     }
   });
 
-  it("asks to be called for the tools that it judges, and for no others", () => {
+  test("asks to be called for the tools that it judges, and for no others", () => {
     const isCalled = (event: string, tool: string) => new RegExp(hooks[event][0].matcher).test(tool);
     const judged = ["run_shell_command", "write_file", "replace", "invoke_agent", "complete_task"];
     expect(judged.filter((tool) => !isCalled("BeforeTool", tool))).toEqual([]);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { worktreePrefix } from "../../src/cli/repository.ts";
 import { snapshot } from "../../src/git/snapshot.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
@@ -49,7 +49,7 @@ const before = { "src/a.ts": lines(), "src/old.ts": "old\n", "notes.md": "notes\
 const after = { "src/a.ts": lines([3, "changed by the agent"]), "src/new.ts": "new\n", "notes.md": "notes\n" };
 
 describe("maestro diff", () => {
-  it("prints the change as a unified diff that git takes, and changes nothing", async () => {
+  test("prints the change as a unified diff that git takes, and changes nothing", async () => {
     await oneAttempt();
     const untouched = project.git.untouchables();
     const { code, stdout, stderr } = project.maestro(["diff", "1"]);
@@ -62,7 +62,7 @@ describe("maestro diff", () => {
     expect(project.files()).toEqual(after);
   });
 
-  it("sums it up with --stat, and tells programs with --json", async () => {
+  test("sums it up with --stat, and tells programs with --json", async () => {
     const { base, commit } = await oneAttempt({ outside: ["src/new.ts"] });
     expect(project.maestro(["diff", "1", "--stat"]).stdout).toBe(
       [
@@ -92,7 +92,7 @@ describe("maestro diff", () => {
     });
   });
 
-  it("shows the last attempt that did something, or the one that is named", async () => {
+  test("shows the last attempt that did something, or the one that is named", async () => {
     await oneAttempt();
     await project.attempt("1", () => project.write({ "notes.md": "second\n" }));
     await project.attempt("1", () => undefined);
@@ -122,7 +122,7 @@ describe("maestro diff", () => {
     expect(project.maestro(["diff", "9"])).toMatchObject({ code: 1 });
   });
 
-  it("shows a session that was archived, by its name and as the last one", async () => {
+  test("shows a session that was archived, by its name and as the last one", async () => {
     await oneAttempt();
     expect(project.maestro(["archive"]).code).toBe(0);
     expect(project.maestro(["diff", "1"]).stdout).toContain("+changed by the agent");
@@ -130,7 +130,7 @@ describe("maestro diff", () => {
     expect(project.maestro(["diff", "1", "--session", "nope"])).toMatchObject({ code: 1 });
   });
 
-  it("runs no diff program and no text conversion of the repository's", async () => {
+  test("runs no diff program and no text conversion of the repository's", async () => {
     project.write({ ".gitattributes": "*.ts diff=evil\n* filter=evil\n" });
     for (const key of [
       "diff.external",
@@ -146,7 +146,7 @@ describe("maestro diff", () => {
     expect(Object.keys(filesBelow(project.git.base))).not.toContain("PWNED");
   });
 
-  it("hands every byte to a program, and no control character to a terminal", async () => {
+  test("hands every byte to a program, and no control character to a terminal", async () => {
     project.createSession();
     await project.attempt("1", () =>
       project.write({ a: "\u001b[2J\u001b]0;title\u0007 \u009b31m\n", "b\u001b[2J": "\n" }),
@@ -162,7 +162,7 @@ describe("maestro diff", () => {
     expect(coloured.replaceAll(/\u001b\[\d+m/g, "")).toBe(shown);
   });
 
-  it("works with names of all kinds, binary content and modes", async () => {
+  test("works with names of all kinds, binary content and modes", async () => {
     project.createSession();
     const files = { "ü mlaut.ts": "1\n", 'quo"te': "1\n", "tab\there": "1\n", "bin\u0001": "\0\u0001" };
     await project.attempt("1", () => project.write(files));
@@ -173,7 +173,7 @@ describe("maestro diff", () => {
     expect(json(["diff", "1"]).files).toHaveLength(4);
   });
 
-  it("goes on without the ref as long as the work is there, and refuses when it is gone or another one", async () => {
+  test("goes on without the ref as long as the work is there, and refuses when it is gone or another one", async () => {
     const { base, commit } = await oneAttempt();
     project.git.git("update-ref", ref(1, 1), base);
     expect(project.maestro(["diff", "1"])).toMatchObject({
@@ -200,7 +200,7 @@ describe("maestro diff", () => {
     expect(json(["diff", "1"]).total).toBe(3);
   });
 
-  it("has no content of a run without git, but the names", async () => {
+  test("has no content of a run without git, but the names", async () => {
     await oneAttempt({ unkept: true });
     expect(project.maestro(["diff", "1"])).toMatchObject({
       code: 1,
@@ -209,7 +209,7 @@ describe("maestro diff", () => {
     expect(project.maestro(["diff", "1", "--stat"]).stdout).toContain("  modified  +1 -1  src/a.ts\n");
   });
 
-  it("says why it cannot, outside a repository (exit 3)", async () => {
+  test("says why it cannot, outside a repository (exit 3)", async () => {
     await oneAttempt();
     rmSync(join(project.git.path, ".git"), { recursive: true });
     for (const verb of ["diff", "apply", "revert"]) {
@@ -223,7 +223,7 @@ describe("maestro diff", () => {
     }
   });
 
-  it("is there for an attempt; deciding is not", async () => {
+  test("is there for an attempt; deciding is not", async () => {
     await oneAttempt();
     const env = { MAESTRO_ATTEMPT: "1" };
     expect(project.maestro(["diff", "1"], { env }).code).toBe(0);
@@ -236,7 +236,7 @@ describe("maestro diff", () => {
 });
 
 describe("maestro apply", () => {
-  it("merges the change into the project as it is now, unstaged, and records it", async () => {
+  test("merges the change into the project as it is now, unstaged, and records it", async () => {
     await oneAttempt();
     project.write({ "src/a.ts": lines([18, "changed by the user"]), "mine.ts": "mine\n" });
     project.git.git("add", "mine.ts");
@@ -265,7 +265,7 @@ describe("maestro apply", () => {
     expect(project.maestro(["status", "--conflicts"]).stdout).not.toContain("recorded a file that has changed");
   });
 
-  it("says when it is there already, and then does nothing", async () => {
+  test("says when it is there already, and then does nothing", async () => {
     await oneAttempt();
     project.maestro(["apply", "1"]);
     const seq = project.session.seq;
@@ -276,7 +276,7 @@ describe("maestro apply", () => {
     expect(project.session.seq).toBe(seq);
   });
 
-  it("records work that is there though nobody knew, as after a kill between the two", async () => {
+  test("records work that is there though nobody knew, as after a kill between the two", async () => {
     await oneAttempt();
     project.write({ "src/a.ts": after["src/a.ts"], "src/new.ts": "new\n" });
     rmSync(join(project.path, "src/old.ts"));
@@ -284,7 +284,7 @@ describe("maestro apply", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  it("touches nothing on a conflict, and names the files with reasons (exit 4)", async () => {
+  test("touches nothing on a conflict, and names the files with reasons (exit 4)", async () => {
     await oneAttempt();
     project.write({ "src/a.ts": lines([3, "changed by the user"]), "src/old.ts": "edited\n" });
     const found = project.git.untouchables();
@@ -314,7 +314,7 @@ describe("maestro apply", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  it("brings in what the phase does not own too, because a person asks, and says so", async () => {
+  test("brings in what the phase does not own too, because a person asks, and says so", async () => {
     await oneAttempt({ outside: ["src/new.ts", "src/old.ts"] });
     const { code, stderr, stdout } = project.maestro(["apply", "1"]);
     expect([code, stderr]).toEqual([
@@ -325,7 +325,7 @@ describe("maestro apply", () => {
     expect(project.files()).toEqual(after);
   });
 
-  it("says what is left to decide about a failed phase", async () => {
+  test("says what is left to decide about a failed phase", async () => {
     await oneAttempt();
     const error = { agent: "coder", timestamp: new Date().toISOString(), type: "file_conflict" as const };
     project.record(
@@ -341,7 +341,7 @@ describe("maestro apply", () => {
     );
   });
 
-  it("is refused while an engine runs", async () => {
+  test("is refused while an engine runs", async () => {
     await oneAttempt({ integrated: true });
     const release = claimEngine(project.location);
     try {
@@ -358,7 +358,7 @@ describe("maestro apply", () => {
     expect(project.maestro(["revert", "1"]).code).toBe(0);
   });
 
-  it("has nothing to do for a phase that changed nothing", async () => {
+  test("has nothing to do for a phase that changed nothing", async () => {
     await oneAttempt();
     await project.attempt("1", () => undefined);
     expect(project.maestro(["apply", "2"])).toMatchObject({ code: 0, stdout: "Phase 2 changed nothing\n" });
@@ -369,7 +369,7 @@ describe("maestro apply", () => {
     expect(project.files()).toEqual(before);
   });
 
-  it("applies the work of an archived session, and leaves its record alone", async () => {
+  test("applies the work of an archived session, and leaves its record alone", async () => {
     await oneAttempt();
     project.maestro(["archive"]);
     const archived = filesBelow(join(project.path, ".gemini/state/archive"));
@@ -379,7 +379,7 @@ describe("maestro apply", () => {
     expect(project.maestro(["apply", "1"]).stdout).toBe("Attempt 1 of phase 1 is in the project already\n");
   });
 
-  it("works in a directory of the repository, and refuses what lies outside of it", async () => {
+  test("works in a directory of the repository, and refuses what lies outside of it", async () => {
     project.remove();
     project = new WorkedProject("packages/api");
     project.write({ "a.ts": lines() });
@@ -400,7 +400,7 @@ describe("maestro apply", () => {
     expect(project.git.read("top.ts")).toBe("1\n");
   });
 
-  it("knows files that git ignores and a phase owns", async () => {
+  test("knows files that git ignores and a phase owns", async () => {
     project.write({ ".gitignore": "dist/\n", "dist/made.js": "1\n" });
     project.git.commit();
     project.createSession([{ id: 1, files_modified: ["dist/made.js"] }]);
@@ -413,7 +413,7 @@ describe("maestro apply", () => {
 });
 
 describe("maestro revert", () => {
-  it("takes the change out again; what came later stays", async () => {
+  test("takes the change out again; what came later stays", async () => {
     await oneAttempt({ integrated: true });
     project.write({
       "src/a.ts": lines([3, "changed by the agent"], [18, "changed by the user"]),
@@ -435,7 +435,7 @@ describe("maestro revert", () => {
     expect(project.maestro(["status", "--conflicts"]).stdout).not.toContain("recorded a file that has changed");
   });
 
-  it("touches nothing on a conflict (exit 4)", async () => {
+  test("touches nothing on a conflict (exit 4)", async () => {
     await oneAttempt({ integrated: true });
     project.write({ "src/a.ts": lines([3, "the user went on here"]) });
     const found = project.git.untouchables();
@@ -445,7 +445,7 @@ describe("maestro revert", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  it("is refused when nothing of the phase is in the project", async () => {
+  test("is refused when nothing of the phase is in the project", async () => {
     await oneAttempt();
     const expected = { code: 1, stdout: "" };
     expect(project.maestro(["revert", "1"])).toMatchObject({
@@ -459,7 +459,7 @@ describe("maestro revert", () => {
     expect(project.files()).toEqual(before);
   });
 
-  it("says when it is out already, and records it", async () => {
+  test("says when it is out already, and records it", async () => {
     await oneAttempt({ integrated: true });
     project.write({ "src/a.ts": lines(), "src/old.ts": "old\n" });
     rmSync(join(project.path, "src/new.ts"));
@@ -467,7 +467,7 @@ describe("maestro revert", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  it("works on an archived session", async () => {
+  test("works on an archived session", async () => {
     await oneAttempt({ integrated: true });
     project.maestro(["archive"]);
     expect(json(["revert", "1", "--session", SESSION])).toMatchObject({
@@ -490,7 +490,7 @@ describe("kill -9 (F1)", () => {
   ];
   const late = ["integrate-sync:1", "integrate-end:1", "integrate-record:1"];
 
-  it.each([...points, ...late])(
+  test.each([...points, ...late])(
     "of apply at %s: the next one finishes it, says so, and the session knows",
     async (point) => {
       await oneAttempt();
@@ -510,7 +510,7 @@ describe("kill -9 (F1)", () => {
     },
   );
 
-  it("of revert: a later apply finishes the one and does the other", async () => {
+  test("of revert: a later apply finishes the one and does the other", async () => {
     await oneAttempt({ integrated: true });
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     expect(project.maestro(["revert", "1"], { env }).signal).toBe("SIGKILL");
@@ -521,7 +521,7 @@ describe("kill -9 (F1)", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  it("and the user changed one of its files since: it is undone before anything else happens", async () => {
+  test("and the user changed one of its files since: it is undone before anything else happens", async () => {
     await oneAttempt();
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     project.maestro(["apply", "1"], { env });
@@ -558,7 +558,7 @@ async function endedSession(title: string): Promise<string> {
 }
 
 describe("cleaning", () => {
-  it("archiving removes the worktrees of dead processes and nothing of the user's", async () => {
+  test("archiving removes the worktrees of dead processes and nothing of the user's", async () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     project.git.git("worktree", "add", "-q", join(project.git.base, "users-own"));
@@ -575,7 +575,7 @@ describe("cleaning", () => {
     expect(kept).toEqual(Object.entries(untouched).filter(([name]) => !name.startsWith(".gemini/")));
   });
 
-  it("keeps the work of the last sessions that ended, and of every session that is not this project's to end", async () => {
+  test("keeps the work of the last sessions that ended, and of every session that is not this project's to end", async () => {
     const env = { MAESTRO_KEEP_REFS: "1" };
     const first = await endedSession("First");
     expect(project.maestro(["archive"], { env }).code).toBe(0);
@@ -594,7 +594,7 @@ describe("cleaning", () => {
     expect(keptSessions()).toEqual([third, "elsewhere"].toSorted());
   });
 
-  it("finishes a change that was begun, and archives though that fails", async () => {
+  test("finishes a change that was begun, and archives though that fails", async () => {
     await oneAttempt();
     mkdirSync(join(project.path, ".gemini/state"), { recursive: true });
     writeFileSync(join(project.path, ".gemini/state/integration.json"), "{");
@@ -605,7 +605,7 @@ describe("cleaning", () => {
     );
   });
 
-  it("is no business of a project outside git", async () => {
+  test("is no business of a project outside git", async () => {
     await oneAttempt();
     rmSync(join(project.git.path, ".git"), { recursive: true });
     expect(project.maestro(["archive"])).toMatchObject({ code: 0, stderr: "WARNING: 2 phases were still open\n" });
@@ -620,7 +620,7 @@ describe("maestro doctor", () => {
     return { code: run.code, findings: ours as { level: string; message: string; hint?: string }[] };
   };
 
-  it("says that attempts can be kept apart, and where", () => {
+  test("says that attempts can be kept apart, and where", () => {
     const { code, findings } = isolation();
     expect(code).toBe(0);
     expect(findings).toEqual([
@@ -632,7 +632,7 @@ describe("maestro doctor", () => {
     ]);
   });
 
-  it("or why not", () => {
+  test("or why not", () => {
     project.git.git("config", "core.sparseCheckout", "true");
     expect(isolation()).toMatchObject({
       code: 0,
@@ -644,7 +644,7 @@ describe("maestro doctor", () => {
     });
   });
 
-  it("counts what dead processes left, and removes it when told to", async () => {
+  test("counts what dead processes left, and removes it when told to", async () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     const messages = isolation().findings.map(({ message }) => message);
@@ -665,7 +665,7 @@ describe("maestro doctor", () => {
     expect(isolation().findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
   });
 
-  it("tells of a change that was begun, and finishes it when told to", async () => {
+  test("tells of a change that was begun, and finishes it when told to", async () => {
     await oneAttempt();
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     project.maestro(["apply", "1"], { env });
@@ -691,7 +691,7 @@ describe("maestro doctor", () => {
     project.write({ "src/new.ts": "new\n" });
   };
 
-  it("finishes what a killed engine began, and records it", async () => {
+  test("finishes what a killed engine began, and records it", async () => {
     await begun();
     const { findings } = isolation({}, "--fix");
     expect(findings.map(({ message }) => message)).toContain(
@@ -701,7 +701,7 @@ describe("maestro doctor", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  it("leaves nothing half done of a phase that is skipped, and of a session that is aborted", async () => {
+  test("leaves nothing half done of a phase that is skipped, and of a session that is aborted", async () => {
     await begun();
     const { code, stderr } = project.maestro(["skip", "1"]);
     expect([code, stderr]).toEqual([
@@ -712,7 +712,7 @@ describe("maestro doctor", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  it("does not take what an engine is doing for an accident", async () => {
+  test("does not take what an engine is doing for an accident", async () => {
     await oneAttempt();
     const tree = project.git.git("rev-parse", "HEAD^{tree}");
     const release = claimEngine(project.location);
@@ -738,7 +738,7 @@ describe("maestro doctor", () => {
     ).toContain("Integrating");
   });
 
-  it.each<[what: string, content: () => string, why: string]>([
+  test.each<[what: string, content: () => string, why: string]>([
     ["cannot be read", () => "{", "it is not JSON"],
     [
       "can never be finished",
@@ -765,7 +765,7 @@ describe("maestro doctor", () => {
     ]);
   });
 
-  it("fails on a record that cannot be read, without being told to repair", async () => {
+  test("fails on a record that cannot be read, without being told to repair", async () => {
     await oneAttempt();
     writeFileSync(join(project.path, ".gemini/state/integration.json"), "{");
     const { code, findings } = isolation();

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { withIsolated } from "../support/isolated.ts";
 import { played } from "../support/stand-in.ts";
 
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
 
 describe("attempts that run side by side", () => {
-  it("each work in a worktree of their own, and the project has the work of all eight", async () => {
+  test("each work in a worktree of their own, and the project has the work of all eight", async () => {
     const ids = [1, 2, 3, 4, 5, 6, 7, 8];
     const phases = ids.map((id) =>
       played(
@@ -35,7 +35,7 @@ describe("attempts that run side by side", () => {
     });
   });
 
-  it("may change different places of one file, and both changes are in the project", async () => {
+  test("may change different places of one file, and both changes are in the project", async () => {
     const text = lines(20);
     const phases = [
       played(
@@ -68,7 +68,7 @@ describe("attempts that run side by side", () => {
     });
   });
 
-  it("conflict when they change the same place: one is in the project, the other is kept, nobody is tried again", async () => {
+  test("conflict when they change the same place: one is in the project, the other is kept, nobody is tried again", async () => {
     const phase = (id: string, text: string, pause: number) =>
       played(
         id,

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MaestroError } from "../../src/errors.ts";
 import { apply } from "../../src/session/fold.ts";
 import { positionOf } from "../../src/session/position.ts";
@@ -36,11 +36,11 @@ const forge = (at: number, path: Path, value: unknown) =>
 const escapes = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/;
 
 describe("a journal that somebody else wrote", () => {
-  it("is read whole when nothing is wrong with it", () => {
+  test("is read whole when nothing is wrong with it", () => {
     expect(readForged(journalOf(events)).read).toMatchObject({ state: "open", session: { seq: events.length } });
   });
 
-  it.each(hostileValues.map((value) => [JSON.stringify(value)?.slice(0, 60), value]))(
+  test.each(hostileValues.map((value) => [JSON.stringify(value)?.slice(0, 60), value]))(
     "with %s in any field is refused in one line, or read and drawn",
     (_, value) => {
       for (const [at, path] of fields) {
@@ -52,7 +52,7 @@ describe("a journal that somebody else wrote", () => {
     },
   );
 
-  it("writes nothing outside of its state directory, whatever stands in whichever field", () => {
+  test("writes nothing outside of its state directory, whatever stands in whichever field", () => {
     const before = filesBelow(base);
     for (const [index, [at, path]] of fields.entries()) {
       const value = hostileValues[index % hostileValues.length];
@@ -138,7 +138,7 @@ describe("the commands, on a journal that somebody else wrote", () => {
   ];
   const chosen = names.flatMap((name) => fields.filter(([, path]) => path.at(-1) === name).slice(0, 2));
 
-  it.each(chosen.map(([at, path], index) => [`${events[at]?.type} ${path.join(".")}`, at, path, index] as const))(
+  test.each(chosen.map(([at, path], index) => [`${events[at]?.type} ${path.join(".")}`, at, path, index] as const))(
     "start nothing, print no escapes and say one thing: %s",
     (_, at, path, index) => {
       const project = new Project();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSession, Project, root } from "../support/project.ts";
 
 let project: Project;
@@ -8,7 +8,7 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 describe("the command line", () => {
-  it.each([[[]], [["--help"]], [["session", "--help"]], [["session", "transition", "--help"]]])(
+  test.each([[[]], [["--help"]], [["session", "--help"]], [["session", "transition", "--help"]]])(
     "%j helps, on stdout",
     (args) => {
       const run = project.maestro(args);
@@ -17,7 +17,7 @@ describe("the command line", () => {
     },
   );
 
-  it.each([
+  test.each([
     [["valdate"], "ERROR: unknown command 'valdate' (Did you mean validate?)\n  Usage: maestro [options] [command]\n"],
     [["status", "--jsn"], "ERROR: unknown option '--jsn' (Did you mean --json?)\n  Usage: maestro status [options]\n"],
     [["validate"], "ERROR: missing required argument 'plan'\n  Usage: maestro validate [options] <plan>\n"],
@@ -49,7 +49,7 @@ describe("the command line", () => {
     expect(project.list()).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [["help"], ["--help"]],
     [
       ["help", "guard", "check"],
@@ -69,7 +69,7 @@ describe("the command line", () => {
     expect(project.list()).toEqual([]);
   });
 
-  it("has examples in the help of every command", () => {
+  test("has examples in the help of every command", () => {
     const commandsOf = (words: string[]): string[][] => {
       const { stdout } = project.maestro([...words, "--help"]);
       expect(stdout, words.join(" ")).toContain("Examples:");
@@ -82,7 +82,7 @@ describe("the command line", () => {
     expect(commandsOf([]).length).toBeGreaterThan(20);
   }, 60_000);
 
-  it("says so when the answer cannot be written, and when the directory is gone", () => {
+  test("says so when the answer cannot be written, and when the directory is gone", () => {
     const full = project.run("sh", ["-c", `node "${root}dist/maestro.js" --help > /dev/full`]);
     expect(full).toMatchObject({
       code: 1,
@@ -98,7 +98,7 @@ describe("the command line", () => {
     });
   });
 
-  it("does not wait for a FIFO, wherever it lies", () => {
+  test("does not wait for a FIFO, wherever it lies", () => {
     project.run("mkfifo", [".env"]);
     expect(project.maestro(["status"]).stdout).toBe("No active session\n");
     const run = project.run("sh", [
@@ -108,7 +108,7 @@ describe("the command line", () => {
     expect(run.stdout).toBe("over\n");
   });
 
-  it("reads a FIFO whose writer is already waiting, and process substitution", () => {
+  test("reads a FIFO whose writer is already waiting, and process substitution", () => {
     createSession(project);
     const plan = ".gemini/plans/2026-02-14-task-api-impl-plan.md";
     const command = `node "${root}dist/maestro.js" validate`;
@@ -119,7 +119,7 @@ describe("the command line", () => {
     expect(run.stdout).toBe("0\n0\n0\n");
   });
 
-  it.each([
+  test.each([
     [["validate", "."], "Cannot read the plan .: it is a directory"],
     [["validate", ""], "Cannot read the plan : it has no name"],
     [["handoff", "check", "."], "Cannot read .: it is a directory"],
@@ -127,7 +127,7 @@ describe("the command line", () => {
     expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
   });
 
-  it("tells someone who is too deep in the project where the session is", () => {
+  test("tells someone who is too deep in the project where the session is", () => {
     createSession(project);
     project.write("src/deep/x", "");
     const run = project.maestro(["status"], { cwd: `${project.path}/src/deep` });
@@ -137,11 +137,11 @@ describe("the command line", () => {
     ]);
   });
 
-  it("prints its version", () => {
+  test("prints its version", () => {
     expect(project.maestro(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it.each([
+  test.each([
     ["MAESTRO_STAGGER_DELAY", "x", "must be a non-negative integer (got: x)"],
     ["MAESTRO_MAX_CONCURRENT", "-1", "must be a non-negative integer (got: -1)"],
     ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer (got: 0)"],
@@ -154,7 +154,7 @@ describe("the command line", () => {
     });
   });
 
-  it("is not upset by a reader that has seen enough", () => {
+  test("is not upset by a reader that has seen enough", () => {
     createSession(
       project,
       Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
@@ -166,7 +166,7 @@ describe("the command line", () => {
     expect([run.stdout, run.stderr]).toEqual(["{\n0\n", ""]);
   });
 
-  it("uses colour on a terminal, and none elsewhere or with NO_COLOR", () => {
+  test("uses colour on a terminal, and none elsewhere or with NO_COLOR", () => {
     createSession(project);
     const screen = (before: string) => {
       const command = `${before} TERM=xterm node "${root}dist/maestro.js" status`;
@@ -181,7 +181,7 @@ describe("the command line", () => {
 });
 
 describe("npm start", () => {
-  it("rehearses the example plan on a fresh clone, without an install, in less than 20 s", () => {
+  test("rehearses the example plan on a fresh clone, without an install, in less than 20 s", () => {
     project.run("git", ["clone", "-q", "--no-hardlinks", root, "clone"]);
     for (const name of ["dist", "protocols", "agents", "examples", "package.json"]) {
       project.run("rm", ["-rf", `clone/${name}`]);
@@ -198,7 +198,7 @@ describe("npm start", () => {
 });
 
 describe("doctor", () => {
-  it("finds everything in place, and says where each setting comes from", () => {
+  test("finds everything in place, and says where each setting comes from", () => {
     createSession(project);
     project.write(".env", "MAESTRO_MAX_RETRIES=4\n");
     const run = project.maestro(["doctor", "--json"]);
@@ -213,14 +213,14 @@ describe("doctor", () => {
     expect([bare.code, bare.stdout]).toEqual([0, expect.stringMatching(/\nNothing is broken; \d warnings\.\n$/)]);
   });
 
-  it("says so when an agent is switched off that does not exist", () => {
+  test("says so when an agent is switched off that does not exist", () => {
     const run = project.maestro(["doctor"], { env: { MAESTRO_DISABLED_AGENTS: "codr" } });
     expect(run.stdout).toContain('disables nothing with "codr": it is not in agents/ (did you mean "coder"?)');
   });
 });
 
 describe("disabled agents (E58)", () => {
-  it("may not be used by a plan", () => {
+  test("may not be used by a plan", () => {
     createSession(project);
     const run = project.maestro(["validate", ".gemini/plans/2026-02-14-task-api-impl-plan.md", "--json"], {
       env: { MAESTRO_DISABLED_AGENTS: "tester, Coder" },

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type McpClient, withServer } from "../support/mcp.ts";
 import { isAlive, maestro, until, withProcesses } from "../support/processes.ts";
 import { type Project, planPath, withProject } from "../support/project.ts";
@@ -186,7 +186,7 @@ describe("a dispatch", () => {
       });
     }));
 
-  it("that failed as a whole, or that nobody saw the end of, is told so (C25)", () =>
+  test("that failed as a whole, or that nobody saw the end of, is told so (C25)", () =>
     withProject((project) =>
       withServer(project, async (client) => {
         const file = (path: string, content: string) => project.write(`.gemini/parallel/${path}`, content);

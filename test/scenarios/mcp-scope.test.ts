@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type IsolatedProject, withIsolated } from "../support/isolated.ts";
 import { root } from "../support/project.ts";
 import { played } from "../support/stand-in.ts";
@@ -34,7 +34,7 @@ function withAsking(project: IsolatedProject): { answers: () => Record<string, u
 }
 
 describe("an agent that needs more than its phase owns", () => {
-  it("asks for it in its worktree: what nobody owns is granted and taken over, what another one owns is not", () =>
+  test("asks for it in its worktree: what nobody owns is granted and taken over, what another one owns is not", () =>
     withIsolated({ "README.md": "hello\n" }, [], (project) => {
       const { answers } = withAsking(project);
       const refused = join(project.path, ".bin", "refused");
@@ -77,7 +77,7 @@ describe("an agent that needs more than its phase owns", () => {
       expect(changed.map(({ outside }) => outside)).toEqual([[], []]);
     }));
 
-  it("is refused its work when it does not ask, and the next one is told what was out of scope", () =>
+  test("is refused its work when it does not ask, and the next one is told what was out of scope", () =>
     withIsolated({ "theirs.txt": "old\n" }, [], (project) => {
       const steps = (...more: [string, unknown?][]) => [
         ["prompt"] as [string],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LOCK_FILE } from "../../src/store/lock.ts";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
 import { whileHolding } from "../support/hooks.ts";
@@ -12,7 +12,7 @@ const view = ".gemini/state/active-session.md";
 const addFiles = (path: string) => ({ action: "add_files", phase_id: 1, files: { created: [path] } });
 
 describe("on the wire (F23)", () => {
-  it("survives half lines, garbage and bytes that are no text, and answers what it can", () =>
+  test("survives half lines, garbage and bytes that are no text, and answers what it can", () =>
     withProject((project) =>
       withServer(project, async (client) => {
         const request = JSON.stringify({ jsonrpc: "2.0", id: "split", method: "ping" });
@@ -32,7 +32,7 @@ describe("on the wire (F23)", () => {
       }),
     ));
 
-  it.each([16, 100])("answers a line of %i MB with an error, does not keep it, and goes on", (megabytes) =>
+  test.each([16, 100])("answers a line of %i MB with an error, does not keep it, and goes on", (megabytes) =>
     withProject((project) =>
       withServer(project, async (client) => {
         const reply = client.replyTo(77);
@@ -55,7 +55,7 @@ describe("on the wire (F23)", () => {
     ),
   );
 
-  it("answers many calls of one turn, each with its own answer", () =>
+  test("answers many calls of one turn, each with its own answer", () =>
     withProject(async (project) => {
       createSession(project);
       await withServer(project, async (client) => {
@@ -67,7 +67,7 @@ describe("on the wire (F23)", () => {
       });
     }));
 
-  it("finishes what was asked when its input ends, and is gone within a second, with the view drawn", () =>
+  test("finishes what was asked when its input ends, and is gone within a second, with the view drawn", () =>
     withProject(async (project) => {
       createSession(project);
       const client = new McpClient(project);
@@ -81,7 +81,7 @@ describe("on the wire (F23)", () => {
       expect(project.list(".gemini/state")).toEqual(["active-session.md", "archive", "progress.jsonl"]);
     }));
 
-  it.each([
+  test.each([
     ["at once", 0],
     ["when it has been trying to draw the view for a while", 600],
   ])("is gone within a second though somebody holds the lock: %s", (_, pauseMs) =>
@@ -103,7 +103,7 @@ describe("on the wire (F23)", () => {
     }),
   );
 
-  it("ends when its input does, when it is told to, and quietly when nobody reads its answers", () =>
+  test("ends when its input does, when it is told to, and quietly when nobody reads its answers", () =>
     withProject(async (project) => {
       const idle = new McpClient(project);
       expect(await idle.end()).toMatchObject({ code: 0 });
@@ -119,7 +119,7 @@ describe("on the wire (F23)", () => {
       expect([idle.stderr, told.stderr, deaf.stderr]).toEqual(["", "", ""]);
     }));
 
-  it("draws the view on SIGTERM", () =>
+  test("draws the view on SIGTERM", () =>
     withProject(async (project) => {
       createSession(project);
       const client = new McpClient(project);
@@ -131,7 +131,7 @@ describe("on the wire (F23)", () => {
 });
 
 describe("sixteen servers with twenty changes each, and the command line (F9, P2)", () => {
-  it(
+  test(
     "lose nothing, and leave a gapless journal",
     () =>
       withProject(async (project) => {
@@ -180,7 +180,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       write: await client.call("maestro_session_write", { action: "set_mode", execution_mode: "parallel" }),
     }));
 
-  it("is told as such when its journal is broken, and the bytes are kept", () =>
+  test("is told as such when its journal is broken, and the bytes are kept", () =>
     withProject(async (project) => {
       createSession(project);
       project.maestro(["session", "note", "one"]);
@@ -195,7 +195,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       expect(project.read(journal)).toBe(broken);
     }));
 
-  it("is told as such when there is only a broken view", () =>
+  test("is told as such when there is only a broken view", () =>
     withProject(async (project) => {
       project.write(view, "---\nsession_id: [\n---\n");
       const { read } = await readings(project);
@@ -203,7 +203,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       expect(project.read(view)).toBe("---\nsession_id: [\n---\n");
     }));
 
-  it("is rebuilt when only its view is broken, and the user is told", () =>
+  test("is rebuilt when only its view is broken, and the user is told", () =>
     withProject(async (project) => {
       createSession(project);
       project.write(view, "---\nsession_id: [\n---\n");
@@ -214,7 +214,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       expect(project.list(".gemini/state").filter((file) => file.includes(".corrupt-"))).toHaveLength(1);
     }));
 
-  it("does not end the server when its directory is a file, or gone", () =>
+  test("does not end the server when its directory is a file, or gone", () =>
     withProject(async (project) => {
       project.write(".gemini", "a file");
       await withServer(project, async (client) => {
@@ -233,7 +233,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
 });
 
 describe("a session of 5,000 phases", () => {
-  it("never makes an answer over 8 KB, and pages through all of it", () =>
+  test("never makes an answer over 8 KB, and pages through all of it", () =>
     withProject(async (project) => {
       const long = "A title that is as long as titles are in plans that people write. ".repeat(3);
       const phases = Array.from({ length: 5000 }, (_, at) => ({

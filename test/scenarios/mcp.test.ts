@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { withServer } from "../support/mcp.ts";
 import { createSession, type Project, planPath, planText, withProject } from "../support/project.ts";
 
@@ -44,7 +44,7 @@ function inSession<T>(
 }
 
 describe("the server", () => {
-  it("offers the six tools of the design documents and one for decisions (X259, X260, X263, X264, X268, X270, X277, X279)", () =>
+  test("offers the six tools of the design documents and one for decisions (X259, X260, X263, X264, X268, X270, X277, X279)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         const { tools } = (await client.request("tools/list")).result;
@@ -84,7 +84,7 @@ describe("the server", () => {
       }),
     ));
 
-  it("puts nothing into the context of every agent but its tools", () =>
+  test("puts nothing into the context of every agent but its tools", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         const { serverInfo, capabilities, instructions } = (
@@ -98,7 +98,7 @@ describe("the server", () => {
       }),
     ));
 
-  it("creates nothing by reading, and says what is missing (X261)", () =>
+  test("creates nothing by reading, and says what is missing (X261)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         expect(await client.ok("maestro_session_read")).toEqual({ exists: false });
@@ -132,7 +132,7 @@ describe("the server", () => {
       }),
     ));
 
-  it.each([
+  test.each([
     [
       "relative",
       (project: Project) => ({ env: { MAESTRO_STATE_DIR: "state/of it" }, at: `${project.path}/state/of it` }),
@@ -176,7 +176,7 @@ describe("the server", () => {
     }),
   );
 
-  it("follows settings that change while it lives, and names a bad one", () =>
+  test("follows settings that change while it lives, and names a bad one", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         project.write(".env", "MAESTRO_STATE_DIR=one\nMAESTRO_MAX_RETRIES=7\n");
@@ -192,7 +192,7 @@ describe("the server", () => {
       }),
     ));
 
-  it("offers a dispatched specialist only what it may use, and lets it speak for itself alone", () =>
+  test("offers a dispatched specialist only what it may use, and lets it speak for itself alone", () =>
     inSession(async (_, project) => {
       const env = { MAESTRO_AGENT: "coder", MAESTRO_PHASE: "1", MAESTRO_ATTEMPT: "1", MAESTRO_SESSION: "x" };
       await withServer(
@@ -232,7 +232,7 @@ describe("the server", () => {
 });
 
 describe("maestro_session_write", () => {
-  it("creates a session from a plan in the call, or from a file (X263, K139)", () =>
+  test("creates a session from a plan in the call, or from a file (X263, K139)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         const create = { action: "create", task: "A task API", plan_content: two, plan_filename: name };
@@ -269,7 +269,7 @@ describe("maestro_session_write", () => {
       }),
     ));
 
-  it("refuses an invalid plan with all that is wrong with it, and writes nothing (X271, X272, X273, X274, X275)", () =>
+  test("refuses an invalid plan with all that is wrong with it, and writes nothing (X271, X272, X273, X274, X275)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         const broken = planText([
@@ -290,7 +290,7 @@ describe("maestro_session_write", () => {
       }),
     ));
 
-  it("does not create a session from what is no plan of the project (T12)", () =>
+  test("does not create a session from what is no plan of the project (T12)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         project.write(`${plans}/${name}`, two);
@@ -320,7 +320,7 @@ describe("maestro_session_write", () => {
       }),
     ));
 
-  it("takes the plan that is there already with the very same bytes", () =>
+  test("takes the plan that is there already with the very same bytes", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         project.write(`${plans}/${name}`, two);
@@ -329,7 +329,7 @@ describe("maestro_session_write", () => {
       }),
     ));
 
-  it("moves phases by the one table, and tells what follows (X264, K142, K143, K149)", () =>
+  test("moves phases by the one table, and tells what follows (X264, K142, K143, K149)", () =>
     inSession(async (client) => {
       const move = (phase_id: number | string, phase_status: string, over = {}) => ({
         action: "update_phase",
@@ -378,7 +378,7 @@ describe("maestro_session_write", () => {
       );
     }));
 
-  it("completes no phase whose validation commands have not passed, unless the user accepts it (K143)", () =>
+  test("completes no phase whose validation commands have not passed, unless the user accepts it (K143)", () =>
     withProject(async (project) => {
       createSession(project, [{ id: 1, validation: ["false"] }]);
       await withServer(project, async (client) => {
@@ -391,7 +391,7 @@ describe("maestro_session_write", () => {
       });
     }));
 
-  it("skips, and tries again beyond the limit, only when the user said so (K145, K146, K150)", () =>
+  test("skips, and tries again beyond the limit, only when the user said so (K145, K146, K150)", () =>
     inSession(
       async (client) => {
         const move = (phase_status: string, over = {}) =>
@@ -416,7 +416,7 @@ describe("maestro_session_write", () => {
       { env: { MAESTRO_MAX_RETRIES: "0" } },
     ));
 
-  it("records files and errors, of the project only, without secrets (K154, K157, K158)", () =>
+  test("records files and errors, of the project only, without secrets (K154, K157, K158)", () =>
     inSession(async (client, project) => {
       const created = ["./src/../src/a.ts", `${project.path}/lib/../src//b.ts`];
       const files = { created, deleted: ["old.ts"] };
@@ -470,7 +470,7 @@ describe("maestro_session_write", () => {
       expect(refused.message).toContain('"error.type" must be one of validation, timeout');
     }));
 
-  it("chooses the mode once, and answers a stale revision with a conflict (T12)", () =>
+  test("chooses the mode once, and answers a stale revision with a conflict (T12)", () =>
     inSession(async (client) => {
       const mode = (execution_mode: string, over = {}) => ({ action: "set_mode", execution_mode, ...over });
       const stale = await client.refused("maestro_session_write", mode("parallel", { expected_revision: 7 }));
@@ -483,7 +483,7 @@ describe("maestro_session_write", () => {
       expect((await client.ok("maestro_session_read")).revision).toBe(2);
     }));
 
-  it.each([
+  test.each([
     ["true", { archived: expect.objectContaining({ session: ".gemini/state/archive/2026-02-14-task-api.md" }) }],
     [
       "false",
@@ -517,7 +517,7 @@ describe("maestro_session_write", () => {
 });
 
 describe("maestro_progress", () => {
-  it("appends to the journal, and moves nothing (X268, X269)", () =>
+  test("appends to the journal, and moves nothing (X268, X269)", () =>
     inSession(async (client, project) => {
       await client.ok("maestro_session_write", { action: "update_phase", phase_id: 1, phase_status: "in_progress" });
       const note = { action: "report", phase_id: 1, agent: "coder", status: "completed", message: "tests written" };
@@ -558,7 +558,7 @@ describe("maestro_progress", () => {
 });
 
 describe("maestro_validate_plan", () => {
-  it("tells whether it is a plan, and what carrying it out would look like (X270, X276)", () =>
+  test("tells whether it is a plan, and what carrying it out would look like (X270, X276)", () =>
     inProject((project) =>
       withServer(
         project,
@@ -597,7 +597,7 @@ describe("maestro_validate_plan", () => {
 });
 
 describe("maestro_context_chain", () => {
-  it("gives what the journal knows, in dependency order, and names what is missing (X279, X280, X281, C34)", () =>
+  test("gives what the journal knows, in dependency order, and names what is missing (X279, X280, X281, C34)", () =>
     inSession(
       async (client) => {
         for (const phase_id of [1, 2]) {
@@ -627,7 +627,7 @@ describe("maestro_context_chain", () => {
       { plan: planText([{ id: 1 }, { id: 2 }, { id: 3, blocked_by: [2, 1] }]) },
     ));
 
-  it("falls back to the newest results of the phase's agent (X280)", () =>
+  test("falls back to the newest results of the phase's agent (X280)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         project.write("plan.md", planText([{ id: 1 }, { id: 2, agent: "tester" }, { id: 3, blocked_by: [1, 2] }]));

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSession, Project, root } from "../support/project.ts";
 
 let project: Project;
@@ -15,7 +15,7 @@ const tree = () => project.run("find", [".", "-printf", "%p %y %m %s %T@\n"]).st
 describe("ensure-workspace.sh", () => {
   const directories = ["parallel", "plans", "plans/archive", "state", "state/archive"];
 
-  it.each([
+  test.each([
     [[], ".gemini"],
     [["custom"], "custom"],
     [["a/b/c"], "a/b/c"],
@@ -27,19 +27,19 @@ describe("ensure-workspace.sh", () => {
     for (const directory of directories) expect(project.exists(join(stateDir, directory)), directory).toBe(true);
   });
 
-  it("changes nothing the second time, not even a time stamp (A8)", () => {
+  test("changes nothing the second time, not even a time stamp (A8)", () => {
     project.script("ensure-workspace.sh");
     const before = tree();
     expect(project.script("ensure-workspace.sh")).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
     expect(tree()).toEqual(before);
   });
 
-  it("takes its default from nobody: MAESTRO_STATE_DIR is for those who call it (A2)", () => {
+  test("takes its default from nobody: MAESTRO_STATE_DIR is for those who call it (A2)", () => {
     project.script("ensure-workspace.sh", [], { env: { MAESTRO_STATE_DIR: "other" } });
     expect(project.list()).toContain(".gemini");
   });
 
-  it.each([
+  test.each([
     ["/abs", "ERROR: STATE_DIR must be a relative path within the project (got: /abs)"],
     ["../up", "ERROR: STATE_DIR must not contain path traversal components (got: ../up)"],
     ["a/../b", "ERROR: STATE_DIR must not contain path traversal components (got: a/../b)"],
@@ -54,7 +54,7 @@ describe("ensure-workspace.sh", () => {
     expect(project.list()).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["the directory itself", ".gemini", ".gemini", ".gemini"],
     ["the directory, named with a slash", ".gemini", ".gemini/", ".gemini/"],
     ["a parent", "link", "link/state-dir", "link/state-dir"],
@@ -69,7 +69,7 @@ describe("ensure-workspace.sh", () => {
     expect(project.list("elsewhere")).toEqual([]);
   });
 
-  it("says which directory it could not make, and why (A15, A17)", () => {
+  test("says which directory it could not make, and why (A15, A17)", () => {
     project.write(".gemini", "a file in the way");
     const run = project.script("ensure-workspace.sh");
     expect(run.code).toBe(1);
@@ -79,7 +79,7 @@ describe("ensure-workspace.sh", () => {
     expect(project.read(".gemini")).toBe("a file in the way");
   });
 
-  it("says which directory it cannot write, also as root: a read-only file system (A16, A17)", (context) => {
+  test("says which directory it cannot write, also as root: a read-only file system (A16, A17)", (context) => {
     project.script("ensure-workspace.sh");
     const script = `mount -t tmpfs -o mode=700 none .gemini/plans/archive && mount -o remount,ro .gemini/plans/archive && "${root}scripts/ensure-workspace.sh"`;
     const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
@@ -88,7 +88,7 @@ describe("ensure-workspace.sh", () => {
     expect(run.stderr).toContain("read-only file system (EROFS)");
   });
 
-  it("says which directory it cannot write to a user without the right (A16)", (context) => {
+  test("says which directory it cannot write to a user without the right (A16)", (context) => {
     project.script("ensure-workspace.sh");
     chmodSync(project.path, 0o755);
     for (const path of [".gemini", ".gemini/state", ".gemini/state/archive"])
@@ -105,7 +105,7 @@ describe("ensure-workspace.sh", () => {
 });
 
 describe("read-state.sh", () => {
-  it("prints the bytes as they are, ignored or not (B20, B21, B26)", () => {
+  test("prints the bytes as they are, ignored or not (B20, B21, B26)", () => {
     const bytes = Buffer.from([0, 1, 2, 255, 254, 10, 13, 10, 0xef, 0xbb, 0xbf]);
     project.write(".gemini/state/x.bin", bytes);
     project.write(".gitignore", ".gemini/\n");
@@ -116,7 +116,7 @@ describe("read-state.sh", () => {
     expect([status, stdout]).toEqual([0, bytes]);
   });
 
-  it("prints ten megabytes through a pipe without losing one", () => {
+  test("prints ten megabytes through a pipe without losing one", () => {
     const bytes = Buffer.alloc(10_000_000, "0123456789abcdef");
     project.write("big", bytes);
     const { stdout } = spawnSync("sh", ["-c", `"${root}scripts/read-state.sh" big | cat`], {
@@ -126,7 +126,7 @@ describe("read-state.sh", () => {
     expect(stdout.equals(bytes)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ["/etc/hostname", "ERROR: Path must be relative (got: /etc/hostname)"],
     ["../x", "ERROR: Path traversal not allowed (got: ../x)"],
     ["a/../../x", "ERROR: Path traversal not allowed (got: a/../../x)"],
@@ -143,13 +143,13 @@ describe("read-state.sh", () => {
     });
   });
 
-  it("says how it is used when the argument is missing (B25)", () => {
+  test("says how it is used when the argument is missing (B25)", () => {
     const run = project.script("read-state.sh");
     expect(run.code).toBe(2);
     expect(run.stderr).toContain("missing required argument 'path'");
   });
 
-  it("does not follow a link out of the project (B28)", () => {
+  test("does not follow a link out of the project (B28)", () => {
     symlinkSync("/etc/hostname", join(project.path, "link"));
     const run = project.script("read-state.sh", ["link"]);
     expect([run.code, run.stdout]).toEqual([1, ""]);
@@ -157,7 +157,7 @@ describe("read-state.sh", () => {
 });
 
 describe("write-state.sh", () => {
-  it("writes what it is given, verbatim, into directories it makes (C29, C32, C37)", () => {
+  test("writes what it is given, verbatim, into directories it makes (C29, C32, C37)", () => {
     const content = "---\nkey: \"value\" # comment\n---\n`code` $HOME !event \\n 'quotes'\r\nno newline at the end";
     expect(project.script("write-state.sh", [".gemini/state/deep/x.md"], { input: content })).toEqual({
       code: 0,
@@ -169,7 +169,7 @@ describe("write-state.sh", () => {
     expect(project.list(".gemini/state/deep")).toEqual(["x.md"]);
   });
 
-  it("keeps the old content when its input cannot be read (C36)", () => {
+  test("keeps the old content when its input cannot be read (C36)", () => {
     project.write("file", "old");
     const run = project.run("sh", ["-c", `"${root}scripts/write-state.sh" file < .`]);
     expect([run.code, run.stderr, project.read("file")]).toEqual([
@@ -179,7 +179,7 @@ describe("write-state.sh", () => {
     ]);
   });
 
-  it("keeps the old content when its input is closed (C36)", () => {
+  test("keeps the old content when its input is closed (C36)", () => {
     project.write("file", "old");
     const run = project.run("sh", ["-c", `"${root}scripts/write-state.sh" file <&-`]);
     expect([run.code, run.stderr, project.read("file")]).toEqual([
@@ -189,7 +189,7 @@ describe("write-state.sh", () => {
     ]);
   });
 
-  it("leaves the journal to Maestro", () => {
+  test("leaves the journal to Maestro", () => {
     createSession(project);
     const journal = project.read(".gemini/state/progress.jsonl");
     const run = project.script("write-state.sh", [".gemini/state/progress.jsonl"], { input: "x" });
@@ -200,12 +200,12 @@ describe("write-state.sh", () => {
     expect(project.read(".gemini/state/progress.jsonl")).toBe(journal);
   });
 
-  it("writes an empty file from empty input", () => {
+  test("writes an empty file from empty input", () => {
     project.script("write-state.sh", ["empty"], { input: "" });
     expect(project.read("empty")).toBe("");
   });
 
-  it.each([
+  test.each([
     ["/tmp/x", "ERROR: Path must be relative (got: /tmp/x)"],
     ["../x", "ERROR: Path traversal not allowed (got: ../x)"],
   ])("refuses %s and writes nothing (C30, C31)", (path, message) => {
@@ -218,7 +218,7 @@ describe("write-state.sh", () => {
     expect(project.list()).toEqual([]);
   });
 
-  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     "leaves the old content and no litter when %s comes while it waits (C34, C36)",
     async (signal) => {
       project.write("file", "old");
@@ -233,7 +233,7 @@ describe("write-state.sh", () => {
     },
   );
 
-  it("shows readers the old or the new content, never a part (C35)", async () => {
+  test("shows readers the old or the new content, never a part (C35)", async () => {
     const [a, b] = ["a".repeat(300_000), "b".repeat(300_000)];
     project.write("file", a);
     const reader = project.start(process.execPath, [
@@ -251,7 +251,7 @@ describe("write-state.sh", () => {
     expect(said).toMatch(/\n0 bad of \d{2,}/);
   });
 
-  it("keeps the old content and cleans up when the disk is full (F5, P11)", (context) => {
+  test("keeps the old content and cleans up when the disk is full (F5, P11)", (context) => {
     mkdirSync(join(project.path, "disk"));
     const script = `mount -t tmpfs -o size=64k none disk && echo old > disk/file && head -c 500000 /dev/zero | "${root}scripts/write-state.sh" disk/file; echo "code $?"; cat disk/file; ls -A disk`;
     const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
@@ -262,7 +262,7 @@ describe("write-state.sh", () => {
 });
 
 describe("read-active-session.sh", () => {
-  it("says so when there is none, also in an empty directory (D39, D40)", () => {
+  test("says so when there is none, also in an empty directory (D39, D40)", () => {
     expect(project.script("read-active-session.sh")).toEqual({
       code: 0,
       signal: null,
@@ -272,20 +272,20 @@ describe("read-active-session.sh", () => {
     expect(project.list()).toEqual([]);
   });
 
-  it("prints the file as it lies there, whatever it says, and leaves it alone (D39)", () => {
+  test("prints the file as it lies there, whatever it says, and leaves it alone (D39)", () => {
     project.write(".gemini/state/active-session.md", "hello\n");
     expect(project.script("read-active-session.sh")).toEqual({ code: 0, signal: null, stdout: "hello\n", stderr: "" });
     expect(project.list(".gemini/state")).toEqual(["active-session.md"]);
   });
 
-  it("prints the document of the session (D39)", () => {
+  test("prints the document of the session (D39)", () => {
     createSession(project);
     const { code, stdout } = project.script("read-active-session.sh");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^---\nsession_id: "2026-02-14-task-api"\n/);
   });
 
-  it.each([
+  test.each([
     ["relative", "custom/state"],
     ["absolute", "/elsewhere"],
   ])("finds a %s state directory by the chain of settings (D41, D42, J126)", (_what, where) => {
@@ -318,11 +318,11 @@ describe("validate-agent-permissions.sh (I116-I122)", () => {
     writeFileSync(path, readFileSync(path, "utf8").replace(from, to));
   };
 
-  it("is silent and exits 0 for the agents that come with Maestro", () => {
+  test("is silent and exits 0 for the agents that come with Maestro", () => {
     expect(project.script("validate-agent-permissions.sh")).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
   });
 
-  it("names every violation and exits with their number", () => {
+  test("names every violation and exits with their number", () => {
     const env = extension();
     edit("architect", /tools:\n/, "tools:\n  - write_file\n  - run_shell_command\n");
     edit("coder", /tools:\n/, "tools:\n  - make_coffee\n");
@@ -341,7 +341,7 @@ describe("validate-agent-permissions.sh (I116-I122)", () => {
 });
 
 describe("every launcher", () => {
-  it("works through a link, from a directory with spaces", () => {
+  test("works through a link, from a directory with spaces", () => {
     mkdirSync(join(project.path, "a b"));
     symlinkSync(join(root, "scripts/read-state.sh"), join(project.path, "a b", "rs"));
     project.write("a b/file", "content");
@@ -353,7 +353,7 @@ describe("every launcher", () => {
 });
 
 describe("sync-version.js (I112-I114)", () => {
-  it("copies the version, keeps the rest, and is wired to npm version", () => {
+  test("copies the version, keeps the rest, and is wired to npm version", () => {
     cpSync(join(root, "scripts/sync-version.js"), join(project.path, "scripts/sync-version.js"));
     project.write("package.json", '{"version":"1.2.3"}');
     project.write("gemini-extension.json", '{"name":"maestro","version":"0.0.1","x":[1]}');

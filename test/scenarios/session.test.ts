@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSession, Project, planPath, planText } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
@@ -25,7 +25,7 @@ const report = (over: Record<string, string> = {}) => {
 };
 
 describe("creating a session", () => {
-  it("takes its id from the plan's name, and every phase is pending (J128, J129, K137, K139)", () => {
+  test("takes its id from the plan's name, and every phase is pending (J128, J129, K137, K139)", () => {
     createSession(project);
     expect(status(project)).toMatchObject({
       exists: true,
@@ -43,13 +43,13 @@ describe("creating a session", () => {
     });
   });
 
-  it("takes its id from the title and the date when the name says nothing", () => {
+  test("takes its id from the title and the date when the name says nothing", () => {
     project.write("my plan.md", planText([{ id: 1 }], "Süße API – v2!"));
     const { stdout } = project.maestro(["session", "create", "my plan.md", "--json"]);
     expect(JSON.parse(stdout).session_id).toBe(`${new Date().toISOString().slice(0, 10)}-suße-api-v2`);
   });
 
-  it("is refused while there is one, and changes nothing (K138)", () => {
+  test("is refused while there is one, and changes nothing (K138)", () => {
     createSession(project);
     const before = project.read(".gemini/state/progress.jsonl");
     const run = project.maestro(["session", "create", planPath]);
@@ -60,7 +60,7 @@ describe("creating a session", () => {
     expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
   });
 
-  it("is refused for a plan that is not valid, and makes nothing", () => {
+  test("is refused for a plan that is not valid, and makes nothing", () => {
     project.write(
       "plan.md",
       planText([
@@ -74,13 +74,13 @@ describe("creating a session", () => {
     expect(project.list()).toEqual(["plan.md"]);
   });
 
-  it("records a preset execution mode, and none when it is to be asked (E55, J135)", () => {
+  test("records a preset execution mode, and none when it is to be asked (E55, J135)", () => {
     project.write("plan.md", planText([{ id: 1 }]));
     project.maestro(["session", "create", "plan.md"], { env: { MAESTRO_EXECUTION_MODE: "sequential" } });
     expect(status(project).execution_mode).toBe("sequential");
   });
 
-  it("keeps state in the project, in the documented layout, never in the extension (J124, J125)", () => {
+  test("keeps state in the project, in the documented layout, never in the extension (J124, J125)", () => {
     createSession(project);
     expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
   });
@@ -89,7 +89,7 @@ describe("creating a session", () => {
 describe("moving phases", () => {
   beforeEach(() => createSession(project));
 
-  it("follows the table to the end (K142-K145, K151-K153)", () => {
+  test("follows the table to the end (K142-K145, K151-K153)", () => {
     expect(move("1", "in_progress").stdout).toBe("Phase 1 is in progress\n");
     move("1", "failed");
     move("1", "in_progress");
@@ -102,7 +102,7 @@ describe("moving phases", () => {
     });
   });
 
-  it.each([
+  test.each([
     [["1", "completed"], "Cannot move phase 1 from pending to completed"],
     [["1", "pending"], "Cannot move phase 1 from pending to pending"],
     [["2", "in_progress"], "Cannot move phase 2 from pending to in_progress: it waits for phase 1"],
@@ -120,7 +120,7 @@ describe("moving phases", () => {
     expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
   });
 
-  it("counts retries across processes and leaves the rest to a person (K150, K151)", () => {
+  test("counts retries across processes and leaves the rest to a person (K150, K151)", () => {
     move("1", "in_progress");
     for (let retry = 0; retry < 2; retry++) {
       move("1", "failed");
@@ -132,7 +132,7 @@ describe("moving phases", () => {
     expect(status(project).phases[0].retry_count).toBe(3);
   });
 
-  it("ends the session when a failed phase is aborted (K148)", () => {
+  test("ends the session when a failed phase is aborted (K148)", () => {
     move("1", "in_progress");
     move("1", "failed");
     expect(move("1", "aborted", "--user-decision").code).toBe(0);
@@ -146,7 +146,7 @@ describe("moving phases", () => {
     expect(status(project).status).toBe("failed");
   });
 
-  it("records a hand-off: files, context, tokens (K154-K156)", () => {
+  test("records a hand-off: files, context, tokens (K154-K156)", () => {
     project.write("src/a.ts", "export {};\n");
     move("1", "in_progress");
     const stats = { models: { m: { tokens: { prompt: 100, candidates: 20, cached: 40 } } } };
@@ -173,7 +173,7 @@ describe("moving phases", () => {
     expect(project.read(".gemini/state/active-session.md")).toContain("### Agent Output\nMade it.");
   });
 
-  it("records why a phase failed, from the reason or from what the agent left (K157)", () => {
+  test("records why a phase failed, from the reason or from what the agent left (K157)", () => {
     move("1", "in_progress");
     move("1", "failed", "--reason", "the build broke");
     move("1", "in_progress");
@@ -187,7 +187,7 @@ describe("moving phases", () => {
     expect(project.maestro(["status"]).stdout).toContain("failed: The agent handed over: quota");
   });
 
-  it("needs a Downstream Context only where a phase waits for it (C6)", () => {
+  test("needs a Downstream Context only where a phase waits for it (C6)", () => {
     const bare = report().split("## Downstream")[0] as string;
     move("1", "in_progress");
     expect(
@@ -200,7 +200,7 @@ describe("moving phases", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["a report that says failure", report({ Status: "failure" }), "it says failure"],
     ["a report without a status", report({ Status: "success | partial | failure" }), "it lacks status"],
     ["no report", "All done!", "it lacks task_report"],
@@ -215,7 +215,7 @@ describe("moving phases", () => {
 describe("errors and files", () => {
   beforeEach(() => createSession(project));
 
-  it("are appended, with everything the documents ask for (K154, K157-K159)", () => {
+  test("are appended, with everything the documents ask for (K154, K157-K159)", () => {
     expect(project.maestro(["session", "error", "1", "Build failed", "--type", "validation"]).code).toBe(0);
     project.maestro([
       "session",
@@ -249,7 +249,7 @@ describe("errors and files", () => {
     expect(status(project).errors).toHaveLength(2);
   });
 
-  it.each([
+  test.each([
     [["session", "error", "1", "x", "--type", "bad-luck"], "Allowed choices are validation, timeout"],
     [["session", "error", "7", "x"], 'has no phase "7"'],
     [["session", "files", "1"], "No files given"],
@@ -264,14 +264,14 @@ describe("errors and files", () => {
 });
 
 describe("notes", () => {
-  it("are kept in the order they came, without terminal escapes", () => {
+  test("are kept in the order they came, without terminal escapes", () => {
     createSession(project);
     project.maestro(["session", "note", "first \u001b[31mred\u001b[0m", "--phase", "1"]);
     project.maestro(["session", "note", "second"]);
     expect(status(project).notes).toMatchObject([{ text: "first red", phase: "1" }, { text: "second" }]);
   });
 
-  it("need a session and something to say", () => {
+  test("need a session and something to say", () => {
     expect(project.maestro(["session", "note", "x"]).stderr).toContain("There is no active session");
     createSession(project);
     expect(project.maestro(["session", "note", "  "]).code).toBe(2);
@@ -304,7 +304,7 @@ describe("completing and archiving (L160-L164)", () => {
     ["2026-02-14-task-api-design.md", "2026-02-14-task-api-impl-plan.md"],
   ];
 
-  it("archive moves the session and both documents, and nothing stays behind", () => {
+  test("archive moves the session and both documents, and nothing stays behind", () => {
     finishAll();
     const run = project.maestro(["archive"]);
     expect(run.stdout).toMatch(/^Archived session 2026-02-14-task-api \(completed\)\n/);
@@ -318,7 +318,7 @@ describe("completing and archiving (L160-L164)", () => {
     );
   });
 
-  it("complete archives by itself, or asks when that is switched off (L161)", () => {
+  test("complete archives by itself, or asks when that is switched off (L161)", () => {
     expect(project.maestro(["session", "complete"]).stderr).toContain("2 phases are open: 1 (pending), 2 (pending)");
     finishAll();
     const asked = project.maestro(["session", "complete", "--summary", "Done."], {
@@ -330,7 +330,7 @@ describe("completing and archiving (L160-L164)", () => {
     expect(archived()).toEqual(allArchived);
   });
 
-  it("archive keeps the real status of a session that is not done (C21, L164)", () => {
+  test("archive keeps the real status of a session that is not done (C21, L164)", () => {
     move("1", "in_progress");
     move("1", "failed");
     move("1", "aborted", "--user-decision");
@@ -338,7 +338,7 @@ describe("completing and archiving (L160-L164)", () => {
     expect(project.read(".gemini/state/archive/2026-02-14-task-api.md")).toContain('status: "failed"');
   });
 
-  it("archive never overwrites: the same plan again gets another name", () => {
+  test("archive never overwrites: the same plan again gets another name", () => {
     finishAll();
     project.maestro(["archive"]);
     project.write(planPath, planText([{ id: 1 }]));
@@ -358,7 +358,7 @@ describe("completing and archiving (L160-L164)", () => {
     ]);
   });
 
-  it("archive leaves a plan that lies elsewhere where it is", () => {
+  test("archive leaves a plan that lies elsewhere where it is", () => {
     project.maestro(["archive"]);
     project.write("docs/plan.md", planText([{ id: 1 }]));
     project.maestro(["session", "create", "docs/plan.md"]);
@@ -366,7 +366,7 @@ describe("completing and archiving (L160-L164)", () => {
     expect(project.exists("docs/plan.md")).toBe(true);
   });
 
-  it("archive says so when there is nothing to put away", () => {
+  test("archive says so when there is nothing to put away", () => {
     project.maestro(["archive"]);
     expect(project.maestro(["archive"])).toMatchObject({
       code: 1,
@@ -377,7 +377,7 @@ describe("completing and archiving (L160-L164)", () => {
 });
 
 describe("revising the plan (L166)", () => {
-  it("writes -v2, keeps what was done, and puts the old plan aside as superseded", () => {
+  test("writes -v2, keeps what was done, and puts the old plan aside as superseded", () => {
     createSession(project);
     move("1", "in_progress");
     move("1", "completed");
@@ -400,7 +400,7 @@ describe("revising the plan (L166)", () => {
     expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
   });
 
-  it("takes a -v2 that the user wrote himself as it is, and refuses a completed session", () => {
+  test("takes a -v2 that the user wrote himself as it is, and refuses a completed session", () => {
     createSession(project);
     const next = ".gemini/plans/2026-02-14-task-api-impl-plan-v2.md";
     project.write(next, planText([{ id: 1 }]));
@@ -415,7 +415,7 @@ describe("revising the plan (L166)", () => {
     );
   });
 
-  it.each(["a larger file", "a directory"])(
+  test.each(["a larger file", "a directory"])(
     "leaves %s that has the next name alone, and takes the one after",
     (what) => {
       createSession(project);
@@ -432,7 +432,7 @@ describe("revising the plan (L166)", () => {
     },
   );
 
-  it("is refused when it would lose a phase that was begun", () => {
+  test("is refused when it would lose a phase that was begun", () => {
     createSession(project);
     move("1", "in_progress");
     project.write("new.md", planText([{ id: 2 }]));
@@ -446,7 +446,7 @@ describe("revising the plan (L166)", () => {
 describe("conflicts (L169)", () => {
   const conflicts = () => JSON.parse(project.maestro(["status", "--json", "--conflicts"]).stdout).conflicts;
 
-  it("finds files of unfinished and finished phases that changed, and a changed plan", () => {
+  test("finds files of unfinished and finished phases that changed, and a changed plan", () => {
     project.write("src/old.ts", "1");
     createSession(project, [
       { id: 1, files_created: ["src/a.ts"] },
@@ -469,7 +469,7 @@ describe("conflicts (L169)", () => {
     expect(stdout).toContain("Phase 1 recorded a file that has changed since: src/a.ts");
   });
 
-  it("does not follow what an agent claims out of the project (T7)", () => {
+  test("does not follow what an agent claims out of the project (T7)", () => {
     createSession(project);
     move("1", "in_progress");
     project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], {
@@ -481,7 +481,7 @@ describe("conflicts (L169)", () => {
 });
 
 describe("in a project without a session", () => {
-  it.each([
+  test.each([
     [["session", "transition", "1", "in_progress"]],
     [["session", "note", "x"]],
     [["session", "mode", "parallel"]],
@@ -494,7 +494,7 @@ describe("in a project without a session", () => {
     expect(project.list()).toEqual([]);
   });
 
-  it("status says so, for people and for programs", () => {
+  test("status says so, for people and for programs", () => {
     expect(project.maestro(["status"])).toMatchObject({ code: 0, stdout: "No active session\n", stderr: "" });
     expect(status(project)).toEqual({ exists: false });
     expect(project.list()).toEqual([]);
@@ -502,7 +502,7 @@ describe("in a project without a session", () => {
 });
 
 describe("the resume position (L167)", () => {
-  it("is the last completed phase, what comes next, and what failed", () => {
+  test("is the last completed phase, what comes next, and what failed", () => {
     createSession(project, [{ id: 1 }, { id: 2 }, { id: 3, blocked_by: [1, 2] }]);
     move("1", "in_progress");
     move("1", "completed");

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { manifest } from "../../src/store/workspace.ts";
 import { hook, hookInput, hookPath, startHook } from "../support/hooks.ts";
 import { maestroPath, Project, planText, type Run } from "../support/project.ts";
@@ -19,20 +19,20 @@ function within10s(args: string[], env: Record<string, string>, input = ""): Run
 describe.runIf(existsSync("/proc/self"))("a state directory where the system makes none (A15)", () => {
   const env = { MAESTRO_STATE_DIR: "/proc/maestro/state" };
 
-  it("is an error with its reason, at once", () => {
+  test("is an error with its reason, at once", () => {
     const { code, stderr } = within10s([maestroPath, "workspace"], env);
     expect(code).toBe(1);
     expect(stderr).toContain("ERROR: Failed to create directory: /proc/maestro/state\n  Reason: ");
     expect(stderr).toContain("(ENOENT)");
   });
 
-  it("holds up no conversation", () => {
+  test("holds up no conversation", () => {
     const run = within10s([hookPath, "SessionStart"], env, hookInput(project, "SessionStart"));
     expect([run.code, run.stderr]).toEqual([0, expect.stringContaining("Failed to create directory: /proc/maestro")]);
     expect(JSON.parse(run.stdout)).toEqual({ continue: true });
   });
 
-  it("holds up no installation of policies", () => {
+  test("holds up no installation of policies", () => {
     const run = within10s([maestroPath, "agents", "install-policies"], { HOME: "/proc/maestro" });
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Cannot use the policy directory /proc/")]);
   });
@@ -48,7 +48,7 @@ describe("a session in a git repository", () => {
     project.maestro(["session", "create", ".gemini/plans/2026-02-14-x-impl-plan.md"]);
   };
 
-  it("is not committed, stashed or cleaned with the work, whatever the project ignores; its plans are", () => {
+  test("is not committed, stashed or cleaned with the work, whatever the project ignores; its plans are", () => {
     prepare();
     project.write(".gemini/parallel/batch/prompts/coder.txt", "");
     git("add", "-A");
@@ -64,7 +64,7 @@ describe("a session in a git repository", () => {
     expect(project.maestro(["session", "note", "here"]).code).toBe(0);
   });
 
-  it("is kept from commands that take also what is ignored", () => {
+  test("is kept from commands that take also what is ignored", () => {
     const command = "git stash --all";
     const input = { tool_name: "run_shell_command", tool_input: { command } };
     const judged = () => [
@@ -77,7 +77,7 @@ describe("a session in a git repository", () => {
     expect(judged()).toEqual([1, "deny"]);
   });
 
-  it("does not wait for an ignore file that is none", () => {
+  test("does not wait for an ignore file that is none", () => {
     git("init", "-q");
     project.maestro(["workspace"]);
     project.run("mkfifo", [".gemini/state/.gitignore"]);
@@ -87,7 +87,7 @@ describe("a session in a git repository", () => {
     expect([run.code, run.stderr]).toEqual([0, ""]);
   });
 
-  it("leaves an ignore file of the user's as it is", () => {
+  test("leaves an ignore file of the user's as it is", () => {
     git("init", "-q");
     project.maestro(["workspace"]);
     project.write(".gemini/state/.gitignore", "mine\n");
@@ -98,7 +98,7 @@ describe("a session in a git repository", () => {
 });
 
 describe("a state directory that begins with ~", () => {
-  it.each([
+  test.each([
     ["~/.x", "workspace"],
     ["~", "workspace"],
     ["~somebody/x", "workspace"],
@@ -113,7 +113,7 @@ describe("a state directory that begins with ~", () => {
     expect(project.list()).toEqual(["plan.md"]);
   });
 
-  it("is not used by a hook either, even if somebody has made it", async () => {
+  test("is not used by a hook either, even if somebody has made it", async () => {
     for (const path of manifest) mkdirSync(join(project.path, "~", ...path), { recursive: true });
     const env = { MAESTRO_STATE_DIR: "~" };
     const { reply, stderr } = await startHook(project, "SessionStart", {
@@ -124,14 +124,14 @@ describe("a state directory that begins with ~", () => {
   });
 });
 
-it("an absolute state directory is made with all that is missing above it, for its owner alone", () => {
+test("an absolute state directory is made with all that is missing above it, for its owner alone", () => {
   const directory = join(project.path, "a/b/../c/state");
   expect(project.maestro(["workspace"], { env: { MAESTRO_STATE_DIR: directory } }).code).toBe(0);
   expect(project.exists("a/c/state/plans/archive")).toBe(true);
   expect(statSync(join(project.path, "a/c")).mode & 0o777).toBe(0o700);
 });
 
-it("a file where the state directory should be is named with the reason (A15)", () => {
+test("a file where the state directory should be is named with the reason (A15)", () => {
   project.write("taken", "");
   const directory = join(project.path, "taken");
   const { code, stderr } = project.maestro(["workspace"], { env: { MAESTRO_STATE_DIR: directory } });

@@ -2,7 +2,7 @@
 
 import { chmodSync } from "node:fs";
 import { delimiter } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { baselineRules } from "../../src/agents/baseline.ts";
 import { withIsolated } from "../support/isolated.ts";
 import { type Project, planPath, root, withProject } from "../support/project.ts";
@@ -21,7 +21,7 @@ function install(project: Project): void {
 const environmentOf = (agent: StandIn) => agent.notes("environment")[0]?.values ?? {};
 
 describe("a program of the project that is called like the runtime", () => {
-  it.each(["", ".", "bin", `${delimiter}/usr/bin`])("is not started through the PATH entry %j", (entry) =>
+  test.each(["", ".", "bin", `${delimiter}/usr/bin`])("is not started through the PATH entry %j", (entry) =>
     withProject((project) => {
       prepare(project, [played(1, [])]);
       for (const path of ["gemini", "bin/gemini"]) {
@@ -36,7 +36,7 @@ describe("a program of the project that is called like the runtime", () => {
     }),
   );
 
-  it("is on the PATH of no agent, validation or setup", () => {
+  test("is on the PATH of no agent, validation or setup", () => {
     const show = (file: string) => `printf '%s' "$PATH" >"$HOME/${file}"`;
     return withIsolated({}, [played(1, unseen, { validation: [show("validation")] })], (project) => {
       project.write(".home/here", "");
@@ -54,7 +54,7 @@ describe("a program of the project that is called like the runtime", () => {
 });
 
 describe("the variables of an agent", () => {
-  it("are the user's own, whatever env files lie in its worktree", () => {
+  test("are the user's own, whatever env files lie in its worktree", () => {
     const committed = "GEMINI_API_KEY=theirs\nX_BASE_URL=http://evil\nNODE_OPTIONS=--require=./x\nPORT=1\n";
     return withIsolated({ ".env": committed }, [played(1, unseen), played(2, unseen)], (project) => {
       project.write(".gemini/.env", "export GEMINI_SYSTEM_MD=./evil.md\n");
@@ -85,7 +85,7 @@ describe("the variables of an agent", () => {
     });
   });
 
-  it("are pinned before an agent that still runs can write an env file", () =>
+  test("are pinned before an agent that still runs can write an env file", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, []), played(2, unseen, { blocked_by: [1] })]);
       const run = project.maestro(["run", planPath, ...quick], { env: agent.env() });
@@ -93,7 +93,7 @@ describe("the variables of an agent", () => {
       expect(environmentOf(agent)).toMatchObject({ NODE_OPTIONS: "", GOOGLE_GEMINI_BASE_URL: "", BASH_ENV: "" });
     }));
 
-  it("are not guessed: beside an env file that nobody can read to its end, no agent starts", () =>
+  test("are not guessed: beside an env file that nobody can read to its end, no agent starts", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, unseen)]);
       project.write(".gemini/.env", `${"#".repeat(1024 * 1024)}\nGEMINI_MODEL=x\n`);
@@ -103,7 +103,7 @@ describe("the variables of an agent", () => {
       expect(agent.notes()).toEqual([]);
     }));
 
-  it("are the same in a dispatch", () =>
+  test("are the same in a dispatch", () =>
     withProject((project) => {
       const agent = prepare(project, []);
       project.write("batch/prompts/coder.txt", 'Work.\nPLAY {"*":[["environment"]]}\n');
@@ -118,7 +118,7 @@ describe("the variables of an agent", () => {
 });
 
 describe("the baseline", () => {
-  it("is handed to agents of every tier, by a run and by a dispatch, above the user's own policies", () =>
+  test("is handed to agents of every tier, by a run and by a dispatch, above the user's own policies", () =>
     withProject((project) => {
       const copy: Steps = [["command", ["sh", "-c", "cp .gemini/parallel/*/results/policy-*.toml .bin"]]];
       const agent = prepare(project, [played(1, copy), played(2, [], { agent: "architect" })]);
@@ -144,7 +144,7 @@ describe("the baseline", () => {
 });
 
 describe("before agents run", () => {
-  it("the consent text says that the project is not trusted, and that no guard is there", () =>
+  test("the consent text says that the project is not trusted, and that no guard is there", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, [])]);
       const run = project.maestro(["run", planPath], { env: agent.env({ MAESTRO_EXECUTION_MODE: "ask" }) });
@@ -153,7 +153,7 @@ describe("before agents run", () => {
       expect(run.stderr.split(notTrusted)).toHaveLength(2);
     }));
 
-  it("the same is said when the mode is preset, and again at a resume", () =>
+  test("the same is said when the mode is preset, and again at a resume", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, [["exit", 1]])]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -167,7 +167,7 @@ describe("before agents run", () => {
       }
     }));
 
-  it("nothing is said of a project that is trusted, with the extension in place", () =>
+  test("nothing is said of a project that is trusted, with the extension in place", () =>
     withProject((project) => {
       install(project);
       project.write(".home/.gemini/trustedFolders.json", `{ // mine\n "${project.path}": "TRUST_FOLDER" }`);
@@ -178,7 +178,7 @@ describe("before agents run", () => {
       expect(environmentOf(agent).GEMINI_CLI_TRUST_WORKSPACE).toBeUndefined();
     }));
 
-  it.each([
+  test.each([
     [
       "extensions/extension-enablement.json",
       (home: string) => ({ maestro: { overrides: [`!${home}/*`] } }),

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   contextOf,
   delegated,
@@ -41,7 +41,7 @@ const phaseOf = (project: Project) => phasesOf(project)[0];
 const verify = (project: Project, ...args: string[]) => project.maestro(["verify", "1", ...args]);
 
 describe("maestro verify", () => {
-  it("completes the phase when every command passes, and the next one is ready (K143)", () => {
+  test("completes the phase when every command passes, and the next one is ready (K143)", () => {
     const project = reported("echo one > ran", "test -f ran");
     const run = verify(project);
     expect([run.code, run.stderr]).toEqual([0, ""]);
@@ -52,7 +52,7 @@ describe("maestro verify", () => {
     expect(project.list(".gemini/state").filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  it("fails the phase at the first command that fails, with what it printed, and leaves the retry to the TechLead", () => {
+  test("fails the phase at the first command that fails, with what it printed, and leaves the retry to the TechLead", () => {
     const project = reported("true", "echo broken >&2; exit 3", "touch never");
     const run = verify(project);
     expect([run.code, run.stderr]).toEqual([1, ""]);
@@ -69,7 +69,7 @@ describe("maestro verify", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["true", 0, { phase: "1", validation: "pass", status: "completed", detail: "$ true: passed" }],
     ["exit 7", 1, { phase: "1", validation: "fail", status: "failed", detail: "$ exit 7\nexit code 7" }],
   ])("answers with --json for programs: %s", (command, code, answer) => {
@@ -77,7 +77,7 @@ describe("maestro verify", () => {
     expect([run.code, JSON.parse(run.stdout)]).toEqual([code, answer]);
   });
 
-  it("fails a command that takes too long, with all it has started", async () => {
+  test("fails a command that takes too long, with all it has started", async () => {
     const project = reported("sleep 60 & sleep 60");
     const run = verify(project, "--validation-timeout", "1s");
     expect(run.code).toBe(1);
@@ -86,7 +86,7 @@ describe("maestro verify", () => {
     await allGone(project);
   });
 
-  it("takes secrets out of what it records and prints", () => {
+  test("takes secrets out of what it records and prints", () => {
     const project = reported("echo token=hunter2-hunter2-99; false");
     const run = project.maestro(["verify", "1"], { env: { DEPLOY_TOKEN: "hunter2-hunter2-99" } });
     expect(run.stdout).toContain("[redacted]");
@@ -96,7 +96,7 @@ describe("maestro verify", () => {
     expect(JSON.stringify(recorded)).not.toContain("hunter2-hunter2-99");
   });
 
-  it("is what the hook asks for", () => {
+  test("is what the hook asks for", () => {
     const project = planned(["true"]);
     const said = contextOf(handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report()));
     const command = /run them now: (.*)$/.exec(said)?.[1] ?? "";
@@ -115,14 +115,14 @@ describe("maestro verify refuses, and changes nothing,", () => {
   }
   const command = "touch ran";
 
-  it("without a session", () => {
+  test("without a session", () => {
     const project = new Project();
     shelf.keep(project);
     refuses(project, 1, /There is no active session/);
     expect(project.list()).toEqual([]);
   });
 
-  it("a phase that has not been started, one that is done, and one that does not exist", () => {
+  test("a phase that has not been started, one that is done, and one that does not exist", () => {
     const project = planned([command]);
     refuses(project, 1, /Phase 1 is pending: there is nothing to verify\n.*Delegate it first/);
     refuses(project, 1, /no phase "9"\n.*Its phases are 1, 2/, {}, "9");
@@ -133,19 +133,19 @@ describe("maestro verify refuses, and changes nothing,", () => {
     refuses(project, 1, /Phase 1 is completed: there is nothing to verify/);
   });
 
-  it("a phase that nobody has reported yet", () => {
+  test("a phase that nobody has reported yet", () => {
     const project = planned([command]);
     delegated(project, "coder", "Phase: 1");
     refuses(project, 1, /Phase 1 has no report of success yet\n.*its report is recorded when its agent comes back/);
   });
 
-  it("a phase whose agent reported failure", () => {
+  test("a phase whose agent reported failure", () => {
     const project = planned([command]);
     handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report({ status: "failure" }));
     refuses(project, 1, /Phase 1 is failed: there is nothing to verify\n.*Delegate it first/);
   });
 
-  it("a phase that is being worked on again: the report of the attempt before proves nothing", () => {
+  test("a phase that is being worked on again: the report of the attempt before proves nothing", () => {
     const project = reported("test -f fixed && touch ran");
     expect(verify(project).code).toBe(1);
     delegated(project, "coder", "Phase: 1");
@@ -153,13 +153,13 @@ describe("maestro verify refuses, and changes nothing,", () => {
     refuses(project, 1, /Phase 1 has no report of success yet/);
   });
 
-  it("a phase without validation commands", () => {
+  test("a phase without validation commands", () => {
     const project = planned([]);
     delegated(project, "coder", "Phase: 1");
     refuses(project, 2, /Phase 1 has no validation commands in the plan/);
   });
 
-  it("inside an attempt, and while an engine runs the session", async () => {
+  test("inside an attempt, and while an engine runs the session", async () => {
     const project = reported(command);
     refuses(project, 3, /already an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
     await whileHolding(project, ".engine", () =>
@@ -169,7 +169,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
 });
 
 describe("maestro verify, interrupted", () => {
-  it.each([
+  test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("by %s leaves the phase as it was, and nothing running", async (signal, code) => {

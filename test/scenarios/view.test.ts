@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSession, Project, planText } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
@@ -24,7 +24,7 @@ const phase1 = /(id: 1\n.*\n {4}status: )"pending"/;
 describe("an edit of the view", () => {
   beforeEach(() => createSession(project));
 
-  it("is a plain write, adopted by the next reader when it is legal (C20)", () => {
+  test("is a plain write, adopted by the next reader when it is legal (C20)", () => {
     expect(edit(phase1, '$1"in_progress"')).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
     const run = project.maestro(["status", "--json"]);
     expect(run.stderr).toBe("");
@@ -36,13 +36,13 @@ describe("an edit of the view", () => {
     expect(kept("corrupt")).toEqual([]);
   });
 
-  it("is adopted before another change is judged, so neither is lost", () => {
+  test("is adopted before another change is judged, so neither is lost", () => {
     edit(phase1, '$1"in_progress"');
     expect(project.maestro(["session", "transition", "1", "completed"]).stderr).toBe("");
     expect(status(project).phases[0].status).toBe("completed");
   });
 
-  it.each([
+  test.each([
     ["an illegal move", phase1, '$1"completed"', "Cannot move phase 1 from pending to completed"],
     ["a skip, which only a person may decide", phase1, '$1"skipped"', "only a person may decide"],
     ["another session's id", /session_id: ".*"/, 'session_id: "2026-02-14-other"', "session_id cannot be changed"],
@@ -65,7 +65,7 @@ describe("an edit of the view", () => {
     expect(project.read(join(".gemini/state", kept("corrupt")[0] as string))).toBe(edited);
   });
 
-  it("may close a phase and start the next at once", () => {
+  test("may close a phase and start the next at once", () => {
     project.maestro(["session", "transition", "1", "in_progress"]);
     const text = project
       .read(view)
@@ -80,7 +80,7 @@ describe("an edit of the view", () => {
     });
   });
 
-  it("may add files, errors, context, tokens and a first execution mode", () => {
+  test("may add files, errors, context, tokens and a first execution mode", () => {
     edit("execution_mode: null", "execution_mode: parallel");
     edit("files_created: []", 'files_created: ["a.ts"]');
     edit(
@@ -99,7 +99,7 @@ describe("an edit of the view", () => {
     });
   });
 
-  it("says what its editor changed, not what happened since (no retry that nobody asked for)", () => {
+  test("says what its editor changed, not what happened since (no retry that nobody asked for)", () => {
     project.maestro(["session", "transition", "1", "in_progress"]);
     const seen = project.read(view);
     project.maestro(["session", "transition", "1", "failed"]);
@@ -113,7 +113,7 @@ describe("an edit of the view", () => {
     });
   });
 
-  it("may close the last phase and the session at once", () => {
+  test("may close the last phase and the session at once", () => {
     project.maestro(["session", "transition", "2", "skipped", "--user-decision"]);
     project.maestro(["session", "transition", "1", "in_progress"]);
     const text = project
@@ -127,13 +127,13 @@ describe("an edit of the view", () => {
     });
   });
 
-  it("keeps a copy of what follows from the moves and cannot be set", () => {
+  test("keeps a copy of what follows from the moves and cannot be set", () => {
     edit("current_phase: 1", "current_phase: 2");
     expect(project.maestro(["status"]).stderr).toContain("a copy is kept");
     expect(kept("edited")).toHaveLength(1);
   });
 
-  it("keeps a copy of text that the rendering does not have", () => {
+  test("keeps a copy of text that the rendering does not have", () => {
     edit("### Agent Output\n", "### Agent Output\nMy own words about it.\n");
     const run = project.maestro(["status"]);
     expect(run.stderr).toContain("holds text of its own");
@@ -141,14 +141,14 @@ describe("an edit of the view", () => {
     expect(project.read(join(".gemini/state", kept("edited")[0] as string))).toContain("My own words about it.");
   });
 
-  it("that changes nothing but white space is quietly drawn anew", () => {
+  test("that changes nothing but white space is quietly drawn anew", () => {
     const before = project.read(view);
     project.write(view, before.replaceAll("\n", "\r\n"));
     expect(project.maestro(["status"]).stderr).toBe("");
     expect(project.read(view)).toBe(before);
   });
 
-  it.each(["deleted", "a directory", "a link", "a FIFO", "a sparse gigabyte"])(
+  test.each(["deleted", "a directory", "a link", "a FIFO", "a sparse gigabyte"])(
     "that leaves it %s is repaired, and nothing outside is touched",
     (what) => {
       const before = project.read(view);
@@ -168,7 +168,7 @@ describe("an edit of the view", () => {
 });
 
 describe("a session whose journal is gone", () => {
-  it.each(["deleted", "emptied"])("(%s) is taken over from its view, and the user is told what that costs", (how) => {
+  test.each(["deleted", "emptied"])("(%s) is taken over from its view, and the user is told what that costs", (how) => {
     createSession(project);
     project.maestro(["session", "transition", "1", "in_progress"]);
     if (how === "deleted") project.run("rm", [".gemini/state/progress.jsonl"]);
@@ -184,7 +184,7 @@ describe("a view without a journal", () => {
   const template = (over = "") =>
     `---\nsession_id: "2026-02-14-old"\ncreated: "2026-02-14T22:58:00Z"\nupdated: "2026-02-14T22:58:00Z"\nstatus: "in_progress"\ncurrent_phase: 2\ntotal_phases: 2\nphases:\n  - {id: 1, name: One, status: completed, agents: [coder]}\n  - {id: 2, name: Two, status: in_progress, agents: [tester], blocked_by: [1]}\n${over}---\n\n# Old Orchestration Log\n`;
 
-  it("is taken over as a whole by the next reader", () => {
+  test("is taken over as a whole by the next reader", () => {
     project.script("write-state.sh", [view], { input: template() });
     expect(status(project)).toMatchObject({
       session_id: "2026-02-14-old",
@@ -195,7 +195,7 @@ describe("a view without a journal", () => {
     expect(project.maestro(["archive"]).stdout).toContain("2026-02-14-old (completed)");
   });
 
-  it("forbids creating another session (K138)", () => {
+  test("forbids creating another session (K138)", () => {
     project.write(view, template());
     project.write("plan.md", planText([{ id: 1 }]));
     expect(project.maestro(["session", "create", "plan.md"]).stderr).toContain(
@@ -203,7 +203,7 @@ describe("a view without a journal", () => {
     );
   });
 
-  it.each([
+  test.each([
     ["garbage", "garbage"],
     ["nothing", ""],
     ["a NUL-filled file", "\0".repeat(1000)],
@@ -230,7 +230,7 @@ describe("a view without a journal", () => {
     });
   });
 
-  it("that is broken is set aside by doctor --fix, and work goes on", () => {
+  test("that is broken is set aside by doctor --fix, and work goes on", () => {
     project.write(view, "garbage");
     expect(project.maestro(["doctor"]).code).toBe(3);
     expect(project.maestro(["doctor", "--fix"]).stdout).toContain("Set aside .gemini/state/active-session.md");

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan, moved } from "../../../test/support/session.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { locateState } from "../../store/location.ts";
@@ -94,7 +94,7 @@ async function ask(
 }
 
 describe("maestro_request_scope", () => {
-  it("grants what nobody owns, and records it with the reason", async () => {
+  test("grants what nobody owns, and records it with the reason", async () => {
     expect(await ask({ paths: ["src/b.ts", "docs/"], reason: "b.ts is imported" })).toEqual({
       isError: false,
       body: { granted: true, paths: ["src/b.ts", "docs/"], revision: 4 },
@@ -104,7 +104,7 @@ describe("maestro_request_scope", () => {
     ]);
   });
 
-  it("refuses what an open phase owns, says whose it is and what to do, and records that too", async () => {
+  test("refuses what an open phase owns, says whose it is and what to do, and records that too", async () => {
     expect(await ask({ paths: ["src/b.ts", "test/a.test.ts"], reason: "a test is wrong" })).toEqual({
       isError: false,
       body: {
@@ -119,7 +119,7 @@ describe("maestro_request_scope", () => {
     expect(requests()).toMatchObject([{ granted: false, owner: "2", paths: ["src/b.ts", "test/a.test.ts"] }]);
   });
 
-  it("works in a worktree on the project's session, and takes its absolute paths", async () => {
+  test("works in a worktree on the project's session, and takes its absolute paths", async () => {
     const there = { cwd: worktree, env: { MAESTRO_STATE_DIR: state() } };
     const paths = [join(worktree, "src/b.ts"), `${worktree}//docs/./x/`];
     expect((await ask({ paths, reason: "why" }, there)).body).toMatchObject({
@@ -129,7 +129,7 @@ describe("maestro_request_scope", () => {
     expect(requests()).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ["the state directory, by its name in the project", ".gemini/state/progress.jsonl"],
     ["a place elsewhere", "/etc/passwd"],
     ["a glob", "src/**"],
@@ -138,7 +138,7 @@ describe("maestro_request_scope", () => {
     expect((await ask({ paths: [path], reason: "why" }, there)).body).toMatchObject({ granted: false, owner: null });
   });
 
-  it.each<[string, object, SessionEvent[] | undefined, string, RegExp]>([
+  test.each<[string, object, SessionEvent[] | undefined, string, RegExp]>([
     [
       "another session",
       { MAESTRO_SESSION: "old" },
@@ -174,7 +174,7 @@ describe("maestro_request_scope", () => {
     if (events?.length !== 0) expect(requests()).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [{ reason: "why" }, 'Missing "paths"'],
     [{ paths: [], reason: "why" }, "must name at least one path"],
     [{ paths: Array.from({ length: 51 }, (_, at) => `f${at}`), reason: "why" }, "more than 50 paths"],
@@ -188,7 +188,7 @@ describe("maestro_request_scope", () => {
     expect(requests()).toEqual([]);
   });
 
-  it("is not there for a TechLead", async () => {
+  test("is not there for a TechLead", async () => {
     const { body } = await ask({ paths: ["a"], reason: "why" }, { env: { MAESTRO_AGENT: "" } });
     expect(body).toMatchObject({ error: "unknown_tool" });
   });
