@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withDirectory } from "../src/disk/contained.ts";
 import type { SessionEvent } from "../src/session/events.ts";
-import { withDirectory } from "../src/store/contained.ts";
 import { Journal } from "../src/store/journal.ts";
 import { JOURNAL_FILE } from "../src/store/journal-file.ts";
 import { encodeChange, journalStart } from "../src/store/record.ts";

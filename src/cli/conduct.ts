@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { randomHex } from "../disk/durable.ts";
 import { isAncestor } from "../engine/ancestors.ts";
 import { Engine, type EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
@@ -21,7 +22,6 @@ import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { openBatch, policyPath } from "../store/batch.ts";
 import { delegationsElsewhere } from "../store/delegations.ts";
-import { randomHex } from "../store/durable.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";
 import { JournalWatch } from "../store/journal-watch.ts";
 import { foreignState } from "../store/location.ts";

@@ -1,6 +1,7 @@
 // maestro guard check: what the guard says to a command, or to many tool calls, one JSON object a line.
 
 import { resolve } from "node:path";
+import { realPath } from "../disk/real-path.ts";
 import { MaestroError } from "../errors.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import type { Ground } from "../guard/ground.ts";
@@ -9,7 +10,6 @@ import type { Verdict } from "../guard/verdict.ts";
 import { programRoot } from "../program-root.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { hasSession } from "../store/journal-file.ts";
-import { realPath } from "../store/real-path.ts";
 import { plainJson } from "../text.ts";
 import { type Io, printJson } from "./io.ts";
 

@@ -3,8 +3,8 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
+import { readFrom } from "../disk/durable.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { readFrom } from "../store/durable.ts";
 import type { Io } from "./io.ts";
 
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;

@@ -4,10 +4,10 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type InstalledPolicy, type Standing, standingOf, userPolicies } from "../agents/policies.ts";
+import { Directory } from "../disk/contained.ts";
+import { readRegular, replaceDurably } from "../disk/durable.ts";
+import { makeDirectories } from "../disk/make-directories.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { Directory } from "../store/contained.ts";
-import { readRegular, replaceDurably } from "../store/durable.ts";
-import { makeDirectories } from "../store/make-directories.ts";
 import { type Io, printJson } from "./io.ts";
 
 interface Options {

@@ -1,6 +1,7 @@
 // maestro session ...: the operations of a session for scripts and tests; the same ones, with the same rules, as the MCP tools.
 
 import { normalizeAgentName } from "../agents/names.ts";
+import { pathFault, withoutDetours } from "../disk/contained.ts";
 import { MaestroError } from "../errors.ts";
 import { errorTypes } from "../handoff/error-type.ts";
 import { decideMode, decideNote } from "../session/decide.ts";
@@ -8,7 +9,6 @@ import { executionModes, phaseStatuses } from "../session/event-parts.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { moveByReport } from "../session/report-move.ts";
 import { hasDependents, type Session } from "../session/session.ts";
-import { pathFault, withoutDetours } from "../store/contained.ts";
 import { addError, addFiles, changeSession, createSession, movePhase, revisePlan } from "../store/operations.ts";
 import { stripControls } from "../text.ts";
 import { approvePlan, redactorOf, settingsOf, withStore } from "./context.ts";

@@ -1,5 +1,6 @@
 // maestro verify <phase>: runs the validation commands of a phase that was delegated natively, and records what came of them.
 
+import { randomHex } from "../disk/durable.ts";
 import { startValidation, type ValidationResult } from "../engine/validation.ts";
 import { MaestroError, signalCodes } from "../errors.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
@@ -7,7 +8,6 @@ import { requirePhase, requireSession } from "../session/decide.ts";
 import { decideValidated } from "../session/decide-attempt.ts";
 import { awaitsIntegration, hasReported, type SessionPhase } from "../session/session.ts";
 import { openBatch } from "../store/batch.ts";
-import { randomHex } from "../store/durable.ts";
 import { claimEngine } from "../store/engine-lock.ts";
 import { hashFiles } from "../store/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";

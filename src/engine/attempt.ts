@@ -2,6 +2,7 @@
 
 import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
+import { randomHex } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
 import { buildPrompt } from "../prompt/build.ts";
@@ -10,7 +11,6 @@ import { requirePhase, requireSession } from "../session/decide.ts";
 import { decideStart, nextAttempt, type Rules } from "../session/decide-attempt.ts";
 import { hasDependents, type SessionPhase } from "../session/session.ts";
 import { MAX_STDOUT_BYTES } from "../store/batch.ts";
-import { randomHex } from "../store/durable.ts";
 import { hashFiles } from "../store/project-files.ts";
 import type { Update } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";

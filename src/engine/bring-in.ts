@@ -1,12 +1,12 @@
 // Brings the project's files from one tree to another, all of it or nothing, whatever happens on the way: what is to happen is written down
 // first, and whoever comes after a killed process finishes it. The caller holds the engine's lock.
 
+import { crashPoint } from "../disk/fault.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { carryOut, finish } from "../git/apply.ts";
 import { type ApplyPlan, planApply } from "../git/apply-plan.ts";
 import { missingObjects } from "../git/objects.ts";
 import type { Repository } from "../git/repository.ts";
-import { crashPoint } from "../store/fault.ts";
 import {
   describeIntent,
   type Intent,

@@ -1,10 +1,10 @@
 // Outside git: which of the links that changed lead out of the project. The link is read, never followed.
 
 import { readlinkSync } from "node:fs";
+import { withDirectory } from "../disk/contained.ts";
 import { errno, MaestroError } from "../errors.ts";
 import { type LinkOutside, leadsOut } from "../git/links.ts";
 import type { FileChange } from "../session/events.ts";
-import { withDirectory } from "../store/contained.ts";
 import type { Listing } from "./listing.ts";
 
 const FILE_TYPE = 0o170000n;

@@ -2,10 +2,10 @@
 // read and no link followed; every directory is opened from the one above it.
 
 import { type BigIntStats, type Dirent, lstatSync, opendirSync } from "node:fs";
+import { Directory, ioError } from "../disk/contained.ts";
 import { errno, MaestroError } from "../errors.ts";
 import { turns } from "../git/pause.ts";
 import type { FileChange } from "../session/events.ts";
-import { Directory, ioError } from "../store/contained.ts";
 
 export interface Listing {
   /** Files and links by their path, relative to the root. */

@@ -3,10 +3,10 @@
 // writes over what it did not expect; the user's index is not touched.
 
 import { linkSync, readlinkSync, rmdirSync, symlinkSync } from "node:fs";
+import { type Directory, ioError } from "../disk/contained.ts";
+import { sweepTemporaries } from "../disk/durable.ts";
+import { crashPoint } from "../disk/fault.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { type Directory, ioError } from "../store/contained.ts";
-import { sweepTemporaries } from "../store/durable.ts";
-import { crashPoint } from "../store/fault.ts";
 import { type ApplyPlan, type ApplyStep, planApply } from "./apply-plan.ts";
 import { isUntouched, lookAt, type Seen, splitPath } from "./disk-state.ts";
 import { turns } from "./pause.ts";

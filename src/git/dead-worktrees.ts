@@ -1,6 +1,6 @@
 // Worktrees whose processes are gone, for somebody who only wants to know of them.
 
-import { judge } from "../store/identity.ts";
+import { judge } from "../disk/identity.ts";
 import type { Repository } from "./repository.ts";
 import { inPlace, markedNames, markerTime, readMarker } from "./worktree-marker.ts";
 

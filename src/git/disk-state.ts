@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, readlinkSync, readSync, type Stats } from "node:fs";
-import type { Directory } from "../store/contained.ts";
+import type { Directory } from "../disk/contained.ts";
 import type { ApplyStep, FileState } from "./apply-plan.ts";
 import { turns } from "./pause.ts";
 import { type ProjectWalk, walking } from "./project-walk.ts";

@@ -2,8 +2,8 @@
 
 import { existsSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withParent } from "../store/contained.ts";
-import { newTemporaryName, readRegular } from "../store/durable.ts";
+import { withParent } from "../disk/contained.ts";
+import { newTemporaryName, readRegular } from "../disk/durable.ts";
 import { dependencyNames } from "./dependency-names.ts";
 import { isBelow, rawNames, toRaw } from "./names.ts";
 import { END_OF_OPTIONS } from "./object-id.ts";

@@ -4,8 +4,8 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Directory } from "../store/contained.ts";
-import { readRegular, replaceDurably } from "../store/durable.ts";
+import { Directory } from "../disk/contained.ts";
+import { readRegular, replaceDurably } from "../disk/durable.ts";
 import { requireOpenable, requireOpenableObjects } from "./admin-files.ts";
 import { readFile } from "./read-file.ts";
 import type { Repository } from "./repository.ts";

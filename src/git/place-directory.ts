@@ -4,8 +4,8 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { makeDirectories } from "../disk/make-directories.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { makeDirectories } from "../store/make-directories.ts";
 import { ownDirectory } from "./own-git.ts";
 
 const OTHERS_WRITE = 0o002;

@@ -3,10 +3,10 @@
 
 import { accessSync, closeSync, constants, fchmodSync, fsync, type Stats, symlinkSync, unlinkSync } from "node:fs";
 import { promisify } from "node:util";
+import { ioError } from "../disk/contained.ts";
+import { newTemporaryName, writeAll } from "../disk/durable.ts";
+import { crashPoint } from "../disk/fault.ts";
 import { errno } from "../errors.ts";
-import { ioError } from "../store/contained.ts";
-import { newTemporaryName, writeAll } from "../store/durable.ts";
-import { crashPoint } from "../store/fault.ts";
 import type { FileState } from "./apply-plan.ts";
 import { readBlobs } from "./blobs.ts";
 import { type Seen, splitPath } from "./disk-state.ts";

@@ -1,8 +1,8 @@
 // Directories of the project, opened one below the other without following a link. The way to the last one stays open, because steps of an
 // integration come in the order of their paths; what is removed or may have been swapped meanwhile must be forgotten.
 
+import { Directory } from "../disk/contained.ts";
 import { errno } from "../errors.ts";
-import { Directory } from "../store/contained.ts";
 import type { Repository } from "./repository.ts";
 
 export class ProjectWalk {

@@ -1,8 +1,8 @@
 // Reads a file of a repository's administration. Never waits: a FIFO in the place of a file is no file.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { ioError } from "../disk/contained.ts";
 import { errno } from "../errors.ts";
-import { ioError } from "../store/contained.ts";
 
 /** The bytes and what the file was when they were read; undefined when there is no such file. */
 export function readFile(path: string | Buffer): { bytes: Buffer; stat: Stats } | undefined {

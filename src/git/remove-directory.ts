@@ -4,9 +4,9 @@
 import { isUtf8 } from "node:buffer";
 import { chmodSync, fchmodSync, fstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Directory, ioError } from "../disk/contained.ts";
+import { randomHex, shownPath } from "../disk/durable.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { type Directory, ioError } from "../store/contained.ts";
-import { randomHex, shownPath } from "../store/durable.ts";
 import { turns } from "./pause.ts";
 
 const OWNER_ALL = 0o700;

@@ -3,8 +3,8 @@
 
 import { closeSync, constants, fchmodSync, fstatSync, readlinkSync, readSync, symlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { Directory } from "../disk/contained.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { Directory } from "../store/contained.ts";
 import { turns } from "./pause.ts";
 
 const CHUNK_BYTES = 1024 * 1024;

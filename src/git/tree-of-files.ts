@@ -3,8 +3,8 @@
 
 import { lstatSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { newTemporaryName } from "../disk/durable.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { newTemporaryName } from "../store/durable.ts";
 import { type Bound, beyond, type Unkept } from "./bounded.ts";
 import { convertedEntries } from "./converted.ts";
 import { type IndexEntry, readIndexFile } from "./index-file.ts";

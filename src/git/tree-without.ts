@@ -2,7 +2,7 @@
 
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { newTemporaryName } from "../store/durable.ts";
+import { newTemporaryName } from "../disk/durable.ts";
 import { rawInput, rawNames, toProject } from "./names.ts";
 import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
 import { ownGit } from "./own-git.ts";

@@ -2,10 +2,10 @@
 
 import { closeSync, constants, fsyncSync } from "node:fs";
 import { join } from "node:path";
+import { Directory } from "../disk/contained.ts";
+import { newTemporaryName, readRegular, replaceDurably, writeAll } from "../disk/durable.ts";
+import { ownIdentity, type ProcessIdentity } from "../disk/identity.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { Directory } from "../store/contained.ts";
-import { newTemporaryName, readRegular, replaceDurably, writeAll } from "../store/durable.ts";
-import { ownIdentity, type ProcessIdentity } from "../store/identity.ts";
 import type { Repository } from "./repository.ts";
 
 export interface Marker {

@@ -3,10 +3,10 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
+import { Directory } from "../disk/contained.ts";
+import { isTemporary, sweepTemporaries } from "../disk/durable.ts";
+import { judge } from "../disk/identity.ts";
 import { errno } from "../errors.ts";
-import { Directory } from "../store/contained.ts";
-import { isTemporary, sweepTemporaries } from "../store/durable.ts";
-import { judge } from "../store/identity.ts";
 import { deadWorktrees } from "./dead-worktrees.ts";
 import { END_OF_OPTIONS } from "./object-id.ts";
 import { ownDirectories, ownDirectory } from "./own-git.ts";

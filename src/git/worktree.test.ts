@@ -15,8 +15,8 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject, workFiles } from "../../test/support/git-repository.ts";
-import { newTemporaryName } from "../store/durable.ts";
-import { ownIdentity } from "../store/identity.ts";
+import { newTemporaryName } from "../disk/durable.ts";
+import { ownIdentity } from "../disk/identity.ts";
 import { changesBetween } from "./changes.ts";
 import { commitTree } from "./commit.ts";
 import type { Repository } from "./repository.ts";

@@ -3,10 +3,10 @@
 
 import { copyFileSync, mkdirSync, readFileSync, renameSync, statSync, utimesSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { withDirectory } from "../disk/contained.ts";
+import { newTemporaryName } from "../disk/durable.ts";
+import { judge } from "../disk/identity.ts";
 import { MaestroError } from "../errors.ts";
-import { withDirectory } from "../store/contained.ts";
-import { newTemporaryName } from "../store/durable.ts";
-import { judge } from "../store/identity.ts";
 import type { Bound } from "./bounded.ts";
 import { commitTree } from "./commit.ts";
 import { fromProject, fromRaw, toProject } from "./names.ts";

@@ -2,8 +2,8 @@
 // journal. Its first line says of which state of the journal it speaks; as long as that is the one on disk, it holds.
 
 import { closeSync, constants, fstatSync, type Stats } from "node:fs";
-import type { Directory } from "../store/contained.ts";
-import { readFrom } from "../store/durable.ts";
+import type { Directory } from "../disk/contained.ts";
+import { readFrom } from "../disk/durable.ts";
 import { JOURNAL_FILE } from "../store/journal-file.ts";
 import { parseInput, textOf } from "./input.ts";
 

@@ -2,10 +2,10 @@
 
 import { closeSync, constants, fstatSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
+import type { Directory } from "../disk/contained.ts";
+import { readFrom } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
-import type { Directory } from "../store/contained.ts";
 import { forgetDelegations, noteDelegation, runningDelegations } from "../store/delegations.ts";
-import { readFrom } from "../store/durable.ts";
 import { HISTORY_FILE } from "../store/history-file.ts";
 import { VIEW_FILE } from "../store/journal-file.ts";
 import { inState } from "../store/location.ts";

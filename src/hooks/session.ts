@@ -1,12 +1,12 @@
 // Reads the session's journal and leaves a checkpoint, so that the next hook need not.
 
+import type { Directory } from "../disk/contained.ts";
+import { ownershipFault } from "../disk/directory-owner.ts";
+import { replaceDurably } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
 import { findPhase, type Session } from "../session/session.ts";
-import type { Directory } from "../store/contained.ts";
-import { replaceDurably } from "../store/durable.ts";
 import { glanceIn } from "../store/glance.ts";
-import { ownershipFault } from "../store/ownership.ts";
 import { briefLines, MAX_TITLE, short } from "../views/brief.ts";
 import { historyFacts } from "../views/history.ts";
 import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";

@@ -2,13 +2,13 @@
 
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
+import { realPath } from "../disk/real-path.ts";
 import { judgeFile } from "../guard/file.ts";
 import type { Ground } from "../guard/ground.ts";
 import { quickVerdict } from "../guard/quick.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
 import { hasSession } from "../store/journal-file.ts";
-import { realPath } from "../store/real-path.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { allow, deny, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";

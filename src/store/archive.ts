@@ -3,13 +3,13 @@
 
 import { closeSync, constants, fsyncSync } from "node:fs";
 import { basename } from "node:path";
+import { type Directory, ioError, withDirectory } from "../disk/contained.ts";
+import { readRegular, replaceDurably, writeAll } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import type { EventOf, FileMove } from "../session/events.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import { historyFacts } from "../views/history.ts";
 import { renderSession } from "../views/session-view.ts";
-import { type Directory, ioError, withDirectory } from "./contained.ts";
-import { readRegular, replaceDurably, writeAll } from "./durable.ts";
 import { HISTORY_FILE } from "./history-file.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";

@@ -1,9 +1,9 @@
 // Sessions that were put away: read back from their journals, for reports and logs.
 
+import { readRegular } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { apply } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
-import { readRegular } from "./durable.ts";
 import { MAX_JOURNAL_BYTES } from "./journal.ts";
 import { inState, type StateLocation } from "./location.ts";
 import { decodeRecords, journalStart } from "./record.ts";

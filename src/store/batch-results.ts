@@ -1,9 +1,9 @@
 // Batches as they lie on disk, for reading only: which there are, which attempts they hold, what those left. Links are not followed.
 
 import { closeSync, constants, fstatSync } from "node:fs";
+import { type Directory, ioError } from "../disk/contained.ts";
+import { readFrom, readRegular, shownPath } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
-import { type Directory, ioError } from "./contained.ts";
-import { readFrom, readRegular, shownPath } from "./durable.ts";
 import { inState, type StateLocation } from "./location.ts";
 
 const MAX_SUMMARY_BYTES = 4 * 1024 * 1024;

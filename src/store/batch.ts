@@ -3,11 +3,11 @@
 
 import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, writeSync } from "node:fs";
 import { basename, join } from "node:path";
+import { Directory, ioError, withDirectory } from "../disk/contained.ts";
+import { newTemporaryName, readFrom, replaceDurably, shownPath, writeAll } from "../disk/durable.ts";
+import { makeDirectories } from "../disk/make-directories.ts";
 import { MaestroError } from "../errors.ts";
-import { Directory, ioError, withDirectory } from "./contained.ts";
-import { newTemporaryName, readFrom, replaceDurably, shownPath, writeAll } from "./durable.ts";
 import { type StateLocation, walk } from "./location.ts";
-import { makeDirectories } from "./make-directories.ts";
 
 export const MAX_STDOUT_BYTES = 50 * 1024 * 1024;
 export const MAX_STDERR_BYTES = 10 * 1024 * 1024;

@@ -1,14 +1,14 @@
 // Bytes that cannot be read: what is said about them, and how they are kept. Nothing here throws a byte away without a word.
 
+import { type Directory, ioError } from "../disk/contained.ts";
+import { isTemporary, readRegular, shownPath } from "../disk/durable.ts";
+import { hasLitter, isAbandoned, LOCK_FILE } from "../disk/lock.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { type Directory, ioError } from "./contained.ts";
 import type { JudgeChange } from "./driven.ts";
-import { isTemporary, readRegular, shownPath } from "./durable.ts";
 import { drivingEngine } from "./engine-lock.ts";
 import type { Journal } from "./journal.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 import { inState, type StateLocation } from "./location.ts";
-import { hasLitter, isAbandoned, LOCK_FILE } from "./lock.ts";
 import { hasQuarantined } from "./quarantined.ts";
 import type { Decoded, JournalFault } from "./record.ts";
 import { keepCopy, MAX_VIEW_BYTES } from "./view-file.ts";

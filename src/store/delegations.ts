@@ -2,9 +2,9 @@
 // It only steers the hand-off gate. Losing it loses nothing of a session.
 
 import { closeSync, constants, writeSync } from "node:fs";
+import { type Directory, withDirectory } from "../disk/contained.ts";
+import { readRegular } from "../disk/durable.ts";
 import { errno } from "../errors.ts";
-import { type Directory, withDirectory } from "./contained.ts";
-import { readRegular } from "./durable.ts";
 import { DELEGATIONS } from "./journal-file.ts";
 import { inState, type StateLocation, walk } from "./location.ts";
 

@@ -1,11 +1,11 @@
 // What this process may record while another one runs the session: asked at every change, so that the front doors refuse what the
 // engine would put in quarantine.
 
+import type { Directory } from "../disk/contained.ts";
 import { MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { ForeignVerdict } from "../session/foreign-event.ts";
 import type { Session } from "../session/session.ts";
-import type { Directory } from "./contained.ts";
 import { drivingEngine } from "./engine-lock.ts";
 
 /** Judges a change that another process than the engine makes. */

@@ -1,10 +1,10 @@
 // One engine per session: the lock that a run holds from its first step to its last, and who holds it now.
 
+import type { Directory } from "../disk/contained.ts";
+import { judge, ownIdentity } from "../disk/identity.ts";
+import { claimLock, type LockOwner, readOwner } from "../disk/lock.ts";
 import { MaestroError } from "../errors.ts";
-import type { Directory } from "./contained.ts";
-import { judge, ownIdentity } from "./identity.ts";
 import { inOwnState, inState, type StateLocation } from "./location.ts";
-import { claimLock, type LockOwner, readOwner } from "./lock.ts";
 
 const ENGINE_LOCK = ".engine";
 

@@ -3,8 +3,8 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { readFrom } from "../disk/durable.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { readFrom } from "./durable.ts";
 
 interface EnvFile {
   path: string;

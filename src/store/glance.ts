@@ -1,11 +1,11 @@
 // The session as the journal has it, for readers that mend nothing and judge nothing: what a hook can afford.
 
+import type { Directory } from "../disk/contained.ts";
+import { readRegular } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { apply } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
-import type { Directory } from "./contained.ts";
 import { faultReason } from "./damage.ts";
-import { readRegular } from "./durable.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 import { inState, type StateLocation } from "./location.ts";
 import { decodeRecords, journalStart } from "./record.ts";

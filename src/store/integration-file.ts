@@ -1,10 +1,10 @@
 // state/integration.json: what is about to happen to the project's files. It is there, durable, before the first of them is touched, and
 // goes when all of it has happened or nothing: whoever finds it finishes what a killed process began.
 
+import { type Directory, withDirectory } from "../disk/contained.ts";
+import { readRegular, replaceDurably } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import * as z from "../schema.ts";
-import { type Directory, withDirectory } from "./contained.ts";
-import { readRegular, replaceDurably } from "./durable.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
 import { setAside } from "./view-file.ts";
 

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
-import { readFrom } from "./durable.ts";
+import { readFrom } from "../disk/durable.ts";
 import type { ForeignJudge } from "./foreign-tail.ts";
 
 const CHUNK_BYTES = 1024 * 1024;

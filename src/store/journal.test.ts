@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
+import { Directory } from "../disk/contained.ts";
+import { crc32, hex } from "../disk/crc32.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { Directory } from "./contained.ts";
-import { crc32, hex } from "./crc32.ts";
 import { Journal } from "./journal.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 

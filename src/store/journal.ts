@@ -2,13 +2,13 @@
 // Appending and repairing need the session lock; reading does not.
 
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, type Stats } from "node:fs";
+import { type Directory, ioError } from "../disk/contained.ts";
+import { readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../disk/durable.ts";
+import { crashPoint } from "../disk/fault.ts";
 import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { apply, type TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
-import { type Directory, ioError } from "./contained.ts";
-import { readFrom, readRegular, replaceDurably, shownPath, writeAll } from "./durable.ts";
-import { crashPoint } from "./fault.ts";
 import { type ForeignJudge, judgeChange, nextChange, quarantineText, sortTail } from "./foreign-tail.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 import type { JournalWatch } from "./journal-watch.ts";

@@ -2,9 +2,9 @@
 
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
+import { type Directory, ioError, pathFault, type WalkOptions, withDirectory } from "../disk/contained.ts";
+import { ownershipFault } from "../disk/directory-owner.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { type Directory, ioError, pathFault, type WalkOptions, withDirectory } from "./contained.ts";
-import { ownershipFault } from "./ownership.ts";
 
 export interface StateLocation {
   /** The project: plans and owned files are relative to it. */

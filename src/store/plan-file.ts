@@ -4,11 +4,11 @@ import { closeSync, constants, fstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseDisabled } from "../agents/resolve.ts";
 import type { Roster } from "../agents/roster.ts";
+import { type Directory, ioError, pathFault, resolveInside, withDirectory, withParent } from "../disk/contained.ts";
+import { readFrom, readRegular, replaceDurably } from "../disk/durable.ts";
 import { errno, MaestroError } from "../errors.ts";
 import { MAX_PLAN_BYTES } from "../plan/plan.ts";
 import { type ValidationReport, validatePlan } from "../plan/validate.ts";
-import { type Directory, ioError, pathFault, resolveInside, withDirectory, withParent } from "./contained.ts";
-import { readFrom, readRegular, replaceDurably } from "./durable.ts";
 import { recordedPath, type StateLocation, walk } from "./location.ts";
 import { ensureWorkspace } from "./workspace.ts";
 

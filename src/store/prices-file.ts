@@ -2,10 +2,10 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { resolveInside } from "../disk/contained.ts";
 import { MaestroError, reasonOf } from "../errors.ts";
 import { staysInside } from "../setting-layers.ts";
 import { listPrices, type Prices, parsePrices } from "../views/prices.ts";
-import { resolveInside } from "./contained.ts";
 
 const MAX_BYTES = 1024 * 1024;
 

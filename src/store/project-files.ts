@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, lstatSync, readSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { pathFault, withParent } from "../disk/contained.ts";
 import { errno, MaestroError } from "../errors.ts";
 import type { FileHashes } from "../session/events.ts";
-import { pathFault, withParent } from "./contained.ts";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** For all files of a call: most callers hold the session lock meanwhile. */

@@ -1,7 +1,7 @@
 // Copies of what an engine refused, beside the journal: progress.jsonl.quarantined-<time>.
 
-import type { Directory } from "./contained.ts";
-import { readRegular } from "./durable.ts";
+import type { Directory } from "../disk/contained.ts";
+import { readRegular } from "../disk/durable.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 
 export const QUARANTINED = "quarantined";

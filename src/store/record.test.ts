@@ -1,8 +1,8 @@
 import * as zlib from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { crc32, hex } from "../disk/crc32.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { crc32, hex } from "./crc32.ts";
 import { decodeRecords, encodeChange, type JournalRecord, journalStart } from "./record.ts";
 
 const ts = "2026-02-14T22:58:00.000Z";

@@ -1,8 +1,8 @@
 // One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Encoding, decoding, nothing else.
 // The checksum goes on from the record before: the last one of many lines vouches for all of them, and one call verifies them.
 
+import { crc32, hex } from "../disk/crc32.ts";
 import { recordFault, type SessionEvent } from "../session/events.ts";
-import { crc32, hex } from "./crc32.ts";
 
 export const JOURNAL_VERSION = 1;
 

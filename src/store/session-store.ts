@@ -1,21 +1,21 @@
 // The one way to read and change the active session, for every process. It owns the order of things: lock, read, repair,
 // decide, append durably, then draw the view. Nothing else writes in the state directory.
 
+import type { Directory } from "../disk/contained.ts";
+import { readRegular, shownPath, sweepTemporaries } from "../disk/durable.ts";
+import { dropClaim, LOCK_FILE, type LockOwner, newOwner, sweepMarkers, withLock } from "../disk/lock.ts";
 import { errno, MaestroError } from "../errors.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
-import type { Directory } from "./contained.ts";
 import { brokenHint, dropTail, faultReason, finishQuarantine, hasLeftovers, keepBroken, stateGone } from "./damage.ts";
 import { refuseForeign, refuseWhileDriven, whyUnadopted } from "./driven.ts";
-import { readRegular, shownPath, sweepTemporaries } from "./durable.ts";
 import { drivingEngine } from "./engine-lock.ts";
 import { Journal } from "./journal.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
 import type { JournalWatch } from "./journal-watch.ts";
 import { foreignState, inOwnState, inState, type StateLocation } from "./location.ts";
-import { dropClaim, LOCK_FILE, type LockOwner, newOwner, sweepMarkers, withLock } from "./lock.ts";
 import { lateRedactor, recordable } from "./redact-event.ts";
 import type { StoreOptions } from "./store-options.ts";
 import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view-file.ts";

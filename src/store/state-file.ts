@@ -2,11 +2,11 @@
 
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { basename } from "node:path";
+import { type Directory, ioError, pathFault, withParent } from "../disk/contained.ts";
+import { replaceDurably, sweepTemporaries } from "../disk/durable.ts";
+import { LOCK_FILE, withLock } from "../disk/lock.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { type Directory, ioError, pathFault, withParent } from "./contained.ts";
-import { replaceDurably, sweepTemporaries } from "./durable.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
-import { LOCK_FILE, withLock } from "./lock.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -5,12 +5,12 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fsyncSync, lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
+import { Directory, ioError } from "../disk/contained.ts";
+import { writeAll } from "../disk/durable.ts";
+import { makeDirectories } from "../disk/make-directories.ts";
 import { errno, MaestroError } from "../errors.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import type { Environment } from "../setting-layers.ts";
-import { Directory, ioError } from "./contained.ts";
-import { writeAll } from "./durable.ts";
-import { makeDirectories } from "./make-directories.ts";
 
 /** What can be agreed to, each in a directory of its own. */
 type Matter = "sessions" | "modes";

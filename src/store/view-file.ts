@@ -2,12 +2,12 @@
 // The last line carries the sequence number and a checksum of all that stands above it.
 
 import type { Stats } from "node:fs";
+import type { Directory } from "../disk/contained.ts";
+import { crc32, hex } from "../disk/crc32.ts";
+import { readRegular, replaceDurably } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import type { Session } from "../session/session.ts";
 import { renderSession } from "../views/session-view.ts";
-import type { Directory } from "./contained.ts";
-import { crc32, hex } from "./crc32.ts";
-import { readRegular, replaceDurably } from "./durable.ts";
 import { VIEW_FILE } from "./journal-file.ts";
 
 export const MAX_VIEW_BYTES = 64 * 1024 * 1024;

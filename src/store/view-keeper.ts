@@ -1,10 +1,10 @@
 // Keeps active-session.md in step with the session: knows which file it last saw, judges a foreign one, draws the next.
 
 import type { Stats } from "node:fs";
+import type { Directory } from "../disk/contained.ts";
+import { shownPath } from "../disk/durable.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
-import type { Directory } from "./contained.ts";
-import { shownPath } from "./durable.ts";
 import { VIEW_FILE } from "./journal-file.ts";
 import { inspectView, keepCopy, markedSeq, setAside, type ViewOnDisk, writeView } from "./view-file.ts";
 

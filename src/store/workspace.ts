@@ -2,11 +2,11 @@
 
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { type Directory, ioError, pathFault, withDirectory } from "../disk/contained.ts";
+import { newTemporaryName, shownPath } from "../disk/durable.ts";
+import { makeDirectories } from "../disk/make-directories.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { type Directory, ioError, pathFault, withDirectory } from "./contained.ts";
-import { newTemporaryName, shownPath } from "./durable.ts";
 import { inState, locateState, type StateLocation, walk } from "./location.ts";
-import { makeDirectories } from "./make-directories.ts";
 
 export const manifest: readonly (readonly string[])[] = [
   ["state"],

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { LOCK_FILE } from "../../src/store/lock.ts";
+import { LOCK_FILE } from "../../src/disk/lock.ts";
 import {
   complete,
   contextOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LOCK_FILE } from "../../src/store/lock.ts";
+import { LOCK_FILE } from "../../src/disk/lock.ts";
 import { decodeRecords, journalStart } from "../../src/store/record.ts";
 import { whileHolding } from "../support/hooks.ts";
 import { McpClient, withServer } from "../support/mcp.ts";

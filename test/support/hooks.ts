@@ -2,11 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { claimLock } from "../../src/disk/lock.ts";
 import type { PhaseStatus } from "../../src/session/events.ts";
 import type { SessionPhase } from "../../src/session/session.ts";
 import { glance } from "../../src/store/glance.ts";
 import { inState, locateState, type StateLocation } from "../../src/store/location.ts";
-import { claimLock } from "../../src/store/lock.ts";
 import { completeSession, movePhase } from "../../src/store/operations.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
 import { createSession, type PhaseSpec, Project, type Run, root } from "./project.ts";

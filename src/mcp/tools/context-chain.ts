@@ -1,5 +1,6 @@
 // maestro_context_chain: what the phases before one handed over, ready to be put into its delegation. Reads only.
 
+import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { readHandoff } from "../../handoff/handoff.ts";
 import type { PlanPhase } from "../../plan/plan.ts";
@@ -10,7 +11,6 @@ import { fold } from "../../session/fold.ts";
 import { findPhase, type Session, type SessionPhase } from "../../session/session.ts";
 import { MAX_STDOUT_BYTES } from "../../store/batch.ts";
 import { listBatches, readBatch, readResult } from "../../store/batch-results.ts";
-import { randomHex } from "../../store/durable.ts";
 import { readPlan } from "../../store/plan-file.ts";
 import { readSession } from "../../store/read-session.ts";
 import { type Answer, MAX_ANSWER_BYTES } from "../answer.ts";

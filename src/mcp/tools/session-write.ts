@@ -1,6 +1,7 @@
 // maestro_session_write: every change of the session that a TechLead makes. Each is one durable change of the journal.
 
 import * as z from "zod";
+import { pathFault, withoutDetours } from "../../disk/contained.ts";
 import { MaestroError } from "../../errors.ts";
 import { errorTypes } from "../../handoff/error-type.ts";
 import { decideMode } from "../../session/decide.ts";
@@ -8,7 +9,6 @@ import { executionModes, phaseStatuses } from "../../session/event-parts.ts";
 import { insideProject } from "../../session/evidence.ts";
 import { moveByReport } from "../../session/report-move.ts";
 import { findPhase, hasDependents, isClosed, isVerified, type Session } from "../../session/session.ts";
-import { pathFault, withoutDetours } from "../../store/contained.ts";
 import {
   addError,
   addFiles,

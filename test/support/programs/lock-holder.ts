@@ -3,8 +3,8 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Directory } from "../../../src/store/contained.ts";
-import { withLock } from "../../../src/store/lock.ts";
+import { Directory } from "../../../src/disk/contained.ts";
+import { withLock } from "../../../src/disk/lock.ts";
 
 const [path = "", rounds = "1", hold] = process.argv.slice(2);
 const directory = Directory.openRoot(path);

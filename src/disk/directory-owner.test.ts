@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { whyForeign } from "./ownership.ts";
+import { whyForeign } from "./directory-owner.ts";
 
 const of = (user: number, project = user) => ({ user, project: () => project });
 
