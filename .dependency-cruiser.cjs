@@ -79,7 +79,7 @@ module.exports = {
       comment: "Hooks load these on every tool call: no schema library, no YAML.",
       severity: "error",
       from: {
-        path: "^src/(session/(fold|transitions)|handoff/|disk/|store/journal)",
+        path: "^src/(session/(fold|transitions)[.]|handoff/|disk/|store/journal/)",
         pathNot: "[.]test[.]ts$",
       },
       to: { path: "node_modules/(zod|yaml|commander)/|^src/schema[.]ts$", dependencyTypesNot: ["type-only"] },

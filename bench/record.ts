@@ -7,7 +7,7 @@ import type { Plan } from "../src/plan/plan.ts";
 import { locateState } from "../src/store/location.ts";
 import { createSession, movePhase } from "../src/store/operations.ts";
 import { SessionStore } from "../src/store/session-store.ts";
-import { reviewView } from "../src/store/view-review.ts";
+import { reviewView } from "../src/store/view/view-review.ts";
 import { median, report, time } from "./support/measure.ts";
 
 const ROUNDS = 400;

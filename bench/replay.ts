@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withDirectory } from "../src/disk/contained.ts";
 import type { SessionEvent } from "../src/session/events.ts";
-import { Journal } from "../src/store/journal.ts";
-import { JOURNAL_FILE } from "../src/store/journal-file.ts";
-import { encodeChange, journalStart } from "../src/store/record.ts";
+import { Journal } from "../src/store/journal/journal.ts";
+import { JOURNAL_FILE } from "../src/store/journal/journal-file.ts";
+import { encodeChange, journalStart } from "../src/store/journal/record.ts";
 import { cpu, median, report } from "./support/measure.ts";
 
 const EVENTS = 25_000;

@@ -5,7 +5,7 @@ import { type AgentEnvironment, agentEnvironmentOf } from "../engine/agent-envir
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Trust, trustOf } from "../runtimes/trust.ts";
 import { safePath } from "../search-path.ts";
-import { geminiHome, readProjectSettings, readTrustRules, realOrSame } from "../store/gemini-home.ts";
+import { geminiHome, readProjectSettings, readTrustRules, realOrSame } from "../store/files/gemini-home.ts";
 import type { Io } from "./io.ts";
 
 interface Agents {

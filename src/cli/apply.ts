@@ -4,7 +4,7 @@ import { decideFiles } from "../session/decide.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { hasReported } from "../session/session.ts";
 import { judgeMove } from "../session/transitions.ts";
-import { hashFiles } from "../store/project-files.ts";
+import { hashFiles } from "../store/files/project-files.ts";
 import { oneLine } from "../views/cell.ts";
 import { someOf } from "../views/work.ts";
 import { changeProject, type Deed, type Work } from "./change-project.ts";

@@ -6,7 +6,7 @@ import type { PlanPhase } from "../plan/plan.ts";
 import { profileOf } from "../plan/profile.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { isForgettable, UserRecord } from "../store/user-record.ts";
+import { isForgettable, UserRecord } from "../store/files/user-record.ts";
 import { consentLines } from "../views/consent.ts";
 import { extraArguments } from "./conduct.ts";
 import type { EngineFlags } from "./engine-options.ts";

@@ -13,7 +13,7 @@ import { geminiRuntime } from "../runtimes/gemini.ts";
 import { modelFor } from "../runtimes/models.ts";
 import { ATTEMPT_STATE_DIR } from "../setting-layers.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { openDispatch, policyPath } from "../store/batch.ts";
+import { openDispatch, policyPath } from "../store/files/batch.ts";
 import { stripControls } from "../text.ts";
 import { agentEnvironment } from "./agent-environment.ts";
 import { extraArguments, findProgram, supervise, warnOfArguments } from "./conduct.ts";

@@ -10,7 +10,7 @@ import { hasGit, runGit } from "../git/run.ts";
 import { prunePlaces } from "../git/worktree-removal.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
-import { describeIntent, readIntent, setIntentAside } from "../store/integration-file.ts";
+import { describeIntent, readIntent, setIntentAside } from "../store/files/integration-file.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
 import { plural } from "../views/amount.ts";

@@ -4,7 +4,7 @@ import { drawPlan } from "../plan/draw.ts";
 import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { policyPath } from "../store/batch.ts";
+import { policyPath } from "../store/files/batch.ts";
 import { duration } from "../views/duration.ts";
 import { extraArguments, findProgram } from "./conduct.ts";
 import { type CheckedPlan, rosterOf } from "./context.ts";

@@ -9,7 +9,7 @@ import { judgeCommand, judgeToolCall } from "../guard/judge.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { programRoot } from "../program-root.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
-import { hasSession } from "../store/journal-file.ts";
+import { hasSession } from "../store/journal/journal-file.ts";
 import { plainJson } from "../text.ts";
 import { type Io, printJson } from "./io.ts";
 

@@ -5,7 +5,7 @@ import { MaestroError } from "../errors.ts";
 import { readIncludes } from "../git/ignored.ts";
 import type { Opening } from "../git/open.ts";
 import type { ExecutionMode } from "../session/events.ts";
-import { describeIntent, readIntent } from "../store/integration-file.ts";
+import { describeIntent, readIntent } from "../store/files/integration-file.ts";
 import type { StateLocation } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 import { stripControls } from "../text.ts";

@@ -4,7 +4,7 @@ import { MaestroError } from "../errors.ts";
 import { sessionFingerprint } from "../session/fingerprint.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { isForgettable, UserRecord } from "../store/user-record.ts";
+import { isForgettable, UserRecord } from "../store/files/user-record.ts";
 import { foreignSessionLines } from "../views/foreign-session.ts";
 import type { Io } from "./io.ts";
 

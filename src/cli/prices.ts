@@ -1,7 +1,7 @@
 // The prices that costs are computed with, as the settings have them.
 
 import type { ResolvedSettings } from "../settings.ts";
-import { readPrices } from "../store/prices-file.ts";
+import { readPrices } from "../store/files/prices-file.ts";
 import type { Prices } from "../views/prices.ts";
 import type { Io } from "./io.ts";
 

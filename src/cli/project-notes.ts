@@ -3,7 +3,7 @@
 import { programRoot } from "../program-root.ts";
 import { type HookFault, hookFault } from "../runtimes/gemini-hooks.ts";
 import type { Trust } from "../runtimes/trust.ts";
-import { readGeminiState } from "../store/gemini-home.ts";
+import { readGeminiState } from "../store/files/gemini-home.ts";
 import { stripControls } from "../text.ts";
 import { trustIn } from "./agent-environment.ts";
 import { cacheRoot } from "./cache-directory.ts";

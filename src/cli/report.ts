@@ -2,7 +2,7 @@
 
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
-import { hashFiles } from "../store/project-files.ts";
+import { hashFiles } from "../store/files/project-files.ts";
 import { reportLines } from "../views/report.ts";
 import { reportJson } from "../views/report-json.ts";
 import { spendingJson } from "../views/spending.ts";

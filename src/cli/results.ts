@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { MaestroError } from "../errors.ts";
 import type { Session } from "../session/session.ts";
 import { readArchived } from "../store/archived.ts";
-import { brokenHint } from "../store/damage.ts";
+import { brokenHint } from "../store/journal/damage.ts";
 import type { StateLocation } from "../store/location.ts";
 import type { SessionStore } from "../store/session-store.ts";
 

@@ -1,7 +1,7 @@
 // maestro revert <phase>: takes the change of an attempt out of the project again; what came after it stays.
 
 import type { SessionEvent } from "../session/events.ts";
-import { hashFiles } from "../store/project-files.ts";
+import { hashFiles } from "../store/files/project-files.ts";
 import { changeProject, type Deed } from "./change-project.ts";
 import type { Io } from "./io.ts";
 import { integratedAttempt, type WorkFlags } from "./kept-work.ts";

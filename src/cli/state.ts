@@ -1,10 +1,10 @@
 // maestro state read|write|active and maestro workspace: what the documented scripts launch.
 
 import { MaestroError } from "../errors.ts";
-import { brokenHint } from "../store/damage.ts";
+import { readStateFile, writeStateFile } from "../store/files/state-file.ts";
+import { brokenHint } from "../store/journal/damage.ts";
 import { locateState } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
-import { readStateFile, writeStateFile } from "../store/state-file.ts";
 import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts";
 import { renderSession } from "../views/session-view.ts";
 import { settingsOf, withStore } from "./context.ts";

@@ -12,7 +12,7 @@ import { lastAttempt, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archivedNames } from "../store/archive.ts";
 import { tryClaimEngine } from "../store/engine-lock.ts";
-import { readIntent } from "../store/integration-file.ts";
+import { readIntent } from "../store/files/integration-file.ts";
 import type { StateLocation } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
 import type { SessionStore } from "../store/session-store.ts";

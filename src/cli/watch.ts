@@ -2,8 +2,8 @@
 
 import { MaestroError } from "../errors.ts";
 import { findPhase, type Session } from "../session/session.ts";
-import { Batch } from "../store/batch.ts";
 import { runningEngine } from "../store/engine-lock.ts";
+import { Batch } from "../store/files/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { stripControls } from "../text.ts";
 import { openStore, redactorOf, settingsOf } from "./context.ts";

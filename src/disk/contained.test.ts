@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { maestroPath } from "../../test/support/project.ts";
 import { MaestroError } from "../errors.ts";
-import { readStateFile, writeStateFile } from "../store/state-file.ts";
+import { readStateFile, writeStateFile } from "../store/files/state-file.ts";
 import { Directory, pathFault, resolveInside, withoutDetours } from "./contained.ts";
 
 let outside: string;

@@ -5,7 +5,7 @@ import { relative } from "node:path";
 import { reachesAgents } from "../runtimes/environment.ts";
 import { type Ignored, ignoredNames, pinnedVariables, wellKnown } from "../runtimes/pinned.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { readEnvFiles } from "../store/env-files.ts";
+import { readEnvFiles } from "../store/files/env-files.ts";
 import { stripControls } from "../text.ts";
 
 export interface Surroundings {

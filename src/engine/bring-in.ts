@@ -14,7 +14,7 @@ import {
   removeIntent,
   setAsideHint,
   writeIntent,
-} from "../store/integration-file.ts";
+} from "../store/files/integration-file.ts";
 import type { StateLocation } from "../store/location.ts";
 
 export interface GitProject {

@@ -6,7 +6,7 @@ import type { Tier } from "../agents/tiers.ts";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { type Batch, MAX_STDOUT_BYTES } from "../store/batch.ts";
+import { type Batch, MAX_STDOUT_BYTES } from "../store/files/batch.ts";
 import type { AgentEnvironment } from "./agent-environment.ts";
 import type { Exit, Supervisor } from "./supervisor.ts";
 import { RUN_MARKER } from "./tree.ts";

@@ -20,7 +20,7 @@ import type { Warned } from "../session/decide-attempt.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { outsideScope } from "../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
-import { readIntent } from "../store/integration-file.ts";
+import { readIntent } from "../store/files/integration-file.ts";
 import { bringIn } from "./bring-in.ts";
 import type { Command } from "./isolation.ts";
 import { isTakenOver, judgeWork, type ScopeRules, scopeRules } from "./judge-work.ts";

@@ -4,8 +4,8 @@
 import { decideIntegrated, filesOf } from "../session/decide-attempt.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { findPhase, isValidated, type Session } from "../session/session.ts";
-import { describeIntent, type Intent } from "../store/integration-file.ts";
-import { hashFiles } from "../store/project-files.ts";
+import { describeIntent, type Intent } from "../store/files/integration-file.ts";
+import { hashFiles } from "../store/files/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { oneLine } from "../views/cell.ts";
 import { someOf } from "../views/work.ts";

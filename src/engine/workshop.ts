@@ -2,7 +2,7 @@
 
 import type { Agent } from "../agents/roster.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import type { Batch } from "../store/batch.ts";
+import type { Batch } from "../store/files/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { AgentEnvironment } from "./agent-environment.ts";
 import type { Isolation } from "./isolation.ts";

@@ -4,7 +4,7 @@
 import { closeSync, constants, fstatSync, type Stats } from "node:fs";
 import type { Directory } from "../disk/contained.ts";
 import { readFrom } from "../disk/durable.ts";
-import { JOURNAL_FILE } from "../store/journal-file.ts";
+import { JOURNAL_FILE } from "../store/journal/journal-file.ts";
 import { parseInput, textOf } from "./input.ts";
 
 export const CHECKPOINT_FILE = "compress-checkpoint.md";

@@ -5,7 +5,7 @@ import { checkHandoff } from "../handoff/handoff.ts";
 import { readHeader } from "../prompt/delegation.ts";
 import { lacks, missingParts } from "../session/judge-handoff.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
-import { noteDelegation, runningDelegations } from "../store/delegations.ts";
+import { noteDelegation, runningDelegations } from "../store/files/delegations.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { openProject, sessionOf } from "./project.ts";
 import { allow, deny, proceed, type Reply } from "./reply.ts";

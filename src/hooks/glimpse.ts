@@ -4,8 +4,8 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { resolveStateDirectory } from "../setting-layers.ts";
-import { HISTORY_FILE } from "../store/history-file.ts";
-import { DELEGATIONS, JOURNAL_FILE, VIEW_FILE } from "../store/journal-file.ts";
+import { HISTORY_FILE } from "../store/files/history-file.ts";
+import { DELEGATIONS, JOURNAL_FILE, VIEW_FILE } from "../store/journal/journal-file.ts";
 import { manifest } from "../store/workspace.ts";
 import { CHECKPOINT_FILE, type Checkpoint, markOf, parseCheckpoint } from "./checkpoint.ts";
 import { type HookInput, textOf } from "./input.ts";

@@ -15,8 +15,8 @@ import { judgeHandoff, missingParts, type Verdict } from "../session/judge-hando
 import { positionOf } from "../session/position.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
 import { readEnvFile } from "../setting-layers.ts";
-import { noteDelegation } from "../store/delegations.ts";
-import { hashFiles } from "../store/project-files.ts";
+import { noteDelegation } from "../store/files/delegations.ts";
+import { hashFiles } from "../store/files/project-files.ts";
 import { nextLines, short } from "../views/brief.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";

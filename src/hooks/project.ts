@@ -7,7 +7,7 @@ import { errno } from "../errors.ts";
 import type { Session } from "../session/session.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { type Settings, tolerantSettings } from "../settings.ts";
-import { glance } from "../store/glance.ts";
+import { glance } from "../store/journal/glance.ts";
 import { inState, locateState, type StateLocation } from "../store/location.ts";
 import type { Surroundings } from "./surroundings.ts";
 

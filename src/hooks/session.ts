@@ -6,7 +6,7 @@ import { replaceDurably } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
 import { findPhase, type Session } from "../session/session.ts";
-import { glanceIn } from "../store/glance.ts";
+import { glanceIn } from "../store/journal/glance.ts";
 import { briefLines, MAX_TITLE, short } from "../views/brief.ts";
 import { historyFacts } from "../views/history.ts";
 import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";

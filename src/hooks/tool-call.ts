@@ -8,7 +8,7 @@ import type { Ground } from "../guard/ground.ts";
 import { quickVerdict } from "../guard/quick.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
-import { hasSession } from "../store/journal-file.ts";
+import { hasSession } from "../store/journal/journal-file.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { allow, deny, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { begin, end, move, phase, sessionOf, type Timed } from "../../test/support/sample-session.ts";
-import type { ResultFiles } from "../store/batch-results.ts";
+import type { ResultFiles } from "../store/files/batch-results.ts";
 import { batchState, type Surroundings } from "./batch-state.ts";
 
 const NOW = 1_000_000_000;

@@ -10,10 +10,10 @@ import type { EventOf, FileMove } from "../session/events.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import { historyFacts } from "../views/history.ts";
 import { renderSession } from "../views/session-view.ts";
-import { HISTORY_FILE } from "./history-file.ts";
-import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
+import { HISTORY_FILE } from "./files/history-file.ts";
+import { JOURNAL_FILE, VIEW_FILE } from "./journal/journal-file.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
-import { inspectView, setAside } from "./view-file.ts";
+import { inspectView, setAside } from "./view/view-file.ts";
 
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 

@@ -4,9 +4,9 @@ import { readRegular } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { apply } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
-import { MAX_JOURNAL_BYTES } from "./journal.ts";
+import { MAX_JOURNAL_BYTES } from "./journal/journal.ts";
+import { decodeRecords, journalStart } from "./journal/record.ts";
 import { inState, type StateLocation } from "./location.ts";
-import { decodeRecords, journalStart } from "./record.ts";
 
 /** The archived session of that id, or the last one that was archived; undefined when there is none. */
 export function readArchived(location: StateLocation, id?: string): Session | undefined {

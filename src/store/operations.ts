@@ -23,9 +23,9 @@ import type { Evidence } from "../session/report-move.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
 import { runningEngine } from "./engine-lock.ts";
+import { contentOf } from "./files/plan-file.ts";
+import { hashFiles, hashPlan, hashText, UNKNOWN } from "./files/project-files.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
-import { contentOf } from "./plan-file.ts";
-import { hashFiles, hashPlan, hashText, UNKNOWN } from "./project-files.ts";
 import type { SessionStore, Update } from "./session-store.ts";
 
 /** What an operation needs of the store; a front door may put a condition of its own before every change. */

@@ -6,11 +6,11 @@ import { planFingerprint } from "../session/fingerprint.ts";
 import { judgeForeign } from "../session/foreign-event.ts";
 import type { Environment } from "../setting-layers.ts";
 import type { JudgeChange } from "./driven.ts";
+import { isForgettable, UserRecord } from "./files/user-record.ts";
 import { recordedPath, type StateLocation } from "./location.ts";
 import { SessionStore } from "./session-store.ts";
 import type { StoreOptions } from "./store-options.ts";
-import { isForgettable, UserRecord } from "./user-record.ts";
-import { reviewView } from "./view-review.ts";
+import { reviewView } from "./view/view-review.ts";
 
 export interface ProjectStoreOptions extends Pick<StoreOptions, "viewDelayMs" | "now" | "warn" | "redact"> {
   /** Asked whenever an edit is judged: settings may change while a process lives. */

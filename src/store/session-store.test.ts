@@ -8,7 +8,7 @@ import type { EventOf } from "../session/events.ts";
 import { inState, locateState } from "./location.ts";
 import { SessionStore } from "./session-store.ts";
 import type { StoreOptions } from "./store-options.ts";
-import { reviewView } from "./view-review.ts";
+import { reviewView } from "./view/view-review.ts";
 
 let project: string;
 let warnings: string[];

@@ -9,17 +9,25 @@ import type { SessionEvent } from "../session/events.ts";
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, finishArchive, finishRevision, planArchive } from "./archive.ts";
-import { brokenHint, dropTail, faultReason, finishQuarantine, hasLeftovers, keepBroken, stateGone } from "./damage.ts";
 import { refuseForeign, refuseWhileDriven, whyUnadopted } from "./driven.ts";
 import { drivingEngine } from "./engine-lock.ts";
-import { Journal } from "./journal.ts";
-import { JOURNAL_FILE, VIEW_FILE } from "./journal-file.ts";
-import type { JournalWatch } from "./journal-watch.ts";
+import {
+  brokenHint,
+  dropTail,
+  faultReason,
+  finishQuarantine,
+  hasLeftovers,
+  keepBroken,
+  stateGone,
+} from "./journal/damage.ts";
+import { Journal } from "./journal/journal.ts";
+import { JOURNAL_FILE, VIEW_FILE } from "./journal/journal-file.ts";
+import type { JournalWatch } from "./journal/journal-watch.ts";
+import { lateRedactor, recordable } from "./journal/redact-event.ts";
 import { foreignState, inOwnState, inState, type StateLocation } from "./location.ts";
-import { lateRedactor, recordable } from "./redact-event.ts";
 import type { StoreOptions } from "./store-options.ts";
-import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view-file.ts";
-import { ViewKeeper } from "./view-keeper.ts";
+import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view/view-file.ts";
+import { ViewKeeper } from "./view/view-keeper.ts";
 import { ensureWorkspace, manifest, tryHiding } from "./workspace.ts";
 
 /** How often a view that somebody keeps writing is judged anew before it is left to the next process. */

@@ -3,7 +3,7 @@
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { JudgeChange } from "./driven.ts";
-import type { ViewOptions } from "./view-keeper.ts";
+import type { ViewOptions } from "./view/view-keeper.ts";
 
 export interface StoreOptions extends ViewOptions {
   /** Told of what is about to be recorded: the user who works here wants it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeRecords, journalStart } from "../../src/store/record.ts";
-import { writeStateFile } from "../../src/store/state-file.ts";
+import { writeStateFile } from "../../src/store/files/state-file.ts";
+import { decodeRecords, journalStart } from "../../src/store/journal/record.ts";
 import { createSession, programPath, withProject } from "../support/project.ts";
 import { status } from "../support/status.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { worktreePrefix } from "../../src/cli/repository.ts";
 import { snapshot } from "../../src/git/snapshot.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
-import { readIntent, writeIntent } from "../../src/store/integration-file.ts";
+import { readIntent, writeIntent } from "../../src/store/files/integration-file.ts";
 import { filesBelow } from "../support/git-repository.ts";
 import { maestroPath } from "../support/project.ts";
 import { WorkedProject } from "../support/worked-project.ts";

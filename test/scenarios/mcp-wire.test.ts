@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LOCK_FILE } from "../../src/disk/lock.ts";
-import { decodeRecords, journalStart } from "../../src/store/record.ts";
+import { decodeRecords, journalStart } from "../../src/store/journal/record.ts";
 import { whileHolding } from "../support/hooks.ts";
 import { McpClient, withServer } from "../support/mcp.ts";
 import { createSession, type Project, planPath, planText, withProject } from "../support/project.ts";

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { encodeChange } from "../../src/store/record.ts";
+import { encodeChange } from "../../src/store/journal/record.ts";
 import { hook } from "../support/hooks.ts";
 import { maestro, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
 import { createSession, maestroPath, type Project, planPath, planText, withProject } from "../support/project.ts";

@@ -2,7 +2,7 @@
 
 import { appendFileSync, readFileSync } from "node:fs";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { encodeChange } from "../../src/store/record.ts";
+import { encodeChange } from "../../src/store/journal/record.ts";
 
 export type Forged = Record<string, unknown>;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { claimLock } from "../../src/disk/lock.ts";
 import type { PhaseStatus } from "../../src/session/events.ts";
 import type { SessionPhase } from "../../src/session/session.ts";
-import { glance } from "../../src/store/glance.ts";
+import { glance } from "../../src/store/journal/glance.ts";
 import { inState, locateState, type StateLocation } from "../../src/store/location.ts";
 import { completeSession, movePhase } from "../../src/store/operations.ts";
 import { SessionStore } from "../../src/store/session-store.ts";

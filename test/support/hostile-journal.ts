@@ -1,7 +1,7 @@
 // A journal as somebody else might have written it: whatever stands in its fields, the checksums are right.
 
 import type { SessionEvent } from "../../src/session/events.ts";
-import { encodeChange, journalStart } from "../../src/store/record.ts";
+import { encodeChange, journalStart } from "../../src/store/journal/record.ts";
 import {
   begin,
   change,

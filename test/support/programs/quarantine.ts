@@ -1,6 +1,6 @@
 // Looks at the journal of the project it is started in once, as a running engine does.
 
-import { JournalWatch } from "../../../src/store/journal-watch.ts";
+import { JournalWatch } from "../../../src/store/journal/journal-watch.ts";
 import { locateState } from "../../../src/store/location.ts";
 import { judgeFor, projectStore } from "../../../src/store/project-store.ts";
 import { forge } from "../forge.ts";

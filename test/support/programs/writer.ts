@@ -3,7 +3,7 @@
 
 import { locateState } from "../../../src/store/location.ts";
 import { SessionStore } from "../../../src/store/session-store.ts";
-import { reviewView } from "../../../src/store/view-review.ts";
+import { reviewView } from "../../../src/store/view/view-review.ts";
 
 const [project = "", name = "", count = "1"] = process.argv.slice(2);
 const store = new SessionStore(locateState(project, ".gemini"), {

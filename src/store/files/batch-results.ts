@@ -1,0 +1,124 @@
+// Batches as they lie on disk, for reading only: which there are, which attempts they hold, what those left. Links are not followed.
+
+import { closeSync, constants, fstatSync } from "node:fs";
+import { type Directory, ioError } from "../../disk/contained.ts";
+import { readFrom, readRegular, shownPath } from "../../disk/durable.ts";
+import { MaestroError } from "../../errors.ts";
+import { inState, type StateLocation } from "../location.ts";
+
+const MAX_SUMMARY_BYTES = 4 * 1024 * 1024;
+const resultFile = /^(.+?)(\.validation\.log|\.json|\.log|\.exit)$/;
+
+/** What an attempt left, by the stem of its files. */
+export interface ResultFiles {
+  /** `<agent>[.<label>]` */
+  name: string;
+  /** Null: it has not ended, or nobody wrote it down. */
+  exitCode: number | null;
+  /** When the last of its files was written; null: it has not begun. */
+  changed: number | null;
+}
+
+export interface BatchResults {
+  id: string;
+  results: ResultFiles[];
+  /** Of a dispatch that has ended; undefined: there is none. */
+  summary: unknown;
+}
+
+/** The ids of all batches, the one that changed last first. */
+export function listBatches(location: StateLocation): string[] {
+  const found = inState(location, ["parallel"], (parallel) =>
+    parallel
+      .list()
+      .filter((name) => batchIdFault(name) === undefined && parallel.lstat(name)?.isDirectory() === true)
+      .map((id) => ({ id, changed: changedAt(location, id) ?? parallel.lstat(id)?.mtimeMs ?? 0 })),
+  );
+  return (found ?? []).sort((a, b) => b.changed - a.changed || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+}
+
+function changedAt(location: StateLocation, id: string): number | undefined {
+  return inState(location, ["parallel", id], (batch) => batch.lstat("results")?.mtimeMs);
+}
+
+/** Why it cannot be the name of a batch: a single directory below `parallel/`. */
+export function batchIdFault(id: string): string | undefined {
+  if (/^[^./\\\0][^/\\\0]{0,199}$/.test(id)) return undefined;
+  return `Not the id of a batch (got: ${JSON.stringify(id.slice(0, 80))})`;
+}
+
+/** All that a batch holds; undefined when there is none of that id. */
+export function readBatch(location: StateLocation, id: string): BatchResults | undefined {
+  const fault = batchIdFault(id);
+  if (fault !== undefined) throw new MaestroError("path", fault);
+  if (inState(location, ["parallel", id], () => true) === undefined) return undefined;
+  const prompts = inState(location, ["parallel", id, "prompts"], (directory) => directory.list()) ?? [];
+  const promised = prompts.flatMap((file) => (file.endsWith(".txt") ? [file.slice(0, -".txt".length)] : []));
+  const read = inState(location, ["parallel", id, "results"], (directory) => ({
+    results: resultsIn(directory),
+    summary: summaryIn(directory),
+  }));
+  const begun = new Set(read?.results.map(({ name }) => name));
+  const waiting = promised.filter((name) => !begun.has(name)).map((name) => ({ name, exitCode: null, changed: null }));
+  const results = [...(read?.results ?? []), ...waiting].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { id, results, summary: read?.summary };
+}
+
+function resultsIn(directory: Directory): ResultFiles[] {
+  const byName = new Map<string, ResultFiles>();
+  for (const file of directory.list()) {
+    const [, name = "", ending] = resultFile.exec(file) ?? [];
+    if (name === "" || file === SUMMARY_FILE || name.startsWith(".")) continue;
+    const known = byName.get(name) ?? { name, exitCode: null, changed: 0 };
+    const changed = Math.max(known.changed ?? 0, directory.lstat(file)?.mtimeMs ?? 0);
+    const exitCode = ending === ".exit" ? exitCodeIn(directory, file) : known.exitCode;
+    byName.set(name, { name, exitCode, changed });
+  }
+  return [...byName.values()];
+}
+
+const SUMMARY_FILE = "summary.json";
+
+function exitCodeIn(directory: Directory, file: string): number | null {
+  const code = /^(\d{1,3})\n?$/.exec(readTail(directory, file, 16));
+  return code === null ? null : Number(code[1]);
+}
+
+function summaryIn(directory: Directory): unknown {
+  const bytes = readRegular(directory, SUMMARY_FILE, MAX_SUMMARY_BYTES);
+  if (bytes === undefined) return undefined;
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw new MaestroError("parse_failed", `${shownPath(directory, SUMMARY_FILE)} is not JSON`, { cause: error });
+  }
+}
+
+/** The end of a result, at most `limit` bytes; empty when there is none. */
+export function readResult(
+  location: StateLocation,
+  id: string,
+  name: string,
+  kind: "json" | "log",
+  limit: number,
+): string {
+  return inState(location, ["parallel", id, "results"], (results) => readTail(results, `${name}.${kind}`, limit)) ?? "";
+}
+
+function readTail(directory: Directory, file: string, limit: number): string {
+  if (directory.lstat(file) === undefined) return "";
+  let fd: number;
+  try {
+    // O_NONBLOCK: opening a FIFO must not wait for its writer.
+    fd = directory.open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw ioError("read", shownPath(directory, file), error);
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new MaestroError("path", `Not a regular file: ${shownPath(directory, file)}`);
+    return readFrom(fd, Math.max(0, stat.size - limit), stat.size).toString("utf8");
+  } finally {
+    closeSync(fd);
+  }
+}

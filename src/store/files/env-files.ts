@@ -1,0 +1,113 @@
+// The env files that an agent's program could load when it is started in a directory: there and in every directory above it, and in the
+// user's home. Read as the program would find them, through links; nothing is written.
+
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { readFrom } from "../../disk/durable.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+
+interface EnvFile {
+  path: string;
+  text: string;
+}
+
+/** No env file that a person writes is longer; one that is could hide a name behind what we read. */
+const MAX_BYTES = 1024 * 1024;
+/** The kernel follows as many. */
+const MAX_LINKS = 40;
+
+/**
+ * `names`: where such a file is in a directory, in the program's order. Of the home only the first is loaded; of the others each is read that
+ * there is, since the first may be gone a moment later. A file of the home is the user's own, also when the way up leads there.
+ */
+export function readEnvFiles(
+  root: string,
+  home: string,
+  names: readonly string[],
+): { project: EnvFile[]; home: EnvFile | null } {
+  if (names.length === 0) return { project: [], home: null };
+  const homes = new Set([home, realOf(home)]);
+  const read = (directory: string) => names.flatMap((name) => readIfThere(join(directory, name)) ?? []);
+  const above = directoriesFrom(realOf(root)).filter((directory) => !homes.has(directory));
+  return { project: above.flatMap(read), home: read(home)[0] ?? null };
+}
+
+function directoriesFrom(start: string): string[] {
+  const directories = [start];
+  for (let at = start; at !== dirname(at); at = dirname(at)) directories.push(dirname(at));
+  return directories;
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    return path;
+  }
+}
+
+/** Undefined when there is no file, or none that this user may read: the program cannot read it either. */
+function readIfThere(path: string): EnvFile | undefined {
+  if (!isThere(path)) return undefined;
+  if (leadsIntoProcess(path)) throw unreadable(path, "it leads to a file that differs from process to process");
+  let fd: number;
+  try {
+    // A FIFO must not make us wait for its writer.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (gone.has(errno(error) ?? "")) return undefined;
+    throw unreadable(path, reasonOf(error));
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (stat.isDirectory()) return undefined;
+    if (!stat.isFile()) throw unreadable(path, "it is not a regular file");
+    const bytes = stat.size > MAX_BYTES ? undefined : readFrom(fd, 0, MAX_BYTES + 1);
+    if (bytes === undefined || bytes.length > MAX_BYTES) throw unreadable(path, `it is larger than ${MAX_BYTES} bytes`);
+    return { path, text: bytes.toString("utf8") };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Without a file, which is the rule, no error is made: that would be most of what an attempt spends here. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (gone.has(errno(error) ?? "")) return false;
+    throw unreadable(path, reasonOf(error));
+  }
+}
+
+const gone = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
+
+/** A link to /dev/stdin is the prompt for the program, and something else for us. */
+function leadsIntoProcess(path: string): boolean {
+  let at = path;
+  for (let hops = 0; hops < MAX_LINKS; hops++) {
+    at = join(realOf(dirname(at)), basename(at));
+    if (/^\/(?:proc|dev)\//.test(at)) return true;
+    const target = linkAt(at);
+    if (target === undefined) return false;
+    at = resolve(dirname(at), target);
+  }
+  return false;
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** An agent is not started beside a file whose variables we do not know. */
+function unreadable(path: string, reason: string): MaestroError {
+  return new MaestroError("environment", `Cannot tell which variables ${path} sets: ${reason}`, {
+    hint: "An agent would load this file. Move it out of the way, or make it smaller.",
+  });
+}

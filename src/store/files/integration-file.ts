@@ -1,0 +1,107 @@
+// state/integration.json: what is about to happen to the project's files. It is there, durable, before the first of them is touched, and
+// goes when all of it has happened or nothing: whoever finds it finishes what a killed process began.
+
+import { type Directory, withDirectory } from "../../disk/contained.ts";
+import { readRegular, replaceDurably } from "../../disk/durable.ts";
+import { MaestroError } from "../../errors.ts";
+import * as z from "../../schema.ts";
+import { inState, recordedPath, type StateLocation, walk } from "../location.ts";
+import { setAside } from "../view/view-file.ts";
+
+const INTEGRATION_FILE = "integration.json";
+const MAX_BYTES = 64 * 1024;
+
+const record = z.once(() => {
+  const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
+  // These reach a command line of git: nothing but ids of objects gets in.
+  const objectId = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/));
+  return z.strictObject({
+    v: z.literal(1),
+    session: word(200),
+    phase: word(64),
+    attempt: z.int().check(z.gte(1)),
+    /** By the engine, or because a person asked for it. */
+    what: z.enum(["integrate", "apply", "revert"]),
+    /** The project's tree before and after. */
+    from: objectId,
+    to: objectId,
+  });
+});
+
+export const setAsideHint = 'Look at the project with "git status"; then "maestro doctor --fix" sets the file aside.';
+
+export type Intent = Omit<z.infer<ReturnType<typeof record>>, "v">;
+
+/** What was begun and not finished; undefined when there is nothing. A file that cannot be read is an error that names it. */
+export function readIntent(location: StateLocation): Intent | undefined {
+  const found = inState(location, ["state"], read);
+  if (found === undefined) return undefined;
+  if ("fault" in found) throw unreadable(location, found.fault);
+  const parsed = record().safeParse(found.value);
+  if (!parsed.success) throw unreadable(location, faultOf(parsed.error.issues[0]));
+  const { v: _, ...intent } = parsed.data;
+  return intent;
+}
+
+/** Durable when this returns. One at a time: what is there is not written over. */
+export function writeIntent(location: StateLocation, intent: Intent): void {
+  const left = readIntent(location);
+  if (left !== undefined) {
+    throw new MaestroError("conflict", `${describeIntent(left)} was begun and is not finished`, {
+      hint: '"maestro resume" and "maestro doctor --fix" finish it.',
+    });
+  }
+  const { session, phase, attempt, what, from, to } = intent;
+  const text = JSON.stringify(record().parse({ v: 1, session, phase, attempt, what, from, to }));
+  inStateDirectory(location, (directory) => void replaceDurably(directory, INTEGRATION_FILE, `${text}\n`));
+}
+
+export function removeIntent(location: StateLocation): void {
+  inStateDirectory(location, (directory) => {
+    directory.unlink(INTEGRATION_FILE);
+    directory.sync();
+  });
+}
+
+/** Takes a file out of the way that nothing can be done with; returns its new path, undefined when there is none. */
+export function setIntentAside(location: StateLocation, now: Date): string | undefined {
+  const name = inState(location, ["state"], (directory) =>
+    directory.lstat(INTEGRATION_FILE) === undefined ? undefined : setAside(directory, INTEGRATION_FILE, "corrupt", now),
+  );
+  return name === undefined ? undefined : recordedPath(location, "state", name);
+}
+
+export function describeIntent({ what, session, phase, attempt }: Omit<Intent, "from" | "to">): string {
+  const doing = { integrate: "Integrating", apply: "Applying", revert: "Reverting" }[what];
+  return `${doing} attempt ${attempt} of phase ${phase} (session ${session})`;
+}
+
+function read(directory: Directory): { value: unknown } | { fault: string } | undefined {
+  const stat = directory.lstat(INTEGRATION_FILE);
+  if (stat === undefined) return undefined;
+  if (!stat.isFile()) return { fault: "it is no regular file" };
+  if (stat.size > MAX_BYTES) return { fault: `it has ${stat.size} bytes` };
+  const text = readRegular(directory, INTEGRATION_FILE, MAX_BYTES)?.toString("utf8") ?? "";
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { fault: "it is not JSON" };
+    throw error;
+  }
+}
+
+function faultOf(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.path[0] === "v") return "it was written by another version of Maestro";
+  return [...(issue?.path ?? []), issue?.message].join(": ");
+}
+
+function unreadable(location: StateLocation, why: string): MaestroError {
+  const path = recordedPath(location, "state", INTEGRATION_FILE);
+  return new MaestroError("parse_failed", `The record of a change that was begun cannot be read: ${path}: ${why}`, {
+    hint: setAsideHint,
+  });
+}
+
+function inStateDirectory(location: StateLocation, use: (directory: Directory) => void): void {
+  withDirectory(location.root, [...location.components, "state"], walk(location, true), use);
+}

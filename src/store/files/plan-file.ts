@@ -1,0 +1,119 @@
+// Plan files: read from inside the project, checked against the agents there are, and written for somebody who has only the text.
+
+import { closeSync, constants, fstatSync, realpathSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { parseDisabled } from "../../agents/resolve.ts";
+import type { Roster } from "../../agents/roster.ts";
+import { type Directory, ioError, pathFault, resolveInside, withDirectory, withParent } from "../../disk/contained.ts";
+import { readFrom, readRegular, replaceDurably } from "../../disk/durable.ts";
+import { errno, MaestroError } from "../../errors.ts";
+import { MAX_PLAN_BYTES } from "../../plan/plan.ts";
+import { type ValidationReport, validatePlan } from "../../plan/validate.ts";
+import { recordedPath, type StateLocation, walk } from "../location.ts";
+import { ensureWorkspace } from "../workspace.ts";
+
+/** One byte more than a plan may have: the validator says so. */
+export const PLAN_READ_LIMIT = MAX_PLAN_BYTES + 1;
+
+export interface PlanSurroundings {
+  location: StateLocation;
+  roster: Roster;
+  /** MAESTRO_DISABLED_AGENTS. */
+  disabledAgents: string;
+  redact: (text: string) => string;
+}
+
+export function checkPlan(bytes: Uint8Array, surroundings: PlanSurroundings): ValidationReport {
+  const { location, roster, disabledAgents, redact } = surroundings;
+  const names = roster.agents.map((agent) => agent.name);
+  const { disabled } = parseDisabled(disabledAgents, names);
+  return validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location), redact });
+}
+
+/** The path of a plan as it is recorded: links resolved, relative to the project where it lies inside it. */
+export function recordedPlan(projectRoot: string, path: string): string {
+  const real = realpathSync(resolve(projectRoot, path));
+  const inside = relative(realpathSync(projectRoot), real);
+  return (leaves(inside) ? real : inside).split(sep).join("/");
+}
+
+/** A plan of the project or of its state directory; nothing else is opened. `path` as it is recorded. */
+export function readPlan(location: StateLocation, given: string): { bytes: Buffer; path: string } {
+  const { root, path } = contained(location, given);
+  try {
+    const bytes = withParent(root, path, { create: false }, readBounded);
+    const found = resolveInside(root, path).join("/");
+    return { bytes, path: root === location.projectRoot ? found : join(root, found) };
+  } catch (error) {
+    if (!["ENOENT", "ENOTDIR"].includes(errno(error) ?? "")) throw ioError("read", given, error);
+    throw new MaestroError("not_found", `There is no plan ${given}`, {
+      hint: "Name it relative to the project, such as .gemini/plans/2026-02-14-task-api-impl-plan.md.",
+      cause: error,
+    });
+  }
+}
+
+function readBounded(parent: Directory, name: string): Buffer {
+  // O_NONBLOCK: opening a FIFO must not wait for its writer.
+  const fd = parent.open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new MaestroError("path", `Not a regular file: ${name}`);
+    return readFrom(fd, 0, Math.min(stat.size, PLAN_READ_LIMIT));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function contained(location: StateLocation, path: string): { root: string; path: string } {
+  if (!isAbsolute(path)) {
+    if (pathFault(path) === undefined) return { root: location.projectRoot, path };
+    throw outside(path);
+  }
+  for (const root of new Set([location.projectRoot, location.root])) {
+    const inside = relative(root, path);
+    if (inside !== "" && !leaves(inside)) return { root, path: inside };
+  }
+  throw outside(path);
+}
+
+function outside(path: string): MaestroError {
+  return new MaestroError("path", `Not a path inside the project (got: ${path})`, {
+    hint: "Name the plan relative to the project.",
+  });
+}
+
+function leaves(inside: string): boolean {
+  return isAbsolute(inside) || inside.split(sep)[0] === "..";
+}
+
+const planName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,150}\.md$/u;
+
+/** Why a plan cannot have that file name; undefined when it can. */
+export function planNameFault(name: string): string | undefined {
+  if (planName.test(name)) return undefined;
+  return `Not a file name for a plan (got: ${JSON.stringify(name)})`;
+}
+
+/** Writes a plan to `plans/`, never over other bytes; returns its path as it is recorded. Wants the session lock. */
+export function savePlan(location: StateLocation, name: string, bytes: Uint8Array): string {
+  ensureWorkspace(location);
+  withDirectory(location.root, [...location.components, "plans"], walk(location, true), (plans) => {
+    if (contentOf(plans, name, bytes) === "same") return;
+    // A plan is for people: readable as any file they write.
+    const mode = 0o666 & ~process.umask();
+    const isFree = () => plans.lstat(name) === undefined;
+    if (isFree() && replaceDurably(plans, name, bytes, { mode, confirm: isFree }) !== undefined) return;
+    throw new MaestroError("conflict", `There is another plan of that name: ${recordedPath(location, "plans", name)}`, {
+      hint: "Choose another file name, or name the one that is there as plan_path.",
+    });
+  });
+  return recordedPath(location, "plans", name);
+}
+
+export function contentOf(plans: Directory, name: string, bytes: Uint8Array): "none" | "same" | "other" {
+  const stat = plans.lstat(name);
+  if (stat === undefined) return "none";
+  if (!stat.isFile() || stat.size !== bytes.length) return "other";
+  return readRegular(plans, name, bytes.length)?.equals(bytes) ? "same" : "other";
+}

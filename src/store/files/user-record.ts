@@ -1,0 +1,132 @@
+// What this user has agreed to on this machine: which sessions they started or accepted, and which execution mode they confirmed for which
+// project. It lies outside of every project, so that nothing a repository ships can say it.
+
+import { createHash } from "node:crypto";
+import { closeSync, constants, fsyncSync, lstatSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { posix, win32 } from "node:path";
+import { Directory, ioError } from "../../disk/contained.ts";
+import { writeAll } from "../../disk/durable.ts";
+import { makeDirectories } from "../../disk/make-directories.ts";
+import { errno, MaestroError } from "../../errors.ts";
+import type { ExecutionMode } from "../../session/events.ts";
+import type { Environment } from "../../setting-layers.ts";
+
+/** What can be agreed to, each in a directory of its own. */
+type Matter = "sessions" | "modes";
+
+/** More than this many agreements of a kind are not kept: the oldest go first. */
+const MAX_KEPT = 2000;
+
+export class UserRecord {
+  readonly #root: string;
+
+  constructor(env: Environment) {
+    this.#root = userStateRoot(env);
+  }
+
+  /** Whether the user started, or accepted, a session that would do this. */
+  knowsSession(fingerprint: string): boolean {
+    return this.#has("sessions", fingerprint);
+  }
+
+  rememberSession(fingerprint: string, about: { session: string; project: string; now: Date }): void {
+    const { session, project, now } = about;
+    this.#keep("sessions", fingerprint, { v: 1, session, project, at: now.toISOString() });
+  }
+
+  /** Whether the user confirmed that this project may preset this mode. */
+  knowsMode(project: string, mode: ExecutionMode): boolean {
+    return this.#has("modes", modeKey(project, mode));
+  }
+
+  rememberMode(project: string, mode: ExecutionMode, now: Date): void {
+    this.#keep("modes", modeKey(project, mode), { v: 1, project, mode, at: now.toISOString() });
+  }
+
+  #has(matter: Matter, key: string): boolean {
+    const path = `${this.#root}/${matter}`;
+    if (!isOwn(this.#root) || !isOwn(path)) return false;
+    return lstatSync(`${path}/${key}.json`, { throwIfNoEntry: false })?.isFile() === true;
+  }
+
+  #keep(matter: Matter, key: string, content: object): void {
+    const path = `${this.#root}/${matter}`;
+    try {
+      makeDirectories(path, 0o700);
+      if (!isOwn(this.#root) || !isOwn(path)) throw notOwn(isOwn(this.#root) ? path : this.#root);
+      const directory = Directory.openRoot(path);
+      try {
+        write(directory, `${key}.json`, `${JSON.stringify(content)}\n`);
+        prune(directory);
+      } finally {
+        directory.close();
+      }
+    } catch (error) {
+      throw ioError("write", path, error);
+    }
+  }
+}
+
+/** That the file is there is the agreement, and what it holds is for people: nothing is gained by replacing it in one step. */
+function write(directory: Directory, name: string, content: string): void {
+  const fd = directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+  try {
+    writeAll(fd, Buffer.from(content), "write");
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  directory.sync();
+}
+
+function prune(directory: Directory): void {
+  const names = directory.list();
+  if (names.length <= MAX_KEPT) return;
+  const dated = names.map((name) => ({ name, time: directory.lstat(name)?.mtimeMs ?? 0 }));
+  for (const { name } of dated.sort((a, b) => a.time - b.time).slice(0, names.length - MAX_KEPT)) {
+    directory.unlink(name);
+  }
+}
+
+function modeKey(project: string, mode: ExecutionMode): string {
+  return createHash("sha256")
+    .update(JSON.stringify([realpathSync(project), mode]))
+    .digest("hex");
+}
+
+/** A directory that others can write to says nothing about what the user agreed to. */
+function isOwn(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() !== true) return false;
+  const isMine = process.getuid === undefined || stat.uid === process.getuid();
+  return isMine && (process.platform === "win32" || (stat.mode & 0o022) === 0);
+}
+
+function notOwn(path: string): MaestroError {
+  return new MaestroError("environment", `${path} belongs to another user, or others can write to it`, {
+    hint: `Make it yours alone: chmod go-w ${path}`,
+  });
+}
+
+/** An absolute path: where programs keep what must outlast a restart. A relative value is no place at all. */
+function userStateRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  const { join, isAbsolute } = platform === "win32" ? win32 : posix;
+  const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
+  const given = absolute(env.XDG_STATE_HOME);
+  if (given !== undefined) return join(given, "maestro");
+  const home = absolute(platform === "win32" ? env.USERPROFILE : env.HOME) ?? homedir();
+  if (platform === "win32")
+    return join(absolute(env.LOCALAPPDATA) ?? join(home, "AppData", "Local"), "maestro", "state");
+  return platform === "darwin"
+    ? join(home, "Library", "Application Support", "maestro")
+    : join(home, ".local", "state", "maestro");
+}
+
+/** Whether a failure to remember is the system's, not ours: the user is then asked again, and nothing else is lost. */
+export function isForgettable(error: unknown): error is MaestroError {
+  return (
+    error instanceof MaestroError &&
+    (error.code === "io" || error.code === "environment" || errno(error.cause) !== undefined)
+  );
+}

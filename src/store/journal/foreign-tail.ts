@@ -1,0 +1,138 @@
+// The end of a journal that other processes wrote while an engine runs the session, one change at a time: what of it can be believed as
+// it stands, what has to be recorded again, and what is refused.
+
+import type { SessionEvent } from "../../session/events.ts";
+import { apply } from "../../session/fold.ts";
+import type { Session } from "../../session/session.ts";
+import type { JudgeChange } from "../driven.ts";
+import { decodeRecords, type JournalRecord, type ReadPosition } from "./record.ts";
+
+/** Clocks of two machines differ; a record from further ahead would date everything that follows it. */
+const MAX_AHEAD_MS = 60_000;
+
+export interface ForeignJudge {
+  judge: JudgeChange;
+  now: () => Date;
+  warn: (message: string) => void;
+}
+
+export type NextChange =
+  /** `end`: where it ends in the bytes. Blank lines and repetitions are changes without records. */
+  | { kind: "change"; end: number; records: JournalRecord[]; position: ReadPosition }
+  /** Perhaps still being written. */
+  | { kind: "torn"; line: number }
+  | { kind: "unreadable"; line: number; reason: string };
+
+/** The first change in `bytes`, which follow `start`. */
+export function nextChange(bytes: Buffer, start: ReadPosition): NextChange {
+  const piece = bytes.subarray(0, changeEnd(bytes));
+  const records: JournalRecord[] = [];
+  const decoded = decodeRecords(piece, start, (record) => void records.push(record));
+  if ("fault" in decoded) return { kind: "unreadable", ...decoded.fault };
+  if (decoded.tail.kind === "torn") return { kind: "torn", line: decoded.tail.line };
+  if (decoded.tail.kind === "garbage") {
+    return { kind: "unreadable", line: decoded.tail.line, reason: "not a sound record" };
+  }
+  return { kind: "change", end: decoded.end, records, position: decoded.position };
+}
+
+/** Behind the first line that does not announce another one. */
+function changeEnd(bytes: Buffer): number {
+  let start = 0;
+  for (;;) {
+    const newline = bytes.indexOf(0x0a, start);
+    if (newline === -1) return bytes.length;
+    if (!announcesMore(bytes.toString("utf8", start, newline))) return newline + 1;
+    start = newline + 1;
+  }
+}
+
+function announcesMore(line: string): boolean {
+  try {
+    const record: unknown = JSON.parse(line);
+    return typeof record === "object" && record !== null && "more" in record && record.more === true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+/** The events of a change that may be recorded; `asIs`: they stand in the journal exactly so. */
+export type ChangeVerdict = { events: readonly SessionEvent[]; asIs: boolean } | { refused: string };
+
+export function judgeChange(
+  session: Session | undefined,
+  records: readonly JournalRecord[],
+  lastTime: string,
+  { judge, now }: ForeignJudge,
+): ChangeVerdict {
+  const given = records.map(({ v, seq, ts, crc, more, ...event }) => event as SessionEvent);
+  if (given.length === 0) return { events: given, asIs: true };
+  const verdict = judge(session, given);
+  if ("refused" in verdict) return verdict;
+  const latest = new Date(now().getTime() + MAX_AHEAD_MS).toISOString();
+  const isTimely = records.every(({ ts }) => ts >= lastTime && ts <= latest);
+  return { events: verdict.events, asIs: verdict.events === given && isTimely };
+}
+
+export interface RefusedRecord {
+  /** Null for a line that is not a record. */
+  seq: number | null;
+  reason: string;
+}
+
+export interface SortedTail {
+  /** To be recorded again, each a change of its own. */
+  kept: (readonly SessionEvent[])[];
+  refused: RefusedRecord[];
+}
+
+/** Sorts a tail of which something is refused. `scratch`: a copy of the session at its beginning, which is used up. */
+export function sortTail(
+  tail: Buffer,
+  start: ReadPosition,
+  scratch: Session | undefined,
+  lastTime: string,
+  judge: ForeignJudge,
+): SortedTail {
+  const sorted: SortedTail = { kept: [], refused: [] };
+  let session = scratch;
+  let position = start;
+  for (let rest = tail; rest.length > 0; ) {
+    const next = nextChange(rest, position);
+    if (next.kind !== "change") {
+      // Nobody who follows the rules writes behind an unreadable line.
+      const reason = next.kind === "torn" ? "an unfinished record" : `line ${next.line}: ${next.reason}`;
+      sorted.refused.push({ seq: null, reason });
+      return sorted;
+    }
+    const verdict = judgeChange(session, next.records, lastTime, judge);
+    if ("refused" in verdict) sorted.refused.push({ seq: next.records[0]?.seq ?? null, reason: verdict.refused });
+    else if (verdict.events.length > 0) {
+      sorted.kept.push(verdict.events);
+      for (const event of verdict.events) session = apply(session, { ...event, seq: position.seq, ts: lastTime });
+    }
+    position = next.position;
+    rest = rest.subarray(next.end);
+  }
+  return sorted;
+}
+
+const MAX_TOLD = 5;
+
+/** What the user is told about a quarantine. */
+export function quarantineText({ kept, refused }: SortedTail, copy: string): string {
+  const shown = refused
+    .slice(0, MAX_TOLD)
+    .map(({ seq, reason }) => (seq === null ? reason : `record ${seq}: ${reason}`));
+  const more = refused.length > shown.length ? `; and ${refused.length - shown.length} more` : "";
+  const what =
+    refused.length === 0
+      ? "Another process dated its records wrongly"
+      : `Another process wrote to the journal what only the engine records while it runs; refused: ${shown.join("; ")}${more}`;
+  const again =
+    kept.length === 0
+      ? ""
+      : ` ${kept.length} allowed ${kept.length === 1 ? "change was" : "changes were"} recorded again.`;
+  return `${what}.${again} The bytes are in ${copy}`;
+}

@@ -1,0 +1,37 @@
+// The session as the journal has it, for readers that mend nothing and judge nothing: what a hook can afford.
+
+import type { Directory } from "../../disk/contained.ts";
+import { readRegular } from "../../disk/durable.ts";
+import { MaestroError } from "../../errors.ts";
+import { apply } from "../../session/fold.ts";
+import type { Session } from "../../session/session.ts";
+import { inState, type StateLocation } from "../location.ts";
+import { faultReason } from "./damage.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
+import { decodeRecords, journalStart } from "./record.ts";
+
+/** Ten times the longest session that was ever measured. A conversation waits for the hook that reads it. */
+const MAX_GLANCE_BYTES = 64 * 1024 * 1024;
+
+export function glance(location: StateLocation): Session | undefined {
+  return inState(location, ["state"], glanceIn);
+}
+
+/** Undefined when there is none. One that is being put away counts as gone. */
+export function glanceIn(state: Directory): Session | undefined {
+  const size = state.lstat(JOURNAL_FILE)?.size ?? 0;
+  if (size > MAX_GLANCE_BYTES) {
+    const reason = `larger than ${MAX_GLANCE_BYTES} bytes, which is too long for a hook`;
+    throw new MaestroError("parse_failed", faultReason(state, { line: 0, reason }));
+  }
+  const bytes = readRegular(state, JOURNAL_FILE, MAX_GLANCE_BYTES);
+  if (bytes === undefined) return undefined;
+  let session: Session | undefined;
+  const take = (record: Parameters<typeof apply>[1]) => {
+    session = apply(session, record);
+    return undefined;
+  };
+  const decoded = decodeRecords(bytes, journalStart, take, false);
+  if ("fault" in decoded) throw new MaestroError("parse_failed", faultReason(state, decoded.fault));
+  return session?.archiving ? undefined : session;
+}

@@ -1,0 +1,125 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { frozenPhase, frozenPlan } from "../../../test/support/session.ts";
+import { Directory } from "../../disk/contained.ts";
+import type { SessionEvent } from "../../session/events.ts";
+import { judgeForeign } from "../../session/foreign-event.ts";
+import { Journal } from "./journal.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
+import { JournalWatch } from "./journal-watch.ts";
+
+let path: string;
+let directory: Directory;
+let warnings: string[];
+beforeEach(() => {
+  path = realpathSync(mkdtempSync(join(tmpdir(), "maestro-watch-")));
+  directory = Directory.openRoot(path);
+  warnings = [];
+});
+afterEach(() => {
+  directory.close();
+  rmSync(path, { recursive: true });
+});
+
+const now = new Date("2026-02-14T12:00:00Z");
+const file = () => join(path, JOURNAL_FILE);
+const note = (text: string): SessionEvent => ({ type: "session.noted", text });
+const completed: SessionEvent = { type: "phase.moved", phase: "1", from: "pending", to: "completed" };
+const kept = () => readdirSync(path).filter((name) => name.startsWith(`${JOURNAL_FILE}.quarantined-`));
+
+/** The journal of an engine, and one of another process that has read the same. */
+function watched(): { engine: Journal; other: Journal } {
+  const plan = frozenPlan([frozenPhase("1"), frozenPhase("2")]);
+  const engine = new Journal();
+  const created: SessionEvent = { type: "session.created", session_id: "a", task: null, execution_mode: null, plan };
+  engine.append(directory, [created], now);
+  const judge = (...[session, change]: Parameters<JournalWatch["judge"]>) =>
+    judgeForeign(session, change, { stateDir: ".gemini" });
+  const warn = (message: string) => void warnings.push(message);
+  engine.watch(directory, new JournalWatch({ judge, now: () => now, warn }));
+  const other = new Journal();
+  other.refresh(directory);
+  return { engine, other };
+}
+
+const textsIn = (journal: Journal) => journal.session?.notes.map(({ text }) => text);
+const read = () => {
+  const journal = new Journal();
+  expect(journal.refresh(directory)).toEqual({ tail: { kind: "none" }, exists: true });
+  return journal;
+};
+
+describe("the journal of a running engine", () => {
+  test("takes the allowed changes of another process as they stand", () => {
+    const { engine, other } = watched();
+    other.append(directory, [note("one")], now);
+    other.append(directory, [note("two")], now);
+    expect(engine.refresh(directory)).not.toHaveProperty("refused");
+    expect([textsIn(engine), kept(), warnings]).toEqual([["one", "two"], [], []]);
+  });
+
+  test("takes them up to the first that is refused, and those behind it when that is gone", () => {
+    const { engine, other } = watched();
+    other.append(directory, [note("before")], now);
+    const at = readFileSync(file()).length;
+    other.append(directory, [completed], now);
+    other.append(directory, [note("behind")], now);
+    const tail = readFileSync(file()).subarray(at);
+    expect(engine.refresh(directory)).toMatchObject({ refused: true });
+    expect([textsIn(engine), engine.session?.phases[0]?.status]).toEqual([["before"], "pending"]);
+    engine.quarantine(directory, now);
+    expect(textsIn(engine)).toEqual(["before", "behind"]);
+    expect(textsIn(read())).toEqual(["before", "behind"]);
+    expect(read().session?.phases[0]?.status).toBe("pending");
+    expect(kept().map((name) => readFileSync(join(path, name)))).toEqual([tail]);
+    expect(warnings).toEqual([expect.stringMatching(/refused: record 3: .*1 allowed change was recorded again/)]);
+    engine.append(directory, [note("ours")], now);
+    expect(textsIn(read())).toEqual(["before", "behind", "ours"]);
+  });
+
+  test("is quiet about a record that is still being written", () => {
+    const { engine } = watched();
+    appendFileSync(file(), '{"v":1,"seq":2,"ts":"2026');
+    expect(engine.refresh(directory)).toMatchObject({ tail: { kind: "torn" } });
+    expect(warnings).toEqual([]);
+  });
+
+  test("holds what the engine writes, also when another process writes in the same moment", () => {
+    const { engine } = watched();
+    engine.refresh(directory);
+    appendFileSync(file(), "not asked for\n");
+    engine.append(directory, [note("ours")], now);
+    appendFileSync(file(), "again\n");
+    expect(engine.refresh(directory)).toMatchObject({ refused: true });
+    engine.quarantine(directory, now);
+    engine.append(directory, [note("more")], now);
+    expect(textsIn(read())).toEqual(["ours", "more"]);
+    expect(
+      kept()
+        .map((name) => readFileSync(join(path, name), "utf8"))
+        .sort(),
+    ).toEqual(["again\n", "not asked for\n"]);
+  });
+
+  test("is not written to when it was swapped for another file between reading and writing", () => {
+    const { engine } = watched();
+    engine.refresh(directory);
+    copyFileSync(file(), `${file()}.copy`);
+    renameSync(`${file()}.copy`, file());
+    const before = readFileSync(file());
+    expect(() => engine.append(directory, [note("ours")], now)).toThrow(/replaced or rewritten/);
+    expect(readFileSync(file())).toEqual(before);
+    expect(() => engine.refresh(directory)).toThrow(/replaced or rewritten/);
+  });
+});

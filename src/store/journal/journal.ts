@@ -1,0 +1,358 @@
+// state/progress.jsonl: the append-only truth about the active session. One record is one write() with O_APPEND.
+// Appending and repairing need the session lock; reading does not.
+
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, type Stats } from "node:fs";
+import { type Directory, ioError } from "../../disk/contained.ts";
+import { readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../../disk/durable.ts";
+import { crashPoint } from "../../disk/fault.ts";
+import { errno, MaestroError } from "../../errors.ts";
+import type { SessionEvent } from "../../session/events.ts";
+import { apply, type TimedEvent } from "../../session/fold.ts";
+import type { Session } from "../../session/session.ts";
+import { keepCopy } from "../view/view-file.ts";
+import { type ForeignJudge, judgeChange, nextChange, quarantineText, sortTail } from "./foreign-tail.ts";
+import { JOURNAL_FILE } from "./journal-file.ts";
+import type { JournalWatch } from "./journal-watch.ts";
+import { QUARANTINED, uncutTail } from "./quarantined.ts";
+import {
+  type Decoded,
+  decodeRecords,
+  encodeChange,
+  type JournalFault,
+  type JournalRecord,
+  journalStart,
+  type ReadPosition,
+} from "./record.ts";
+
+/** Enough to hold a record's checksum. */
+const REMEMBERED_BYTES = 32;
+export const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+
+/** `refused`: another process has written what it may not, and under the lock it has to be put in quarantine. */
+type Refreshed = { tail: Decoded["tail"]; exists: boolean; refused?: true } | { fault: JournalFault };
+
+/** The journal as far as it was read. A second look reads only what came after. */
+export class Journal {
+  session: Session | undefined;
+  /** Told of every record as it is read or written. */
+  readonly listeners = new Set<(record: TimedEvent, session: Session) => void>();
+  #inode = 0;
+  #offset = 0;
+  #position: ReadPosition = journalStart;
+  #lastTime = "";
+  /** The end of what was read. */
+  #last = Buffer.alloc(0);
+  /** While an engine runs the session: nothing that others write is believed before it was judged. */
+  #watch: JournalWatch | undefined;
+
+  /** Reads what is new. Returns what stands after the last good record, or the fault that stops every reader. */
+  refresh(directory: Directory): Refreshed {
+    const fd = openJournal(directory, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fd === undefined) {
+      if (this.#watch !== undefined) throw vanished(directory);
+      if (this.#offset > 0) this.#followToArchive(directory);
+      this.#restart(0);
+      return { tail: { kind: "none" }, exists: false };
+    }
+    try {
+      const stat = fstatSync(fd);
+      if (!stat.isFile()) return { fault: { line: 0, reason: "not a regular file" } };
+      if (stat.size > MAX_JOURNAL_BYTES)
+        return { fault: { line: 0, reason: `larger than ${MAX_JOURNAL_BYTES} bytes` } };
+      const isSame = stat.ino === this.#inode && this.#isWhereWeLeft(fd, stat.size);
+      if (this.#watch?.isIntact(fd, stat, this.#offset) === false || (this.#watch && !isSame))
+        throw replaced(directory);
+      if (!isSame) this.#restart(stat.ino);
+      if (stat.size === this.#offset) return { tail: { kind: "none" }, exists: true };
+      const bytes = readFrom(fd, this.#offset, stat.size);
+      if (this.#watch !== undefined) return this.#takeJudged(bytes, this.#watch);
+      const decoded = this.#take(bytes);
+      if ("fault" in decoded) return decoded;
+      return { tail: decoded.tail, exists: true };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /**
+   * Under the lock: from now on what other processes write is judged before it is believed, and a file that was replaced or rewritten is
+   * not followed.
+   */
+  watch(directory: Directory, watch: JournalWatch): void {
+    const fd = openJournal(directory, constants.O_RDONLY);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      watch.begin(fd, this.#offset);
+      this.#watch = watch;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  unwatch(): void {
+    this.#watch = undefined;
+  }
+
+  /** Under the lock: what a killed engine has put in quarantine, and not cut off yet, is not believed either. */
+  finishQuarantine(directory: Directory, now: Date, judge: ForeignJudge): void {
+    const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
+    const left = uncutTail(directory, bytes);
+    if (left === 0) return;
+    const inode = this.#inode;
+    if (this.#reread(inode, bytes.subarray(0, bytes.length - left))) this.quarantine(directory, now, judge);
+    else this.#reread(inode, bytes);
+  }
+
+  /** False when `bytes` do not end with a whole change. */
+  #reread(inode: number, bytes: Buffer): boolean {
+    this.#restart(inode);
+    const decoded = this.#take(bytes);
+    return !("fault" in decoded) && decoded.tail.kind === "none" && this.session !== undefined;
+  }
+
+  /**
+   * Under the lock, after `refresh` has refused something: the bytes are kept, the journal ends where it was good, and what of the rest is
+   * allowed is recorded again. One step replaces the file, so that no crash loses a decision.
+   */
+  quarantine(directory: Directory, now: Date, judge: ForeignJudge | undefined = this.#watch): void {
+    if (judge === undefined) return;
+    const tail = this.readTail(directory);
+    const sorted = sortTail(tail, this.#position, structuredClone(this.session), this.#lastTime, judge);
+    const fresh = this.#encodeAll(sorted.kept, now);
+    judge.warn(quarantineText(sorted, this.#replaceTail(directory, tail, fresh, now)));
+    const decoded = this.#take(fresh);
+    if ("fault" in decoded) throw new Error(`journal record cannot be read back: ${decoded.fault.reason}`);
+  }
+
+  /** Keeps `tail` and puts `fresh` in its place; returns where the tail is now. */
+  #replaceTail(directory: Directory, tail: Buffer, fresh: Buffer, now: Date): string {
+    const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
+    const copy = keepCopy(directory, JOURNAL_FILE, QUARANTINED, now, tail);
+    crashPoint("quarantine");
+    const stat = replaceDurably(directory, JOURNAL_FILE, Buffer.concat([bytes.subarray(0, this.#offset), fresh]));
+    crashPoint("quarantined");
+    this.#inode = stat?.ino ?? 0;
+    return shownPath(directory, copy);
+  }
+
+  /** Each change behind the one before it. */
+  #encodeAll(changes: readonly (readonly SessionEvent[])[], now: Date): Buffer {
+    const pieces: Buffer[] = this.#position.open && changes.length > 0 ? [Buffer.from("\n")] : [];
+    let last: { seq: number; crc: string } = this.#position;
+    for (const events of changes) {
+      const encoded = encodeChange(last, this.#timeOf(now), events);
+      pieces.push(encoded.bytes);
+      last = encoded;
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /** Time never runs backwards in the record, whatever the clock does. */
+  #timeOf(now: Date): string {
+    return [now.toISOString(), this.#lastTime].sort().at(-1) as string;
+  }
+
+  /** The session as it was after record `seq`. */
+  sessionAt(directory: Directory, seq: number): Session | undefined {
+    const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
+    let session: Session | undefined;
+    decodeRecords(bytes, journalStart, (record) => {
+      if (record.seq <= seq) session = apply(session, record);
+      return undefined;
+    });
+    return session;
+  }
+
+  /** The bytes after the last good record. */
+  readTail(directory: Directory): Buffer {
+    const fd = openJournal(directory, constants.O_RDONLY);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      return readFrom(fd, this.#offset, fstatSync(fd).size);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Cuts off what stands after the last good record. */
+  cutTail(directory: Directory): void {
+    const fd = openJournal(directory, constants.O_RDWR);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      crashPoint("cut");
+      ftruncateSync(fd, this.#offset);
+      fdatasyncSync(fd);
+      crashPoint("cut-done");
+    } catch (error) {
+      throw ioError("repair", shownPath(directory, JOURNAL_FILE), error);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /**
+   * Appends events; the journal must have been refreshed under the lock and its tail cut. They are durable when this returns, or with
+   * `isLast` false when `sync` does.
+   */
+  append(directory: Directory, events: readonly SessionEvent[], now: Date, isLast = true): void {
+    const bytes = this.#encodeAll([events], now);
+    const fresh = this.#offset === 0;
+    try {
+      const flags = constants.O_WRONLY | constants.O_APPEND | (fresh ? constants.O_CREAT : 0);
+      const fd = directory.open(JOURNAL_FILE, flags, 0o600);
+      try {
+        if (this.#watch !== undefined && fstatSync(fd).ino !== this.#inode) throw replaced(directory);
+        const stat = this.#write(fd, bytes, isLast);
+        this.#inode = stat.ino;
+        this.#watch?.note(stat, this.#offset + bytes.length);
+        if (stat.size !== this.#offset + bytes.length) this.#setApart(directory, bytes, now);
+      } finally {
+        closeSync(fd);
+      }
+      if (fresh) directory.sync();
+    } catch (error) {
+      throw ioError("write", shownPath(directory, JOURNAL_FILE), error);
+    }
+    const decoded = this.#take(bytes);
+    if ("fault" in decoded) throw new Error(`journal record cannot be read back: ${decoded.fault.reason}`);
+  }
+
+  /** A process that does not ask for the lock has written in the same moment: in the journal stays what we wrote. */
+  #setApart(directory: Directory, ours: Buffer, now: Date): void {
+    const watch = this.#watch;
+    if (watch === undefined) return;
+    const tail = this.readTail(directory);
+    const at = Math.max(0, tail.indexOf(ours));
+    const theirs = Buffer.concat([tail.subarray(0, at), tail.subarray(at + ours.length)]);
+    const copy = this.#replaceTail(directory, theirs, ours, now);
+    watch.warn(
+      quarantineText({ kept: [], refused: [{ seq: null, reason: "written without the session lock" }] }, copy),
+    );
+  }
+
+  /** Makes durable what was appended. */
+  sync(directory: Directory): void {
+    const fd = openJournal(directory, constants.O_WRONLY);
+    if (fd === undefined) throw vanished(directory);
+    try {
+      crashPoint("append-sync");
+      fdatasyncSync(fd);
+      crashPoint("append-synced");
+    } catch (error) {
+      throw ioError("write", shownPath(directory, JOURNAL_FILE), error);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** A write that fails half-way (disk full) is taken back: the next reader sees the old state. */
+  #write(fd: number, bytes: Buffer, isLast: boolean): Stats {
+    try {
+      writeAll(fd, bytes, "append");
+      // At once: what another process writes from now on must be seen to be a change.
+      const stat = fstatSync(fd);
+      if (!isLast) return stat;
+      crashPoint("append-sync");
+      fdatasyncSync(fd);
+      crashPoint("append-synced");
+      return stat;
+    } catch (error) {
+      ftruncateSync(fd, this.#offset);
+      throw error;
+    }
+  }
+
+  /** A file made anew may get the number of the one it replaces: what we read last must still be there. */
+  #isWhereWeLeft(fd: number, size: number): boolean {
+    if (size < this.#offset) return false;
+    return readFrom(fd, this.#offset - this.#last.length, this.#offset).equals(this.#last);
+  }
+
+  /** Folds the records in `bytes`, which follow what was read before. After a fault nothing is known any more. */
+  #take(bytes: Buffer): ReturnType<typeof decodeRecords> {
+    const decoded = decodeRecords(bytes, this.#position, this.#apply);
+    if ("fault" in decoded) {
+      this.#restart(0);
+      return decoded;
+    }
+    const read = bytes.subarray(Math.max(0, decoded.end - REMEMBERED_BYTES), decoded.end);
+    this.#last = Buffer.concat([this.#last, read]).subarray(-REMEMBERED_BYTES);
+    this.#watch?.add(bytes.subarray(0, decoded.end));
+    this.#position = decoded.position;
+    this.#offset += decoded.end;
+    return decoded;
+  }
+
+  /** Folds the changes of other processes one by one, up to the first that is not theirs to record. */
+  #takeJudged(bytes: Buffer, watch: JournalWatch): Refreshed {
+    for (let rest = bytes; rest.length > 0; ) {
+      const next = nextChange(rest, this.#position);
+      if (next.kind === "torn") return { tail: next, exists: true };
+      if (next.kind === "unreadable") return { tail: { kind: "none" }, exists: true, refused: true };
+      const verdict = judgeChange(this.session, next.records, this.#lastTime, watch);
+      if ("refused" in verdict || !verdict.asIs) return { tail: { kind: "none" }, exists: true, refused: true };
+      const decoded = this.#take(rest.subarray(0, next.end));
+      if ("fault" in decoded) return decoded;
+      rest = rest.subarray(next.end);
+    }
+    return { tail: { kind: "none" }, exists: true };
+  }
+
+  /** Itself the function that is handed over: a long replay compiles every layer that it goes through. */
+  #apply = (record: JournalRecord): string | undefined => {
+    try {
+      this.session = apply(this.session, record);
+      this.#lastTime = record.ts;
+    } catch (error) {
+      if (error instanceof MaestroError) return error.message;
+      throw error;
+    }
+    for (const listener of this.listeners) listener(record, this.session);
+    return undefined;
+  };
+
+  #restart(inode: number): void {
+    this.session = undefined;
+    this.#inode = inode;
+    this.#offset = 0;
+    this.#position = journalStart;
+    this.#lastTime = "";
+    this.#last = Buffer.alloc(0);
+  }
+
+  /** Somebody else has archived the session: the file we were reading is in the archive now. What we have not seen of it is told. */
+  #followToArchive(directory: Directory): void {
+    if (directory.lstat("archive")?.isDirectory() !== true) throw vanished(directory);
+    const archive = directory.child("archive");
+    try {
+      const isOurs = (name: string) => name.endsWith(".jsonl") && archive.lstat(name)?.ino === this.#inode;
+      const name = archive.list().find(isOurs);
+      if (name === undefined) throw vanished(directory);
+      this.#take((readRegular(archive, name, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0)).subarray(this.#offset));
+    } finally {
+      archive.close();
+    }
+  }
+}
+
+function openJournal(directory: Directory, flags: number): number | undefined {
+  try {
+    return directory.open(JOURNAL_FILE, flags);
+  } catch (error) {
+    if (errno(error) === "ENOENT") return undefined;
+    throw ioError("read", shownPath(directory, JOURNAL_FILE), error);
+  }
+}
+
+function replaced(directory: Directory): MaestroError {
+  const file = shownPath(directory, JOURNAL_FILE);
+  return new MaestroError("environment", `The journal was replaced or rewritten by another process: ${file}`, {
+    hint: 'The engine stops and records nothing more. Look at the file, then run "maestro doctor" and "maestro resume".',
+  });
+}
+
+function vanished(directory: Directory): MaestroError {
+  return new MaestroError("environment", `The journal has disappeared: ${shownPath(directory, JOURNAL_FILE)}`, {
+    hint: "It was moved or deleted while in use. Nothing was written.",
+  });
+}

@@ -1,0 +1,69 @@
+// Judging a view that somebody else wrote. Apart from session-store.ts because it needs YAML, which hooks never load.
+
+import { judgeView } from "../../session/adopt.ts";
+import type { SessionRecord } from "../../session/events.ts";
+import { apply } from "../../session/fold.ts";
+import type { Session } from "../../session/session.ts";
+import { readView } from "../../views/read-view.ts";
+import { renderSession } from "../../views/session-view.ts";
+import { markedSeq, withoutMarker } from "./view-file.ts";
+import type { ViewReview } from "./view-keeper.ts";
+
+/**
+ * With a session: what the edit changes; `sessionAt` gives the state that its editor saw. Without one: the session that the view tells
+ * of, as a whole.
+ */
+export function reviewView(
+  session: Session | undefined,
+  text: string,
+  maxRetries: number,
+  sessionAt: (seq: number) => Session | undefined,
+): ViewReview {
+  const view = readView(withoutMarker(text));
+  if (!view.ok) return { kind: "refused", reasons: [view.reason] };
+  const hasOwnText = (drawn: Session) =>
+    view.unknownKeys.length > 0 || bodyOf(renderSession(drawn)) !== view.body.trim();
+  if (session === undefined) {
+    const reasons = inconsistencies(view.record);
+    if (reasons.length > 0) return { kind: "refused", reasons };
+    const event = { type: "session.imported" as const, title: view.title, session: view.record };
+    const drawn = apply(undefined, { ...event, seq: 1, ts: view.record.updated });
+    return { kind: "adopt", event, keep: hasOwnText(drawn) };
+  }
+  const seen = markedSeq(text) ?? session.seq;
+  const base = seen < session.seq ? (sessionAt(seen) ?? session) : session;
+  const judgement = judgeView(session, base, view.record, maxRetries);
+  if ("refused" in judgement) return { kind: "refused", reasons: judgement.refused };
+  const keep = hasOwnText(base) || setsWhatIsDerived(base, view.record);
+  return judgement.event === null ? { kind: "same", keep } : { kind: "adopt", event: judgement.event, keep };
+}
+
+/** Times and positions follow from the moves of phases; an edit of them alone changes nothing, and its author should know. */
+function setsWhatIsDerived(base: Session, view: SessionRecord): boolean {
+  const moves = view.phases.some((phase, at) => phase.status !== base.phases[at]?.status);
+  if (moves) return false;
+  return (
+    view.current_phase !== base.current_phase ||
+    view.phases.some(
+      ({ started, completed }, at) => started !== base.phases[at]?.started || completed !== base.phases[at]?.completed,
+    )
+  );
+}
+
+function inconsistencies(record: SessionRecord): string[] {
+  const ids = new Set(record.phases.map((phase) => phase.id));
+  const reasons: string[] = [];
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(record.session_id))
+    reasons.push(`session_id: not a usable name (${record.session_id})`);
+  if (record.phases.length === 0) reasons.push("phases: there are none");
+  if (ids.size !== record.phases.length) reasons.push("phases: two of them have the same id");
+  for (const phase of record.phases) {
+    const unknown = phase.blocked_by.filter((id) => !ids.has(id));
+    if (unknown.length > 0) reasons.push(`phase ${phase.id}: blocked_by names unknown phase ${unknown.join(", ")}`);
+  }
+  return reasons;
+}
+
+function bodyOf(document: string): string {
+  return document.slice(document.indexOf("\n---\n") + 5).trim();
+}
