@@ -14,8 +14,8 @@ import { type Control, placeAttempt, worktreeName } from "../src/engine/place.ts
 import { Stopping } from "../src/engine/stopping.ts";
 import type { Workshop } from "../src/engine/workshop.ts";
 import { openRepository } from "../src/git/open.ts";
-import { requirePhase, requireSession } from "../src/session/decide.ts";
-import { decideEnd, decideStart, type Rules } from "../src/session/decide-attempt.ts";
+import { decideEnd, decideStart, type Rules } from "../src/session/decide/attempt.ts";
+import { requirePhase, requireSession } from "../src/session/decide/operation.ts";
 import type { SessionEvent } from "../src/session/events.ts";
 import type { Session } from "../src/session/session.ts";
 import { locateState } from "../src/store/location.ts";

@@ -1,6 +1,6 @@
 // maestro apply <phase>: merges the change of an attempt into the project as it is now, because a person asks for it.
 
-import { decideFiles } from "../session/decide.ts";
+import { decideFiles } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { hasReported } from "../session/session.ts";
 import { judgeMove } from "../session/transitions.ts";

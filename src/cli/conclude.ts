@@ -2,7 +2,7 @@
 
 import type { EngineEnd } from "../engine/engine.ts";
 import { signalCodes } from "../errors.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archiveQuestion } from "../store/operations.ts";

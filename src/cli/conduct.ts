@@ -17,7 +17,7 @@ import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { splitWords, warnsOfAllowedTools } from "../runtimes/words.ts";
 import { findProgram as findOnPath } from "../search-path.ts";
-import { requireSession } from "../session/decide.ts";
+import { requireSession } from "../session/decide/operation.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { claimEngine, runningEngine } from "../store/engine-lock.ts";

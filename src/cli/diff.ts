@@ -1,7 +1,7 @@
 // maestro diff <phase>: what an attempt changed, as the tree told it. Changes nothing.
 
 import { patchBetween } from "../git/patch.ts";
-import { requirePhase } from "../session/decide.ts";
+import { requirePhase } from "../session/decide/operation.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { diffText, statLines } from "../views/diff.ts";
 import { openStore, settingsOf } from "./context.ts";

@@ -2,8 +2,8 @@
 // answer is recorded at once.
 
 import { parseDuration } from "../duration.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
-import { decideAbort } from "../session/decide-attempt.ts";
+import { decideAbort } from "../session/decide/attempt.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { movePhase } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";

@@ -2,7 +2,7 @@
 
 import { errno, MaestroError } from "../errors.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
-import { requirePhase } from "../session/decide.ts";
+import { requirePhase } from "../session/decide/operation.ts";
 import type { Attempt, Session } from "../session/session.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { Batch, MAX_STDERR_BYTES, MAX_STDOUT_BYTES } from "../store/files/batch.ts";

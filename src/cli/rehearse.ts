@@ -9,7 +9,7 @@ import { MaestroError, signalCodes } from "../errors.ts";
 import { modelFor } from "../runtimes/models.ts";
 import { rehearsalRuntime } from "../runtimes/rehearsal.ts";
 import { scriptOf } from "../runtimes/rehearsal-script.ts";
-import { requireSession } from "../session/decide.ts";
+import { requireSession } from "../session/decide/operation.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { locateState } from "../store/location.ts";

@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MaestroError } from "../errors.ts";
-import { decideMode, requireSession } from "../session/decide.ts";
-import { ownedFiles } from "../session/decide-attempt.ts";
+import { ownedFiles } from "../session/decide/attempt.ts";
+import { decideMode, requireSession } from "../session/decide/operation.ts";
 import { planChanges } from "../session/plan-change.ts";
 import { positionOf } from "../session/position.ts";
 import type { Session } from "../session/session.ts";

@@ -6,7 +6,7 @@ import { MaestroError } from "../errors.ts";
 import { list } from "../git/refs.ts";
 import { geminiRuntime } from "../runtimes/gemini.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { decideNote, requireSession } from "../session/decide.ts";
+import { decideNote, requireSession } from "../session/decide/operation.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";

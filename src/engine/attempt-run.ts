@@ -5,7 +5,7 @@ import { wasStopped } from "../git/running.ts";
 import { adoptWorktree } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
 import type { Killed } from "../runtimes/runtime.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Attempt } from "../session/session.ts";
 import { lastAttempt } from "../session/session.ts";

@@ -4,7 +4,7 @@
 import { MaestroError, type signalCodes } from "../errors.ts";
 import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { Killed } from "../runtimes/runtime.ts";
-import { decideCompletion, requirePhase, requireSession } from "../session/decide.ts";
+import { decideCompletion, requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { judgeStatus } from "../session/transitions.ts";

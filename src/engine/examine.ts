@@ -9,7 +9,7 @@ import { describeLinks, type LinkOutside, linksOutside } from "../git/links.ts";
 import { keep } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import { treeOf, type Worktree, type WorktreeTree } from "../git/worktree.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../session/events.ts";
 import { outsideScope, ownershipOf } from "../session/scope.ts";
 import type { Changes, Session, SessionPhase } from "../session/session.ts";

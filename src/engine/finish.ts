@@ -2,8 +2,6 @@
 
 import { constants } from "node:os";
 import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
-import { claimDifferences, claimWarning } from "../session/claims.ts";
-import { type FileLists, requirePhase, requireSession } from "../session/decide.ts";
 import {
   type AttemptEnd,
   claimedTwice,
@@ -16,10 +14,12 @@ import {
   type Rules,
   type Validated,
   type Warned,
-} from "../session/decide-attempt.ts";
+} from "../session/decide/attempt.ts";
+import { claimDifferences, claimWarning } from "../session/decide/claims.ts";
+import { type ReportedWork, reportedWork } from "../session/decide/evidence.ts";
+import type { Shortfall, Verdict } from "../session/decide/judge-handoff.ts";
+import { type FileLists, requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { type ReportedWork, reportedWork } from "../session/evidence.ts";
-import type { Shortfall, Verdict } from "../session/judge-handoff.ts";
 import { type Attempt, hasDependents, type Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";

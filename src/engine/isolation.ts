@@ -7,7 +7,7 @@ import { type Snapshot, snapshot } from "../git/snapshot.ts";
 import { TurnTaking } from "../git/turn-taking.ts";
 import type { Worktree } from "../git/worktree.ts";
 import { freeName } from "../git/worktree-marker.ts";
-import { ownedFiles } from "../session/decide-attempt.ts";
+import { ownedFiles } from "../session/decide/attempt.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import { type Listing, listProject } from "./listing.ts";
 

@@ -12,8 +12,8 @@
 
 import type { Tier } from "../agents/tiers.ts";
 import { sensitivityOfFile, sensitivityReasons } from "../sensitive-files.ts";
-import type { Warned } from "../session/decide-attempt.ts";
-import type { Shortfall } from "../session/judge-handoff.ts";
+import type { Warned } from "../session/decide/attempt.ts";
+import type { Shortfall } from "../session/decide/judge-handoff.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../session/scope.ts";
 import type { Changes, SessionPhase } from "../session/session.ts";
 import { stripControls } from "../text.ts";

@@ -2,7 +2,7 @@
 
 import { adoptWorktree } from "../git/worktree.ts";
 import { pruneWorktrees } from "../git/worktree-removal.ts";
-import { requireSession } from "../session/decide.ts";
+import { requireSession } from "../session/decide/operation.ts";
 import { lastAttempt } from "../session/session.ts";
 import { purposeOf } from "./place.ts";
 import { settleProject } from "./settle-project.ts";

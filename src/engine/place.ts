@@ -11,7 +11,7 @@ import { treeWithout } from "../git/tree-without.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../git/worktree.ts";
 import { removeWorktree } from "../git/worktree-removal.ts";
 import { sensitivityOfFile } from "../sensitive-files.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../session/events.ts";
 import { outsideScope } from "../session/scope.ts";
 import type { Session, SessionPhase } from "../session/session.ts";

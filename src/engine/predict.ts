@@ -5,7 +5,7 @@ import { errno, MaestroError } from "../errors.ts";
 import { changesBetween, type FileChange } from "../git/changes.ts";
 import { mergeTrees } from "../git/merge.ts";
 import { treeOf, type Worktree } from "../git/worktree.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { declaredFiles, type Ground } from "./isolation.ts";
 import type { Workshop } from "./workshop.ts";

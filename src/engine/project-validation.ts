@@ -1,6 +1,6 @@
 // The validation of a phase that was worked on in the project itself: the commands run there, and the evidence names the tree if git knows it.
 
-import { requireSession } from "../session/decide.ts";
+import { requireSession } from "../session/decide/operation.ts";
 import { Stopping } from "./stopping.ts";
 import { startValidation, type ValidationResult, type ValidationRun } from "./validation.ts";
 import type { Workshop } from "./workshop.ts";

@@ -1,7 +1,7 @@
 // Finishes a change of the project that a killed process began, records it, and tells it. What a person has decided against since then is taken
 // back instead: nothing of a skipped phase or an aborted session comes in.
 
-import { decideIntegrated, filesOf } from "../session/decide-attempt.ts";
+import { decideIntegrated, filesOf } from "../session/decide/attempt.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { findPhase, isValidated, type Session } from "../session/session.ts";
 import { describeIntent, type Intent } from "../store/files/integration-file.ts";

@@ -3,7 +3,7 @@
 import { devNull } from "node:os";
 import { REDACTED } from "../redact.ts";
 import type { Killed } from "../runtimes/runtime.ts";
-import { requirePhase, requireSession } from "../session/decide.ts";
+import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { Evidence } from "../session/events.ts";
 import { stripControls } from "../text.ts";
 import type { Command } from "./isolation.ts";

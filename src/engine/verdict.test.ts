@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
 import type { Outcome } from "../runtimes/runtime.ts";
+import type { Shortfall } from "../session/decide/judge-handoff.ts";
 import type { SessionEvent } from "../session/events.ts";
-import type { Shortfall } from "../session/judge-handoff.ts";
 import { findPhase, type SessionPhase } from "../session/session.ts";
 import { judgeAttempt, nextStep } from "./verdict.ts";
 

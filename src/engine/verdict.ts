@@ -3,7 +3,7 @@
 
 import type { Handoff } from "../handoff/handoff.ts";
 import type { Outcome } from "../runtimes/runtime.ts";
-import { judgeHandoff, type Shortfall, type Verdict } from "../session/judge-handoff.ts";
+import { judgeHandoff, type Shortfall, type Verdict } from "../session/decide/judge-handoff.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
 import { judgeMove } from "../session/transitions.ts";
 

@@ -3,7 +3,7 @@
 
 import { checkHandoff } from "../handoff/handoff.ts";
 import { readHeader } from "../prompt/delegation.ts";
-import { lacks, missingParts } from "../session/judge-handoff.ts";
+import { lacks, missingParts } from "../session/decide/judge-handoff.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
 import { noteDelegation, runningDelegations } from "../store/files/delegations.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import { MaestroError } from "../errors.ts";
-import { decideMove, noSession } from "../session/decide.ts";
-import { moveByReport } from "../session/report-move.ts";
+import { decideMove, noSession } from "../session/decide/operation.ts";
+import { moveByReport } from "../session/decide/report-move.ts";
 import { refuseSecond } from "../store/operations.ts";
 import { failureOf } from "./failure.ts";
 

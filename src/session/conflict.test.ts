@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import { conflictLine } from "./conflict.ts";
-import { requirePhase } from "./decide.ts";
+import { requirePhase } from "./decide/operation.ts";
 import type { FileChange, SessionEvent } from "./events.ts";
 
 const [base, tree] = ["1".repeat(40), "2".repeat(40)];

@@ -1,8 +1,8 @@
 // What a person decides about a session: recorded in the journal, where an engine that runs sees it. Never speaks to the engine itself.
 
 import { MaestroError } from "../errors.ts";
-import { type MoveRequest, requirePhase, requireSession } from "../session/decide.ts";
-import { decideAbort } from "../session/decide-attempt.ts";
+import { decideAbort } from "../session/decide/attempt.ts";
+import { type MoveRequest, requirePhase, requireSession } from "../session/decide/operation.ts";
 import { runningEngine } from "./engine-lock.ts";
 import { movePhase } from "./operations.ts";
 import type { SessionStore } from "./session-store.ts";

@@ -3,8 +3,8 @@
 
 import type { Directory } from "../disk/contained.ts";
 import { MaestroError } from "../errors.ts";
+import type { ForeignVerdict } from "../session/decide/foreign-event.ts";
 import type { SessionEvent } from "../session/events.ts";
-import type { ForeignVerdict } from "../session/foreign-event.ts";
 import type { Session } from "../session/session.ts";
 import { drivingEngine } from "./engine-lock.ts";
 

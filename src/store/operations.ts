@@ -1,5 +1,5 @@
 // The operations of a session for every front door: command line, MCP server, hooks. Each gathers what the disk knows,
-// lets `session/decide.ts` decide, and records the result.
+// lets `session/decide/operation.ts` decide, and records the result.
 
 import { basename, posix } from "node:path";
 import { MaestroError } from "../errors.ts";
@@ -15,11 +15,11 @@ import {
   noSession,
   requirePhase,
   requireSession,
-} from "../session/decide.ts";
+} from "../session/decide/operation.ts";
+import type { Evidence } from "../session/decide/report-move.ts";
 import type { ErrorRecord, EventOf, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
 import { revisedPlanName, sessionId } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
-import type { Evidence } from "../session/report-move.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
 import { runningEngine } from "./engine-lock.ts";

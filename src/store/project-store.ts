@@ -1,9 +1,9 @@
 // The store of a project with all that a front door wants of it: it judges edits of the view and what may be recorded beside an engine, and
 // remembers which sessions the user began.
 
+import { judgeForeign } from "../session/decide/foreign-event.ts";
 import type { FrozenPlan } from "../session/events.ts";
 import { planFingerprint } from "../session/fingerprint.ts";
-import { judgeForeign } from "../session/foreign-event.ts";
 import type { Environment } from "../setting-layers.ts";
 import type { JudgeChange } from "./driven.ts";
 import { isForgettable, UserRecord } from "./files/user-record.ts";

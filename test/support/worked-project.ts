@@ -8,7 +8,7 @@ import { openRepository } from "../../src/git/open.ts";
 import { keep } from "../../src/git/refs.ts";
 import type { Repository } from "../../src/git/repository.ts";
 import { type Snapshot, snapshot } from "../../src/git/snapshot.ts";
-import { requireSession } from "../../src/session/decide.ts";
+import { requireSession } from "../../src/session/decide/operation.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import type { Session } from "../../src/session/session.ts";
 import { locateState, type StateLocation } from "../../src/store/location.ts";

@@ -2,7 +2,7 @@
 
 import { parseDuration } from "../../duration.ts";
 import { MaestroError } from "../../errors.ts";
-import { requireSession } from "../../session/decide.ts";
+import { requireSession } from "../../session/decide/operation.ts";
 import { abortSession, decidePhase } from "../../store/decisions.ts";
 import { engineGone, stopEngine } from "../../store/stop-engine.ts";
 import type { Answer } from "../answer.ts";

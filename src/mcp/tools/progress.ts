@@ -2,7 +2,7 @@
 
 import { normalizeAgentName } from "../../agents/names.ts";
 import { MaestroError } from "../../errors.ts";
-import { decideNote, noSession, requireSession } from "../../session/decide.ts";
+import { decideNote, noSession, requireSession } from "../../session/decide/operation.ts";
 import { positionOf } from "../../session/position.ts";
 import type { Note, Session, SessionPhase } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";

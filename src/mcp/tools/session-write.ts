@@ -4,10 +4,10 @@ import * as z from "zod";
 import { pathFault, withoutDetours } from "../../disk/contained.ts";
 import { MaestroError } from "../../errors.ts";
 import { errorTypes } from "../../handoff/error-type.ts";
-import { decideMode } from "../../session/decide.ts";
+import { insideProject } from "../../session/decide/evidence.ts";
+import { decideMode } from "../../session/decide/operation.ts";
+import { moveByReport } from "../../session/decide/report-move.ts";
 import { executionModes, phaseStatuses } from "../../session/event-parts.ts";
-import { insideProject } from "../../session/evidence.ts";
-import { moveByReport } from "../../session/report-move.ts";
 import { findPhase, hasDependents, isClosed, isVerified, type Session } from "../../session/session.ts";
 import {
   addError,

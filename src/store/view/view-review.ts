@@ -1,6 +1,6 @@
 // Judging a view that somebody else wrote. Apart from session-store.ts because it needs YAML, which hooks never load.
 
-import { judgeView } from "../../session/adopt.ts";
+import { judgeView } from "../../session/decide/adopt.ts";
 import type { SessionRecord } from "../../session/events.ts";
 import { apply } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";

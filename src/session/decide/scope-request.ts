@@ -1,17 +1,17 @@
 // An agent asks for files that its phase does not own: granted when nobody else has a claim to them. Pure; the request is recorded
 // either way.
 
-import { agentTiers } from "../agents/tiers.ts";
-import { MaestroError } from "../errors.ts";
-import { readOwnedPath, reservedDirectories } from "../plan/owned-path.ts";
-import { overlap, type Pattern, patternOf } from "../plan/pattern.ts";
-import { sensitivityOfFile, sensitivityReasons } from "../sensitive-files.ts";
-import { stripControls } from "../text.ts";
-import { requirePhase } from "./decide.ts";
-import { ownedFiles } from "./decide-attempt.ts";
-import type { SessionEvent } from "./events.ts";
-import { ownershipOf } from "./scope.ts";
-import { isClosed, type Session, type SessionPhase } from "./session.ts";
+import { agentTiers } from "../../agents/tiers.ts";
+import { MaestroError } from "../../errors.ts";
+import { readOwnedPath, reservedDirectories } from "../../plan/owned-path.ts";
+import { overlap, type Pattern, patternOf } from "../../plan/pattern.ts";
+import { sensitivityOfFile, sensitivityReasons } from "../../sensitive-files.ts";
+import { stripControls } from "../../text.ts";
+import type { SessionEvent } from "../events.ts";
+import { ownershipOf } from "../scope.ts";
+import { isClosed, type Session, type SessionPhase } from "../session.ts";
+import { ownedFiles } from "./attempt.ts";
+import { requirePhase } from "./operation.ts";
 
 export interface ScopeRequest {
   phase: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readHandoff } from "../handoff/handoff.ts";
-import { eventFault } from "./events.ts";
+import { readHandoff } from "../../handoff/handoff.ts";
+import { eventFault } from "../events.ts";
 import { insideProject, reportedWork } from "./evidence.ts";
 
 const text = `## Task Report

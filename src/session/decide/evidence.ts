@@ -1,8 +1,8 @@
 // What an agent says it has done, in the form in which it is recorded. Pure; engine, hooks and front doors record by it.
 
-import type { Handoff } from "../handoff/handoff.ts";
-import type { FileLists } from "./decide.ts";
-import type { DownstreamContext, HandoffRecord } from "./events.ts";
+import type { Handoff } from "../../handoff/handoff.ts";
+import type { DownstreamContext, HandoffRecord } from "../events.ts";
+import type { FileLists } from "./operation.ts";
 
 export interface ReportedWork {
   handoff: HandoffRecord;

@@ -1,10 +1,10 @@
 // What a hand edit of active-session.md means: the event it amounts to, or why it is refused. Pure.
 // The edit is what differs from the state that the editor saw (`base`); whether it is legal is judged against the session as it is now.
 
-import { emptyContext } from "../handoff/downstream-context.ts";
-import type { ErrorRecord, EventOf, SessionRecord } from "./events.ts";
-import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
-import { judgeMove, judgeStatus } from "./transitions.ts";
+import { emptyContext } from "../../handoff/downstream-context.ts";
+import type { ErrorRecord, EventOf, SessionRecord } from "../events.ts";
+import { findPhase, isClosed, type Session, type SessionPhase } from "../session.ts";
+import { judgeMove, judgeStatus } from "../transitions.ts";
 
 type Adopted = EventOf<"view.adopted">;
 type PhaseRecord = SessionRecord["phases"][number];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
-import { agentTiers } from "../agents/tiers.ts";
-import { emptyContext } from "../handoff/downstream-context.ts";
-import { type DelegationRequest, isExecuting, judgeDelegation } from "./decide-delegation.ts";
-import type { SessionEvent } from "./events.ts";
-import type { Session } from "./session.ts";
+import { frozenPhase, moved, sessionAfter } from "../../../test/support/session.ts";
+import { agentTiers } from "../../agents/tiers.ts";
+import { emptyContext } from "../../handoff/downstream-context.ts";
+import type { SessionEvent } from "../events.ts";
+import type { Session } from "../session.ts";
+import { type DelegationRequest, isExecuting, judgeDelegation } from "./delegation.ts";
 
 const plan = [
   frozenPhase("1"),

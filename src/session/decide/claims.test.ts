@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ClaimDifferences, claimDifferences, claimWarning } from "./claims.ts";
-import type { FileLists } from "./decide.ts";
+import type { FileLists } from "./operation.ts";
 
 type Change = Parameters<typeof claimDifferences>[1][number];
 

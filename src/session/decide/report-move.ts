@@ -1,10 +1,10 @@
 // What an agent's report means for the move of its phase: what is recorded with it, and what it forbids. Pure.
 
-import { MaestroError } from "../errors.ts";
-import { type HandoffCheck, readHandoff } from "../handoff/handoff.ts";
-import type { MoveRequest } from "./decide.ts";
-import type { PhaseStatus } from "./events.ts";
+import { MaestroError } from "../../errors.ts";
+import { type HandoffCheck, readHandoff } from "../../handoff/handoff.ts";
+import type { PhaseStatus } from "../events.ts";
 import { type Recording, type ReportedWork, reportedWork } from "./evidence.ts";
+import type { MoveRequest } from "./operation.ts";
 
 /** What an agent handed over, and what that cost: recorded before the phase moves. */
 export interface Evidence extends ReportedWork {

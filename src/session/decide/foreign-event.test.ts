@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
-import { decideAbort } from "./decide-attempt.ts";
-import type { EventOf, SessionEvent } from "./events.ts";
+import { frozenPhase, moved, sessionAfter } from "../../../test/support/session.ts";
+import type { EventOf, SessionEvent } from "../events.ts";
+import { decideAbort } from "./attempt.ts";
 import { judgeForeign } from "./foreign-event.ts";
 
 const plan = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type MissingPart, readHandoff } from "../handoff/handoff.ts";
+import { type MissingPart, readHandoff } from "../../handoff/handoff.ts";
 import { judgeHandoff, lacks, missingParts } from "./judge-handoff.ts";
 
 const context = "\n## Downstream Context\n- Key Interfaces Introduced: `A`\n";

@@ -1,6 +1,5 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
-import { decideMove, type FileLists, requirePhase } from "./decide.ts";
 import type {
   AttemptOutcome,
   ErrorRecord,
@@ -10,10 +9,11 @@ import type {
   FileHashes,
   SessionEvent,
   WarningCode,
-} from "./events.ts";
+} from "../events.ts";
+import { type Changes, findPhase, isClosed, type Session, type SessionPhase } from "../session.ts";
 import type { ReportedWork } from "./evidence.ts";
 import type { Shortfall } from "./judge-handoff.ts";
-import { type Changes, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
+import { decideMove, type FileLists, requirePhase } from "./operation.ts";
 
 export interface Rules {
   maxRetries: number;

@@ -1,11 +1,11 @@
 // What another process may record while an engine runs the session: notes, requests for files, and a person's decisions. Pure. The
 // front doors ask before they write, the engine asks before it believes what it reads.
 
-import { decideAbort, ownedFiles } from "./decide-attempt.ts";
-import type { EventOf, SessionEvent } from "./events.ts";
+import type { EventOf, SessionEvent } from "../events.ts";
+import { findPhase, type Session } from "../session.ts";
+import { judgeMove } from "../transitions.ts";
+import { decideAbort, ownedFiles } from "./attempt.ts";
 import { judgeScopeRequest } from "./scope-request.ts";
-import { findPhase, type Session } from "./session.ts";
-import { judgeMove } from "./transitions.ts";
 
 export interface ForeignRules {
   /** The state directory as it is recorded: no phase may own it. */

@@ -1,7 +1,7 @@
 // A native delegation: which phase it is about, or why it may not start. Pure; the hooks say what was asked.
 
-import { agentTiers } from "../agents/tiers.ts";
-import type { ExecutionMode } from "./events.ts";
+import { agentTiers } from "../../agents/tiers.ts";
+import type { ExecutionMode } from "../events.ts";
 import {
   awaitsIntegration,
   awaitsValidation,
@@ -9,8 +9,8 @@ import {
   isClosed,
   type Session,
   type SessionPhase,
-} from "./session.ts";
-import { judgeMove } from "./transitions.ts";
+} from "../session.ts";
+import { judgeMove } from "../transitions.ts";
 
 export interface DelegationRequest {
   /** Its one spelling. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
-import { eventFault, type SessionEvent } from "./events.ts";
-import { apply } from "./fold.ts";
-import { outsideScope } from "./scope.ts";
+import { frozenPhase, moved, sessionAfter } from "../../../test/support/session.ts";
+import { eventFault, type SessionEvent } from "../events.ts";
+import { apply } from "../fold.ts";
+import { outsideScope } from "../scope.ts";
+import { findPhase, type SessionPhase } from "../session.ts";
 import { decideScopeRequest, judgeScopeRequest } from "./scope-request.ts";
-import { findPhase, type SessionPhase } from "./session.ts";
 
 const plan = [
   frozenPhase("1", { files_modified: ["src/own.ts", "shared.ts"] }),

@@ -1,10 +1,10 @@
 // What an agent says it changed against what the tree shows. Pure; a difference is told, and stops nothing.
 
-import { readOwnedPath } from "../plan/owned-path.ts";
-import { covers } from "../plan/pattern.ts";
-import { stripControls } from "../text.ts";
-import type { FileLists } from "./decide.ts";
-import type { FileChange } from "./events.ts";
+import { readOwnedPath } from "../../plan/owned-path.ts";
+import { covers } from "../../plan/pattern.ts";
+import { stripControls } from "../../text.ts";
+import type { FileChange } from "../events.ts";
+import type { FileLists } from "./operation.ts";
 
 export interface ClaimDifferences {
   /** Claimed, and the tree shows no change there. */

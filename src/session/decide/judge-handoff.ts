@@ -1,8 +1,8 @@
 // What a hand-off comes to (P9): success, or what stands against it. Pure; engine and hooks judge by it.
 
-import type { Handoff, HandoffCheck, MissingPart } from "../handoff/handoff.ts";
-import { fileKeys } from "../handoff/report.ts";
-import type { AttemptOutcome, ErrorRecord } from "./events.ts";
+import type { Handoff, HandoffCheck, MissingPart } from "../../handoff/handoff.ts";
+import { fileKeys } from "../../handoff/report.ts";
+import type { AttemptOutcome, ErrorRecord } from "../events.ts";
 
 export interface Shortfall {
   kind: Exclude<AttemptOutcome, "success">;

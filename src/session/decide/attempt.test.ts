@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
-import { emptyContext } from "../handoff/downstream-context.ts";
-import { type DelegationEnd, decideDelegationEnd } from "./decide-attempt.ts";
-import { eventFault } from "./events.ts";
+import { frozenPhase, moved, sessionAfter } from "../../../test/support/session.ts";
+import { emptyContext } from "../../handoff/downstream-context.ts";
+import { eventFault } from "../events.ts";
+import { type DelegationEnd, decideDelegationEnd } from "./attempt.ts";
 import type { Shortfall } from "./judge-handoff.ts";
 
 const now = new Date("2026-02-14T23:00:00.000Z");

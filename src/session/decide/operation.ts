@@ -1,6 +1,6 @@
 // What an operation on a session amounts to: the events to record, or a refusal. Pure; the store records what comes out.
 
-import { MaestroError } from "../errors.ts";
+import { MaestroError } from "../../errors.ts";
 import type {
   ErrorRecord,
   EventOf,
@@ -9,9 +9,9 @@ import type {
   HandoffRecord,
   PhaseStatus,
   SessionEvent,
-} from "./events.ts";
-import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "./session.ts";
-import { judgeMove, judgeStatus, type Verdict } from "./transitions.ts";
+} from "../events.ts";
+import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "../session.ts";
+import { judgeMove, judgeStatus, type Verdict } from "../transitions.ts";
 
 export function requireSession(session: Session | undefined): Session {
   if (session === undefined) throw noSession();
