@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cyclesOf } from "./cycles.ts";
+import { cyclesOf } from "./check/cycles.ts";
+import { orderWithin } from "./check/reach.ts";
 import { batchesOf, graphOf, longestPath, minutesOf } from "./graph.ts";
 import type { PlanPhase } from "./plan.ts";
-import { orderWithin } from "./reach.ts";
 
 function phase(id: number, blockedBy: number[], minutes?: number): PlanPhase {
   const lists = {

@@ -1,8 +1,8 @@
 // The validator: a plan file in, everything that is wrong with it and the graph of its phases out. Never throws.
-import { type AgentContext, checkAgents } from "./check-agents.ts";
-import { checkCycles, checkDependencies } from "./check-dependencies.ts";
-import { checkOverlaps, checkPaths } from "./check-files.ts";
-import { checkTexts, type TextContext } from "./check-texts.ts";
+import { type AgentContext, checkAgents } from "./check/agents.ts";
+import { checkCycles, checkDependencies } from "./check/dependencies.ts";
+import { checkOverlaps, checkPaths } from "./check/files.ts";
+import { checkTexts, type TextContext } from "./check/texts.ts";
 import { batchesOf, type Graph, graphOf, longestPath, minutesOf } from "./graph.ts";
 import { addError } from "./issue.ts";
 import { type Draft, parsePlan } from "./parse.ts";

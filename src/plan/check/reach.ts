@@ -1,5 +1,5 @@
 // Which phases are ordered by `blocked_by`, directly or through others, answered for a chosen few of a large graph.
-import type { Graph } from "./graph.ts";
+import type { Graph } from "../graph.ts";
 
 /** Whether one of two members must end before the other may start. Costs one bit for each phase and member. */
 export function orderWithin(graph: Graph, members: readonly number[]): (a: number, b: number) => boolean {

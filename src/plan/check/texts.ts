@@ -1,8 +1,8 @@
 // What is in the texts of a plan that should not be: secrets, which are not recorded, and characters that nobody sees. Warnings only.
-import { REDACTED, withoutShapes } from "../redact.ts";
-import { hasHidden } from "../text.ts";
-import { addWarning } from "./issue.ts";
-import { type Findings, fileFields, type PlanPhase } from "./plan.ts";
+import { REDACTED, withoutShapes } from "../../redact.ts";
+import { hasHidden } from "../../text.ts";
+import { addWarning } from "../issue.ts";
+import { type Findings, fileFields, type PlanPhase } from "../plan.ts";
 
 export interface TextContext {
   /** How the plan is redacted when it is recorded; absent: by known shapes alone. */

@@ -1,10 +1,10 @@
 // What `blocked_by` refers to: phases that exist, each once, and not in a circle.
-import { nearest } from "../agents/nearest.ts";
+import { nearest } from "../../agents/nearest.ts";
+import type { Graph } from "../graph.ts";
+import { addError, addWarning, quoted } from "../issue.ts";
+import { type Findings, idForm, type PlanPhase } from "../plan.ts";
+import type { DraftPhase } from "../read-phase.ts";
 import { cyclesOf } from "./cycles.ts";
-import type { Graph } from "./graph.ts";
-import { addError, addWarning, quoted } from "./issue.ts";
-import { type Findings, idForm, type PlanPhase } from "./plan.ts";
-import type { DraftPhase } from "./read-phase.ts";
 
 /** Names compared in search of a near miss, over the whole plan: a wrong plan must not take longer than a right one. */
 const MAX_COMPARISONS = 200_000;

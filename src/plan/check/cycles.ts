@@ -1,6 +1,6 @@
 // Phases that wait for each other: one cycle for each strongly connected group, found by Tarjan's algorithm without
 // recursion.
-import type { Graph } from "./graph.ts";
+import type { Graph } from "../graph.ts";
 
 /** Positions; each phase waits for the next one and the last one for the first. Groups in plan order. */
 export function cyclesOf(graph: Graph): number[][] {

@@ -1,10 +1,10 @@
 // The agents that phases name: spelled in the one form, known, enabled, and able to do what the phase asks for.
-import { normalizeAgentName } from "../agents/names.ts";
-import { nearest } from "../agents/nearest.ts";
-import type { Tier } from "../agents/tiers.ts";
-import { addError, addWarning, quoted } from "./issue.ts";
-import { type Findings, fileFields, type PlanPhase } from "./plan.ts";
-import type { DraftPhase } from "./read-phase.ts";
+import { normalizeAgentName } from "../../agents/names.ts";
+import { nearest } from "../../agents/nearest.ts";
+import type { Tier } from "../../agents/tiers.ts";
+import { addError, addWarning, quoted } from "../issue.ts";
+import { type Findings, fileFields, type PlanPhase } from "../plan.ts";
+import type { DraftPhase } from "../read-phase.ts";
 
 export interface AgentContext {
   /** Every agent there is; when empty, names are not compared with it. */

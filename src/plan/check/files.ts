@@ -1,10 +1,10 @@
 // The files that phases own: inside the project, not reserved, and never owned by two phases that may run side by side.
-import type { Graph } from "./graph.ts";
-import { addError, quoted, shown } from "./issue.ts";
-import { readOwnedPath, reservedDirectories } from "./owned-path.ts";
+import type { Graph } from "../graph.ts";
+import { addError, quoted, shown } from "../issue.ts";
+import { readOwnedPath, reservedDirectories } from "../owned-path.ts";
+import { type Findings, fileFields } from "../plan.ts";
+import type { DraftPhase } from "../read-phase.ts";
 import { MAX_OVERLAPS, type Overlap, type Owner, overlapsOf } from "./ownership.ts";
-import { type Findings, fileFields } from "./plan.ts";
-import type { DraftPhase } from "./read-phase.ts";
 
 /** Over the whole plan, brace sets expanded. */
 const MAX_PATTERNS = 200_000;

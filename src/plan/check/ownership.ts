@@ -1,7 +1,7 @@
 // Phases that may run at the same time and own the same file. Colliding patterns are found first, by the directories
 // they begin with; only then is the order of their phases asked for: a plan without collisions costs next to nothing.
-import type { Graph } from "./graph.ts";
-import { overlap, type Pattern } from "./pattern.ts";
+import type { Graph } from "../graph.ts";
+import { overlap, type Pattern } from "../pattern.ts";
 import { orderWithin } from "./reach.ts";
 
 /** What one phase owns, by its position in the plan. */

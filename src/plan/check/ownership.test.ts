@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { graphOf } from "./graph.ts";
-import { readOwnedPath } from "./owned-path.ts";
+import { graphOf } from "../graph.ts";
+import { readOwnedPath } from "../owned-path.ts";
+import { overlap, type Pattern } from "../pattern.ts";
+import type { PlanPhase } from "../plan.ts";
 import { MAX_OVERLAPS, overlapsOf } from "./ownership.ts";
-import { overlap, type Pattern } from "./pattern.ts";
-import type { PlanPhase } from "./plan.ts";
 
 function graphWith(blockedBy: readonly (readonly number[])[]) {
   return graphOf(blockedBy.map((blockers, id) => ({ id: String(id), blocked_by: blockers.map(String) }) as PlanPhase));

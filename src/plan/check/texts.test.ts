@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { planText } from "../../test/support/project.ts";
-import { validatePlan } from "./validate.ts";
+import { planText } from "../../../test/support/project.ts";
+import { validatePlan } from "../validate.ts";
 
 const context = { agents: [{ name: "coder", tier: "full" as const }], disabled: [], stateDir: ".gemini" };
 const warningsOf = (source: string, redact?: (text: string) => string) =>
