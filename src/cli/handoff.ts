@@ -1,7 +1,7 @@
 // maestro handoff check <file|->: what an agent handed over, and what is missing from it.
 
-import type { HandoffFormat } from "../handoff/formats.ts";
 import { checkHandoff, type HandoffCheck } from "../handoff/handoff.ts";
+import type { HandoffFormat } from "../handoff/output/formats.ts";
 import { readInput } from "./input.ts";
 import { type Io, printJson } from "./io.ts";
 

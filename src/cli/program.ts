@@ -1,8 +1,8 @@
 // The verbs of `maestro`: their arguments, options, help and examples. What they do is in the file of the verb.
 
 import { Command, Option } from "commander";
-import { errorTypes } from "../handoff/error-type.ts";
-import { handoffFormats } from "../handoff/formats.ts";
+import { errorTypes } from "../handoff/output/error-type.ts";
+import { handoffFormats } from "../handoff/output/formats.ts";
 import { command, examples, mainHelp, verb, whichWork } from "./command.ts";
 import { collect, engineOptions } from "./engine-options.ts";
 import { refuseDecisionInsideAttempt } from "./inside-attempt.ts";

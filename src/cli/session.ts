@@ -3,7 +3,7 @@
 import { normalizeAgentName } from "../agents/names.ts";
 import { pathFault, withoutDetours } from "../disk/contained.ts";
 import { MaestroError } from "../errors.ts";
-import { errorTypes } from "../handoff/error-type.ts";
+import { errorTypes } from "../handoff/output/error-type.ts";
 import { decideMode, decideNote } from "../session/decide/operation.ts";
 import { moveByReport } from "../session/decide/report-move.ts";
 import { executionModes, phaseStatuses } from "../session/event-parts.ts";

@@ -1,11 +1,11 @@
 // The Downstream Context of a report: what later phases need to know, in the five lists of the session state.
 
 import { contextKeys, type DownstreamContext, emptyContext } from "./downstream-context.ts";
-import { type Item, paragraphsOf, readFields } from "./fields.ts";
 import { contextKey } from "./keys.ts";
-import type { Line } from "./lines.ts";
-import { bracketed } from "./lists.ts";
-import { isNone } from "./words.ts";
+import { type Item, paragraphsOf, readFields } from "./markdown/fields.ts";
+import type { Line } from "./markdown/lines.ts";
+import { bracketed } from "./markdown/lists.ts";
+import { isNone } from "./markdown/words.ts";
 
 /** Null for a section that says nothing. Text under no known name is kept as an integration point. */
 export function contextOf(lines: readonly Line[]): DownstreamContext | null {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handoffFormats } from "./formats.ts";
 import { checkHandoff } from "./handoff.ts";
+import { handoffFormats } from "./output/formats.ts";
 
 /** Text made of the pieces that steer the reader. */
 const pieces = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { HandoffFormat } from "./formats.ts";
 import { checkHandoff } from "./handoff.ts";
+import type { HandoffFormat } from "./output/formats.ts";
 
 /** Twice what it takes on a busy machine; anything worse than linear takes minutes. */
 const LIMIT = 2;

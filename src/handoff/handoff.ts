@@ -1,16 +1,16 @@
 // An agent's output -> its handoff, and what is missing in it. Pure, without a library, linear in the output: hooks load it.
 // Form is read generously, meaning strictly: nothing is taken from a fence, a quote, a template or another report.
 import { stripControls } from "../text.ts";
-import { type Answer, type ParseError, unreadable } from "./answer.ts";
 import { type DownstreamContext, emptyContext } from "./downstream-context.ts";
-import type { ErrorType } from "./error-type.ts";
-import type { HandoffFormat } from "./formats.ts";
-import { findGeminiJson, isGeminiJson, readGeminiJson } from "./gemini-json.ts";
+import { type Answer, type ParseError, unreadable } from "./output/answer.ts";
+import type { ErrorType } from "./output/error-type.ts";
+import type { HandoffFormat } from "./output/formats.ts";
+import { findGeminiJson, isGeminiJson, readGeminiJson } from "./output/gemini-json.ts";
+import { isStreamJson, readStreamJson } from "./output/stream-json.ts";
+import { unwrapSubagent } from "./output/subagent.ts";
+import type { Tokens } from "./output/tokens.ts";
 import { type FileKey, fileKeys, type Report, readReport } from "./report.ts";
 import type { Status, Validation } from "./status.ts";
-import { isStreamJson, readStreamJson } from "./stream-json.ts";
-import { unwrapSubagent } from "./subagent.ts";
-import type { Tokens } from "./tokens.ts";
 
 export type MissingPart = "task_report" | "downstream_context" | "status" | FileKey;
 

@@ -1,6 +1,6 @@
 // The field names of a handoff, and what else agents call them. Names are compared by their letters alone.
 import type { ContextKey } from "./downstream-context.ts";
-import type { Title } from "./titles.ts";
+import type { Title } from "./markdown/titles.ts";
 
 export type ReportKey =
   | "status"

@@ -1,7 +1,7 @@
 // The values of a file field -> plain paths. They are claims of an agent: cleaned here, checked elsewhere, opened nowhere.
-import type { Item } from "./fields.ts";
-import { bracketed, splitList } from "./lists.ts";
-import { isNone, words } from "./words.ts";
+import type { Item } from "./markdown/fields.ts";
+import { bracketed, splitList } from "./markdown/lists.ts";
+import { isNone, words } from "./markdown/words.ts";
 
 interface Claim {
   readonly path: string;

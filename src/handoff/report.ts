@@ -1,12 +1,12 @@
 // The text of an agent -> what its Task Report and Downstream Context say. Undeclared is null; nothing is invented.
 import { contextOf } from "./context.ts";
 import type { DownstreamContext } from "./downstream-context.ts";
-import { type Field, type Item, paragraphsOf, readFields } from "./fields.ts";
 import { type ReportKey, reportKey } from "./keys.ts";
+import { type Field, type Item, paragraphsOf, readFields } from "./markdown/fields.ts";
+import { findSections, type Section } from "./markdown/sections.ts";
+import { isNone } from "./markdown/words.ts";
 import { pathsOf } from "./paths.ts";
-import { findSections, type Section } from "./sections.ts";
 import { type Status, statusOf, type Validation, validationOf } from "./status.ts";
-import { isNone } from "./words.ts";
 
 export const fileKeys = ["files_created", "files_modified", "files_deleted"] as const;
 export type FileKey = (typeof fileKeys)[number];

@@ -1,6 +1,6 @@
 // What an agent says about its own success. Only a clear word counts: a template, a hedge or a denial is no status.
-import { type Item, paragraphsOf } from "./fields.ts";
-import { isNone, words } from "./words.ts";
+import { type Item, paragraphsOf } from "./markdown/fields.ts";
+import { isNone, words } from "./markdown/words.ts";
 
 export type Status = "success" | "partial" | "failure";
 export type Validation = "pass" | "fail" | "skipped";

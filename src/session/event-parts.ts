@@ -1,7 +1,7 @@
 // The parts that events are made of: ids, names, paths, plans, reports. What names a file, a directory, a git object or an agent is held
 // to a pattern here, because it comes from a file that anybody may have written.
 
-import { errorTypes } from "../handoff/error-type.ts";
+import { errorTypes } from "../handoff/output/error-type.ts";
 import { idForm } from "../plan/plan.ts";
 import * as is from "../shape.ts";
 import { orderFault, planFault } from "./plan-fault.ts";

@@ -1,7 +1,7 @@
 // The catalogue of what can happen to a session: one shape per event, version 1. Types are inferred from here, and every event is checked
 // against its shape before it is written and whenever it is read. A change of meaning is a new version and a migration, never an edit.
 
-import { errorTypes } from "../handoff/error-type.ts";
+import { errorTypes } from "../handoff/output/error-type.ts";
 import { MAX_PLAN_BYTES } from "../plan/plan.ts";
 import * as is from "../shape.ts";
 import {

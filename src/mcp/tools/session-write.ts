@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { pathFault, withoutDetours } from "../../disk/contained.ts";
 import { MaestroError } from "../../errors.ts";
-import { errorTypes } from "../../handoff/error-type.ts";
+import { errorTypes } from "../../handoff/output/error-type.ts";
 import { insideProject } from "../../session/decide/evidence.ts";
 import { decideMode } from "../../session/decide/operation.ts";
 import { moveByReport } from "../../session/decide/report-move.ts";

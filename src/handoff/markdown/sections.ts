@@ -1,5 +1,5 @@
 // Finds the Task Report that counts, the last one the author wrote himself, and the Downstream Context that belongs to it.
-import { belongsTo } from "./keys.ts";
+import { belongsTo } from "../keys.ts";
 import { type Line, visibleLines } from "./lines.ts";
 import { saysNothing, type Title, titleOf } from "./titles.ts";
 import { letters } from "./words.ts";

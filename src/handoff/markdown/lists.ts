@@ -1,6 +1,6 @@
 // Several values on one line: `a, b`, `["a", "b"]`, `[a, b]`.
-import { stripControls } from "../text.ts";
-import { parseJson } from "./json.ts";
+import { stripControls } from "../../text.ts";
+import { parseJson } from "../output/json.ts";
 
 /** The elements of a bracketed list, JSON or YAML flow style; null when the text is none. */
 export function bracketed(text: string): string[] | null {

@@ -1,5 +1,5 @@
 // The output of `gemini --output-format json`: one object, with log lines around it, or cut short.
-import { stripControls } from "../text.ts";
+import { stripControls } from "../../text.ts";
 import { type Answer, errorTypeOfMember, unreadable } from "./answer.ts";
 import { parseJson } from "./json.ts";
 import { type Found, findDocument } from "./json-document.ts";

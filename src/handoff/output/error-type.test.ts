@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { checkHandoff } from "../handoff.ts";
 import { errorTypeOf } from "./error-type.ts";
-import { checkHandoff } from "./handoff.ts";
 
 test.each([
   [{ code: 429 }, "quota"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkHandoff, readHandoff } from "./handoff.ts";
+import { checkHandoff, readHandoff } from "../handoff.ts";
 
 const fields = `- Status: success
 - Files Created: src/a.ts

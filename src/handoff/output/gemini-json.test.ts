@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkHandoff } from "./handoff.ts";
+import { checkHandoff } from "../handoff.ts";
 
 const report = `## Task Report
 - Status: success

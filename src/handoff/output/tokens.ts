@@ -1,5 +1,5 @@
 // Token usage out of Gemini CLI's statistics, from either output format. Unknown is null, never 0.
-import { stripControls } from "../text.ts";
+import { stripControls } from "../../text.ts";
 import { isObject } from "./json.ts";
 
 export interface Tokens {
