@@ -2,8 +2,8 @@
 
 import { homedir } from "node:os";
 import { type AgentEnvironment, agentEnvironmentOf } from "../engine/agent-environment.ts";
+import { type Trust, trustOf } from "../runtimes/gemini/trust.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { type Trust, trustOf } from "../runtimes/trust.ts";
 import { safePath } from "../search-path.ts";
 import { geminiHome, readProjectSettings, readTrustRules, realOrSame } from "../store/files/gemini-home.ts";
 import type { Io } from "./io.ts";

@@ -9,7 +9,7 @@ import { randomHex, readFrom } from "../disk/durable.ts";
 import { type DispatchPrompt, type DispatchResult, dispatch as runBatch } from "../engine/dispatch.ts";
 import { errno, MaestroError, reasonOf, signalCodes } from "../errors.ts";
 import { agentEnvironment as exportedEnvironment } from "../runtimes/environment.ts";
-import { geminiRuntime } from "../runtimes/gemini.ts";
+import { geminiRuntime } from "../runtimes/gemini/gemini.ts";
 import { modelFor } from "../runtimes/models.ts";
 import { ATTEMPT_STATE_DIR } from "../setting-layers.ts";
 import type { ResolvedSettings } from "../settings.ts";

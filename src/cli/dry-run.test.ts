@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { planText } from "../../test/support/project.ts";
-import { geminiRuntime } from "../runtimes/gemini.ts";
+import { geminiRuntime } from "../runtimes/gemini/gemini.ts";
 import { approvePlan, settingsOf } from "./context.ts";
 import { dryRun } from "./dry-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";

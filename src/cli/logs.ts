@@ -1,7 +1,7 @@
 // maestro logs: what the agent of a phase printed, and what it answered.
 
 import { errno, MaestroError } from "../errors.ts";
-import { geminiRuntime } from "../runtimes/gemini.ts";
+import { geminiRuntime } from "../runtimes/gemini/gemini.ts";
 import { requirePhase } from "../session/decide/operation.ts";
 import type { Attempt, Session } from "../session/session.ts";
 import { runningEngine } from "../store/engine-lock.ts";

@@ -1,8 +1,8 @@
 // What a person is told about a project before agents run in it: that the user has not trusted it, and that no guard watches over them.
 
 import { programRoot } from "../program-root.ts";
-import { type HookFault, hookFault } from "../runtimes/gemini-hooks.ts";
-import type { Trust } from "../runtimes/trust.ts";
+import { type HookFault, hookFault } from "../runtimes/gemini/hooks.ts";
+import type { Trust } from "../runtimes/gemini/trust.ts";
 import { readGeminiState } from "../store/files/gemini-home.ts";
 import { stripControls } from "../text.ts";
 import { trustIn } from "./agent-environment.ts";

@@ -4,7 +4,7 @@ import type { EngineEnd } from "../engine/engine.ts";
 import type { Isolation } from "../engine/isolation.ts";
 import { MaestroError } from "../errors.ts";
 import { list } from "../git/refs.ts";
-import { geminiRuntime } from "../runtimes/gemini.ts";
+import { geminiRuntime } from "../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../session/decide/operation.ts";
 import type { ExecutionMode } from "../session/events.ts";

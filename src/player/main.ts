@@ -4,8 +4,8 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Script } from "../runtimes/rehearsal-script.ts";
-import { rehearsedAnswer } from "../runtimes/rehearsed-answer.ts";
+import { rehearsedAnswer } from "../runtimes/rehearsal/answer.ts";
+import type { Script } from "../runtimes/rehearsal/script.ts";
 
 const [part, scriptFile = ""] = process.argv.slice(2);
 const { MAESTRO_PHASE = "", MAESTRO_ATTEMPT = "1" } = process.env;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { definitions } from "../settings.ts";
-import { geminiRuntime } from "./gemini.ts";
+import { geminiRuntime } from "./gemini/gemini.ts";
 import { type EnvFiles, ignoredNames, parseDotenv, pinnedVariables, wellKnown } from "./pinned.ts";
 import { isSteering } from "./steering.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attemptPolicy, tierPolicy } from "../../src/agents/policies.ts";
 import { deniedTools, type Tier, tierTools } from "../../src/agents/tiers.ts";
-import { geminiRuntime } from "../../src/runtimes/gemini.ts";
+import { geminiRuntime } from "../../src/runtimes/gemini/gemini.ts";
 import { gemini } from "../support/gemini.ts";
 import { type ScriptedModel, startModel } from "../support/model.ts";
 import { Project } from "../support/project.ts";

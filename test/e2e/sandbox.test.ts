@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { inSandbox } from "../../src/engine/sandbox.ts";
 import { cellFor } from "../../src/engine/sandbox-cell.ts";
-import { geminiRuntime } from "../../src/runtimes/gemini.ts";
+import { geminiRuntime } from "../../src/runtimes/gemini/gemini.ts";
 import { bubblewrap, socketScope } from "../support/bubblewrap.ts";
 import { haveExtension } from "../support/gemini.ts";
 import { filesBelow } from "../support/git-repository.ts";

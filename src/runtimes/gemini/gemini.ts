@@ -1,10 +1,10 @@
 // Gemini CLI as a runtime: the command line of an attempt. What its output amounts to is in gemini-outcome.ts.
 // The prompt goes over stdin, never into the arguments: those are for everybody to see (T10).
 
-import { MaestroError } from "../errors.ts";
-import { judgeGemini } from "./gemini-outcome.ts";
-import { quotaSign } from "./quota.ts";
-import type { AttemptSpec, Runtime } from "./runtime.ts";
+import { MaestroError } from "../../errors.ts";
+import { quotaSign } from "../quota.ts";
+import type { AttemptSpec, Runtime } from "../runtime.ts";
+import { judgeGemini } from "./outcome.ts";
 
 export const geminiRuntime: Runtime = {
   name: "gemini",

@@ -1,7 +1,7 @@
 // What is played in a rehearsal: how long each phase takes on stage, and the one thing that goes wrong. Pure.
 
-import { graphOf, longestPath, minutesOf } from "../plan/graph.ts";
-import type { Plan, PlanPhase } from "../plan/plan.ts";
+import { graphOf, longestPath, minutesOf } from "../../plan/graph.ts";
+import type { Plan, PlanPhase } from "../../plan/plan.ts";
 
 export interface Script {
   phases: (PlanPhase & { ms: number })[];

@@ -1,7 +1,7 @@
 // What an agent would answer in a rehearsal, as Gemini CLI prints it.
 
-import type { PlanPhase } from "../plan/plan.ts";
-import { stripControls } from "../text.ts";
+import type { PlanPhase } from "../../plan/plan.ts";
+import { stripControls } from "../../text.ts";
 
 export interface Rehearsal {
   agent: string;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readHandoff } from "../handoff/handoff.ts";
+import { readHandoff } from "../../handoff/handoff.ts";
+import { type Rehearsal, rehearsedAnswer } from "./answer.ts";
 import { rehearsalRuntime } from "./rehearsal.ts";
-import { type Rehearsal, rehearsedAnswer } from "./rehearsed-answer.ts";
 
 const rehearsal: Rehearsal = {
   agent: "coder",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type GeminiState, hookFault } from "./gemini-hooks.ts";
+import { type GeminiState, hookFault } from "./hooks.ts";
 
 const state = (over: Partial<GeminiState> = {}): GeminiState => ({
   extensions: ["maestro", "other"],

@@ -1,14 +1,14 @@
 // How an attempt with Gemini CLI ended -> its Outcome. Success is exit 0, a response that can be read, and nobody having stopped it:
 // the CLI also exits with 0 when it is terminated. Must never throw, whatever was printed.
 
-import { findGeminiJson, readGeminiJson } from "../handoff/output/gemini-json.ts";
-import { tokensByModel } from "../handoff/output/tokens.ts";
-import { stripControls } from "../text.ts";
-import { clip, complaintIn } from "./complaint.ts";
+import { findGeminiJson, readGeminiJson } from "../../handoff/output/gemini-json.ts";
+import { tokensByModel } from "../../handoff/output/tokens.ts";
+import { stripControls } from "../../text.ts";
+import { clip, complaintIn } from "../complaint.ts";
+import { quotaSign, retryHint, tellsOfQuota } from "../quota.ts";
+import type { Ending, Outcome } from "../runtime.ts";
 import { type ErrorDocument, errorIn, errorOnStderr } from "./error-document.ts";
 import { meaningOf } from "./exit-meaning.ts";
-import { quotaSign, retryHint, tellsOfQuota } from "./quota.ts";
-import type { Ending, Outcome } from "./runtime.ts";
 
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_DETAIL = 1_500;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeGemini } from "./gemini-outcome.ts";
-import type { Ending } from "./runtime.ts";
+import type { Ending } from "../runtime.ts";
+import { judgeGemini } from "./outcome.ts";
 
 const errorJson = (code: number, message: string) =>
   `${JSON.stringify({ session_id: "b8507a54", error: { type: "Error", message, code } }, null, 2)}\n`;

@@ -1,7 +1,7 @@
 // The built-in runtime that plays every agent without a model. What it answers is in rehearsed-answer.ts.
 
-import { judgeGemini } from "./gemini-outcome.ts";
-import type { Runtime } from "./runtime.ts";
+import { judgeGemini } from "../gemini/outcome.ts";
+import type { Runtime } from "../runtime.ts";
 
 /** `program` and `args` start whoever prints `rehearsedAnswer`. */
 export function rehearsalRuntime(program: string, args: readonly string[]): Runtime {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { quotaSign } from "../quota.ts";
+import type { AttemptSpec } from "../runtime.ts";
 import { geminiRuntime } from "./gemini.ts";
-import { judgeGemini } from "./gemini-outcome.ts";
-import { quotaSign } from "./quota.ts";
-import type { AttemptSpec } from "./runtime.ts";
+import { judgeGemini } from "./outcome.ts";
 
 const spec: AttemptSpec = { agent: "coder", tier: "full", model: null, policyFile: null, extraArgs: [] };
 const argv = (given: Partial<AttemptSpec>) => geminiRuntime.argv({ ...spec, ...given }).join(" ");

@@ -1,7 +1,7 @@
 // The error that Gemini CLI prints as JSON: on stderr between warnings and stacks, with the provider's own error packed inside it.
-import { isObject, parseJson } from "../handoff/output/json.ts";
-import { findDocument } from "../handoff/output/json-document.ts";
-import { stripControls } from "../text.ts";
+import { isObject, parseJson } from "../../handoff/output/json.ts";
+import { findDocument } from "../../handoff/output/json-document.ts";
+import { stripControls } from "../../text.ts";
 
 export interface ErrorDocument {
   type: string;

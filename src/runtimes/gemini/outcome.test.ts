@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { judgeGemini } from "./gemini-outcome.ts";
-import type { Ending, Outcome } from "./runtime.ts";
+import type { Ending, Outcome } from "../runtime.ts";
+import { judgeGemini } from "./outcome.ts";
 
 /** What the real CLI 0.61 writes to stderr in every run. */
 const chatter = `Warning: 256-color support not detected. Using a terminal with at least 256-color support is recommended for a better visual experience.

@@ -1,6 +1,6 @@
 // What an exit code of Gemini CLI means and what a person can do about it; measured with 0.61.
 // HTTP errors come out as the status mod 256, so that 429 is 173; death by signal n is 128 + n.
-import type { ErrorRecord } from "../session/events.ts";
+import type { ErrorRecord } from "../../session/events.ts";
 import type { ErrorDocument } from "./error-document.ts";
 
 export interface Meaning {
