@@ -5,7 +5,7 @@ import type { SessionEvent } from "../session/events.ts";
 import { hasReported } from "../session/session.ts";
 import { judgeMove } from "../session/transitions.ts";
 import { hashFiles } from "../store/files/project-files.ts";
-import { oneLine } from "../views/cell.ts";
+import { oneLine } from "../views/text/cell.ts";
 import { someOf } from "../views/work.ts";
 import { changeProject, type Deed, type Work } from "./change-project.ts";
 import type { Io } from "./io.ts";

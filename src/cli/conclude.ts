@@ -7,7 +7,7 @@ import { isClosed, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archiveQuestion } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { escalationBlock } from "../views/escalation.ts";
+import { escalationBlock } from "../views/decision/escalation.ts";
 import { type Io, printJsonLine } from "./io.ts";
 import { reportOf } from "./report.ts";
 import { tidyRepository } from "./tidy.ts";

@@ -7,7 +7,7 @@ import { profileOf } from "../plan/profile.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { isForgettable, UserRecord } from "../store/files/user-record.ts";
-import { consentLines } from "../views/consent.ts";
+import { consentLines } from "../views/decision/consent.ts";
 import { extraArguments } from "./conduct.ts";
 import type { EngineFlags } from "./engine-options.ts";
 import type { Io } from "./io.ts";

@@ -13,7 +13,7 @@ import { runningEngine } from "../store/engine-lock.ts";
 import { describeIntent, readIntent, setIntentAside } from "../store/files/integration-file.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
-import { plural } from "../views/amount.ts";
+import { plural } from "../views/text/amount.ts";
 import { someOf } from "../views/work.ts";
 import { cacheRoot } from "./cache-directory.ts";
 import { openStore } from "./context.ts";

@@ -13,7 +13,7 @@ import { findProgram } from "../search-path.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../settings.ts";
 import { locateState } from "../store/location.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
-import { plural } from "../views/amount.ts";
+import { plural } from "../views/text/amount.ts";
 import { agentsDirectory, openStore, rosterOf } from "./context.ts";
 import { checkRepository } from "./doctor-repository.ts";
 import { checkSandbox } from "./doctor-sandbox.ts";

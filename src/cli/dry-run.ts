@@ -5,7 +5,7 @@ import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { policyPath } from "../store/files/batch.ts";
-import { duration } from "../views/duration.ts";
+import { duration } from "../views/text/duration.ts";
 import { extraArguments, findProgram } from "./conduct.ts";
 import { type CheckedPlan, rosterOf } from "./context.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";

@@ -7,7 +7,7 @@ import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { movePhase } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { type Choice, escalationOf } from "../views/escalation.ts";
+import { type Choice, escalationOf } from "../views/decision/escalation.ts";
 import type { Io } from "./io.ts";
 
 /** Asks about every phase; true when each has an answer and the session can go on. */

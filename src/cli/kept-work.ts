@@ -5,7 +5,7 @@ import { missingObjects } from "../git/objects.ts";
 import { list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import type { Attempt, Changes, SessionPhase } from "../session/session.ts";
-import { oneLine } from "../views/cell.ts";
+import { oneLine } from "../views/text/cell.ts";
 import { someOf } from "../views/work.ts";
 import type { Io } from "./io.ts";
 import { openProject } from "./repository.ts";

@@ -5,7 +5,7 @@ import { sessionFingerprint } from "../session/fingerprint.ts";
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { isForgettable, UserRecord } from "../store/files/user-record.ts";
-import { foreignSessionLines } from "../views/foreign-session.ts";
+import { foreignSessionLines } from "../views/decision/foreign-session.ts";
 import type { Io } from "./io.ts";
 
 export interface AcceptFlags {

@@ -2,7 +2,7 @@
 
 import type { ResolvedSettings } from "../settings.ts";
 import { readPrices } from "../store/files/prices-file.ts";
-import type { Prices } from "../views/prices.ts";
+import type { Prices } from "../views/report/prices.ts";
 import type { Io } from "./io.ts";
 
 export function pricesOf(io: Io, { values }: ResolvedSettings): Prices {

@@ -16,7 +16,7 @@ import { locateState } from "../store/location.ts";
 import { createSession } from "../store/operations.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { reviewView } from "../store/view/view-review.ts";
-import { rehearsalForecast, rehearsalLines } from "../views/rehearsal.ts";
+import { rehearsalForecast, rehearsalLines } from "../views/report/rehearsal.ts";
 import { conduct } from "./conduct.ts";
 import { approvePlan, type CheckedPlan, redactorOf, rosterOf, settingsOf } from "./context.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";

@@ -3,9 +3,9 @@
 import type { Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { hashFiles } from "../store/files/project-files.ts";
-import { reportLines } from "../views/report.ts";
-import { reportJson } from "../views/report-json.ts";
-import { spendingJson } from "../views/spending.ts";
+import { reportLines } from "../views/report/report.ts";
+import { reportJson } from "../views/report/report-json.ts";
+import { spendingJson } from "../views/report/spending.ts";
 import { openStore, settingsOf } from "./context.ts";
 import { type Io, printJson } from "./io.ts";
 import { paint } from "./paint.ts";

@@ -12,7 +12,7 @@ import type { ResolvedSettings } from "../settings.ts";
 import { changedSince } from "../store/files/project-files.ts";
 import { conflictsOf, movePhase, revisePlan } from "../store/operations.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { resumeLines } from "../views/resume.ts";
+import { resumeLines } from "../views/decision/resume.ts";
 import { conclude } from "./conclude.ts";
 import { extraArguments, findProgram, idleSession } from "./conduct.ts";
 import { chooseMode, presetMode } from "./consent.ts";

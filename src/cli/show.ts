@@ -3,8 +3,8 @@
 import type { TimedEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { type Live, liveFrame } from "../views/live.ts";
-import { progressLine } from "../views/progress.ts";
+import { type Live, liveFrame } from "../views/live/live.ts";
+import { progressLine } from "../views/live/progress.ts";
 import { type Io, printJsonLine } from "./io.ts";
 import { paint } from "./paint.ts";
 

@@ -6,7 +6,7 @@ import { brokenHint } from "../store/journal/damage.ts";
 import { locateState } from "../store/location.ts";
 import { readSession } from "../store/read-session.ts";
 import { ensureRelativeWorkspace, ensureWorkspace } from "../store/workspace.ts";
-import { renderSession } from "../views/session-view.ts";
+import { renderSession } from "../views/record/session-view.ts";
 import { settingsOf, withStore } from "./context.ts";
 import type { Io } from "./io.ts";
 

@@ -11,7 +11,7 @@ import { JOURNAL_FILE } from "../store/journal/journal-file.ts";
 import type { StateLocation } from "../store/location.ts";
 import { conflictsOf } from "../store/operations.ts";
 import { readSession } from "../store/read-session.ts";
-import { sessionJson } from "../views/session-json.ts";
+import { sessionJson } from "../views/record/session-json.ts";
 import { statusLines } from "../views/status.ts";
 import { settingsOf, withStore } from "./context.ts";
 import { type Io, printJson } from "./io.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { displayWidth } from "../views/width.ts";
+import { displayWidth } from "../views/text/width.ts";
 import { paint } from "./paint.ts";
 import { frameText, outgoing } from "./terminal.ts";
 

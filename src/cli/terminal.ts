@@ -3,7 +3,7 @@
 
 import { bold, cyan, dim, green, red, yellow } from "yoctocolors";
 import { revealed, stripControls } from "../text.ts";
-import { colorOf, marked, type Paint } from "../views/paint.ts";
+import { colorOf, marked, type Paint } from "../views/text/paint.ts";
 
 const styles: Paint = { bold, cyan, dim, green, red, yellow };
 const usual = /^[\t\n -~]*$/;

@@ -14,7 +14,7 @@ import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCo
 import { outsideScope, ownershipOf } from "../session/scope.ts";
 import type { Changes, Session, SessionPhase } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { oneLine } from "../views/cell.ts";
+import { oneLine } from "../views/text/cell.ts";
 import { someOf } from "../views/work.ts";
 import { declaredFiles, type Ground, type Moment } from "./isolation.ts";
 import { listedLinks } from "./listed-links.ts";

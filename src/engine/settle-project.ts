@@ -7,7 +7,7 @@ import { findPhase, isValidated, type Session } from "../session/session.ts";
 import { describeIntent, type Intent } from "../store/files/integration-file.ts";
 import { hashFiles } from "../store/files/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { oneLine } from "../views/cell.ts";
+import { oneLine } from "../views/text/cell.ts";
 import { someOf } from "../views/work.ts";
 import { type GitProject, type Settled, settle } from "./bring-in.ts";
 

@@ -17,7 +17,7 @@ import { findPhase, hasDependents, type Session } from "../session/session.ts";
 import { readEnvFile } from "../setting-layers.ts";
 import { noteDelegation } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
-import { nextLines, short } from "../views/brief.ts";
+import { nextLines, short } from "../views/record/brief.ts";
 import { type HookInput, recordOf, textOf } from "./input.ts";
 import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
 import { storeOf } from "./recording.ts";

@@ -7,8 +7,8 @@ import { MaestroError } from "../errors.ts";
 import { positionOf } from "../session/position.ts";
 import { findPhase, type Session } from "../session/session.ts";
 import { glanceIn } from "../store/journal/glance.ts";
-import { briefLines, MAX_TITLE, short } from "../views/brief.ts";
-import { historyFacts } from "../views/history.ts";
+import { briefLines, MAX_TITLE, short } from "../views/record/brief.ts";
+import { historyFacts } from "../views/record/history.ts";
 import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
 

@@ -3,8 +3,8 @@
 import { positionOf } from "../session/position.ts";
 import { definitions, tolerantSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
-import { plainPaint } from "../views/paint.ts";
 import { statusLines } from "../views/status.ts";
+import { plainPaint } from "../views/text/paint.ts";
 import { type Project, sessionOf } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
 

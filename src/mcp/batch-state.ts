@@ -5,7 +5,7 @@ import { normalizeAgentName } from "../agents/names.ts";
 import { TIMEOUT_CODE } from "../errors.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import type { BatchResults, ResultFiles } from "../store/files/batch-results.ts";
-import { runningAttempt } from "../views/times.ts";
+import { runningAttempt } from "../views/report/times.ts";
 
 export type AttemptStatus = "pending" | "running" | "success" | "failed" | "timeout" | "quota" | "interrupted";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Changes } from "../session/session.ts";
 import { diffText, statLines } from "./diff.ts";
-import { plainPaint } from "./paint.ts";
+import { plainPaint } from "./text/paint.ts";
 
 const tag = (name: string) => (text: string) => `<${name}>${text}</>`;
 const tags = {

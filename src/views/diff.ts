@@ -2,9 +2,9 @@
 
 import type { FileChange } from "../session/events.ts";
 import type { Changes } from "../session/session.ts";
-import { cellRight, oneLine, widest } from "./cell.ts";
-import type { Paint } from "./paint.ts";
-import { visible } from "./visible.ts";
+import { cellRight, oneLine, widest } from "./text/cell.ts";
+import type { Paint } from "./text/paint.ts";
+import { visible } from "./text/visible.ts";
 import { amountOf, nameOf } from "./work.ts";
 
 const KIND_WIDTH = 8;

@@ -15,7 +15,7 @@ import {
 } from "../../test/support/sample-session.ts";
 import { positionOf } from "../session/position.ts";
 import { statusLines } from "./status.ts";
-import { displayWidth } from "./width.ts";
+import { displayWidth } from "./text/width.ts";
 
 describe("the status of a session", () => {
   test("lines its columns up, whatever alphabet the names are in", () => {

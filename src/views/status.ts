@@ -10,13 +10,13 @@ import {
   type Session,
   type SessionPhase,
 } from "../session/session.ts";
-import { plural } from "./amount.ts";
-import { cell, cellRight, cut, widest } from "./cell.ts";
-import { conflictLines } from "./conflict-lines.ts";
-import { ago, clockTime, duration } from "./duration.ts";
-import { headline } from "./headline.ts";
-import type { Paint } from "./paint.ts";
-import { symbols } from "./symbols.ts";
+import { conflictLines } from "./decision/conflict-lines.ts";
+import { plural } from "./text/amount.ts";
+import { cell, cellRight, cut, widest } from "./text/cell.ts";
+import { ago, clockTime, duration } from "./text/duration.ts";
+import { headline } from "./text/headline.ts";
+import type { Paint } from "./text/paint.ts";
+import { symbols } from "./text/symbols.ts";
 
 const MAX_PHASES_SHOWN = 60;
 const MAX_COLUMN = 64;

@@ -2,7 +2,7 @@
 
 import type { Evidence, FileChange } from "../session/events.ts";
 import { type Attempt, type Changes, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
-import { duration } from "./duration.ts";
+import { duration } from "./text/duration.ts";
 
 export type WorkedAttempt = Attempt & { changes: Changes };
 

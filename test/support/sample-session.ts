@@ -13,7 +13,7 @@ import type {
 } from "../../src/session/events.ts";
 import { apply, type TimedEvent } from "../../src/session/fold.ts";
 import type { Session } from "../../src/session/session.ts";
-import type { Paint } from "../../src/views/paint.ts";
+import type { Paint } from "../../src/views/text/paint.ts";
 
 const start = Date.parse("2026-02-14T22:58:00.000Z");
 

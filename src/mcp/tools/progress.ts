@@ -8,7 +8,7 @@ import type { Note, Session, SessionPhase } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import { changeSession } from "../../store/operations.ts";
 import { readSession } from "../../store/read-session.ts";
-import { runningAttempt, workedMs } from "../../views/times.ts";
+import { runningAttempt, workedMs } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
 import { agentName, count, flag, id, text } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";

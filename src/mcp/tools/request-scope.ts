@@ -9,7 +9,7 @@ import { requirePhase, requireSession } from "../../session/decide/operation.ts"
 import { decideScopeRequest } from "../../session/decide/scope-request.ts";
 import type { Session } from "../../session/session.ts";
 import { recordedPath } from "../../store/location.ts";
-import { runningAttempt } from "../../views/times.ts";
+import { runningAttempt } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
 import { text } from "../fields.ts";
 import { type AttemptIdentity, action, type Context, ONLY, type Tool } from "../tool.ts";

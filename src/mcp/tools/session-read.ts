@@ -8,7 +8,7 @@ import { isVerified, type Session, type SessionPhase } from "../../session/sessi
 import { runningEngine } from "../../store/engine-lock.ts";
 import { brokenHint } from "../../store/journal/damage.ts";
 import { readSession } from "../../store/read-session.ts";
-import { sessionJson } from "../../views/session-json.ts";
+import { sessionJson } from "../../views/record/session-json.ts";
 import type { Answer, Page } from "../answer.ts";
 import { choice, count, flag } from "../fields.ts";
 import { nextStep } from "../next-step.ts";

@@ -7,7 +7,7 @@ import { agentsFolder } from "../../program-root.ts";
 import { modelFor } from "../../runtimes/models.ts";
 import { readPlan } from "../../store/files/plan-file.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
-import { estimatedCost, isEstimated } from "../../views/estimate.ts";
+import { estimatedCost, isEstimated } from "../../views/report/estimate.ts";
 import { flag, text } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { resolveInside } from "../../disk/contained.ts";
 import { MaestroError, reasonOf } from "../../errors.ts";
 import { staysInside } from "../../setting-layers.ts";
-import { listPrices, type Prices, parsePrices } from "../../views/prices.ts";
+import { listPrices, type Prices, parsePrices } from "../../views/report/prices.ts";
 
 const MAX_BYTES = 1024 * 1024;
 

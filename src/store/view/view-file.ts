@@ -7,7 +7,7 @@ import { crc32, hex } from "../../disk/crc32.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
-import { renderSession } from "../../views/session-view.ts";
+import { renderSession } from "../../views/record/session-view.ts";
 import { VIEW_FILE } from "../journal/journal-file.ts";
 
 export const MAX_VIEW_BYTES = 64 * 1024 * 1024;

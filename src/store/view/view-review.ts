@@ -4,8 +4,8 @@ import { judgeView } from "../../session/decide/adopt.ts";
 import type { SessionRecord } from "../../session/events.ts";
 import { apply } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
-import { readView } from "../../views/read-view.ts";
-import { renderSession } from "../../views/session-view.ts";
+import { readView } from "../../views/record/read-view.ts";
+import { renderSession } from "../../views/record/session-view.ts";
 import { markedSeq, withoutMarker } from "./view-file.ts";
 import type { ViewReview } from "./view-keeper.ts";
 

@@ -1,0 +1,188 @@
+// One plain line an event, for logs and for output that is no terminal. What another line says better has none.
+
+import type { TimedEvent } from "../../session/fold.ts";
+import { type Attempt, findPhase, type Session, type SessionPhase } from "../../session/session.ts";
+import { phaseTokens } from "../report/spending.ts";
+import { workedMs } from "../report/times.ts";
+import { grouped, plural } from "../text/amount.ts";
+import { cut } from "../text/cell.ts";
+import { clockTime, duration } from "../text/duration.ts";
+import { headline } from "../text/headline.ts";
+import { amountOf, isTakenOver, someOf } from "../work.ts";
+
+const MAX_TEXT = 160;
+const MAX_PATHS = 3;
+
+/** `session`: after the event. What happened later may be in it already: events are written in batches. */
+export function progressLine(event: TimedEvent, session: Session): string | null {
+  const said = sentence(event, session);
+  if (said === null) return null;
+  return `${clockTime(new Date(event.ts))}  ${subject(event, session)}  ${said}`;
+}
+
+function subject(event: TimedEvent, session: Session): string {
+  const id = "phase" in event ? event.phase : undefined;
+  // Quota is the business of all of them.
+  if (id === undefined || event.type === "quota.hit") return "session";
+  const agent = findPhase(session, id)?.agents[0];
+  return agent === undefined ? `phase ${id}` : `phase ${id} ${agent}`;
+}
+
+function sentence(event: TimedEvent, session: Session): string | null {
+  switch (event.type) {
+    case "session.created":
+      return `${event.session_id} created: ${plural(event.plan.phases.length, "phase")} of ${brief(event.plan.title)}`;
+    case "session.imported":
+      return `${event.session.session_id} taken over from its view`;
+    case "session.mode_set":
+      return `${event.execution_mode} mode`;
+    case "session.status_set":
+      return `${event.aborted ? "aborted" : event.status.replace("_", " ")}${colon(event.summary)}${failedPhases(event.status, session)}`;
+    case "session.noted":
+      return `note: ${brief(event.text)}`;
+    case "phase.moved":
+      return moveSentence(event, session);
+    case "phase.validated":
+      return validationSentence(event);
+    case "phase.warned":
+      return `WARNING: ${brief(event.message)}`;
+    case "phase.scope_requested":
+      return scopeSentence(event);
+    case "phase.integrated":
+      return integrationSentence(event, session);
+    case "phase.reverted":
+      return "its changes were taken back by decision";
+    case "attempt.started":
+      return `started (attempt ${event.attempt})`;
+    case "attempt.changed":
+      return changeSentence(event);
+    case "attempt.finished":
+      return endSentence(event, session);
+    case "quota.hit":
+      return `waits ${duration(event.wait_ms)} for quota, until ${clockTime(new Date(event.until))}${event.slots === null ? "" : `, then ${plural(event.slots, "slot")}`} (phase ${event.phase} was refused)`;
+    case "plan.revised":
+      return `plan revised: ${plural(event.plan.phases.length, "phase")}`;
+    case "view.adopted":
+      return "took over what was edited in active-session.md";
+    case "archive.started":
+      return `archived as ${event.session_to}`;
+    case "phase.files_added":
+    case "phase.handed_off":
+    case "handoff.malformed":
+    case "phase.error_added":
+    case "attempt.placed":
+    case "tokens.used":
+      return null;
+  }
+}
+
+function moveSentence(event: TimedEvent & { type: "phase.moved" }, session: Session): string | null {
+  const phase = findPhase(session, event.phase);
+  const why = colon(event.reason);
+  switch (event.to) {
+    case "completed":
+      return `completed${facts(session, phase, new Date(event.ts))}`;
+    case "failed":
+      return `failed: ${brief(event.reason ?? errorAt(phase, event.ts))}${attemptAt(phase, event.ts)}`;
+    case "skipped":
+      return `skipped${event.user_decision ? " by decision" : ""}${why}`;
+    case "aborted":
+      return `aborted${why}`;
+    case "in_progress":
+      // Otherwise the start of the attempt says it.
+      return event.from === "failed" ? `to be tried again${why}` : null;
+    case "pending":
+      return null;
+  }
+}
+
+function validationSentence({ result, detail }: { result: "pass" | "fail" | "skipped"; detail: string }): string {
+  const what = { pass: "validation passed", fail: "validation failed", skipped: "validation skipped" }[result];
+  return result === "pass" ? what : `${what}${colon(detail)}`;
+}
+
+/** A failure is told when the phase fails, a refusal when the session waits. */
+function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: Session): string | null {
+  const took = duration(event.duration_ms);
+  if (event.adopted && event.outcome !== "interrupted")
+    return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
+  if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
+  if (event.outcome !== "success") return null;
+  const next = whatFollows(findPhase(session, event.phase), attemptOf(session, event));
+  return next === null ? null : `agent done after ${took}, ${next}`;
+}
+
+/** Null: nothing that takes its time. */
+function whatFollows(phase: SessionPhase | undefined, attempt: Attempt | undefined): string | null {
+  if ((phase?.plan?.validation.length ?? 0) > 0) return "validating";
+  if (phase === undefined || attempt === undefined || (attempt.placed?.worktree ?? null) === null) return null;
+  return attempt.changes?.total !== 0 && isTakenOver(phase, attempt) ? "integrating" : null;
+}
+
+function changeSentence(event: TimedEvent & { type: "attempt.changed" }): string | null {
+  const { total, outside } = event;
+  if (total === 0) return null;
+  const beyond = outside.length === 0 ? "" : `; ${outside.length} outside its files: ${paths(outside)}`;
+  return `changed ${amountOf(event)}${beyond}`;
+}
+
+function scopeSentence(event: TimedEvent & { type: "phase.scope_requested" }): string {
+  const why = colon(event.reason);
+  if (event.granted) return `was granted ${paths(event.paths)}${why}`;
+  const refused = event.owner === null ? " and was refused" : `, which phase ${event.owner} owns`;
+  return `asked for ${paths(event.paths)}${refused}${why}`;
+}
+
+/** Null: there was nothing to bring in, or a warning says why nothing was. */
+function integrationSentence(event: TimedEvent & { type: "phase.integrated" }, session: Session): string | null {
+  const attempt = attemptOf(session, event);
+  const phase = findPhase(session, event.phase);
+  const files = attempt?.changes?.total;
+  if (files === 0 || phase === undefined || attempt === undefined) return null;
+  if (event.from === event.to && !isTakenOver(phase, attempt)) return null;
+  return `integrated${files === undefined ? "" : ` ${plural(files, "file")}`}${event.user_decision ? " by decision" : ""}`;
+}
+
+function attemptOf(session: Session, { phase, attempt }: { phase: string; attempt: number }): Attempt | undefined {
+  return findPhase(session, phase)?.attempts.findLast((one) => one.attempt === attempt);
+}
+
+function facts(session: Session, phase: SessionPhase | undefined, now: Date): string {
+  if (phase === undefined) return "";
+  const worked = workedMs(session, phase, now);
+  const tokens = phaseTokens(phase);
+  const known = [
+    ...(worked === null ? [] : [`in ${duration(worked)}`]),
+    ...(tokens === null ? [] : [`${grouped(tokens)} tokens`]),
+  ];
+  return known.length === 0 ? "" : ` ${known.join(", ")}`;
+}
+
+function errorAt(phase: SessionPhase | undefined, ts: string): string {
+  const error = phase?.errors.findLast((one) => one.timestamp <= ts) ?? phase?.errors.at(-1);
+  return error?.message ?? "no error recorded";
+}
+
+function attemptAt(phase: SessionPhase | undefined, ts: string): string {
+  const attempt = phase?.attempts.findLast((one) => one.finished !== null && one.finished <= ts);
+  if (attempt?.result == null) return "";
+  return ` (attempt ${attempt.attempt}, ${duration(attempt.result.duration_ms)})`;
+}
+
+function failedPhases(status: string, session: Session): string {
+  const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
+  if (status !== "failed" || failed.length === 0) return "";
+  return ` (failed: phase ${failed.slice(0, 10).join(", ")}${failed.length > 10 ? ", ..." : ""})`;
+}
+
+function colon(text: string | undefined): string {
+  return text === undefined || text.trim() === "" ? "" : `: ${brief(text)}`;
+}
+
+function brief(text: string): string {
+  return cut(headline(text), MAX_TEXT);
+}
+
+function paths(all: readonly string[]): string {
+  return cut(someOf(all, MAX_PATHS), MAX_TEXT);
+}

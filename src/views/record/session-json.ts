@@ -1,0 +1,30 @@
+// Session -> what `status --json` and the MCP tools answer with: plain data, no internals.
+
+import { type Attempt, isVerified, type Session, type SessionPhase } from "../../session/session.ts";
+
+export function sessionJson(session: Session) {
+  const { file_hashes: _, index: __, running: ___, archiving: ____, revised: _____, phases, ...rest } = session;
+  const errors = phases.flatMap((phase) => phase.errors.map((error) => ({ phase: phase.id, ...error })));
+  return { ...rest, phases: phases.map(phaseJson), errors };
+}
+
+function phaseJson(phase: SessionPhase) {
+  const { plan: _, hashes_at_start: __, handoff, attempts, ...rest } = phase;
+  // A completion that nobody's report stands behind is said to be so.
+  const verified = phase.status === "completed" ? isVerified(phase) : undefined;
+  return {
+    ...rest,
+    attempts: attempts.map(attemptJson),
+    ...(handoff === undefined ? {} : { handoff: { status: handoff.status, missing: handoff.missing } }),
+    ...(verified === undefined ? {} : { verified }),
+  };
+}
+
+/** Without the positions in the journal. */
+function attemptJson({ placed, integrated, ...rest }: Attempt) {
+  return {
+    ...rest,
+    ...(placed === undefined ? {} : { placed: { worktree: placed.worktree, base: placed.base } }),
+    ...(integrated === undefined ? {} : { integrated: { from: integrated.from, to: integrated.to } }),
+  };
+}

@@ -1,0 +1,170 @@
+// Session -> active-session.md: the front matter and the body of seed document S2, key for key.
+// Text only; strings are JSON strings, which every YAML reader takes as they are.
+
+import type { DownstreamContext, ErrorRecord } from "../../session/events.ts";
+import type { Session, SessionPhase } from "../../session/session.ts";
+import { visible } from "../text/visible.ts";
+import { changeItems, evidenceItems, warningSection } from "./session-view-work.ts";
+
+const MAX_OUTPUT_CHARS = 4000;
+
+const statusTitles: Record<SessionPhase["status"], string> = {
+  pending: "Pending",
+  in_progress: "In Progress",
+  completed: "Completed",
+  failed: "Failed",
+  skipped: "Skipped",
+  aborted: "Aborted",
+};
+
+/** The whole document, without the marker that the store adds. */
+export function renderSession(session: Session): string {
+  const fields: string[] = ["---"];
+  frontMatter(session, fields);
+  // Each part at once: there are a hundred thousand names at times.
+  return `${escaped(fields.join("\n"))}\n---\n${visible(body(session))}`;
+}
+
+/** Control characters that JSON lets through: whoever reads the file back takes bare ones out. */
+function escaped(fields: string): string {
+  return fields.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+}
+
+function body(session: Session): string {
+  const lines = ["", `# ${oneLine(session.title)} Orchestration Log`];
+  for (const phase of session.phases) phaseBody(phase, lines);
+  if (session.notes.length > 0) {
+    lines.push("", "## Notes", "");
+    for (const note of session.notes) lines.push(`- ${note.ts}${where(note)} ${oneLine(note.text)}`);
+  }
+  lines.push("");
+  return lines.join("\n");
+}
+
+function frontMatter(session: Session, lines: string[]): void {
+  lines.push(
+    `session_id: ${quote(session.session_id)}`,
+    `created: ${quote(session.created)}`,
+    `updated: ${quote(session.updated)}`,
+    `status: ${quote(session.status)}`,
+    `design_document: ${quote(session.design_document)}`,
+    `implementation_plan: ${quote(session.implementation_plan)}`,
+    `execution_mode: ${quote(session.execution_mode)}`,
+    `current_phase: ${session.current_phase === null ? "null" : showId(session.current_phase)}`,
+    `total_phases: ${session.total_phases}`,
+    "",
+    "token_usage:",
+    `  total_input: ${session.token_usage.total_input}`,
+    `  total_output: ${session.token_usage.total_output}`,
+    `  total_cached: ${session.token_usage.total_cached}`,
+  );
+  const agents = Object.entries(session.token_usage.by_agent);
+  lines.push(agents.length === 0 ? "  by_agent: {}" : "  by_agent:");
+  for (const [agent, used] of agents) {
+    lines.push(`    ${quote(agent)}:`);
+    lines.push(`      input: ${used.input}`, `      output: ${used.output}`, `      cached: ${used.cached}`);
+  }
+  lines.push("", session.phases.length === 0 ? "phases: []" : "phases:");
+  for (const phase of session.phases) phaseFields(phase, lines);
+}
+
+function phaseFields(phase: SessionPhase, lines: string[]): void {
+  lines.push(
+    `  - id: ${showId(phase.id)}`,
+    `    name: ${quote(phase.name)}`,
+    `    status: ${quote(phase.status)}`,
+    `    agents: [${phase.agents.map(quote).join(", ")}]`,
+    `    parallel: ${phase.parallel}`,
+    `    started: ${quote(phase.started)}`,
+    `    completed: ${quote(phase.completed)}`,
+    `    blocked_by: [${phase.blocked_by.map(showId).join(", ")}]`,
+  );
+  list("    ", "files_created", phase.files_created, lines);
+  list("    ", "files_modified", phase.files_modified, lines);
+  list("    ", "files_deleted", phase.files_deleted, lines);
+  lines.push("    downstream_context:");
+  for (const [key, values] of Object.entries(phase.downstream_context as DownstreamContext)) {
+    list("      ", key, values, lines);
+  }
+  lines.push(phase.errors.length === 0 ? "    errors: []" : "    errors:");
+  for (const error of phase.errors) errorFields(error, lines);
+  lines.push(`    retry_count: ${phase.retry_count}`);
+}
+
+function errorFields(error: ErrorRecord, lines: string[]): void {
+  lines.push(
+    `      - agent: ${quote(error.agent)}`,
+    `        timestamp: ${quote(error.timestamp)}`,
+    `        type: ${quote(error.type)}`,
+    `        message: ${quote(error.message)}`,
+    `        resolution: ${quote(error.resolution)}`,
+    `        resolved: ${error.resolved}`,
+  );
+}
+
+function list(indent: string, key: string, values: readonly string[], lines: string[]): void {
+  lines.push(values.length === 0 ? `${indent}${key}: []` : `${indent}${key}:`);
+  for (const value of values) lines.push(`${indent}  - ${quote(value)}`);
+}
+
+function phaseBody(phase: SessionPhase, lines: string[]): void {
+  lines.push(
+    "",
+    `## Phase ${phase.id}: ${oneLine(phase.name)}`,
+    "",
+    "### Status",
+    statusTitles[phase.status],
+    "",
+    "### Agent Output",
+    agentOutput(phase),
+    "",
+    "### Files Changed",
+    `- Created: ${fileList(phase.files_created)}`,
+    `- Modified: ${fileList(phase.files_modified)}`,
+    `- Deleted: ${fileList(phase.files_deleted)}`,
+    ...changeItems(phase, oneLine),
+    "",
+    "### Validation Result",
+    validationResult(phase),
+    ...evidenceItems(phase, oneLine),
+    ...warningSection(phase, oneLine),
+  );
+}
+
+function agentOutput(phase: SessionPhase): string {
+  const text = phase.handoff?.summary.trim();
+  if (!text) return "[Agent output will be recorded here as execution proceeds]";
+  return text.length <= MAX_OUTPUT_CHARS ? text : `${text.slice(0, MAX_OUTPUT_CHARS)}\n[cut]`;
+}
+
+function fileList(files: readonly string[]): string {
+  return files.length === 0 ? "[none yet]" : files.map(oneLine).join(", ");
+}
+
+function validationResult(phase: SessionPhase): string {
+  if (phase.validation !== undefined) {
+    const { result, detail } = phase.validation;
+    const title = { pass: "Pass", fail: "Fail", skipped: "Skipped" }[result];
+    return detail === "" ? title : `${title}: ${oneLine(detail)}`;
+  }
+  if (phase.status !== "completed") return "[Pending]";
+  return phase.handoff === undefined ? "Unverified: no hand-off was recorded" : "No validation was recorded";
+}
+
+function where(note: { phase?: string; agent?: string }): string {
+  const parts = [note.phase === undefined ? "" : `phase ${note.phase}`, note.agent ?? ""].filter((part) => part !== "");
+  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+}
+
+function quote(value: string | null): string {
+  return JSON.stringify(value);
+}
+
+/** Integers are written as integers, as the seed document does; all other ids are strings. */
+function showId(id: string): string {
+  return /^(0|[1-9]\d{0,14})$/.test(id) ? id : quote(id);
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,86 @@
+// When phases and their attempts ran, from what was recorded. An end that nobody saw stays unknown.
+
+import type { AttemptOutcome } from "../../session/events.ts";
+import { type Attempt, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+
+export interface Span {
+  /** Null: the phase was worked without an attempt on record, by native delegation or by hand. */
+  attempt: number | null;
+  start: number;
+  /** Null: nobody saw it. */
+  end: number | null;
+  outcome: AttemptOutcome | "running" | "unseen";
+}
+
+/** Oldest first. */
+export function spansOf(session: Session, phase: SessionPhase, now: Date): Span[] {
+  if (phase.attempts.length > 0) return phase.attempts.map((attempt) => spanOf(session, phase, attempt, now));
+  if (phase.started === null) return [];
+  const start = Date.parse(phase.started);
+  if (phase.completed !== null) {
+    return [{ attempt: null, start, end: Date.parse(phase.completed), outcome: "success" }];
+  }
+  const isRunning = phase.status === "in_progress" && session.status === "in_progress";
+  return [{ attempt: null, start, ...(isRunning ? running(now) : unseen) }];
+}
+
+/** The attempt that works on the phase at this moment, as far as the record tells. */
+export function runningAttempt(session: Session, phase: SessionPhase): Attempt | undefined {
+  const attempt = lastAttempt(phase);
+  const isRunning = phase.status === "in_progress" && session.status === "in_progress" && attempt?.result === null;
+  return isRunning ? attempt : undefined;
+}
+
+/** What the phase has taken, retries and validation included, waits not; null: nothing is known. */
+export function workedMs(session: Session, phase: SessionPhase, now: Date): number | null {
+  if (phase.attempts.length === 0) return lengthOf(spansOf(session, phase, now)[0]);
+  const running = runningAttempt(session, phase);
+  let worked: number | null = null;
+  // Every frame of a live table asks this of every phase: no dates are read but those that are needed.
+  for (const attempt of phase.attempts) {
+    if (attempt.result !== null) worked = (worked ?? 0) + attempt.result.duration_ms;
+    if (attempt === running) worked = (worked ?? 0) + Math.max(0, now.getTime() - Date.parse(attempt.started));
+  }
+  return worked === null ? null : worked + validationMs(phase);
+}
+
+function lengthOf(span: Span | undefined): number | null {
+  return span === undefined || span.end === null ? null : Math.max(0, span.end - span.start);
+}
+
+/** From the first start to the last end; null before anything ran. */
+export function wallTime(session: Session, now: Date): { start: number; end: number } | null {
+  let wall: { start: number; end: number } | null = null;
+  for (const phase of session.phases) {
+    for (const { start, end } of spansOf(session, phase, now)) {
+      wall ??= { start, end: start };
+      wall = { start: Math.min(wall.start, start), end: Math.max(wall.end, end ?? start) };
+    }
+  }
+  return wall;
+}
+
+function spanOf(session: Session, phase: SessionPhase, attempt: Attempt, now: Date): Span {
+  const span = { attempt: attempt.attempt, start: Date.parse(attempt.started) };
+  if (attempt.result !== null) {
+    // Not when it was recorded: a result may be found long after its process ended. Its validation belongs to it.
+    const end = Math.max(span.start + attempt.result.duration_ms, Date.parse(attempt.validated?.at ?? "") || 0);
+    const outcome = attempt.validated?.result === "fail" ? "failure" : attempt.result.outcome;
+    return { ...span, end, outcome };
+  }
+  return { ...span, ...(runningAttempt(session, phase) === attempt ? running(now) : unseen) };
+}
+
+function running(now: Date): Pick<Span, "end" | "outcome"> {
+  return { end: now.getTime(), outcome: "running" };
+}
+
+const unseen: Pick<Span, "end" | "outcome"> = { end: null, outcome: "unseen" };
+
+/** From the end of the last attempt to the completion. */
+function validationMs(phase: SessionPhase): number {
+  const { validation, completed } = phase;
+  const attempt = lastAttempt(phase);
+  if (validation === undefined || completed === null || !attempt?.result || attempt.result.adopted) return 0;
+  return Math.max(0, Date.parse(completed) - Date.parse(attempt.started) - attempt.result.duration_ms);
+}
