@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ground, quickest, ruleOf } from "../../test/support/guard.ts";
-import type { Ground } from "./ground.ts";
 import { judgeCommand, judgeToolCall } from "./judge.ts";
+import type { Ground } from "./machine.ts";
 
 const write = (path: string, place: Ground = ground, tool = "write_file") => {
   const verdict = judgeToolCall(tool, { file_path: path, content: "x" }, place);

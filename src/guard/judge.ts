@@ -1,10 +1,10 @@
 // The guard: a tool call in, a verdict out. Pure: it looks at nothing but its arguments.
 
-import { judgeFile } from "./file.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./machine.ts";
 import { locate } from "./paths.ts";
+import { judgeFile } from "./rules/file.ts";
+import { Walk } from "./shell/walk.ts";
 import { type Denial, deny, type Verdict } from "./verdict.ts";
-import { Walk } from "./walk.ts";
 
 const MAX_BYTES = 256 * 1024;
 /** Shorter commands cannot hold enough of anything. */

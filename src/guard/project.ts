@@ -1,6 +1,6 @@
 // Where a project may be. Small, and lists are texts: a hook asks it in its first milliseconds.
 
-import type { Ground } from "./ground.ts";
+import type { Ground } from "./machine.ts";
 import { normal, segmentsOf } from "./paths.ts";
 
 /** Of these everything is the system's, of those the first level below. */

@@ -1,6 +1,6 @@
 // What the guard answers: allow, or deny with the rule and what to do instead.
 
-import { shown } from "./shape.ts";
+import { shown } from "./shell/shape.ts";
 
 export type Rule =
   | "shell-write"

@@ -3,9 +3,9 @@
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
 import { realPath } from "../disk/real-path.ts";
-import { judgeFile } from "../guard/file.ts";
-import type { Ground } from "../guard/ground.ts";
-import { quickVerdict } from "../guard/quick.ts";
+import type { Ground } from "../guard/machine.ts";
+import { quickVerdict } from "../guard/quick/quick.ts";
+import { judgeFile } from "../guard/rules/file.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
 import { hasSession } from "../store/journal/journal-file.ts";

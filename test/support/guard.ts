@@ -1,9 +1,9 @@
 // The guard in tests: the ground they stand on, and rewrites of a command that keep its meaning.
 
 import fc from "fast-check";
-import { quoted } from "../../src/guard/call.ts";
-import type { Ground } from "../../src/guard/ground.ts";
 import { judgeCommand } from "../../src/guard/judge.ts";
+import type { Ground } from "../../src/guard/machine.ts";
+import { quoted } from "../../src/guard/shell/call.ts";
 
 export const ground: Ground = {
   projectRoot: "/home/dev/project",

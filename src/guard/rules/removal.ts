@@ -1,0 +1,139 @@
+// destructive-rm: recursive removal of what must stay, however it is spelled.
+
+import type { Ground } from "../machine.ts";
+import { baseName, locate, normal, parentOf } from "../paths.ts";
+import { Options } from "../programs/options.ts";
+import type { Call } from "../shell/call.ts";
+import { descriptorOf } from "../shell/redirect.ts";
+import { FILLED, isKnown, MANY, PRINTED, STAR, shown, UNKNOWN } from "../shell/shape.ts";
+import { type Denial, deny } from "../verdict.ts";
+import { isSystem, isVital, placeThatStays } from "./places.ts";
+import { refuseRemoval } from "./sensitive.ts";
+import { refuseLoss } from "./session-places.ts";
+
+const alwaysRecursive = new Set(["rimraf", "del", "del-cli", "trash", "trash-put"]);
+
+export function judgeRemoval(call: Call): Denial | undefined {
+  const { name, args, cwd, ground } = call;
+  if (name === "rm" || name === "srm" || name === "unlink" || name === "shred" || name === "wipe") {
+    const options = new Options(args);
+    // `rm $FLAGS /`: who knows what the flags are.
+    const isRecursive = options.has("r", "R", "--recursive") || args.includes(UNKNOWN);
+    return first(options.operands, (operand) => {
+      if (isRecursive || operand.endsWith(EVERYTHING)) return refuseTree(operand, cwd, ground);
+      return refuseFile(operand, cwd, ground);
+    });
+  }
+  if (alwaysRecursive.has(name))
+    return first(new Options(args).operands, (operand) => refuseTree(operand, cwd, ground));
+  if (name === "mv") {
+    const options = new Options(args, "tS", ["--target-directory", "--suffix"]);
+    const isInto = options.has("t", "--target-directory", "--exchange");
+    const sources = isInto ? options.operands : options.operands.slice(0, -1);
+    return first(sources, (from) => refuseMove(from, cwd, ground));
+  }
+  return name === "rsync" ? judgeRsync(call) : undefined;
+}
+
+/** Everything below a directory, as `find` lists it. */
+export const EVERYTHING = `${STAR}${STAR}`;
+
+/** A refusal when the tree at this place has to stay. `field` is a word as the shell would pass it. */
+export function refuseTree(field: string, cwd: string, ground: Ground): Denial | undefined {
+  if (field === "") return undefined;
+  if (field.includes(MANY) && field.replaceAll(MANY, "") === "") {
+    return refusal("a list of paths that cannot be known beforehand", "it");
+  }
+  if (field.startsWith(`${PRINTED}/`)) return refusePrinted(field, cwd, ground);
+  if (field.startsWith(`${UNKNOWN}/`) || field.startsWith(`${MANY}/`)) {
+    return refusal("whatever is there when the variable is empty", shown(field));
+  }
+  const filled = field.replace(/[\uE000\uE004\uE005]/g, FILLED);
+  const refused = refusePlace(filled, cwd, ground);
+  if (refused !== undefined || !field.includes(UNKNOWN)) return refused;
+  const empty = field.replaceAll(UNKNOWN, "");
+  // A name in the directory for temporary files may be anything.
+  const isTemporary = placeThatStays(locate(filled, cwd), ground) === undefined && /^\/tmp\/?$/.test(empty);
+  return empty === "" || isTemporary ? undefined : refusePlace(empty, cwd, ground);
+}
+
+function refusePlace(field: string, cwd: string, ground: Ground): Denial | undefined {
+  const path = locate(field, cwd);
+  if (path.startsWith("/") && !cwdIsUnknown(field, cwd)) {
+    for (const one of [path, ...throughLinks(path, ground)]) {
+      const place = placeThatStays(one, ground);
+      const own = () => refuseRemoval(one, ground) ?? refuseLoss(one, ground);
+      const refused = place === undefined ? own() : refusal(place, shown(field));
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
+  }
+  // Somewhere: a name is fine, "all of it" and "the one above" are not.
+  if (!cwd.includes(UNKNOWN) || field.startsWith("/") || field.startsWith(FILLED)) return undefined;
+  const inside = normal(field);
+  const isAll = inside === "." || inside.startsWith("..") || /^[.\uE002\uE003]+$/.test(inside);
+  return isAll ? refusal("all of a directory that cannot be known beforehand", shown(field)) : undefined;
+}
+
+/** `$(npm config get cache)/_npx`: programs print something, as a rule; but all of it, or a place of the system, is too much. */
+function refusePrinted(field: string, cwd: string, ground: Ground): Denial | undefined {
+  const rest = field.slice(PRINTED.length);
+  const isNamed = /[\p{L}\p{N}]/u.test(rest) && !isSystem(normal(rest));
+  return isNamed ? undefined : refuseTree(`${UNKNOWN}${rest}`, cwd, ground);
+}
+
+function cwdIsUnknown(field: string, cwd: string): boolean {
+  return !field.startsWith("/") && cwd.includes(UNKNOWN);
+}
+
+function refuseFile(field: string, cwd: string, ground: Ground): Denial | undefined {
+  const path = locate(field, cwd);
+  if (!path.startsWith("/")) return undefined;
+  const [real = path] = throughLinks(path, ground);
+  return (
+    refuseRemoval(path, ground) ?? refuseRemoval(real, ground) ?? refuseLoss(path, ground) ?? refuseLoss(real, ground)
+  );
+}
+
+/** Where it lies when there are links on the way; a link itself may go. */
+function throughLinks(path: string, { realpath, through }: Ground): string[] {
+  const parent = parentOf(path);
+  if (!isKnown(parent)) return [];
+  const real = realpath?.(parent) ?? through?.(parent) ?? parent;
+  return real === parent ? [] : [normal(`${real}/${baseName(path)}`)];
+}
+
+/** To move the tree away is to lose it where it was. */
+function refuseMove(field: string, cwd: string, ground: Ground): Denial | undefined {
+  const path = locate(field, cwd);
+  if (field === "" || descriptorOf(path) !== undefined) return undefined;
+  const [real = path] = throughLinks(path, ground);
+  const lost = refuseLoss(path, ground) ?? refuseLoss(real, ground);
+  if (lost !== undefined || !isKnown(field)) return lost;
+  const own = refuseRemoval(path, ground);
+  if (own !== undefined) return own;
+  const place = isVital(path, ground) ? placeThatStays(path, ground) : undefined;
+  return place === undefined ? undefined : refusal(place, shown(field));
+}
+
+/** `rsync --delete` empties what it does not fill. */
+function judgeRsync({ args, cwd, ground }: Call): Denial | undefined {
+  if (!args.some((arg) => /^--del(?:ete.*)?$/.test(arg))) return undefined;
+  const target = new Options(args, "efTBM").operands.at(-1);
+  return target === undefined || /^[^/]*:/.test(target) ? undefined : refuseTree(target, cwd, ground);
+}
+
+function refusal(place: string, field: string): Denial {
+  return deny(
+    "destructive-rm",
+    `This would remove ${place} (${field}) with everything in it. Name the single directories to remove, below the project root or /tmp.`,
+  );
+}
+
+function first(operands: readonly string[], judge: (operand: string) => Denial | undefined): Denial | undefined {
+  for (const operand of operands) {
+    const denial = judge(operand);
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}

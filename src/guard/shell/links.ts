@@ -1,0 +1,57 @@
+// Links that a command line makes and then goes through.
+
+import type { Ground } from "../machine.ts";
+import { normal, parentOf } from "../paths.ts";
+import { isKnown } from "./shape.ts";
+
+/** Ordinary command lines make a handful. */
+const MAX_LINKS = 1000;
+const MAX_FOLLOWED = 40;
+
+export class Links {
+  readonly #targets = new Map<string, string>();
+
+  /** False when there are too many to follow. */
+  add(place: string, target: string): boolean {
+    if (!isKnown(place) || !isKnown(target)) return true;
+    const parent = parentOf(place);
+    this.#targets.set(this.#follow(parent) + place.slice(parent.length), target);
+    return this.#targets.size <= MAX_LINKS;
+  }
+
+  /** What is a link at one place is one at the other too. */
+  carry(from: string, to: string): boolean {
+    const target = this.#targets.get(from);
+    return target === undefined || this.add(to, target);
+  }
+
+  /** The ground with these links on it, also with those that are added later. */
+  over(ground: Ground): Ground {
+    const { realpath } = ground;
+    return {
+      ...ground,
+      through: (path) => this.#follow(path),
+      ...(realpath === undefined ? {} : { realpath: (path) => realpath(this.#follow(path)) }),
+    };
+  }
+
+  /** A shape: what is unknown in it is no link. */
+  #follow(path: string): string {
+    if (this.#targets.size === 0) return path;
+    let at = path;
+    for (let followed = 0; followed < MAX_FOLLOWED; followed++) {
+      const link = this.#linkIn(at);
+      if (link === undefined) return at;
+      at = normal((this.#targets.get(link) as string) + at.slice(link.length));
+    }
+    return at;
+  }
+
+  /** The outermost of its directories that is a link, or itself. */
+  #linkIn(path: string): string | undefined {
+    for (let end = path.indexOf("/", 1); end >= 0; end = path.indexOf("/", end + 1)) {
+      if (this.#targets.has(path.slice(0, end))) return path.slice(0, end);
+    }
+    return this.#targets.has(path) ? path : undefined;
+  }
+}
