@@ -4,13 +4,13 @@
 import { bringIn, type GitProject } from "../engine/bring-in.ts";
 import { declaredFiles } from "../engine/isolation.ts";
 import { settleProject } from "../engine/settle-project.ts";
-import { changesBetween, type FileChange } from "../git/changes.ts";
-import { describeLinks, linksOutside } from "../git/links.ts";
-import { type ConflictFile, type MergeRequest, mergeTrees } from "../git/merge.ts";
+import { changesBetween, type FileChange } from "../git/objects/changes.ts";
+import { describeLinks, linksOutside } from "../git/objects/links.ts";
+import { type ConflictFile, type MergeRequest, mergeTrees } from "../git/objects/merge.ts";
+import { treeWithout } from "../git/objects/tree-without.ts";
 import type { Repository } from "../git/repository.ts";
 import { stopGit } from "../git/running.ts";
-import { snapshot } from "../git/snapshot.ts";
-import { treeWithout } from "../git/tree-without.ts";
+import { snapshot } from "../git/snapshot/snapshot.ts";
 import { filesOf } from "../session/decide/attempt.ts";
 import { type FileLists, requirePhase } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";

@@ -1,6 +1,6 @@
 // maestro diff <phase>: what an attempt changed, as the tree told it. Changes nothing.
 
-import { patchBetween } from "../git/patch.ts";
+import { patchBetween } from "../git/objects/patch.ts";
 import { requirePhase } from "../session/decide/operation.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { diffText, statLines } from "../views/diff.ts";

@@ -2,12 +2,12 @@
 
 import { existsSync } from "node:fs";
 import { MaestroError } from "../errors.ts";
-import { deadWorktrees } from "../git/dead-worktrees.ts";
 import type { Opening } from "../git/open.ts";
 import { list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import { hasGit, runGit } from "../git/run.ts";
-import { prunePlaces } from "../git/worktree-removal.ts";
+import { deadWorktrees } from "../git/worktree/dead-worktrees.ts";
+import { prunePlaces } from "../git/worktree/removal.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { describeIntent, readIntent, setIntentAside } from "../store/files/integration-file.ts";

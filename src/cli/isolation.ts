@@ -2,8 +2,8 @@
 
 import { Isolation, type IsolationOptions } from "../engine/isolation.ts";
 import { MaestroError } from "../errors.ts";
-import { readIncludes } from "../git/ignored.ts";
 import type { Opening } from "../git/open.ts";
+import { readIncludes } from "../git/worktree/ignored.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import { describeIntent, readIntent } from "../store/files/integration-file.ts";
 import type { StateLocation } from "../store/location.ts";

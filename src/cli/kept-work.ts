@@ -1,7 +1,7 @@
 // The work of an attempt as the session recorded it and the repository keeps it: which attempt is meant, and whether its commit is still there.
 
 import { MaestroError } from "../errors.ts";
-import { missingObjects } from "../git/objects.ts";
+import { missingObjects } from "../git/objects/objects.ts";
 import { list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import type { Attempt, Changes, SessionPhase } from "../session/session.ts";

@@ -7,7 +7,7 @@ import { settleProject } from "../engine/settle-project.ts";
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
 import { drop, list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
-import { pruneWorktrees } from "../git/worktree-removal.ts";
+import { pruneWorktrees } from "../git/worktree/removal.ts";
 import { lastAttempt, type Session } from "../session/session.ts";
 import type { ResolvedSettings } from "../settings.ts";
 import { archivedNames } from "../store/archive.ts";

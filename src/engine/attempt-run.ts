@@ -2,8 +2,8 @@
 
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { wasStopped } from "../git/running.ts";
-import { adoptWorktree } from "../git/worktree.ts";
-import { removeWorktree } from "../git/worktree-removal.ts";
+import { removeWorktree } from "../git/worktree/removal.ts";
+import { adoptWorktree } from "../git/worktree/worktree.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";

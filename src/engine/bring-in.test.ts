@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { filesBelow, GitProject as GitDirectory, workFiles } from "../../test/support/git-repository.ts";
 import { programPath } from "../../test/support/project.ts";
-import { snapshot } from "../git/snapshot.ts";
+import { snapshot } from "../git/snapshot/snapshot.ts";
 import { type Intent, readIntent, writeIntent } from "../store/files/integration-file.ts";
 import { locateState } from "../store/location.ts";
 import { bringIn, type GitProject, settle } from "./bring-in.ts";

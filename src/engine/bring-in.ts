@@ -3,9 +3,9 @@
 
 import { crashPoint } from "../disk/fault.ts";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { carryOut, finish } from "../git/apply.ts";
-import { type ApplyPlan, planApply } from "../git/apply-plan.ts";
-import { missingObjects } from "../git/objects.ts";
+import { carryOut, finish } from "../git/apply/apply.ts";
+import { type ApplyPlan, planApply } from "../git/apply/apply-plan.ts";
+import { missingObjects } from "../git/objects/objects.ts";
 import type { Repository } from "../git/repository.ts";
 import {
   describeIntent,

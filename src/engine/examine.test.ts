@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts";
 import type { Repository } from "../git/repository.ts";
-import { addWorktree } from "../git/worktree.ts";
+import { addWorktree } from "../git/worktree/worktree.ts";
 import { eventFault, type FrozenPlan, MAX_LISTED_CHANGES, type SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { examine } from "./examine.ts";

@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Bound } from "../git/bounded.ts";
-import { changesBetween, type FileChange as TreeChange } from "../git/changes.ts";
-import { commitTree } from "../git/commit.ts";
-import { describeLinks, type LinkOutside, linksOutside } from "../git/links.ts";
+import { changesBetween, type FileChange as TreeChange } from "../git/objects/changes.ts";
+import { commitTree } from "../git/objects/commit.ts";
+import { describeLinks, type LinkOutside, linksOutside } from "../git/objects/links.ts";
 import { keep } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
-import { treeOf, type Worktree, type WorktreeTree } from "../git/worktree.ts";
+import type { Bound } from "../git/snapshot/bounded.ts";
+import { treeOf, type Worktree, type WorktreeTree } from "../git/worktree/worktree.ts";
 import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../session/events.ts";
 import { outsideScope, ownershipOf } from "../session/scope.ts";

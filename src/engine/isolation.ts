@@ -3,10 +3,10 @@
 
 import { MaestroError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
-import { type Snapshot, snapshot } from "../git/snapshot.ts";
+import { type Snapshot, snapshot } from "../git/snapshot/snapshot.ts";
 import { TurnTaking } from "../git/turn-taking.ts";
-import type { Worktree } from "../git/worktree.ts";
-import { freeName } from "../git/worktree-marker.ts";
+import { freeName } from "../git/worktree/marker.ts";
+import type { Worktree } from "../git/worktree/worktree.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import { type Listing, listProject } from "./listing.ts";

@@ -1,7 +1,7 @@
 // What an earlier engine left in the repository: a change that was half brought in is finished, worktrees that nobody needs are removed.
 
-import { adoptWorktree } from "../git/worktree.ts";
-import { pruneWorktrees } from "../git/worktree-removal.ts";
+import { pruneWorktrees } from "../git/worktree/removal.ts";
+import { adoptWorktree } from "../git/worktree/worktree.ts";
 import { requireSession } from "../session/decide/operation.ts";
 import { lastAttempt } from "../session/session.ts";
 import { purposeOf } from "./place.ts";

@@ -3,7 +3,7 @@
 import { readlinkSync } from "node:fs";
 import { withDirectory } from "../disk/contained.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { type LinkOutside, leadsOut } from "../git/links.ts";
+import { type LinkOutside, leadsOut } from "../git/objects/links.ts";
 import type { FileChange } from "../session/events.ts";
 import type { Listing } from "./listing.ts";
 

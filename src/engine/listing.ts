@@ -4,7 +4,7 @@
 import { type BigIntStats, type Dirent, lstatSync, opendirSync } from "node:fs";
 import { Directory, ioError } from "../disk/contained.ts";
 import { errno, MaestroError } from "../errors.ts";
-import { turns } from "../git/pause.ts";
+import { turns } from "../git/yield-turn.ts";
 import type { FileChange } from "../session/events.ts";
 
 export interface Listing {

@@ -3,13 +3,13 @@
 
 import { devNull } from "node:os";
 import { MaestroError } from "../errors.ts";
-import { changesBetween } from "../git/changes.ts";
-import { commitTree } from "../git/commit.ts";
-import { mergeTrees } from "../git/merge.ts";
-import type { Snapshot } from "../git/snapshot.ts";
-import { treeWithout } from "../git/tree-without.ts";
-import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../git/worktree.ts";
-import { removeWorktree } from "../git/worktree-removal.ts";
+import { changesBetween } from "../git/objects/changes.ts";
+import { commitTree } from "../git/objects/commit.ts";
+import { mergeTrees } from "../git/objects/merge.ts";
+import { treeWithout } from "../git/objects/tree-without.ts";
+import type { Snapshot } from "../git/snapshot/snapshot.ts";
+import { removeWorktree } from "../git/worktree/removal.ts";
+import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../git/worktree/worktree.ts";
 import { sensitivityOfFile } from "../sensitive-files.ts";
 import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../session/events.ts";

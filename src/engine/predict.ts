@@ -2,9 +2,9 @@
 // does not merge is told once, while something can still be done about it. Changes nothing, and costs a small part of the time.
 
 import { errno, MaestroError } from "../errors.ts";
-import { changesBetween, type FileChange } from "../git/changes.ts";
-import { mergeTrees } from "../git/merge.ts";
-import { treeOf, type Worktree } from "../git/worktree.ts";
+import { changesBetween, type FileChange } from "../git/objects/changes.ts";
+import { mergeTrees } from "../git/objects/merge.ts";
+import { treeOf, type Worktree } from "../git/worktree/worktree.ts";
 import { requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { declaredFiles, type Ground } from "./isolation.ts";

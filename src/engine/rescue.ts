@@ -3,8 +3,8 @@
 
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
-import { adoptWorktree, pathOf } from "../git/worktree.ts";
-import { removeWorktree } from "../git/worktree-removal.ts";
+import { removeWorktree } from "../git/worktree/removal.ts";
+import { adoptWorktree, pathOf } from "../git/worktree/worktree.ts";
 import { lastAttempt } from "../session/session.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { examineWorktree } from "./examine.ts";

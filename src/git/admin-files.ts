@@ -6,9 +6,16 @@ import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { stripControls } from "../text.ts";
-import { blockingKindAt, gitDirectory, isUnreachable, kindOf, mayBlock, type SpecialKind } from "./file-kind.ts";
 import { fromRaw, toRaw } from "./names.ts";
 import { readFile } from "./read-file.ts";
+import {
+  blockingKindAt,
+  gitDirectory,
+  isUnreachable,
+  kindOf,
+  mayBlock,
+  type SpecialKind,
+} from "./snapshot/file-kind.ts";
 
 /** Below a git directory; of the objects only what is read to find them. */
 const parts = ["", "info", "objects/info", "objects/pack", "refs", "worktrees"];

@@ -2,15 +2,15 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
-import { carryOut, finish } from "./apply.ts";
-import { planApply } from "./apply-plan.ts";
-import { changesBetween } from "./changes.ts";
-import { mergeTrees } from "./merge.ts";
+import { carryOut, finish } from "./apply/apply.ts";
+import { planApply } from "./apply/apply-plan.ts";
+import { changesBetween } from "./objects/changes.ts";
+import { mergeTrees } from "./objects/merge.ts";
 import { drop, keep, list } from "./refs.ts";
 import type { Repository } from "./repository.ts";
-import { snapshot } from "./snapshot.ts";
-import { addWorktree, adoptWorktree, resetWorktree, treeOf } from "./worktree.ts";
-import { pruneWorktrees, removeWorktree } from "./worktree-removal.ts";
+import { snapshot } from "./snapshot/snapshot.ts";
+import { pruneWorktrees, removeWorktree } from "./worktree/removal.ts";
+import { addWorktree, adoptWorktree, resetWorktree, treeOf } from "./worktree/worktree.ts";
 
 // A repository that wants to run something, and everything we do with one (T14).
 

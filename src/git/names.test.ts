@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anchored } from "./ignored.ts";
 import { fromProject, fromRaw, isBelow, isText, rawInput, rawNames, toProject, toRaw } from "./names.ts";
+import { anchored } from "./worktree/ignored.ts";
 
 describe("a path from the top of the repository, seen from the project", () => {
   test.each([

@@ -4,14 +4,14 @@ import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { requireFindable } from "./admin-files.ts";
-import { indexEntries } from "./index-file.ts";
-import { END_OF_OPTIONS } from "./object-id.ts";
+import { END_OF_OPTIONS } from "./objects/object-id.ts";
 import { prepareOwnGit } from "./own-git.ts";
-import { makePlace } from "./place-directory.ts";
 import type { Repository } from "./repository.ts";
 import { hasGit, runGit } from "./run.ts";
+import { indexEntries } from "./snapshot/index-file.ts";
 import { borrowedWorkTree, submoduleReason, unmergedReason } from "./unfit.ts";
 import { attributesFile, autocrlf, excludesFile, isOn, look, readConfig } from "./user-config.ts";
+import { makePlace } from "./worktree/place-directory.ts";
 
 export type Opening =
   | { kind: "none"; reason: string }

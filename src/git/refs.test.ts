@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
-import { commitTree } from "./commit.ts";
+import { commitTree } from "./objects/commit.ts";
 import { decodeName, drop, encodeName, keep, list } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 

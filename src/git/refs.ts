@@ -1,7 +1,7 @@
 // References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. No reflog, no branch, nothing that a push takes along.
 
 import { MaestroError } from "../errors.ts";
-import { END_OF_OPTIONS, objectId } from "./object-id.ts";
+import { END_OF_OPTIONS, objectId } from "./objects/object-id.ts";
 import { theirGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
 

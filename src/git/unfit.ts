@@ -2,9 +2,9 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { GITLINK, type IndexEntry } from "./index-file.ts";
 import { fromRaw } from "./names.ts";
 import { readFile } from "./read-file.ts";
+import { GITLINK, type IndexEntry } from "./snapshot/index-file.ts";
 
 export function unmergedReason(gitDir: string, entries: readonly IndexEntry[]): string | undefined {
   const unmerged = [...new Set(entries.filter(({ stage }) => stage > 0).map(({ name }) => fromRaw(name)))];

@@ -1,10 +1,10 @@
 // What the user's git would be told in a repository: the settings that say something about its files. Reads only.
 
 import { join } from "node:path";
-import { blockingKindAt } from "./file-kind.ts";
 import { toRaw } from "./names.ts";
 import type { Repository } from "./repository.ts";
 import { type GitAnswer, runGit } from "./run.ts";
+import { blockingKindAt } from "./snapshot/file-kind.ts";
 
 /** A question is answered from a few small files. */
 const QUESTION_MS = 30_000;

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { worktreePrefix } from "../../src/cli/repository.ts";
-import { snapshot } from "../../src/git/snapshot.ts";
+import { snapshot } from "../../src/git/snapshot/snapshot.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
 import { readIntent, writeIntent } from "../../src/store/files/integration-file.ts";
 import { filesBelow } from "../support/git-repository.ts";
@@ -537,7 +537,7 @@ describe("kill -9 (F1)", () => {
 
 /** Makes a worktree of the project look like one of a process that is gone. */
 async function deadWorktree(name: string): Promise<string> {
-  const { addWorktree } = await import("../../src/git/worktree.ts");
+  const { addWorktree } = await import("../../src/git/worktree/worktree.ts");
   const repository = await project.repository();
   const { commit } = await snapshot(repository, { exclude: [], include: [] });
   const { path } = await addWorktree(repository, name, { commit, ignored: [], links: [] });

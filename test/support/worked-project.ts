@@ -2,12 +2,12 @@
 
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { changesBetween } from "../../src/git/changes.ts";
-import { commitTree } from "../../src/git/commit.ts";
+import { changesBetween } from "../../src/git/objects/changes.ts";
+import { commitTree } from "../../src/git/objects/commit.ts";
 import { openRepository } from "../../src/git/open.ts";
 import { keep } from "../../src/git/refs.ts";
 import type { Repository } from "../../src/git/repository.ts";
-import { type Snapshot, snapshot } from "../../src/git/snapshot.ts";
+import { type Snapshot, snapshot } from "../../src/git/snapshot/snapshot.ts";
 import { requireSession } from "../../src/session/decide/operation.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import type { Session } from "../../src/session/session.ts";

@@ -1,7 +1,7 @@
 // Carries out an integration, to be killed on the way: usage: git-apply <project> <cache> <from> <to> [finish]. Prints what came of it.
 
-import { carryOut, finish } from "../../../src/git/apply.ts";
-import { planApply } from "../../../src/git/apply-plan.ts";
+import { carryOut, finish } from "../../../src/git/apply/apply.ts";
+import { planApply } from "../../../src/git/apply/apply-plan.ts";
 import { openRepository } from "../../../src/git/open.ts";
 
 const [project = "", cache = "", from = "", to = "", what] = process.argv.slice(2);

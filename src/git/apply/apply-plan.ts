@@ -1,0 +1,81 @@
+// What brings the project's files from one tree to another: the paths that differ, each with what it must hold before and after. Plain data,
+// and the two tree ids are enough to make it again.
+
+import { isText, rawNames, toProject } from "../names.ts";
+import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
+import { ownGit } from "../own-git.ts";
+import type { Repository } from "../repository.ts";
+
+export interface FileState {
+  kind: "file" | "executable" | "link";
+  /** Of the blob with the content, or with the target of the link. */
+  id: string;
+}
+
+/** null: nothing is there. */
+export interface ApplyStep {
+  /** Relative to the project. */
+  path: string;
+  old: FileState | null;
+  new: FileState | null;
+}
+
+export interface ApplyPlan {
+  from: string;
+  to: string;
+  steps: ApplyStep[];
+  /** Differences that must not reach the project; with any of them nothing is carried out. */
+  refused: { path: string; reason: string }[];
+}
+
+const kinds: Record<string, FileState["kind"]> = { "100644": "file", "100755": "executable", "120000": "link" };
+const NOTHING = "000000";
+
+/** `from` and `to` are trees or commits. */
+export async function planApply(repository: Repository, from: string, to: string): Promise<ApplyPlan> {
+  const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
+  const sides = [from, to].map((id) => objectId(repository, id));
+  const fields = rawNames((await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout);
+  const plan: ApplyPlan = { from, to, steps: [], refused: [] };
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [oldMode = "", newMode = "", oldId = "", newId = ""] = (fields[at] ?? "").slice(1).split(" ");
+    const raw = fields[at + 1] ?? "";
+    const path = toProject(repository.prefix, raw);
+    const reason = refusal(raw, path, [oldMode, newMode]);
+    if (reason !== undefined) plan.refused.push({ path, reason });
+    else plan.steps.push({ path, old: stateOf(oldMode, oldId), new: stateOf(newMode, newId) });
+  }
+  return repository.ignoreCase ? withoutTwins(plan) : plan;
+}
+
+/** Two names for one file, where case or composition make no difference: what is written under one would go with the other. */
+function withoutTwins(plan: ApplyPlan): ApplyPlan {
+  const counts = new Map<string, number>();
+  const plain = ({ path }: ApplyStep) => path.normalize("NFC").toLowerCase();
+  for (const step of plan.steps) counts.set(plain(step), (counts.get(plain(step)) ?? 0) + 1);
+  const isTwin = (step: ApplyStep) => (counts.get(plain(step)) ?? 0) > 1;
+  const reason = "only the case of its name changes, and the file system does not tell the difference";
+  const twins = plan.steps.filter(isTwin).map(({ path }) => ({ path, reason }));
+  return { ...plan, steps: plan.steps.filter((step) => !isTwin(step)), refused: [...plan.refused, ...twins] };
+}
+
+function stateOf(mode: string, id: string): FileState | null {
+  return mode === NOTHING ? null : { kind: kinds[mode] ?? "file", id };
+}
+
+/** A tree can be made by hand and hold any name: it is not git that checks here, but we. */
+function refusal(raw: string, path: string, modes: readonly string[]): string | undefined {
+  if (path.startsWith("../")) return "it lies outside the project";
+  if (!isText(raw)) return "its name is not UTF-8";
+  const names = path.split("/");
+  if (names.some((name) => name === "" || name === "." || name === "..")) return "it is no path";
+  if (names.some(isGitDirectory)) return "it lies in a .git directory";
+  if (modes.some((mode) => mode !== NOTHING && kinds[mode] === undefined)) return "it is a submodule";
+  return undefined;
+}
+
+/** Also by the other names that Windows and macOS have for it. */
+function isGitDirectory(name: string): boolean {
+  const plain = name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").toLowerCase();
+  return /^(?:\.git|git~1)[ .]*(?::.*)?$/.test(plain);
+}

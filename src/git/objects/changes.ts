@@ -1,0 +1,74 @@
+// What is different between two trees, file by file, with renames and line counts. No diff program and no text conversion of anybody's runs.
+
+import { rawNames, toProject } from "../names.ts";
+import { ownGit } from "../own-git.ts";
+import type { Repository } from "../repository.ts";
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
+
+export interface FileChange {
+  /** Relative to the project; "../" stands for the rest of its repository. */
+  path: string;
+  kind: "created" | "modified" | "deleted" | "renamed";
+  /** Where it was, when it was renamed. */
+  from?: string;
+  /** Lines; 0 for binary content. */
+  added: number;
+  removed: number;
+  binary: boolean;
+}
+
+const kinds: Record<string, FileChange["kind"]> = {
+  A: "created",
+  D: "deleted",
+  R: "renamed",
+  M: "modified",
+  T: "modified",
+};
+
+/** `from` and `to` are trees or commits. */
+export async function changesBetween(repository: Repository, from: string, to: string): Promise<FileChange[]> {
+  const options = [
+    "-r",
+    "-z",
+    "--raw",
+    "--numstat",
+    "-M",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+  ];
+  const sides = [from, to].map((id) => objectId(repository, id));
+  const { stdout } = await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides]);
+  return parseChanges(rawNames(stdout), (raw) => toProject(repository.prefix, raw));
+}
+
+/** First a record of every file with its state, then one with its line counts. */
+function parseChanges(fields: readonly string[], shown: (raw: string) => string): FileChange[] {
+  const changes: FileChange[] = [];
+  const byName = new Map<string, FileChange>();
+  let at = 0;
+  for (let record = fields[at]; record?.startsWith(":"); record = fields[at]) {
+    const kind = kinds[record.split(" ").at(-1)?.[0] ?? ""] ?? "modified";
+    const isRename = kind === "renamed";
+    const [first = "", second = ""] = fields.slice(at + 1, at + 3);
+    const name = isRename ? second : first;
+    const from = isRename ? { from: shown(first) } : {};
+    const change: FileChange = { path: shown(name), kind, ...from, added: 0, removed: 0, binary: false };
+    changes.push(change);
+    byName.set(name, change);
+    at += isRename ? 3 : 2;
+  }
+  while (at < fields.length) {
+    const [added = "", removed = "", ...rest] = (fields[at] ?? "").split("\t");
+    // A name may hold tabs; a renamed file has its two names in fields of their own.
+    const name = rest.join("\t") || fields[at + 2] || "";
+    const change = byName.get(name);
+    if (change !== undefined) {
+      change.binary = added === "-";
+      change.added = Number(added) || 0;
+      change.removed = Number(removed) || 0;
+    }
+    at += rest.join("\t") === "" ? 3 : 1;
+  }
+  return changes;
+}

@@ -1,0 +1,36 @@
+// Commits of our own: they hold a tree and say when it was. Never signed, no branch, no reflog.
+
+import { ownGit, theirGit } from "../own-git.ts";
+import type { Repository } from "../repository.ts";
+import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
+
+const identity = { name: "Maestro", email: "maestro@localhost" };
+
+/** Returns the id of a new commit of `tree`, which is a tree or a commit that has it. */
+export async function commitTree(
+  repository: Repository,
+  commit: { tree: string; parents: readonly string[]; message: string; at?: Date },
+): Promise<string> {
+  const date = `@${Math.floor((commit.at ?? new Date()).getTime() / 1000)} +0000`;
+  const parents = commit.parents.flatMap((parent) => ["-p", objectId(repository, parent)]);
+  const tree = `${objectId(repository, commit.tree)}^{tree}`;
+  const { stdout } = await ownGit(repository, ["commit-tree", ...parents, END_OF_OPTIONS, tree], {
+    input: `${commit.message}\n`,
+    env: {
+      GIT_AUTHOR_NAME: identity.name,
+      GIT_AUTHOR_EMAIL: identity.email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: identity.name,
+      GIT_COMMITTER_EMAIL: identity.email,
+      GIT_COMMITTER_DATE: date,
+    },
+  });
+  return answeredId(repository, stdout);
+}
+
+/** The commit that HEAD names now; undefined before the first one. */
+export async function headCommit(repository: Repository): Promise<string | undefined> {
+  const args = ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"];
+  const { code, stdout } = await theirGit(repository, args, { codes: [0, 1] });
+  return code === 0 ? answeredId(repository, stdout) : undefined;
+}

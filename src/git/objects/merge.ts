@@ -1,0 +1,86 @@
+// Merges three trees into one, or says which files cannot be merged. On objects alone: no file, index or reference changes, and no merge
+// driver of the repository runs. Serves integration as well as the prediction of conflicts.
+
+import { rawNames, toProject } from "../names.ts";
+import { ownGit } from "../own-git.ts";
+import type { Repository } from "../repository.ts";
+import { commitTree } from "./commit.ts";
+import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
+
+export interface MergeRequest {
+  /** Trees or commits. */
+  base: string;
+  ours: string;
+  theirs: string;
+}
+
+export type Merge = { kind: "clean"; tree: string } | { kind: "conflict"; files: ConflictFile[] };
+
+export interface ConflictFile {
+  /** Relative to the project. */
+  path: string;
+  reason: string;
+}
+
+const conflict = /^CONFLICT \(([^)]*)\)/;
+
+/** Git's names of conflicts, in words. */
+const reasons: Record<string, string> = {
+  content: "both changed the same lines",
+  binary: "both changed it, and it is binary",
+  "add/add": "both created it with different content",
+  "modify/delete": "one changed it, the other deleted it",
+  "rename/delete": "one renamed it, the other deleted it",
+  "rename/rename": "both renamed it, to different names",
+  "rename/add": "one renamed a file to this name, the other created it",
+  "file/directory": "it is a file for one and a directory for the other",
+  "distinct types": "it is of different types",
+  "distinct modes": "it is of different types",
+  "file location": "it was created in a directory that the other renamed",
+  "directory rename split": "the directory it was created in was split by the other",
+  "implicit dir rename": "it was created in a directory that the other renamed",
+};
+
+export async function mergeTrees(repository: Repository, request: MergeRequest): Promise<Merge> {
+  const base = objectId(repository, request.base);
+  const [ours, theirs] = [objectId(repository, request.ours), objectId(repository, request.theirs)];
+  if (ours === theirs || base === theirs) return { kind: "clean", tree: await treeId(repository, ours) };
+  if (base === ours) return { kind: "clean", tree: await treeId(repository, theirs) };
+  // merge-tree finds the base itself, from commits: two with one parent. At a fixed time, so that the same merge makes the same objects.
+  const at = new Date(0);
+  const root = await commitTree(repository, { tree: base, parents: [], message: "base", at });
+  const sides = [ours, theirs].map((tree) => commitTree(repository, { tree, parents: [root], message: "side", at }));
+  const options = ["--write-tree", "-z", "--name-only", "--messages"];
+  const args = ["merge-tree", ...options, END_OF_OPTIONS, ...(await Promise.all(sides))];
+  // In the project, for its attributes: "merge=union" is a wish that needs no program.
+  const { code, stdout } = await ownGit(repository, args, { workTree: repository.toplevel, codes: [0, 1] });
+  const fields = rawNames(stdout);
+  if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) };
+  return { kind: "conflict", files: conflicts(fields, (raw) => toProject(repository.prefix, raw)) };
+}
+
+async function treeId(repository: Repository, tree: string): Promise<string> {
+  const { stdout } = await ownGit(repository, [
+    "rev-parse",
+    "--verify",
+    END_OF_OPTIONS,
+    `${objectId(repository, tree)}^{tree}`,
+  ]);
+  return answeredId(repository, stdout);
+}
+
+/** The tree, the files, an empty field, then messages: how many paths, the paths, the kind, the text. */
+function conflicts(fields: readonly string[], shown: (raw: string) => string): ConflictFile[] {
+  const end = fields.indexOf("", 1);
+  const found = new Map(fields.slice(1, end).map((name) => [shown(name), ""]));
+  for (let at = end + 1; at < fields.length; ) {
+    const count = Number(fields[at]);
+    const paths = fields.slice(at + 1, at + 1 + count).map(shown);
+    const [type = "", text = ""] = fields.slice(at + 1 + count);
+    const kind = (conflict.exec(text) ?? conflict.exec(type))?.[1];
+    at += count + 3;
+    if (kind === undefined) continue;
+    for (const path of paths) if (found.get(path) === "") found.set(path, reasons[kind] ?? kind);
+  }
+  return [...found].map(([path, reason]) => ({ path, reason: reason || "it cannot be merged" }));
+}

@@ -1,0 +1,90 @@
+// The directory of ours where a repository's worktrees and our own git directory live. Git obeys what lies there, so it must belong to the user
+// alone: one that another user owns or can write to is refused.
+
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { makeDirectories } from "../../disk/make-directories.ts";
+import { errno, MaestroError } from "../../errors.ts";
+import { ownDirectory } from "../own-git.ts";
+
+const OTHERS_WRITE = 0o002;
+const ANY_OTHER_WRITES = 0o022;
+const STICKY = 0o1000;
+
+/** Makes the place of a repository below `cacheRoot`, or takes the one that is there; returns its real path. */
+export function makePlace(cacheRoot: string, toplevel: string, gitDir: string): string {
+  if (!isAbsolute(cacheRoot))
+    throw new MaestroError("path", `The cache directory must be absolute (got: ${cacheRoot})`);
+  // Before anything is made: what is made below a directory that others can change is not ours.
+  requireClosed(cacheRoot);
+  const name = basename(toplevel)
+    .replace(/[^A-Za-z0-9._-]/g, "_")
+    .slice(0, 40);
+  const key = createHash("sha256").update(gitDir).digest("hex").slice(0, 12);
+  const path = join(cacheRoot, `${name}-${key}`);
+  makeDirectories(path, 0o700);
+  const place = realpathSync.native(path);
+  for (const directory of [realpathSync.native(cacheRoot), place]) requireOwn(directory, statSync(directory));
+  for (const directory of [place, ownDirectory(place)]) requireOwnEntries(directory);
+  return place;
+}
+
+/** Refuses a cache directory that is not the user's alone, or that any other user could put another one in the place of. */
+export function requireClosed(cacheRoot: string): void {
+  let there = cacheRoot;
+  while (statSync(there, { throwIfNoEntry: false }) === undefined && there !== dirname(there)) there = dirname(there);
+  const real = realpathSync.native(there);
+  if (there === cacheRoot) requireOwn(real, statSync(real));
+  for (let at = there === cacheRoot ? dirname(real) : real; at !== dirname(at); at = dirname(at)) {
+    const { mode } = statSync(at);
+    // In a directory such as /tmp nobody can rename what belongs to others.
+    if (!hasUsers || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) continue;
+    throw new MaestroError("environment", `The cache directory ${cacheRoot} is not safe: ${at} is ${open(mode)}`, {
+      hint: `Close it with: chmod o-w "${at}". ${ELSEWHERE}`,
+    });
+  }
+}
+
+const ELSEWHERE = "Or set XDG_CACHE_HOME to a directory that only you can write to.";
+const hasUsers = process.getuid !== undefined;
+
+function requireOwn(path: string, { uid, mode }: Stats): void {
+  if (!hasUsers) return;
+  requireOwner(path, uid);
+  if ((mode & ANY_OTHER_WRITES) === 0) return;
+  throw new MaestroError("environment", `The cache directory ${path} is not safe: it is ${open(mode)}`, {
+    hint: `Close it with: chmod 700 "${path}". ${ELSEWHERE}`,
+  });
+}
+
+function requireOwner(path: string, uid: number): void {
+  const own = process.getuid?.();
+  if (own === undefined || uid === own) return;
+  const whose = `${path} belongs to user ${uid}, and you are user ${own}`;
+  throw new MaestroError("environment", `The cache directory is not safe: ${whose}`, {
+    hint: `Remove it: rm -rf "${path}". ${ELSEWHERE}`,
+  });
+}
+
+/** What another user put there while the directory was open to them. */
+function requireOwnEntries(directory: string): void {
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat !== undefined) requireOwner(path, stat.uid);
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (errno(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function open(mode: number): string {
+  return `writable for other users (mode ${(mode & 0o7777).toString(8).padStart(4, "0")})`;
+}

@@ -1,0 +1,222 @@
+// Worktrees: a directory of files for an attempt, outside the project, registered with the repository so that the agent's own git works
+// there. What the agent does to `.git` or to the index there is nothing we rely on: our own index lies beside the directory.
+
+import { copyFileSync, mkdirSync, readFileSync, renameSync, statSync, utimesSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { withDirectory } from "../../disk/contained.ts";
+import { newTemporaryName } from "../../disk/durable.ts";
+import { judge } from "../../disk/identity.ts";
+import { MaestroError } from "../../errors.ts";
+import { fromProject, fromRaw, toProject } from "../names.ts";
+import { commitTree } from "../objects/commit.ts";
+import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
+import { ownGit } from "../own-git.ts";
+import type { Repository } from "../repository.ts";
+import type { Bound } from "../snapshot/bounded.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import { type FilesTree, treeOfFiles } from "../snapshot/tree-of-files.ts";
+import { takeAlong } from "./copy-ignored.ts";
+import { checkName, inPlace, type Marker, newMarker, placeMarker, readMarker, updateMarker } from "./marker.ts";
+import { aboutWorktrees } from "./registration.ts";
+import { removeWorktree } from "./removal.ts";
+
+export interface Worktree {
+  name: string;
+  purpose: string;
+  /** Stands for the top of the repository. */
+  path: string;
+  /** Stands for the project. */
+  root: string;
+  /** What its files were made from. */
+  commit: string;
+  /** Copied or linked from the project and no part of its tree; relative to the project. */
+  apart: string[];
+  /** What should have been brought along and could not be. */
+  warnings: string[];
+}
+
+/**
+ * `name`: one component, unique among the worktrees of the repository. `purpose`: who asks for it again has to know. A failure leaves nothing
+ * behind.
+ */
+export async function addWorktree(
+  repository: Repository,
+  name: string,
+  from: Pick<Snapshot, "commit" | "ignored" | "links">,
+  purpose = "",
+): Promise<Worktree> {
+  checkName(name);
+  const { ignored, links } = from;
+  const commit = objectId(repository, from.commit);
+  const apart = [...ignored.map((path) => path.replace(/\/$/, "")), ...links];
+  const marker = newMarker({ purpose, commit, apart });
+  if (!placeMarker(repository, name, marker)) {
+    throw new MaestroError("conflict", `There is already a worktree named ${name}`);
+  }
+  try {
+    const worktree = describe(repository, name, marker);
+    mkdirSync(join(repository.place, name), { mode: 0o700 });
+    await aboutWorktrees(repository, ["add", "--detach", "--no-checkout", END_OF_OPTIONS, worktree.path, commit]);
+    await checkOut(repository, worktree, commit);
+    shareIndex(repository, worktree);
+    const fromTop = (path: string) => fromRaw(fromProject(repository.prefix, path));
+    worktree.warnings = await takeAlong(repository.toplevel, worktree.path, {
+      copied: ignored.map(fromTop),
+      linked: links.map(fromTop),
+    });
+    return worktree;
+  } catch (error) {
+    await removeWorktree(repository, name);
+    throw error;
+  }
+}
+
+/** Where the project will be in a worktree of that name. */
+export function worktreeRoot(repository: Repository, name: string): string {
+  checkName(name);
+  return describe(repository, name, { purpose: "", commit: "", apart: [] }).root;
+}
+
+/** A worktree that was made for this by us or by a process that is gone, now ours; undefined when there is none. */
+export function adoptWorktree(repository: Repository, name: string, purpose = ""): Worktree | undefined {
+  checkName(name);
+  const marker = readMarker(repository, name);
+  if (marker === undefined || marker.purpose !== purpose || !isOursOrDead(marker)) return undefined;
+  const worktree = describe(repository, name, marker);
+  if (!isThere(repository, name) || statSync(ownIndex(repository, name), { throwIfNoEntry: false }) === undefined)
+    return undefined;
+  updateMarker(repository, name, newMarker(marker));
+  return worktree;
+}
+
+export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {
+  /** Changed and too much to be kept: the tree has them as they were. */
+  unkept: { path: string; bytes: number; kind: "created" | "modified" }[];
+}
+
+export interface WorktreeLook {
+  exclude: readonly string[];
+  force?: readonly string[];
+  /** Whoever worked there has ended. */
+  isOver?: boolean;
+  /** What is too much to be kept, by paths relative to the project. */
+  bound?: Bound;
+}
+
+/** What lies in a worktree now, as a commit after the one it was made from. Nothing in it is trusted, followed or run. */
+export async function treeOf(repository: Repository, worktree: Worktree, options: WorktreeLook): Promise<WorktreeTree> {
+  return gather(repository, worktree, options, async ({ tree, nested, unkept, warnings }) => {
+    const message = `What ${worktree.name} left`;
+    const commit = await commitTree(repository, { tree, parents: [worktree.commit], message });
+    const shown = (name: string) => toProject(repository.prefix, name);
+    return {
+      tree,
+      commit,
+      nested: nested.map(shown),
+      warnings,
+      unkept: unkept.map(({ name, bytes, isNew }) => ({
+        path: shown(name),
+        bytes,
+        kind: isNew ? "created" : "modified",
+      })),
+    };
+  });
+}
+
+/** Brings the files of a worktree to another commit; ignored files and what was brought along stay. */
+export async function resetWorktree(repository: Repository, worktree: Worktree, commit: string): Promise<Worktree> {
+  const index = ownIndex(repository, worktree.name);
+  objectId(repository, commit);
+  await gather(repository, worktree, { exclude: [], isOver: true }, async (_, current) => {
+    const copy = join(repository.place, newTemporaryName());
+    copyIndexFile(current, copy);
+    renameSync(copy, index);
+  });
+  await checkOut(repository, worktree, commit);
+  updateMarker(repository, worktree.name, newMarker({ ...worktree, commit }));
+  return { ...worktree, commit };
+}
+
+function gather<T>(
+  repository: Repository,
+  { name, path, apart }: Worktree,
+  { exclude, force = [], isOver = false, bound }: WorktreeLook,
+  use: (found: FilesTree, index: string) => Promise<T>,
+): Promise<T> {
+  const raw = (paths: readonly string[]) => paths.map((one) => fromProject(repository.prefix, one));
+  if (!isThere(repository, name)) throw new MaestroError("not_found", `The worktree ${name} is gone`);
+  return treeOfFiles(
+    repository,
+    {
+      workTree: path,
+      index: ownIndex(repository, name),
+      by: "us",
+      exclude: raw(exclude),
+      apart: raw(apart),
+      force: raw(force),
+      isOver,
+      bound: bound && { ...bound, counts: (name) => bound.counts(toProject(repository.prefix, name)) },
+    },
+    use,
+  );
+}
+
+/** Writes the files and an index that knows them, byte for byte as they are in the repository. */
+async function checkOut(repository: Repository, { name, path }: Worktree, commit: string): Promise<void> {
+  const index = ownIndex(repository, name);
+  await ownGit(repository, ["read-tree", "--reset", "-u", END_OF_OPTIONS, objectId(repository, commit)], {
+    workTree: path,
+    index,
+  });
+  // Git keeps no directory without a file, and the project may be one.
+  const below = repository.prefix.split("/").filter((part) => part !== "");
+  withDirectory(path, below, { create: true, mode: 0o755 }, () => undefined);
+}
+
+/** The agent's git gets a copy, so that it need not read all files again. */
+function shareIndex(repository: Repository, { name, path }: Worktree): void {
+  const pointer = readFileSync(join(path, ".git"), "utf8");
+  const registration = /^gitdir: (.*)$/m.exec(pointer)?.[1];
+  if (registration === undefined) throw new MaestroError("environment", `git made no worktree at ${path}`);
+  copyIndexFile(ownIndex(repository, name), resolve(path, registration, "index"));
+}
+
+/** With its time: an index must not look younger than the files it was made after. */
+function copyIndexFile(from: string, to: string): void {
+  const seconds = Math.floor(statSync(from).mtimeMs / 1000);
+  copyFileSync(from, to);
+  utimesSync(to, seconds, seconds);
+}
+
+function describe(repository: Repository, name: string, about: Omit<Marker, "v" | "owner">): Worktree {
+  const { purpose, commit, apart } = about;
+  const path = pathOf(repository, name);
+  return { name, purpose, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+}
+
+/** Where its files are. */
+export function pathOf(repository: Repository, name: string): string {
+  checkName(name);
+  return join(repository.place, name, basename(repository.toplevel) || "root");
+}
+
+function isOursOrDead({ owner }: Marker): boolean {
+  return owner.pid === process.pid || judge(owner) === "dead";
+}
+
+function ownIndex(repository: Repository, name: string): string {
+  return join(repository.place, name, "index");
+}
+
+/** A directory, and no link that an agent put in its place. */
+function isThere(repository: Repository, name: string): boolean {
+  return inPlace(repository, (place) => {
+    if (!place.lstat(name)?.isDirectory()) return false;
+    const directory = place.child(name);
+    try {
+      return directory.lstat(basename(repository.toplevel) || "root")?.isDirectory() === true;
+    } finally {
+      directory.close();
+    }
+  });
+}
