@@ -1,7 +1,7 @@
 // All tools and what they work with: one store for the life of the server, settings looked up for every call. A call never throws; what
 // goes wrong is an answer.
 
-import { refuseDecision } from "../engine/inside-attempt.ts";
+import { refuseDecision } from "../engine/process/inside-attempt.ts";
 import { projectRedactor } from "../redact.ts";
 import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { resolveSettings } from "../settings.ts";
