@@ -2,7 +2,7 @@
 // goes wrong is an answer.
 
 import { refuseDecision } from "../engine/process/inside-attempt.ts";
-import { projectRedactor } from "../redact.ts";
+import { projectRedactor } from "../secrets/redact.ts";
 import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";

@@ -11,7 +11,7 @@
 //   files, whatever the ownership         refused                         refused, but it is there   told
 
 import type { Tier } from "../../agents/tiers.ts";
-import { sensitivityOfFile, sensitivityReasons } from "../../sensitive-files.ts";
+import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";

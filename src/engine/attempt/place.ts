@@ -10,7 +10,7 @@ import { treeWithout } from "../../git/objects/tree-without.ts";
 import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../../git/worktree/worktree.ts";
-import { sensitivityOfFile } from "../../sensitive-files.ts";
+import { sensitivityOfFile } from "../../secrets/sensitive-files.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../../session/events.ts";
 import { outsideScope } from "../../session/scope.ts";

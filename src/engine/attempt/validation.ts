@@ -1,8 +1,8 @@
 // The engine's own check of a phase: its validation commands, one after the other, until one fails. The agent's word is not evidence.
 
 import { devNull } from "node:os";
-import { REDACTED } from "../../redact.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
+import { REDACTED } from "../../secrets/redact.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { Evidence } from "../../session/events.ts";
 import { stripControls } from "../../text.ts";

@@ -2,9 +2,9 @@
 // with telling names. Linear in the text, no library. It does not find what it does not know: it is the last net, not the first.
 
 import { join } from "node:path";
+import { readEnvFile } from "../setting-layers.ts";
 import { assignment, element, isPrintedSecret, secretsOf } from "./secret-names.ts";
 import { makeParts } from "./secret-shapes.ts";
-import { readEnvFile } from "./setting-layers.ts";
 
 export const REDACTED = "[redacted]";
 
