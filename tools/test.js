@@ -8,11 +8,13 @@ import { fileURLToPath } from "node:url";
 import { testOthers } from "./nodes.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** @param {string} name */
 const bin = (name) => join(root, "node_modules", ".bin", name);
 const scratch = mkdtempSync(join(tmpdir(), "maestro-gate-"));
 const results = join(scratch, "vitest.json");
 
 install();
+/** @type {[name: string, command: string, args: string[]][]} */
 const steps = [
   ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
   ["types", bin("tsc"), ["--noEmit"]],
@@ -52,10 +54,19 @@ function install() {
   if (!isInstalled) process.exit(1);
 }
 
+/**
+ * @param {string} lockFile
+ * @returns {Record<string, { version?: string, optional?: boolean }>}
+ */
 function packages(lockFile) {
   return JSON.parse(readFileSync(lockFile, "utf8")).packages;
 }
 
+/**
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ */
 function run(name, command, args) {
   console.log(`\n== ${name}`);
   const started = performance.now();
