@@ -37,6 +37,22 @@ const allowed = {
 const leaves =
   "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|errors|text|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
 
+/** The files that start processes, by folder: base names, in whatever subfolder they are. */
+const starters = {
+  // Agents and their commands; the warden; the sandbox's tests of this machine; a process list where /proc is missing.
+  engine: ["supervisor", "lifeline", "sandbox", "ancestors"],
+  // Git, and nothing else.
+  git: ["run"],
+  // The engine of a detached run.
+  cli: ["detach"],
+  // The start time of a process where /proc is missing.
+  store: ["identity"],
+};
+
+const starterFiles = Object.entries(starters).map(
+  ([folder, names]) => `^src/${folder}(/|/.*/)(${names.join("|")})[.]ts$`,
+);
+
 module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
@@ -80,6 +96,21 @@ module.exports = {
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?(path|crypto|util)$" },
     },
     {
+      name: "few-files-start-processes",
+      comment:
+        "Every process has to have a process group that the warden knows, or a time limit: so the list of starters is short.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["[.]test[.]ts$", ...starterFiles] },
+      to: { dependencyTypes: ["core"], path: "^(node:)?(child_process|cluster|worker_threads)$" },
+    },
+    {
+      name: "nothing-opens-the-network",
+      comment: "Only agents talk to a network: Maestro itself neither connects nor listens, and evaluates no code.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "[.]test[.]ts$" },
+      to: { dependencyTypes: ["core"], path: "^(node:)?(http|https|http2|net|tls|dgram|dns|inspector|vm|repl)(/|$)" },
+    },
+    {
       name: "fold-and-handoff-start-in-the-time-of-bare-node",
       comment: "Hooks load these on every tool call: no schema library, no YAML.",
       severity: "error",
@@ -88,6 +119,15 @@ module.exports = {
         pathNot: "[.]test[.]ts$",
       },
       to: { path: "node_modules/(zod|yaml|commander)/|^src/schema[.]ts$", dependencyTypesNot: ["type-only"] },
+    },
+  ],
+  required: [
+    {
+      name: "listed-starters-start-processes",
+      comment: "A file that no longer starts processes leaves the list of starters.",
+      severity: "error",
+      module: { path: starterFiles, pathNot: "[.]test[.]ts$" },
+      to: { path: "^(node:)?child_process$" },
     },
   ],
   options: {
