@@ -63,11 +63,12 @@ describe("the house", () => {
  */
 const writers: Record<string, string> = {
   cli: "detach dispatch input main rehearse",
-  git: "apply ignored own-git prepare read-file remove-directory special-files take-along tree-of-files tree-without worktree",
+  git: "apply ignored own-git prepare read-file remove-directory special-files copy-ignored tree-of-files tree-without worktree",
   hooks: "input main",
   player: "main",
-  store: "batch contained delegations durable env-files journal make-directories workspace",
-  "": "setting-layers",
+  disk: "contained durable make-directories",
+  store: "batch delegations env-files journal workspace",
+  "": "compile-cache setting-layers",
 };
 const writing =
   /^(?:write|append|rm|unlink|rename|link|symlink|copy|cp|mkdir|mkdtemp|f?truncate|[fl]?chmod|[fl]?chown|[fl]?utimes|open(?!dir)|createWriteStream)/;

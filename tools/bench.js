@@ -41,6 +41,7 @@ rmSync(out, { recursive: true });
 if (failed.length > 0) console.log(`\nOver the limit: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
+/** @param {string | undefined} choice */
 function nodeFor(choice) {
   if (choice === undefined) return process.execPath;
   const version = versions.find((one) => one.split(".")[0] === choice);

@@ -104,7 +104,7 @@ const commandLine = {
   entryPoints: { maestro: "src/cli/start.ts" },
   splitting: true,
   chunkNames: "maestro-[name]-[hash]",
-  plugins: [verbChunks, ...programs.plugins],
+  plugins: [verbChunks, ...(programs.plugins ?? [])],
 };
 
 /**

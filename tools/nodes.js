@@ -32,7 +32,11 @@ const subjects =
   "node-versions hooks mcp crash engine isolation concurrency journal damage state-directory session verify sandbox scripts";
 const whole = ["src/", "test/guard/", ...subjects.split(" ").map((subject) => `test/scenarios/${subject}`)];
 
-/** The program of that version, installed if it is missing; or why it cannot be. */
+/**
+ * The program of that version, installed if it is missing; or why it cannot be.
+ * @param {string} version
+ * @returns {{ program: string, problem?: undefined } | { program?: undefined, problem: string }}
+ */
 export function nodeOf(version) {
   const directory = join(cache, version);
   const program = join(directory, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
@@ -45,6 +49,10 @@ export function nodeOf(version) {
   return { problem: `${program} does not run${error ? `: ${error.message}` : ""}; delete ${directory} and try again` };
 }
 
+/**
+ * @param {string} version
+ * @param {string} directory
+ */
 function install(version, directory) {
   mkdirSync(cache, { recursive: true });
   const draft = mkdtempSync(join(cache, ".draft-"));
@@ -65,10 +73,18 @@ function install(version, directory) {
   return undefined;
 }
 
-/** Runs vitest on `files` under another Node; `node` on the PATH is the same one. */
+/**
+ * Runs vitest on `files` under another Node; `node` on the PATH is the same one.
+ * @param {string} version
+ * @param {string} program
+ * @param {string[]} files
+ * @param {NodeJS.ProcessEnv} given
+ */
 function runOn(version, program, files, given) {
   const all = ["src", "test"].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((path) => `${folder}/${path.replaceAll("\\", "/")}`),
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
+      (path) => `${folder}/${path.replaceAll("\\", "/")}`,
+    ),
   );
   const unknown = files.filter((wanted) => !all.some((path) => path.includes(wanted)));
   // vitest says nothing about a name without a file as long as another name has one.
@@ -87,7 +103,10 @@ function runOn(version, program, files, given) {
   return counts;
 }
 
-/** Tests on every other version; each with its line for the end of the gate. A version that cannot be installed is skipped, not passed. */
+/**
+ * Tests on every other version; each with its line for the end of the gate. A version that cannot be installed is skipped, not passed.
+ * @param {{ onlySample: boolean, env?: NodeJS.ProcessEnv }} choice
+ */
 export function testOthers({ onlySample, env = process.env }) {
   return versions.map((version) => {
     console.log(`\n== Node ${version}`);

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type IndexEntry, indexEntries } from "../../../src/git/index-file.ts";
+import { type IndexEntry, indexEntries } from "../../../src/git/snapshot/index-file.ts";
 import { time } from "../measure.ts";
 import { reportRounds } from "./rivals.ts";
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { judgeCommand } from "../../../src/guard/judge.ts";
-import { quickVerdict } from "../../../src/guard/quick.ts";
+import { quickVerdict } from "../../../src/guard/quick/quick.ts";
 import { cpu, median, report } from "../measure.ts";
 
 const ground = {

@@ -1,7 +1,7 @@
 // Hand-offs: our reader of an agent's Markdown beside two CommonMark libraries. A library gives blocks; titles are judged by our own table for all of them.
 
 import { readHandoff } from "../../../src/handoff/handoff.ts";
-import { titleOf } from "../../../src/handoff/titles.ts";
+import { titleOf } from "../../../src/handoff/markdown/titles.ts";
 import { hasRivals, reportLoading, reportRounds, rival } from "./rivals.ts";
 
 const fields = "- Status: success\n- Files Created: src/a.ts\n- Files Modified: none\n- Files Deleted: none\n";

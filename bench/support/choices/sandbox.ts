@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { findSandbox, inSandbox } from "../../../src/engine/sandbox.ts";
-import { cellFor } from "../../../src/engine/sandbox-cell.ts";
+import { cellFor } from "../../../src/engine/sandbox/cell.ts";
+import { findSandbox, inSandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { report, time } from "../measure.ts";
 import { reportRounds } from "./rivals.ts";
 

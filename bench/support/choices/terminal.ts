@@ -1,7 +1,7 @@
 // The live table: our display width beside string-width, our redraw beside log-update.
 
 import { frameText } from "../../../src/cli/terminal.ts";
-import { displayWidth } from "../../../src/views/width.ts";
+import { displayWidth } from "../../../src/views/text/width.ts";
 import { report } from "../measure.ts";
 import { hasRivals, reportLoading, reportRounds, rival } from "./rivals.ts";
 
@@ -60,7 +60,7 @@ export async function measureTerminal(): Promise<void> {
   }
   if (hasRivals) await measureRedraw();
   await reportLoading({
-    "our width": 'import { displayWidth } from "./src/views/width.ts"; displayWidth("x")',
+    "our width": 'import { displayWidth } from "./src/views/text/width.ts"; displayWidth("x")',
     ...(hasRivals ? { "string-width": 'import width from "string-width"; width("x")' } : {}),
     "our redraw": 'import { frameText } from "./src/cli/terminal.ts"; frameText(["x"], 0)',
     ...(hasRivals
