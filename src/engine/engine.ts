@@ -1,7 +1,8 @@
 // The loop: fold, decide, act, wait for something to end. It starts what `schedule` says, records what came of it, and stops
 // when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
 
-import { MaestroError, type signalCodes } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
+import type { signalCodes } from "../exit-codes.ts";
 import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideCompletion, requirePhase, requireSession } from "../session/decide/operation.ts";

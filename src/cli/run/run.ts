@@ -3,6 +3,7 @@
 import type { EngineEnd } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";
 import { MaestroError } from "../../errors.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { list } from "../../git/refs.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -27,8 +28,6 @@ import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
 import { conduct, extraArguments, findProgram, idleSession } from "./run-session.ts";
-
-const NEEDS_A_PERSON = 4;
 
 export interface RunFlags extends EngineFlags {
   task?: string;

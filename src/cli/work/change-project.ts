@@ -4,6 +4,7 @@
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
 import { settleProject } from "../../engine/recovery/settle-project.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../../git/objects/merge.ts";
@@ -26,8 +27,6 @@ import { paint } from "../paint.ts";
 import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
 import { excluded } from "./repository.ts";
 import { sessionFor } from "./results.ts";
-
-const NEEDS_A_PERSON = 4;
 
 export interface Deed {
   what: "apply" | "revert";
