@@ -5,6 +5,7 @@ import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree, pathOf } from "../../git/worktree/worktree.ts";
+import { attemptChanged } from "../../session/decide/facts.ts";
 import { lastAttempt } from "../../session/session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { examineWorktree } from "../attempt/examine.ts";
@@ -33,7 +34,7 @@ export async function rescueWork(
       const examined = { phase: phase.id, attempt: last.attempt };
       const { changes } = await examineWorktree({ repository, store, exclude }, examined, worktree, base);
       if (changes.total > 0) {
-        store.update(() => ({ events: [{ type: "attempt.changed", ...examined, ...changes }], result: null }));
+        store.update(() => ({ events: [attemptChanged(examined, changes)], result: null }));
         const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
         const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
         const rest =
