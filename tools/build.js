@@ -45,7 +45,7 @@ const small = {
 
 const programs = {
   ...common,
-  entryPoints: { player: "src/player/main.ts", "mcp-tools": "src/mcp/toolbox.ts" },
+  entryPoints: { player: "src/player/main.ts" },
   format: "esm",
   banner: {
     // commander is CommonJS and asks for builtins with require().
@@ -60,6 +60,14 @@ const commandLine = {
   entryPoints: { maestro: "src/cli/main.ts" },
   splitting: true,
   chunkNames: "maestro-[name]-[hash]",
+};
+
+/** The MCP tools read crash recovery, and git with it, when a decision calls for it. */
+const tools = {
+  ...programs,
+  entryPoints: { "mcp-tools": "src/mcp/toolbox.ts" },
+  splitting: true,
+  chunkNames: "mcp-[name]-[hash]",
 };
 
 /** The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. */
@@ -169,11 +177,11 @@ function askOnce(text) {
   });
 }
 
-const built = (await Promise.all([programs, commandLine, server, hook, small].map((options) => build(options))))
+const built = (await Promise.all([programs, commandLine, tools, server, hook, small].map((options) => build(options))))
   .flatMap(({ outputFiles }) => outputFiles)
   .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
 
-/** Parts of the command line have their content in their name: those of another build stay behind. */
+/** Parts of the command line and of the MCP tools have their content in their name: those of another build stay behind. */
 const left = readdirSync(`${root}dist`)
   .map((name) => `${root}dist/${name}`)
   .filter((path) => !built.some((file) => file.path === path));

@@ -19,7 +19,7 @@ import type { Ground } from "./isolation.ts";
 import { type Due, Outbox } from "./outbox.ts";
 import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
-import { clearLeftovers } from "./recovery/leftovers.ts";
+import { clearLeftovers } from "./recovery/prune.ts";
 import type { Workshop } from "./run-context.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
 

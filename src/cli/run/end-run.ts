@@ -9,7 +9,7 @@ import { archiveQuestion } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { escalationBlock } from "../../views/decision/escalation.ts";
 import { type Io, printJsonLine } from "../io.ts";
-import { tidyRepository } from "../session/tidy.ts";
+import { pruneAfterArchive } from "../session/recovery.ts";
 import { reportOf } from "../work/report.ts";
 
 export interface Concluding {
@@ -71,6 +71,6 @@ async function putAway(io: Io, { store, settings, json, yes }: Concluding): Prom
   }
   const { session } = store.archive();
   if (!json) io.out(`\nArchived: ${session}\n`);
-  await tidyRepository(io, settings);
+  await pruneAfterArchive(io, settings);
   return session;
 }

@@ -18,7 +18,7 @@ import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pricesOf } from "../prices.ts";
-import { tidyRepository } from "../session/tidy.ts";
+import { pruneAfterArchive } from "../session/recovery.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
@@ -190,7 +190,7 @@ async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionSto
     });
   }
   store.archive();
-  await tidyRepository(io, settings);
+  await pruneAfterArchive(io, settings);
 }
 
 /** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */

@@ -3,7 +3,8 @@
 
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
-import { settleProject } from "../../engine/recovery/settle-project.ts";
+import { excluded } from "../../engine/open-project.ts";
+import { finishChange } from "../../engine/recovery/finish-change.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
@@ -27,7 +28,6 @@ import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
-import { excluded } from "./repository.ts";
 import { sessionFor } from "./results.ts";
 
 export interface Deed {
@@ -61,8 +61,8 @@ export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: 
     const project = { repository: await requireRepository(io), location: store.location };
     const release = claimEngine(store.location);
     try {
-      const settled = await settleProject(project, store, io.now());
-      if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+      const finished = await finishChange(project, store, io.now());
+      if (finished !== undefined) io.err(`WARNING: ${finished}\n`);
       return await change(io, { store, project }, id, flags, deed);
     } finally {
       release();

@@ -1,5 +1,6 @@
 // The work of an attempt as the session recorded it and the repository keeps it: which attempt is meant, and whether its commit is still there.
 
+import { openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
 import { missingObjects } from "../../git/objects/objects.ts";
 import { list } from "../../git/refs.ts";
@@ -8,7 +9,6 @@ import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { someOf } from "../../views/work.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "./repository.ts";
 
 export interface WorkFlags {
   session?: string;
