@@ -35,16 +35,14 @@ const allowed = {
 };
 
 const leaves =
-  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|errors|text|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
+  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|errors|exit-codes|text|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
 
 /** The files that start processes, by folder: base names, in whatever subfolder they are. */
 const starters = {
-  // Agents and their commands; the warden; the sandbox's tests of this machine; a process list where /proc is missing.
-  engine: ["supervisor", "lifeline", "sandbox", "ancestors"],
+  // Agents and their commands; the warden; a detached engine; the sandbox's tests of this machine; a process list where /proc is missing.
+  engine: ["supervisor", "lifeline", "start-detached", "sandbox", "ancestors"],
   // Git, and nothing else.
   git: ["run"],
-  // The engine of a detached run.
-  cli: ["detach"],
   // The start time of a process where /proc is missing.
   disk: ["identity"],
 };

@@ -59,7 +59,7 @@ const small = {
 /** @type {Options} */
 const programs = {
   ...common,
-  entryPoints: { player: "src/player/main.ts", "mcp-tools": "src/mcp/toolbox.ts" },
+  entryPoints: { player: "src/player/main.ts" },
   format: "esm",
   banner: {
     // commander is CommonJS and asks for builtins with require().
@@ -105,6 +105,17 @@ const commandLine = {
   splitting: true,
   chunkNames: "maestro-[name]-[hash]",
   plugins: [verbChunks, ...(programs.plugins ?? [])],
+};
+
+/**
+ * The MCP tools read crash recovery, and git with it, when a decision calls for it.
+ * @type {Options}
+ */
+const tools = {
+  ...programs,
+  entryPoints: { "mcp-tools": "src/mcp/toolbox.ts" },
+  splitting: true,
+  chunkNames: "mcp-[name]-[hash]",
 };
 
 /**
@@ -235,7 +246,7 @@ function askOnce(text) {
   });
 }
 
-const results = await Promise.all([programs, commandLine, server, hook, small].map((options) => build(options)));
+const results = await Promise.all([programs, commandLine, tools, server, hook, small].map((options) => build(options)));
 const bundles = results
   .flatMap(({ outputFiles }) => outputFiles)
   .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
@@ -249,7 +260,7 @@ const notices = {
 };
 const built = [...bundles, notices];
 
-/** Parts of the command line have their content in their name: those of another build stay behind. */
+/** Parts of the command line and of the MCP tools have their content in their name: those of another build stay behind. */
 const left = readdirSync(`${root}dist`)
   .map((name) => `${root}dist/${name}`)
   .filter((path) => !built.some((file) => file.path === path));

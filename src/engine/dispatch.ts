@@ -3,7 +3,8 @@
 
 import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
-import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
+import { TIMEOUT_CODE } from "../exit-codes.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Batch, MAX_STDOUT_BYTES } from "../store/files/batch.ts";

@@ -1,13 +1,13 @@
 // The loop: fold, decide, act, wait for something to end. It starts what `schedule` says, records what came of it, and stops
 // when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
 
-import { MaestroError, type signalCodes } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
+import type { signalCodes } from "../exit-codes.ts";
 import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { Killed } from "../runtimes/runtime.ts";
-import { decideCompletion, requirePhase, requireSession } from "../session/decide/operation.ts";
+import { decideCompletion, decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
-import { judgeStatus } from "../session/transitions.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
 import { adoptAttempt, clearAway, runAttempt } from "./attempt/attempt-run.ts";
@@ -19,7 +19,7 @@ import type { Ground } from "./isolation.ts";
 import { type Due, Outbox } from "./outbox.ts";
 import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
-import { clearLeftovers } from "./recovery/leftovers.ts";
+import { clearLeftovers } from "./recovery/prune.ts";
 import type { Workshop } from "./run-context.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
 
@@ -365,19 +365,12 @@ export class Engine {
   }
 
   #setStatus(status: SessionStatus): void {
-    this.#update((session) => statusEvents(session, status));
+    this.#update((session) => decideStatus(session, status));
   }
 }
 
 function endEvents(session: Session, end: EngineEnd): SessionEvent[] {
   if (end.kind === "completed") return decideCompletion(session, undefined);
   if (end.kind === "aborted" || end.kind === "chosen") return [];
-  return statusEvents(session, end.kind === "failed" ? "failed" : "interrupted");
-}
-
-function statusEvents(session: Session, status: SessionStatus): SessionEvent[] {
-  if (session.status === status) return [];
-  const verdict = judgeStatus(session, status);
-  if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
-  return [{ type: "session.status_set", status }];
+  return decideStatus(session, end.kind === "failed" ? "failed" : "interrupted");
 }

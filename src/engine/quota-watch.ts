@@ -1,5 +1,6 @@
 // How the run as a whole takes a provider's refusals: what the back-off decides, told once, and remembered across engines.
 
+import { quotaHit } from "../session/decide/facts.ts";
 import type { EventOf } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
@@ -66,7 +67,7 @@ export class QuotaWatch {
     if (until === before.until) return null;
     const wait_ms = Math.max(0, Math.round(until - now));
     const ends = new Date(this.#now().getTime() + wait_ms).toISOString();
-    return { type: "quota.hit", phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null };
+    return quotaHit({ phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null });
   }
 
   /** A wait that an earlier engine began is not cut short by a new one. */

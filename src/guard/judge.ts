@@ -1,5 +1,6 @@
 // The guard: a tool call in, a verdict out. Pure: it looks at nothing but its arguments.
 
+import { judgedAs } from "./judged-tools.ts";
 import type { Ground } from "./machine.ts";
 import { locate } from "./paths.ts";
 import { judgeFile } from "./rules/file.ts";
@@ -23,16 +24,20 @@ function walked(command: string, ground: Ground): Denial | undefined {
   }
 }
 
-/** `run_shell_command`, `write_file` and `replace` are judged; other tools are nobody's business here. */
+/** A call of a tool that the guard does not judge is allowed. */
 export function judgeToolCall(toolName: string, input: Readonly<Record<string, unknown>>, ground: Ground): Verdict {
-  if (toolName === "run_shell_command") {
-    const directory = input.dir_path ?? input.directory;
-    const cwd = typeof directory === "string" ? locate(directory, ground.cwd ?? ground.projectRoot) : ground.cwd;
-    const { command } = input;
-    const place = cwd === undefined ? ground : { ...ground, cwd };
-    return typeof command === "string" ? judgeCommand(command, place) : { verdict: "allow" };
-  }
-  return toolName === "write_file" || toolName === "replace" ? judgeFile(input, ground) : { verdict: "allow" };
+  const judged = judgedAs(toolName);
+  if (judged === undefined) return { verdict: "allow" };
+  return judged === "file" ? judgeFile(input, ground) : judgeShellCall(input, ground);
+}
+
+/** A call of the shell tool: its command, in the directory that the call names. */
+export function judgeShellCall(input: Readonly<Record<string, unknown>>, ground: Ground): Verdict {
+  const directory = input.dir_path ?? input.directory;
+  const cwd = typeof directory === "string" ? locate(directory, ground.cwd ?? ground.projectRoot) : ground.cwd;
+  const { command } = input;
+  const place = cwd === undefined ? ground : { ...ground, cwd };
+  return typeof command === "string" ? judgeCommand(command, place) : { verdict: "allow" };
 }
 
 /** What would take the parser too long. Its time grows with the square of some counts, so these are bounded first. */

@@ -1,3 +1,3 @@
 // The whole judge of commands, as one file: it is read when a command is not plainly fine (tools/build.js).
 
-export { judgeToolCall } from "../guard/judge.ts";
+export { judgeShellCall } from "../guard/judge.ts";

@@ -4,6 +4,7 @@
 import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
+import { judgedAs } from "../guard/judged-tools.ts";
 import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
 import { glimpse, isUnheard } from "./fast-path.ts";
@@ -42,11 +43,10 @@ const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = 
 };
 
 function beforeTool(input: HookInput, here: Surroundings): Reply {
-  switch (textOf(input.tool_name)) {
-    case "run_shell_command":
-    case "write_file":
-    case "replace":
-      return judgeCall(input, here, guard);
+  const tool = textOf(input.tool_name);
+  const judged = judgedAs(tool);
+  if (judged !== undefined) return judgeCall(input, judged, here, guard);
+  switch (tool) {
     case "invoke_agent":
       if (concernsUs(input, here)) return delegation().delegate(input, here);
       return isUnheard("other begins", here) ? allow : sessionEvents().beginOther(input, here);

@@ -1,4 +1,4 @@
-// BeforeTool of run_shell_command, write_file and replace: the tier of a dispatched agent, then the guard.
+// BeforeTool of the tools that the guard judges: the tier of a dispatched agent first, then the guard.
 
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
@@ -14,7 +14,7 @@ import { allow, deny, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** `guard` is the whole judge, in a file of its own. */
-export function judgeCall(input: HookInput, here: Surroundings, guard: () => Guard): Reply {
+export function judgeCall(input: HookInput, judged: "command" | "file", here: Surroundings, guard: () => Guard): Reply {
   const tool = textOf(input.tool_name);
   const tier = here.attempt === null ? undefined : agentTiers.get(here.attempt.agent);
   if (tier !== undefined && deniedTools[tier].includes(tool)) {
@@ -37,7 +37,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     realpath: realPath,
     hasSession: () => hasSession(ground.stateDir),
   };
-  const verdict = tool === "run_shell_command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
+  const verdict = judged === "command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
   return verdict.verdict === "allow" ? allow : deny(`${verdict.reason} [${verdict.rule}]`);
 }
 
@@ -46,7 +46,7 @@ type Guard = typeof import("./guard.ts");
 function judgeShell(call: HookInput, ground: Ground, guard: () => Guard): Verdict {
   const isElsewhere = call.dir_path !== undefined || call.directory !== undefined;
   const quick = isElsewhere ? undefined : quickVerdict(textOf(call.command), ground);
-  return quick ?? guard().judgeToolCall("run_shell_command", call, ground);
+  return quick ?? guard().judgeShellCall(call, ground);
 }
 
 /** A setting that cannot be read must not switch the guard off. */

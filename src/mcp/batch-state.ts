@@ -2,7 +2,7 @@
 // little about an attempt whose report was judged. What nobody saw end is `interrupted`, never `running` for ever.
 
 import { normalizeAgentName } from "../agents/names.ts";
-import { TIMEOUT_CODE } from "../errors.ts";
+import { TIMEOUT_CODE } from "../exit-codes.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import type { BatchResults, ResultFiles } from "../store/files/batch-results.ts";
 import { runningAttempt } from "../views/report/times.ts";

@@ -1,6 +1,6 @@
 // The MCP server as a process: standard input and output, signals, the way out. The only file here that knows it.
 
-import { signalCodes } from "../errors.ts";
+import { signalCodes } from "../exit-codes.ts";
 import { serve } from "./server.ts";
 import type { Toolbox } from "./toolbox.ts";
 import { LineTransport } from "./transport.ts";

@@ -16,6 +16,10 @@ export interface Context {
   now: () => Date;
   /** Takes secrets out of what is written down or shown. */
   redact: (text: string) => string;
+  /** Tells the user, with the answer of this call. */
+  warn: (message: string) => void;
+  /** Runs `before` when the server ends; returns how to give that up. */
+  beforeEnd: (before: () => void) => () => void;
   /** The dispatched attempt that this server belongs to; null: it serves the TechLead. */
   attempt: AttemptIdentity | null;
 }

@@ -42,6 +42,7 @@ export class Toolbox {
   #redact: Context["redact"] = (text) => text;
   /** What the store has to tell the user; goes out with the next answer. */
   #warnings: string[] = [];
+  readonly #endings = new Set<() => void>();
 
   constructor(machine: Machine) {
     this.#machine = machine;
@@ -74,8 +75,13 @@ export class Toolbox {
     }
   }
 
-  /** Draws what is not drawn yet. */
+  /** Stops what calls have started, and draws what is not drawn yet. */
   close(): void {
+    for (const end of this.#endings) end();
+    this.#closeStore();
+  }
+
+  #closeStore(): void {
     this.#store?.close(CLOSE_WAIT_MS);
     this.#store = undefined;
   }
@@ -102,12 +108,17 @@ export class Toolbox {
     const redact = projectRedactor(cwd, env);
     this.#redact = redact;
     const store = this.#storeAt(location, env);
-    return { cwd, env, settings, location, store, now, redact, attempt: this.#attempt };
+    const warn = (message: string) => void this.#warnings.push(message);
+    const beforeEnd = (end: () => void) => {
+      this.#endings.add(end);
+      return () => void this.#endings.delete(end);
+    };
+    return { cwd, env, settings, location, store, now, redact, warn, beforeEnd, attempt: this.#attempt };
   }
 
   #storeAt(location: StateLocation, env: Machine["env"]): SessionStore {
     if (this.#store !== undefined && isSame(this.#store.location, location)) return this.#store;
-    this.close();
+    this.#closeStore();
     this.#store = projectStore(location, {
       now: this.#machine.now,
       env,

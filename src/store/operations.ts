@@ -4,6 +4,7 @@
 import { basename, posix } from "node:path";
 import { MaestroError } from "../errors.ts";
 import type { Plan } from "../plan/plan.ts";
+import { planRevised, sessionCreated, tokensUsed } from "../session/decide/facts.ts";
 import {
   decideCompletion,
   decideError,
@@ -17,7 +18,7 @@ import {
   requireSession,
 } from "../session/decide/operation.ts";
 import type { Evidence } from "../session/decide/report-move.ts";
-import type { ErrorRecord, EventOf, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
+import type { ErrorRecord, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
 import { revisedPlanName, sessionId } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
 import type { Session } from "../session/session.ts";
@@ -57,13 +58,12 @@ export function createSession(store: Recorder, request: CreateRequest): string {
     const archived = archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, ""));
     const taken = new Set([...archived, ...(request.taken ?? [])]);
     const id = sessionId(basename(request.path), request.plan.title, request.now, taken);
-    const event: EventOf<"session.created"> = {
-      type: "session.created",
+    const event = sessionCreated({
       session_id: id,
       task: request.task,
       execution_mode: request.executionMode,
       plan: freeze(request),
-    };
+    });
     return { events: [event], result: id };
   });
 }
@@ -101,7 +101,7 @@ function evidenceEvents(
     ...fileEvents(store, session, phase, evidence.files),
   ];
   const agent = requirePhase(session, phase).agents[0] ?? "unknown";
-  if (evidence.tokens !== null) events.push({ type: "tokens.used", agent, phase, ...evidence.tokens });
+  if (evidence.tokens !== null) events.push(tokensUsed({ agent, phase, ...evidence.tokens }));
   return events;
 }
 
@@ -161,7 +161,7 @@ export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
       ? recordedPath(store.location, "plans", "archive", supersededName(store.location, basename(old)))
       : null;
     const superseded = old !== null && to !== null ? { from: old, to } : null;
-    store.append(directory, [{ type: "plan.revised", plan: freeze({ ...approved, path }), text, superseded }]);
+    store.append(directory, [planRevised(freeze({ ...approved, path }), text, superseded)]);
     finishRevision(store.location, { path, text, superseded });
     return path;
   });

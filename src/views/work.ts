@@ -22,11 +22,14 @@ function hasWork(attempt: Attempt): attempt is WorkedAttempt {
   return attempt.changes !== undefined && attempt.changes.total > 0;
 }
 
-/** What the attempt did is in the project: it worked there, or its work was brought in. */
-export function isInProject(phase: SessionPhase, attempt: Attempt): boolean {
-  const { placed, integrated, reverted } = attempt;
+/**
+ * What the attempt did is in the project: it worked there, or its work was brought in. The discarded change of an agent that may not write
+ * is not, although its phase is recorded as integrated.
+ */
+export function isInProject(phase: SessionPhase, attempt: WorkedAttempt): boolean {
+  const { placed, integrated, reverted, changes } = attempt;
   if (reverted) return false;
-  if (integrated === undefined) return (placed?.worktree ?? null) === null;
+  if (integrated === undefined) return (placed?.worktree ?? null) === null && changes.total > 0;
   return integrated.from !== integrated.to || isTakenOver(phase, attempt);
 }
 

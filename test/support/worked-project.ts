@@ -1,5 +1,6 @@
 // A project in git with a session whose attempts have left their work, as an engine records and keeps it. No engine runs.
 
+import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { changesBetween } from "../../src/git/objects/changes.ts";
@@ -42,6 +43,13 @@ export class WorkedProject {
   maestro(args: string[], { env = {}, ...options }: RunOptions = {}): Run {
     const own = { HOME: join(this.git.base, "home"), XDG_CACHE_HOME: this.git.cache };
     return this.#shell.maestro(args, { cwd: this.path, env: { ...own, ...env }, ...options });
+  }
+
+  /** A program that runs in the project. */
+  start(command: string, args: string[], env: Record<string, string> = {}) {
+    const own = { HOME: join(this.git.base, "home"), XDG_CACHE_HOME: this.git.cache };
+    const options = { cwd: this.path, env: this.#shell.environment({ ...own, ...env }) };
+    return spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
   }
 
   /** On a terminal; the answer without its carriage returns. */

@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MaestroError, signalCodes } from "../../errors.ts";
+import { MaestroError } from "../../errors.ts";
+import { signalCodes } from "../../exit-codes.ts";
 import { modelFor } from "../../runtimes/models.ts";
 import { rehearsalRuntime } from "../../runtimes/rehearsal/rehearsal.ts";
 import { scriptOf } from "../../runtimes/rehearsal/script.ts";

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MaestroError } from "../../errors.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { ownedFiles } from "../../session/decide/attempt.ts";
 import { decideMode, requireSession } from "../../session/decide/operation.ts";
 import { planChanges } from "../../session/plan-change.ts";
@@ -36,8 +37,6 @@ import {
   runtimeNamed,
 } from "./run.ts";
 import { extraArguments, findProgram, idleSession } from "./run-session.ts";
-
-const NEEDS_A_PERSON = 4;
 
 export interface ResumeFlags extends RunFlags, AcceptFlags {
   acceptPlanChange?: boolean;

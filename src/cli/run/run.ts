@@ -3,6 +3,7 @@
 import type { EngineEnd } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";
 import { MaestroError } from "../../errors.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { list } from "../../git/refs.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -17,7 +18,7 @@ import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pricesOf } from "../prices.ts";
-import { tidyRepository } from "../session/tidy.ts";
+import { pruneAfterArchive } from "../session/recovery.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
@@ -27,8 +28,6 @@ import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
 import { conduct, extraArguments, findProgram, idleSession } from "./run-session.ts";
-
-const NEEDS_A_PERSON = 4;
 
 export interface RunFlags extends EngineFlags {
   task?: string;
@@ -191,7 +190,7 @@ async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionSto
     });
   }
   store.archive();
-  await tidyRepository(io, settings);
+  await pruneAfterArchive(io, settings);
 }
 
 /** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */

@@ -3,7 +3,9 @@
 
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
-import { settleProject } from "../../engine/recovery/settle-project.ts";
+import { excluded } from "../../engine/open-project.ts";
+import { finishChange } from "../../engine/recovery/finish-change.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../../git/objects/merge.ts";
@@ -11,11 +13,13 @@ import { treeWithout } from "../../git/objects/tree-without.ts";
 import type { Repository } from "../../git/repository.ts";
 import { stopGit } from "../../git/running.ts";
 import { snapshot } from "../../git/snapshot/snapshot.ts";
+import type { ProjectChange } from "../../session/decide/applied-work.ts";
 import { filesOf } from "../../session/decide/attempt.ts";
-import { type FileLists, requirePhase } from "../../session/decide/operation.ts";
+import { requirePhase } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { claimEngine } from "../../store/engine-lock.ts";
+import { hashFiles } from "../../store/files/project-files.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { fileLines } from "../../views/diff.ts";
 import { oneLine } from "../../views/text/cell.ts";
@@ -24,10 +28,7 @@ import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
-import { excluded } from "./repository.ts";
 import { sessionFor } from "./results.ts";
-
-const NEEDS_A_PERSON = 4;
 
 export interface Deed {
   what: "apply" | "revert";
@@ -44,19 +45,13 @@ export interface Deed {
   /** What is left to decide. */
   next(work: Work): string | undefined;
   /** What is recorded; nothing when the session knows it already. */
-  events(work: Work, trees: { from: string; to: string }, changed: Changed): SessionEvent[];
+  events(work: Work, change: ProjectChange): SessionEvent[];
 }
 
 export interface Work {
   session: Session;
   phase: SessionPhase;
   attempt: Worked;
-}
-
-/** What happened to the project's files, and what they hold now. */
-export interface Changed {
-  files: FileLists;
-  projectRoot: string;
 }
 
 export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
@@ -66,8 +61,8 @@ export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: 
     const project = { repository: await requireRepository(io), location: store.location };
     const release = claimEngine(store.location);
     try {
-      const settled = await settleProject(project, store, io.now());
-      if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+      const finished = await finishChange(project, store, io.now());
+      if (finished !== undefined) io.err(`WARNING: ${finished}\n`);
       return await change(io, { store, project }, id, flags, deed);
     } finally {
       release();
@@ -113,7 +108,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
         "Somebody changed it in this very moment: try again. Or a content filter (git-lfs, git-crypt) stands for it.";
       return conflict(io, work, files, flags, deed, advice);
     }
-    record(store, work, deed, { from, to: merged.tree }, { files: filesOf({ files: changes }), projectRoot: io.cwd });
+    record(store, work, deed, { from, to: merged.tree, files: filesOf({ files: changes }) }, io.cwd);
   } finally {
     leave();
   }
@@ -133,16 +128,18 @@ function record(
   store: SessionStore,
   work: Work,
   deed: Deed,
-  trees: { from: string; to: string },
-  changed: Changed,
+  change: Omit<ProjectChange, "hashes">,
+  projectRoot: string,
 ): void {
   const { session_id } = work.session;
   // One that was put away stays as it is.
   if (store.session?.session_id !== session_id) return;
-  store.update((session) => ({
-    events: session?.session_id === session_id ? deed.events(work, trees, changed) : [],
-    result: undefined,
-  }));
+  const { created, modified, deleted } = change.files;
+  store.update((session) => {
+    if (session?.session_id !== session_id) return { events: [], result: undefined };
+    const hashes = hashFiles(projectRoot, [...created, ...modified, ...deleted]);
+    return { events: deed.events(work, { ...change, hashes }), result: undefined };
+  });
 }
 
 function unchanged(

@@ -4,18 +4,11 @@ import { patchBetween } from "../../git/objects/patch.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { diffText, statLines } from "../../views/diff.ts";
+import { isInProject } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import {
-  isInProject,
-  requireKept,
-  requireRepository,
-  unkeptLine,
-  type Worked,
-  type WorkFlags,
-  workedAttempt,
-} from "./kept-work.ts";
+import { requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags, workedAttempt } from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface DiffFlags extends WorkFlags {
@@ -26,23 +19,23 @@ export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number
   const session = sessionFor(openStore(io, settingsOf(io)), flags.session);
   const phase = requirePhase(session, id);
   const attempt = workedAttempt(phase, flags.attempt);
-  if (flags.json) printJson(io, facts(session, id, attempt));
+  if (flags.json) printJson(io, facts(session, phase, attempt));
   else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(phase, attempt, flags)}\n`);
-  else if (flags.stat) io.out(`${stat(io, id, attempt).join("\n")}\n`);
+  else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
   else await printPatch(io, session, id, attempt);
   return 0;
 }
 
 /** What the journal knows: it needs no repository, and is there when the work itself is gone. */
-function facts({ session_id: session }: Session, phase: string, attempt: Worked | undefined) {
-  const about = { session, phase, attempt: attempt?.attempt ?? null };
+function facts({ session_id: session }: Session, phase: SessionPhase, attempt: Worked | undefined) {
+  const about = { session, phase: phase.id, attempt: attempt?.attempt ?? null };
   const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
-  return { ...about, integrated: attempt !== undefined && isInProject(attempt), ...(attempt?.changes ?? none) };
+  return { ...about, integrated: attempt !== undefined && isInProject(phase, attempt), ...(attempt?.changes ?? none) };
 }
 
-function stat(io: Io, phase: string, work: Worked): string[] {
+function stat(io: Io, phase: SessionPhase, work: Worked): string[] {
   const { attempt, changes } = work;
-  return statLines({ phase, attempt, changes, isIntegrated: isInProject(work) }, paint(io.color));
+  return statLines({ phase: phase.id, attempt, changes, isIntegrated: isInProject(phase, work) }, paint(io.color));
 }
 
 function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: DiffFlags): string {

@@ -1,14 +1,14 @@
 // The work of an attempt as the session recorded it and the repository keeps it: which attempt is meant, and whether its commit is still there.
 
+import { openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
 import { missingObjects } from "../../git/objects/objects.ts";
 import { list } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
 import { oneLine } from "../../views/text/cell.ts";
-import { someOf } from "../../views/work.ts";
+import { isInProject, someOf } from "../../views/work.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "./repository.ts";
 
 export interface WorkFlags {
   session?: string;
@@ -30,7 +30,7 @@ export function workedAttempt(phase: SessionPhase, number: string | undefined): 
 /** The last attempt whose work is in the project, or the one of that number, which has to be. */
 export function integratedAttempt(phase: SessionPhase, number: string | undefined): Worked {
   const meant = number === undefined ? phase.attempts : [numbered(phase, number)];
-  const there = meant.filter(isWorked).filter(isInProject);
+  const there = meant.filter(isWorked).filter((attempt) => isInProject(phase, attempt));
   const found = there.findLast(({ changes }) => changes.total > 0) ?? there.at(-1);
   if (found !== undefined) return found;
   const what =
@@ -47,12 +47,6 @@ function numbered({ id, attempts }: SessionPhase, number: string): Attempt {
   throw new MaestroError("not_found", `Phase ${id} has no attempt ${number}`, {
     hint: known === "" ? 'See "maestro status".' : `It has ${known}.`,
   });
-}
-
-/** Brought in, or done there: then also what a failed attempt left. */
-export function isInProject({ integrated, reverted, placed, changes }: Worked): boolean {
-  if (reverted) return false;
-  return integrated !== undefined || (placed?.worktree === null && changes.total > 0);
 }
 
 function isWorked(attempt: Attempt): attempt is Worked {

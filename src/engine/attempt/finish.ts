@@ -1,7 +1,8 @@
 // The end of an attempt: its files become an outcome, the outcome becomes events, and the rest of the run is told what follows.
 
 import { constants } from "node:os";
-import { MaestroError, TIMEOUT_CODE } from "../../errors.ts";
+import { MaestroError } from "../../errors.ts";
+import { TIMEOUT_CODE } from "../../exit-codes.ts";
 import {
   type AttemptEnd,
   claimedTwice,

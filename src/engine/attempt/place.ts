@@ -11,8 +11,9 @@ import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../../git/worktree/worktree.ts";
 import { sensitivityOfFile } from "../../secrets/sensitive-files.ts";
+import { attemptPlaced } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../../session/events.ts";
+import { MAX_LISTED_OUTSIDE, type SessionEvent } from "../../session/events.ts";
 import { outsideScope } from "../../session/scope.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { ATTEMPT_STATE_DIR, STATE_DIR } from "../../setting-layers.ts";
@@ -72,8 +73,7 @@ export async function placeAttempt(workshop: Workshop, placed: Placed, control: 
           before: isolation.beforeFirst(session, workshop.run, requirePhase(session, phase), moment),
         };
   const base = typeof ground.before === "string" ? ground.before : null;
-  const event: EventOf<"attempt.placed"> = { type: "attempt.placed", phase, attempt, worktree, base };
-  await control.write([event]);
+  await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
   return ground;
 }
 

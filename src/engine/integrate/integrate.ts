@@ -16,6 +16,7 @@ import { addWorktree } from "../../git/worktree/worktree.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
 import { conflictLine } from "../../session/conflict.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
+import { phaseValidated } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { outsideScope } from "../../session/scope.ts";
@@ -225,7 +226,7 @@ async function isStillWanted(
 ): Promise<boolean> {
   if (validation !== null) {
     const { kind: result, detail, evidence } = validation;
-    await control.write([{ type: "phase.validated", phase: id, result, detail, evidence }]);
+    await control.write([phaseValidated(id, { result, detail, evidence })]);
   }
   store.refresh();
   const session = requireSession(store.session);

@@ -5,6 +5,7 @@ import { errno, MaestroError } from "../../errors.ts";
 import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
 import { mergeTrees } from "../../git/objects/merge.ts";
 import { treeOf, type Worktree } from "../../git/worktree/worktree.ts";
+import { phaseWarned } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { declaredFiles, type Ground } from "../isolation.ts";
@@ -140,7 +141,7 @@ export class Predictor {
     const more = files.length - named.length;
     const list = `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
     const message = `It will conflict with ${whom}, as it stands: ${list}`;
-    this.#watched.warn([{ type: "phase.warned", phase, code: "conflict_predicted", message }]);
+    this.#watched.warn([phaseWarned(phase, { code: "conflict_predicted", message })]);
   }
 }
 

@@ -6,6 +6,7 @@ import { readHandoff } from "../../handoff/handoff.ts";
 import type { PlanPhase } from "../../plan/plan.ts";
 import { contextChain, hasContext, inDependencyOrder } from "../../prompt/context-chain.ts";
 import { insideProject } from "../../session/decide/evidence.ts";
+import { sessionCreated } from "../../session/decide/facts.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { fold } from "../../session/fold.ts";
 import { findPhase, type Session, type SessionPhase } from "../../session/session.ts";
@@ -105,7 +106,7 @@ function followed(
 /** The plan as a session in which nothing has happened. */
 function imagined(path: string, phases: PlanPhase[], now: Date): Session {
   const plan = { title: "", path, hash: "", design_document: null, phases };
-  const created = { type: "session.created", session_id: "none", task: null, execution_mode: null, plan } as const;
+  const created = sessionCreated({ session_id: "none", task: null, execution_mode: null, plan });
   return fold([{ ...created, seq: 1, ts: now.toISOString() }]) as Session;
 }
 

@@ -13,6 +13,11 @@ type Usage = SessionRecord["token_usage"];
 /** `null`: the view says nothing that its editor had not seen. */
 export type Judgement = { event: Adopted | null } | { refused: string[] };
 
+/** A view without a journal: all that is known of a session. */
+export function importedSession(title: string, session: SessionRecord): EventOf<"session.imported"> {
+  return { type: "session.imported", title, session };
+}
+
 interface Rules {
   maxRetries: number;
   /** An edit may close one phase and start the next: what the edit itself closes counts as closed. */

@@ -9,6 +9,7 @@ import type {
   HandoffRecord,
   PhaseStatus,
   SessionEvent,
+  SessionStatus,
 } from "../events.ts";
 import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "../session.ts";
 import { judgeMove, judgeStatus, type Verdict } from "../transitions.ts";
@@ -126,6 +127,12 @@ export function decideCompletion(session: Session, summary: string | undefined):
   // Completed by an engine, and summed up by whoever reviewed it.
   if (session.status !== "completed") enforce(judgeStatus(session, "completed"));
   return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
+}
+
+export function decideStatus(session: Session, status: SessionStatus): SessionEvent[] {
+  if (session.status === status) return [];
+  enforce(judgeStatus(session, status));
+  return [{ type: "session.status_set", status }];
 }
 
 function enforce(verdict: Verdict): void {

@@ -1,6 +1,6 @@
 // Judging a view that somebody else wrote. Apart from session-store.ts because it needs YAML, which hooks never load.
 
-import { judgeView } from "../../session/decide/adopt.ts";
+import { importedSession, judgeView } from "../../session/decide/adopt.ts";
 import type { SessionRecord } from "../../session/events.ts";
 import { apply } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
@@ -26,7 +26,7 @@ export function reviewView(
   if (session === undefined) {
     const reasons = inconsistencies(view.record);
     if (reasons.length > 0) return { kind: "refused", reasons };
-    const event = { type: "session.imported" as const, title: view.title, session: view.record };
+    const event = importedSession(view.title, view.record);
     const drawn = apply(undefined, { ...event, seq: 1, ts: view.record.updated });
     return { kind: "adopt", event, keep: hasOwnText(drawn) };
   }

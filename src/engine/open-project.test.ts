@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { GitProject } from "../../../test/support/git-repository.ts";
-import { locateState } from "../../store/location.ts";
-import { excluded, openProject } from "./repository.ts";
+import { GitProject } from "../../test/support/git-repository.ts";
+import { locateState } from "../store/location.ts";
+import { excluded, openProject } from "./open-project.ts";
 
 let project: GitProject | undefined;
 afterEach(() => project?.remove());

@@ -1,24 +1,27 @@
-// The git repository that the project lies in, and what of the project is no part of a snapshot.
+// Opens the git repository of the project, and says which paths of the project are never part of a snapshot.
 
-import { createHash } from "node:crypto";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { errno, reasonOf } from "../../errors.ts";
-import { type Opening, openRepository } from "../../git/open.ts";
-import type { Repository } from "../../git/repository.ts";
-import { stopGit, watchGit } from "../../git/running.ts";
-import type { StateLocation } from "../../store/location.ts";
-import { manifest } from "../../store/workspace.ts";
-import type { Io } from "../io.ts";
-import { cacheRoot } from "./cache-directory.ts";
+import { errno, reasonOf } from "../errors.ts";
+import { cacheRoot } from "../git/cache-directory.ts";
+import { type Opening, openRepository } from "../git/open.ts";
+import type { Repository } from "../git/repository.ts";
+import { stopGit, watchGit } from "../git/running.ts";
+import type { StateLocation } from "../store/location.ts";
+import { manifest } from "../store/workspace.ts";
 
-type ProjectIo = Pick<Io, "cwd" | "env"> & Partial<Pick<Io, "beforeSignalEnds">>;
+export interface ProjectPlace {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Runs `before` when a signal ends this process; returns how to give that up. */
+  beforeSignalEnds?: (before: () => void) => () => void;
+}
 
-/** A machine that does not let us work there is a refusal like others. */
-export async function openProject(io: ProjectIo): Promise<Opening> {
-  stopGitOnSignal(io);
-  const cache = cacheRoot(io.env);
+/** A cache directory that cannot be used is a refusal with a reason, not an error. */
+export async function openProject(place: ProjectPlace): Promise<Opening> {
+  stopGitOnSignal(place);
+  const cache = cacheRoot(place.env);
   try {
-    return await openRepository(io.cwd, cache);
+    return await openRepository(place.cwd, cache);
   } catch (error) {
     if (errno(error) === undefined) throw error;
     const { path } = error as NodeJS.ErrnoException;
@@ -30,8 +33,8 @@ export async function openProject(io: ProjectIo): Promise<Opening> {
 
 let isWatching = false;
 
-/** Ctrl-C does not reach git, which has a process group of its own: a command that a signal ends takes git with it. */
-function stopGitOnSignal({ beforeSignalEnds }: ProjectIo): void {
+/** Ctrl-C does not reach git, which has its own process group: a process that a signal ends stops its git first. */
+function stopGitOnSignal({ beforeSignalEnds }: ProjectPlace): void {
   if (isWatching || beforeSignalEnds === undefined) return;
   isWatching = true;
   let running = 0;
@@ -48,14 +51,6 @@ function stopGitOnSignal({ beforeSignalEnds }: ProjectIo): void {
       leave = undefined;
     },
   });
-}
-
-/** How the names of a project's worktrees begin: several projects may lie in one repository, each with an engine of its own. */
-export function worktreePrefix({ root, components }: StateLocation): string {
-  return `${createHash("sha256")
-    .update([root, ...components].join("/"))
-    .digest("hex")
-    .slice(0, 8)}-`;
 }
 
 /** The directories of Maestro in a state directory that is not its alone. */

@@ -1,11 +1,12 @@
-// What attempts had done when their engine died, before their worktrees are let go of with the session: it is looked at, kept and recorded, as
-// the engine would have done at their end.
+// Keeps the work of attempts whose engine died, before their worktrees are removed with the session: the work is examined, kept and
+// recorded as the engine would have done when the attempt ended.
 
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree, pathOf } from "../../git/worktree/worktree.ts";
-import { lastAttempt } from "../../session/session.ts";
+import { attemptChanged } from "../../session/decide/facts.ts";
+import { lastAttempt, type Session } from "../../session/session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { examineWorktree } from "../attempt/examine.ts";
 import { purposeOf } from "../attempt/place.ts";
@@ -14,8 +15,14 @@ import { endAll } from "../process/tree.ts";
 /** How long an agent that outlived its engine may take to end. */
 const GRACE_MS = 5000;
 
-/** For a session that nobody goes on with, by whoever has claimed it as its engine. Tells what was kept. */
-export async function rescueWork(
+/** The worktrees of attempts whose end is not recorded: their work has yet to be examined. */
+export function unexaminedWorktrees(session: Session | undefined): string[] {
+  const last = (session?.phases ?? []).flatMap((phase) => lastAttempt(phase) ?? []);
+  return last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : []));
+}
+
+/** For a session that is not resumed any more; the caller holds the engine's lock. Returns what to tell the user. */
+export async function keepWork(
   repository: Repository,
   store: SessionStore,
   exclude: readonly string[],
@@ -33,7 +40,7 @@ export async function rescueWork(
       const examined = { phase: phase.id, attempt: last.attempt };
       const { changes } = await examineWorktree({ repository, store, exclude }, examined, worktree, base);
       if (changes.total > 0) {
-        store.update(() => ({ events: [{ type: "attempt.changed", ...examined, ...changes }], result: null }));
+        store.update(() => ({ events: [attemptChanged(examined, changes)], result: null }));
         const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
         const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
         const rest =
@@ -48,12 +55,12 @@ export async function rescueWork(
   return told;
 }
 
-/** It stays where it is. */
+/** The worktree is left as it is. */
 function lost(phase: string, path: string, error: unknown): unknown {
   if (!(error instanceof MaestroError) && errno(error) === undefined) return error;
   const reason = error instanceof MaestroError ? error.message : reasonOf(error);
   return new MaestroError("io", `The work of phase ${phase} could not be kept: ${reason}`, {
-    hint: `It lies in ${path}. Mend that, or let go of it: git worktree remove --force "${path}"`,
+    hint: `The work is in ${path}. Fix the problem, or discard the work: git worktree remove --force "${path}"`,
     cause: error,
   });
 }

@@ -5,7 +5,7 @@ import { posix, win32 } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An absolute path. A relative value is no place at all: it would be another one in every directory. */
+/** An absolute path. A relative value is ignored, because it would name another directory in every working directory. */
 export function cacheRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const { join, isAbsolute } = platform === "win32" ? win32 : posix;
   const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
