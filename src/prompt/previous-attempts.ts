@@ -1,6 +1,7 @@
 // What earlier attempts at a phase came to, and what the next one should do differently: more with every retry.
 
 import type { ErrorRecord } from "../session/events.ts";
+import { failureCodeOf } from "../session/old-errors.ts";
 import { OUTSIDE_SCOPE } from "../session/scope.ts";
 import type { Attempt, SessionPhase } from "../session/session.ts";
 import { encloseAll, type Limits, oneLine } from "./data.ts";
@@ -90,7 +91,8 @@ function guidance(phase: SessionPhase, retry: number, maxRetries: number): strin
 
 function adviceOnError({ errors, attempts }: SessionPhase): string | undefined {
   const error = errors.at(-1);
-  if (error?.type === "validation" && error.message.startsWith(OUTSIDE_SCOPE)) return scopeAdvice(attempts.at(-1));
+  const code = error && failureCodeOf(error);
+  if (code === "outside_scope" || code === "sensitive_change") return scopeAdvice(attempts.at(-1));
   const type = error?.type ?? attempts.at(-1)?.result?.error_type;
   return type && adviceByError[type];
 }

@@ -45,13 +45,31 @@ export const downstreamContext = is.object({
   warnings: is.list(text),
 });
 
-export const errorRecord = is.object({
+const errorFields = {
   agent,
   timestamp: time,
   type: is.oneOf(errorTypes),
   message: text,
   resolution: text,
   resolved: is.boolean,
+};
+
+/** An error as `active-session.md` shows it. */
+export const errorRecord = is.object(errorFields);
+
+/** Failures that call for a hint of their own. */
+export const failureCodes = ["outside_scope", "sensitive_change", "file_conflict"] as const;
+/** More conflicting files than these are not listed with an error. */
+export const MAX_LISTED_CONFLICTS = 2000;
+
+/** A file that was changed while an attempt worked on it. `by` is empty when no phase of the session changed it. */
+export const fileConflict = is.object({ path, by: is.list(is.object({ phase: about, agent }), 1000) });
+
+/** An error as the journal records it. Journals of earlier versions have neither a code nor conflicts. */
+export const recordedError = is.object({
+  ...errorFields,
+  code: is.optional(is.oneOf(failureCodes)),
+  conflicts: is.optional(is.list(fileConflict, MAX_LISTED_CONFLICTS)),
 });
 
 export const tokenCounts = { input: count, output: count, cached: count };

@@ -10,10 +10,12 @@ import {
   agent,
   count,
   type downstreamContext,
-  errorRecord,
+  type errorRecord,
   evidence,
   executionMode,
+  type failureCodes,
   fileChange,
+  type fileConflict,
   fileHashes,
   fileMove,
   files,
@@ -28,6 +30,7 @@ import {
   type phaseRecord,
   phaseStatus,
   plan,
+  recordedError,
   runtimeName,
   sessionId,
   type sessionRecord,
@@ -122,7 +125,7 @@ const bodies = {
   },
   /** A person took the work of an attempt out of the project again. */
   "phase.reverted": { phase: about, attempt: number, from: objectId, to: objectId },
-  "phase.error_added": { phase: about, error: errorRecord },
+  "phase.error_added": { phase: about, error: recordedError },
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
   "attempt.started": {
     phase: about,
@@ -205,6 +208,9 @@ export type PhaseStatus = is.TypeOf<typeof phaseStatus>;
 export type SessionStatus = is.TypeOf<typeof sessionStatus>;
 export type ExecutionMode = is.TypeOf<typeof executionMode>;
 export type ErrorRecord = is.TypeOf<typeof errorRecord>;
+export type RecordedError = is.TypeOf<typeof recordedError>;
+export type FailureCode = (typeof failureCodes)[number];
+export type FileConflict = is.TypeOf<typeof fileConflict>;
 export type DownstreamContext = is.TypeOf<typeof downstreamContext>;
 export type FileHashes = is.TypeOf<typeof fileHashes>;
 export type FrozenPlan = is.TypeOf<typeof plan>;

@@ -330,7 +330,8 @@ function adopt(session: Session, event: Timed<"view.adopted">): void {
     if (phase === undefined) throw unusable(event, `names unknown phase ${quoted(change.id)}`);
     if (change.files !== undefined) addFiles(phase, change.files);
     phase.downstream_context = change.downstream_context ?? phase.downstream_context;
-    if (change.errors !== undefined) phase.errors = [...change.errors];
+    if (change.errors !== undefined)
+      phase.errors = change.errors.map((error, at) => ({ ...phase.errors[at], ...error }));
     if (change.status !== undefined) move(session, phase, change.status, event.ts);
   }
   // Last: an edit may close the last phase and the session at once.

@@ -9,6 +9,7 @@ import type {
   FrozenPlan,
   HandoffRecord,
   PhaseRecord,
+  RecordedError,
   SessionRecord,
   WarningCode,
 } from "./events.ts";
@@ -38,6 +39,7 @@ export type Changes = Omit<EventOf<"attempt.changed">, "type" | "phase" | "attem
 export type AttemptResult = Omit<EventOf<"attempt.finished">, "type" | "phase" | "attempt">;
 
 export interface SessionPhase extends PhaseRecord {
+  errors: RecordedError[];
   /** Oldest first. */
   attempts: Attempt[];
   /** How many attempts it had when it was last started: a later one belongs to that start. */

@@ -7,6 +7,7 @@ import type {
   EventOf,
   FileChange,
   FrozenPlan,
+  RecordedError,
   SessionEvent,
   Usage,
   WarningCode,
@@ -92,7 +93,13 @@ export function end(
   return [second, { type: "attempt.finished", phase: id, duration_ms: took * 1000, ...event }];
 }
 
-export function fails(second: number, id: string, type: ErrorRecord["type"], message: string): Timed[] {
+export function fails(
+  second: number,
+  id: string,
+  type: ErrorRecord["type"],
+  message: string,
+  details: Pick<RecordedError, "code" | "conflicts"> = {},
+): Timed[] {
   const error = {
     agent: "coder",
     timestamp: at(second).toISOString(),
@@ -100,6 +107,7 @@ export function fails(second: number, id: string, type: ErrorRecord["type"], mes
     message,
     resolution: "pending",
     resolved: false,
+    ...details,
   };
   return [[second, { type: "phase.error_added", phase: id, error }], move(second, id, "in_progress", "failed")];
 }

@@ -2,6 +2,7 @@
 
 import { constants } from "node:os";
 import { MaestroError, TIMEOUT_CODE } from "../../errors.ts";
+import { conflictMessage } from "../../session/conflict.ts";
 import {
   type AttemptEnd,
   claimedTwice,
@@ -9,7 +10,6 @@ import {
   decideFailure,
   decideIntegrated,
   decideValidated,
-  type FileConflict,
   filesOf,
   type Rules,
   type Validated,
@@ -19,7 +19,7 @@ import { claimDifferences, claimWarning } from "../../session/decide/claims.ts";
 import { type ReportedWork, reportedWork } from "../../session/decide/evidence.ts";
 import type { Shortfall, Verdict } from "../../session/decide/judge-handoff.ts";
 import { type FileLists, requirePhase, requireSession } from "../../session/decide/operation.ts";
-import type { SessionEvent } from "../../session/events.ts";
+import type { FileConflict, SessionEvent } from "../../session/events.ts";
 import { type Attempt, hasDependents, type Session } from "../../session/session.ts";
 import type { Update } from "../../store/session-store.ts";
 import type { Integration, Proof } from "../integrate/integrate.ts";
@@ -194,12 +194,12 @@ function conflictOf(
   const { created, modified, deleted } = reported.files;
   const conflicts = claimedTwice(session, phase, [...created, ...modified, ...deleted]);
   if (conflicts.length === 0) return null;
-  return { kind: "failure", reason: "file_conflict", errorType: "file_conflict", message: conflictMessage(conflicts) };
+  return conflictShortfall(conflicts);
 }
 
-/** One line a file; the words of the File Conflict block. */
-function conflictMessage(conflicts: readonly FileConflict[]): string {
-  return conflicts.map(({ file, agents }) => `${file} (modified by ${agents.join(" and ")})`).join("\n");
+function conflictShortfall(conflicts: FileConflict[]): Shortfall {
+  const code = "file_conflict";
+  return { kind: "failure", reason: code, errorType: code, message: conflictMessage(conflicts), code, conflicts };
 }
 
 function failureOf(workshop: Workshop, session: Session, phase: string, verdict: Verdict): AttemptEnd["failure"] {
@@ -208,7 +208,8 @@ function failureOf(workshop: Workshop, session: Session, phase: string, verdict:
   if (step === "wait") return undefined;
   const { error_type, message } = said(workshop, verdict);
   // The session's errors have the six types of the design documents.
-  return { type: error_type === "auth" ? "runtime" : error_type, message, retry: step === "retry" };
+  const type = error_type === "auth" ? "runtime" : error_type;
+  return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
 }
 
 function said({ redact }: Workshop, verdict: Shortfall) {
@@ -261,7 +262,8 @@ export function recordIntegration(workshop: Workshop, phase: string, result: Int
     const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
     // Another attempt would not mend a machine.
     const retry = step === "retry" && result.kind !== "broken";
-    const failure = { type: shortfall.errorType, message: shortfall.message, retry };
+    const { errorType: type, message, code, conflicts } = shortfall;
+    const failure = { type, message, code, conflicts, retry };
     const events =
       result.kind === "invalid"
         ? decideValidated(session, phase, { ...provedBy(result.validation), failure }, rules)
@@ -278,15 +280,14 @@ function integrated(session: Session, id: string, done: Integration & { kind: "d
 }
 
 function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
-  if (result.kind === "conflict") {
-    const { message } = result;
-    return { kind: "failure", reason: "file_conflict", errorType: "file_conflict", message };
-  }
+  if (result.kind === "conflict") return conflictShortfall(result.conflicts);
   if (result.kind === "broken") {
     return { kind: "failure", reason: "not_integrated", errorType: "runtime", message: result.message };
   }
-  const message = result.kind === "refused" ? result.message : `Validation failed\n${result.validation.detail}`;
-  return { kind: "failure", reason: "validation_failed", errorType: "validation", message };
+  const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation" } as const;
+  if (result.kind === "invalid") return { ...shortfall, message: `Validation failed\n${result.validation.detail}` };
+  const { message, code } = result;
+  return { ...shortfall, message, ...(code === undefined ? {} : { code }) };
 }
 
 function provedBy({ kind, detail, evidence }: Proof): Omit<Validated, "failure"> {

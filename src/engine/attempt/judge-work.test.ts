@@ -54,6 +54,15 @@ describe("the work of an attempt", () => {
     }
   });
 
+  test("is refused with a code where a person can allow it, and with none where it can never come in", () => {
+    const code = (outside: string[], trouble: string | null = null) =>
+      judgeWork({ where: "worktree", trouble, changes: { outside } }, strict).verdict?.code;
+    expect(code(["x"])).toBe("outside_scope");
+    expect(code(["x", ".env"])).toBe("sensitive_change");
+    expect(code(["../x", "x"])).toBeUndefined();
+    expect(code(["x"], "It left repositories")).toBeUndefined();
+  });
+
   test("names the files in the error, one a line, and where they are when they are in the project", () => {
     const message = (where: Where, outside: string[]) =>
       judgeWork({ where, trouble: null, changes: { outside } }, strict).verdict?.message;

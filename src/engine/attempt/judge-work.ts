@@ -14,6 +14,7 @@ import type { Tier } from "../../agents/tiers.ts";
 import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
+import type { FailureCode } from "../../session/events.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";
 import type { Changes, SessionPhase } from "../../session/session.ts";
 import { stripControls } from "../../text.ts";
@@ -74,7 +75,9 @@ export function judgeWork(
     return { verdict: refusal(message), warnings: [] };
   }
   const sensitive = outside.filter((path) => sensitivityOfFile(path) !== undefined);
-  if (sensitive.length > 0) return { verdict: refusal(sensitiveMessage(sensitive, where)), warnings: [] };
+  if (sensitive.length > 0) {
+    return { verdict: refusal(sensitiveMessage(sensitive, where), "sensitive_change"), warnings: [] };
+  }
   if (rules.ownership === "warn") {
     return { verdict: null, warnings: [{ code: "outside_scope", message: `${OUTSIDE_SCOPE} ${names.join(", ")}` }] };
   }
@@ -83,7 +86,7 @@ export function judgeWork(
       ? "\nThey are in the project: take back what is not wanted. If you changed them yourself meanwhile, run with --isolation worktree."
       : "";
   return {
-    verdict: refusal(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`),
+    verdict: refusal(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`, "outside_scope"),
     warnings: [],
   };
 }
@@ -98,8 +101,9 @@ function sensitiveMessage(paths: readonly string[], where: Work["where"]): strin
   return `${SENSITIVE_CHANGE}\n${names.join("\n")}\nThe change is ${what}.`;
 }
 
-function refusal(message: string): Shortfall {
-  return { kind: "failure", reason: "outside_scope", errorType: "validation", message };
+function refusal(message: string, code?: FailureCode): Shortfall {
+  const coded = code === undefined ? {} : { code };
+  return { kind: "failure", reason: "outside_scope", errorType: "validation", message, ...coded };
 }
 
 /** Each in one line: a name may hold anything. */

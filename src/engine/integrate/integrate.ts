@@ -14,10 +14,10 @@ import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree } from "../../git/worktree/worktree.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
-import { conflictLine } from "../../session/conflict.ts";
+import { conflictOn } from "../../session/conflict.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import type { SessionEvent } from "../../session/events.ts";
+import type { FailureCode, FileConflict, SessionEvent } from "../../session/events.ts";
 import { outsideScope } from "../../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { readIntent } from "../../store/files/integration-file.ts";
@@ -44,10 +44,9 @@ export type Integration =
       warnings: Warned[];
     }
   | { kind: "invalid"; validation: Proof }
-  /** One line a file; the words of the File Conflict block. */
-  | { kind: "conflict"; message: string }
+  | { kind: "conflict"; conflicts: FileConflict[] }
   /** What must not reach the project at all. */
-  | { kind: "refused"; message: string }
+  | { kind: "refused"; message: string; code?: FailureCode }
   /** Git or the disk failed; the project is as it was. */
   | { kind: "broken"; message: string };
 
@@ -96,7 +95,10 @@ async function integrate(workshop: Workshop, id: string, control: Control): Prom
   const candidate = candidateOf(workshop, id);
   // The plan may have been revised since it was judged.
   const { verdict } = judgeWork({ changes: candidate, where: "worktree", trouble: null }, candidate.rules);
-  if (verdict !== null) return { kind: "refused", message: verdict.message };
+  if (verdict !== null) {
+    const { message, code } = verdict;
+    return { kind: "refused", message, ...(code === undefined ? {} : { code }) };
+  }
   // The first proof does not keep others from coming in; from the second on they wait, so that there is an end to it.
   const first = await round(workshop, candidate, control, {});
   if (first.kind !== "moved") return first;
@@ -125,7 +127,7 @@ async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tre
   const inTheWay = paths.filter((path) => !known.has(path));
   const session = requireSession(store.session);
   if (inTheWay.length > 0) {
-    return { kind: "conflict", message: inTheWay.map((path) => conflictLine(session, phase, path)).join("\n") };
+    return { kind: "conflict", conflicts: inTheWay.map((path) => conflictOn(session, phase, path)) };
   }
   const which = paths.length === 0 ? "the project" : paths.join(", ");
   const message = `The work could not be brought into the project: ${which} is never on disk as git has it. A content filter (git-lfs, git-crypt) stands for it, or it is written all the time`;
@@ -260,7 +262,7 @@ async function merge(
   { isolation, store }: Workshop,
   { phase, base, theirs }: Candidate,
   ours: string,
-): Promise<{ kind: "clean"; tree: string } | { kind: "conflict"; message: string }> {
+): Promise<{ kind: "clean"; tree: string } | { kind: "conflict"; conflicts: FileConflict[] }> {
   const { repository } = isolation;
   const merged = await mergeTrees(repository, { base, ours, theirs });
   if (merged.kind === "clean") return merged;
@@ -268,18 +270,18 @@ async function merge(
     (await changesBetween(repository, base, ours)).flatMap(({ path, from }) => [path, from ?? path]),
   );
   const session = requireSession(store.session);
-  return { kind: "conflict", message: conflictMessage(session, phase, merged.files, changed) };
+  return { kind: "conflict", conflicts: conflictsOf(session, phase, merged.files, changed) };
 }
 
-function conflictMessage(
+function conflictsOf(
   session: Session,
   phase: SessionPhase,
   files: readonly ConflictFile[],
   changed: ReadonlySet<string>,
-): string {
+): FileConflict[] {
   // A file in the way of a directory, or a directory that was renamed, may be named by something that nobody changed itself.
   const known = files.filter(({ path }) => changed.has(path));
-  return (known.length > 0 ? known : files).map(({ path }) => conflictLine(session, phase, path)).join("\n");
+  return (known.length > 0 ? known : files).map(({ path }) => conflictOn(session, phase, path));
 }
 
 interface Proving {

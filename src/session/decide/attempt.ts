@@ -1,11 +1,15 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
+import { writer } from "../conflict.ts";
+import { MAX_LISTED_CONFLICTS } from "../event-parts.ts";
 import type {
   AttemptOutcome,
   ErrorRecord,
   EventOf,
   Evidence,
+  FailureCode,
   FileChange,
+  FileConflict,
   FileHashes,
   SessionEvent,
   WarningCode,
@@ -49,6 +53,8 @@ export function ownedFiles({ plan }: SessionPhase): string[] {
 export interface Failure {
   type: ErrorRecord["type"];
   message: string;
+  code?: FailureCode | undefined;
+  conflicts?: FileConflict[] | undefined;
   /** Retries are left, and the engine may use one. */
   retry: boolean;
 }
@@ -191,9 +197,19 @@ function completed(phase: SessionPhase): SessionEvent {
   return { type: "phase.moved", phase: phase.id, from: phase.status, to: "completed" };
 }
 
-function fail(phase: SessionPhase, { type, message, retry }: Failure, { now, hashes }: Rules): SessionEvent[] {
+function fail(phase: SessionPhase, failure: Failure, { now, hashes }: Rules): SessionEvent[] {
+  const { type, message, code, conflicts, retry } = failure;
   const agent = phase.agents[0] ?? "unknown";
-  const error = { agent, timestamp: now.toISOString(), type, message, resolution: "pending", resolved: false };
+  const error = {
+    agent,
+    timestamp: now.toISOString(),
+    type,
+    message,
+    resolution: "pending",
+    resolved: false,
+    ...(code === undefined ? {} : { code }),
+    ...(conflicts === undefined ? {} : { conflicts: conflicts.slice(0, MAX_LISTED_CONFLICTS) }),
+  };
   const events: SessionEvent[] = [
     { type: "phase.error_added", phase: phase.id, error },
     { type: "phase.moved", phase: phase.id, from: "in_progress", to: "failed" },
@@ -201,12 +217,6 @@ function fail(phase: SessionPhase, { type, message, retry }: Failure, { now, has
   if (!retry) return events;
   const again = { from: "failed", to: "in_progress", hashes: hashes(ownedFiles(phase)) } as const;
   return [...events, { type: "phase.moved", phase: phase.id, ...again, reason: "automatic retry" }];
-}
-
-export interface FileConflict {
-  file: string;
-  /** The agents that wrote it at the same time. */
-  agents: [string, string];
 }
 
 /** Files that this attempt and a phase that ended while it ran both claim. */
@@ -218,7 +228,7 @@ export function claimedTwice(session: Session, id: string, files: Iterable<strin
     const recorded = session.file_hashes.get(file);
     const other = recorded === undefined || recorded.phase === id ? undefined : findPhase(session, recorded.phase);
     if (other === undefined || !isClosed(other) || (other.completed ?? "") <= started) continue;
-    conflicts.push({ file, agents: [other.agents[0] ?? "unknown", phase.agents[0] ?? "unknown"] });
+    conflicts.push({ path: file, by: [writer(other), writer(phase)] });
   }
   return conflicts;
 }
