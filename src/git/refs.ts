@@ -1,6 +1,7 @@
 // References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. No reflog, no branch, nothing that a push takes along.
 
 import { MaestroError } from "../errors.ts";
+import type { CommitId, PhaseId, SessionId } from "../ids.ts";
 import { END_OF_OPTIONS, objectId } from "./objects/object-id.ts";
 import { theirGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
@@ -8,10 +9,10 @@ import type { Repository } from "./repository.ts";
 const ROOT = "refs/maestro";
 
 export interface Kept {
-  session: string;
-  phase: string;
+  session: SessionId;
+  phase: PhaseId;
   attempt: number;
-  commit: string;
+  commit: CommitId;
   ref: string;
 }
 
@@ -26,7 +27,7 @@ export async function keep(
 }
 
 /** What is kept, of one session or of all, oldest commit first. */
-export async function list(repository: Repository, session?: string): Promise<Kept[]> {
+export async function list(repository: Repository, session?: SessionId): Promise<Kept[]> {
   const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
   const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
   const { stdout } = await theirGit(repository, ["for-each-ref", ...options, END_OF_OPTIONS, `${below}/`]);
@@ -40,12 +41,17 @@ export async function list(repository: Repository, session?: string): Promise<Ke
     const [session, phase, attempt] = names.map(decodeName);
     // Somebody else's, or no name that we could have made.
     if (names.length !== 3 || session === undefined || phase === undefined || !/^\d+$/.test(attempt ?? "")) return [];
-    return [{ session, phase, attempt: Number(attempt), commit: objectId(repository, commit), ref }];
+    const ids = {
+      session: session as SessionId,
+      phase: phase as PhaseId,
+      commit: objectId(repository, commit) as CommitId,
+    };
+    return [{ ...ids, attempt: Number(attempt), ref }];
   });
 }
 
 /** Lets go of a session; returns how many references it had. */
-export async function drop(repository: Repository, session: string): Promise<number> {
+export async function drop(repository: Repository, session: SessionId): Promise<number> {
   const kept = await list(repository, session);
   await update(
     repository,
@@ -61,7 +67,7 @@ async function update(repository: Repository, commands: readonly string[]): Prom
   });
 }
 
-function refOf(session: string, phase: string, attempt: number): string {
+function refOf(session: SessionId, phase: PhaseId, attempt: number): string {
   if (!Number.isSafeInteger(attempt) || attempt < 0) throw new MaestroError("path", `Not an attempt (got: ${attempt})`);
   return `${ROOT}/${encodeName(session)}/${encodeName(phase)}/${attempt}`;
 }

@@ -3,6 +3,7 @@
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { TIMEOUT_CODE } from "../errors.ts";
+import { type PhaseId, readAttemptId } from "../ids.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import type { BatchResults, ResultFiles } from "../store/files/batch-results.ts";
 import { runningAttempt } from "../views/report/times.ts";
@@ -13,7 +14,7 @@ export interface AttemptState {
   /** `<agent>[.<label>]` */
   name: string;
   agent: string;
-  phase_id?: string;
+  phase_id?: PhaseId;
   attempt?: number;
   exit_code: number | null;
   status: AttemptStatus;
@@ -98,9 +99,8 @@ const outcomes = {
 
 function fromFiles(files: ResultFiles, { summary }: BatchResults, { now, timeoutMs }: Surroundings): AttemptState {
   const { name, exitCode, changed } = files;
-  const [agent = "", ...label] = name.split(".");
-  const [, phase_id, attempt] = /^p(.+)-(\d{1,6})$/.exec(label.join(".")) ?? [];
-  const place = phase_id === undefined ? {} : { phase_id, attempt: Number(attempt) };
+  const { agent, phase, attempt } = readAttemptId(name);
+  const place = phase === undefined || attempt === undefined ? {} : { phase_id: phase, attempt };
   const ended = exitCode === null ? undefined : fromExitCode(exitCode);
   const isQuiet = changed !== null && now - changed > timeoutMs + GRACE_MS;
   const status = ended ?? (changed === null ? "pending" : isQuiet || summary !== undefined ? "interrupted" : "running");

@@ -1,9 +1,11 @@
 // Reads the fields of one map of the front matter. What is wrong becomes an issue that names the place and the field;
 // the reader then answers with an empty value, so that everything else can still be checked.
+
 import { nearest } from "../agents/nearest.ts";
+import { isPhaseId, type PhaseId } from "../ids.ts";
 import { stripControls } from "../text.ts";
 import { addError, addWarning, quoted } from "./issue.ts";
-import { type Findings, idForm, MAX_TEXT_CHARS } from "./plan.ts";
+import { type Findings, MAX_TEXT_CHARS } from "./plan.ts";
 
 export interface Place {
   raw: Readonly<Record<string, unknown>>;
@@ -75,8 +77,8 @@ function exactEntry(place: Place, field: string, entry: unknown, index: number):
 }
 
 /** Ids as they are written; an impossible one is kept, because it is then unknown. */
-export function ids(place: Place, field: string): string[] {
-  return listOf(place, field, idEntry);
+export function ids(place: Place, field: string): PhaseId[] {
+  return listOf(place, field, idEntry) as PhaseId[];
 }
 
 function idEntry(place: Place, field: string, entry: unknown, index: number): string | null {
@@ -84,9 +86,9 @@ function idEntry(place: Place, field: string, entry: unknown, index: number): st
 }
 
 /** The id as it is compared; null when the value is none. */
-export function idOf(value: unknown): string | null {
-  if (typeof value === "string") return idForm.test(value) ? value : null;
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? String(value) : null;
+export function idOf(value: unknown): PhaseId | null {
+  if (typeof value === "string") return isPhaseId(value) ? value : null;
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? (String(value) as PhaseId) : null;
 }
 
 export function flag(place: Place, field: string, fallback: boolean): boolean {

@@ -1,4 +1,5 @@
 // One entry of `phases:` as a draft: every field read and typed, nothing yet compared with other phases or with agents.
+import type { PhaseId } from "../ids.ts";
 import {
   amount,
   exactTexts,
@@ -69,7 +70,8 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   const agents = agentsOf(place);
   const estimate = estimateOf(place);
   const phase: PlanPhase = {
-    id,
+    // A plan with "#3" as an id is refused, and nothing else reads it.
+    id: id as PhaseId,
     title: oneLine(requiredText(place, "title", "name")),
     agent: agents[0] ?? "",
     description: requiredText(place, "description"),

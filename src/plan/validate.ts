@@ -1,4 +1,5 @@
 // The validator: a plan file in, everything that is wrong with it and the graph of its phases out. Never throws.
+import type { PhaseId } from "../ids.ts";
 import { type AgentContext, checkAgents } from "./check/agents.ts";
 import { checkCycles, checkDependencies } from "./check/dependencies.ts";
 import { checkOverlaps, checkPaths } from "./check/files.ts";
@@ -17,11 +18,11 @@ export interface PlanContext extends AgentContext, TextContext {
 
 export interface DependencyGraph {
   /** `depth` is null in or behind a cycle. */
-  phases: { id: string; title: string; agent: string; blocked_by: string[]; depth: number | null }[];
+  phases: { id: PhaseId; title: string; agent: string; blocked_by: PhaseId[]; depth: number | null }[];
   /** Ids of the chain that takes longest. */
-  critical_path: string[];
+  critical_path: PhaseId[];
   /** Ids by dependency depth, whatever `parallel` says. */
-  parallel_batches: string[][];
+  parallel_batches: PhaseId[][];
 }
 
 export interface ValidationReport extends Findings {
@@ -86,7 +87,7 @@ function dependencyGraph(phases: readonly PlanPhase[], graph: Graph): Dependency
       blocked_by,
       depth: graph.depths[position] ?? null,
     })),
-    critical_path: path.map((position) => phases[position]?.id ?? ""),
+    critical_path: path.flatMap((position) => phases[position]?.id ?? []),
     parallel_batches: batchesOf(phases, graph),
   };
 }

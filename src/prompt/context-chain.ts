@@ -1,6 +1,7 @@
 // What the phases before this one handed over. A context that is missing is named as missing, never left out.
 
 import { contextKeys } from "../handoff/downstream-context.ts";
+import type { PhaseId } from "../ids.ts";
 import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
 import { bullet, encloseAll, type Limits, oneLine } from "./data.ts";
 
@@ -27,11 +28,11 @@ export function hasContext(phase: SessionPhase): boolean {
 }
 
 /** Blockers before those that build on them. Iterative: a plan may be thousands of phases deep. */
-export function inDependencyOrder(session: Session, ids: readonly string[]): string[] {
+export function inDependencyOrder(session: Session, ids: readonly PhaseId[]): PhaseId[] {
   const wanted = new Set(ids);
-  const seen = new Set<string>();
-  const ordered: string[] = [];
-  const positionOf = (id: string) => session.index.get(id) ?? session.phases.length;
+  const seen = new Set<PhaseId>();
+  const ordered: PhaseId[] = [];
+  const positionOf = (id: PhaseId) => session.index.get(id) ?? session.phases.length;
   const stack = [...wanted].sort((a, b) => positionOf(b) - positionOf(a)).map((id) => ({ id, entered: false }));
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { id, entered } = top;

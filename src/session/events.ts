@@ -8,6 +8,9 @@ import {
   about,
   adoptedPhase,
   agent,
+  attemptId,
+  batchName,
+  commitId,
   count,
   type downstreamContext,
   type errorRecord,
@@ -24,7 +27,6 @@ import {
   modelName,
   name,
   number,
-  objectId,
   path,
   paths,
   type phaseRecord,
@@ -39,6 +41,7 @@ import {
   time,
   tokenCounts,
   tokenUsage,
+  treeId,
   usage,
 } from "./event-parts.ts";
 
@@ -119,12 +122,12 @@ const bodies = {
   "phase.integrated": {
     phase: about,
     attempt: number,
-    from: objectId,
-    to: objectId,
+    from: treeId,
+    to: treeId,
     user_decision: is.optional(is.boolean),
   },
   /** A person took the work of an attempt out of the project again. */
-  "phase.reverted": { phase: about, attempt: number, from: objectId, to: objectId },
+  "phase.reverted": { phase: about, attempt: number, from: treeId, to: treeId },
   "phase.error_added": { phase: about, error: recordedError },
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
   "attempt.started": {
@@ -135,8 +138,8 @@ const bodies = {
     run: name,
     runtime: runtimeName,
     model: is.nullable(modelName),
-    batch: sessionId,
-    name,
+    batch: batchName,
+    name: attemptId,
     prompt_bytes: count,
     timeout_ms: count,
   },
@@ -145,14 +148,14 @@ const bodies = {
     phase: about,
     attempt: number,
     worktree: is.nullable(name),
-    base: is.nullable(objectId),
+    base: is.nullable(commitId),
   },
   /** What it did, read from the tree. `commit` holds it, with `base` as its parent; null outside git. */
   "attempt.changed": {
     phase: about,
     attempt: number,
-    base: is.nullable(objectId),
-    commit: is.nullable(objectId),
+    base: is.nullable(commitId),
+    commit: is.nullable(commitId),
     files: is.list(fileChange, MAX_LISTED_CHANGES),
     total: count,
     /** Lines of all of them. */

@@ -345,6 +345,6 @@ function relocate(session: Session, moves: readonly { from: string; to: string }
   }
 }
 
-function indexOf(phases: readonly { id: string }[]): Map<string, number> {
+function indexOf(phases: readonly SessionPhase[]): Session["index"] {
   return new Map(phases.map((phase, position) => [phase.id, position]));
 }

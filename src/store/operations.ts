@@ -100,8 +100,9 @@ function evidenceEvents(
     ...decideHandoff(session, phase, evidence.handoff),
     ...fileEvents(store, session, phase, evidence.files),
   ];
-  const agent = requirePhase(session, phase).agents[0] ?? "unknown";
-  if (evidence.tokens !== null) events.push({ type: "tokens.used", agent, phase, ...evidence.tokens });
+  const { id, agents } = requirePhase(session, phase);
+  const agent = agents[0] ?? "unknown";
+  if (evidence.tokens !== null) events.push({ type: "tokens.used", agent, phase: id, ...evidence.tokens });
   return events;
 }
 

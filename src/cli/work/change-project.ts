@@ -11,6 +11,7 @@ import { treeWithout } from "../../git/objects/tree-without.ts";
 import type { Repository } from "../../git/repository.ts";
 import { stopGit } from "../../git/running.ts";
 import { snapshot } from "../../git/snapshot/snapshot.ts";
+import type { TreeId } from "../../ids.ts";
 import { filesOf } from "../../session/decide/attempt.ts";
 import { type FileLists, requirePhase } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
@@ -44,7 +45,7 @@ export interface Deed {
   /** What is left to decide. */
   next(work: Work): string | undefined;
   /** What is recorded; nothing when the session knows it already. */
-  events(work: Work, trees: { from: string; to: string }, changed: Changed): SessionEvent[];
+  events(work: Work, trees: { from: TreeId; to: TreeId }, changed: Changed): SessionEvent[];
 }
 
 export interface Work {
@@ -105,7 +106,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
     if (signals > 1) stopGit();
   });
   try {
-    const about = { session: session.session_id, phase: id, attempt: attempt.attempt, what: deed.what };
+    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt, what: deed.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });
     if (brought.kind === "changed") {
       const files = brought.paths.map((path) => ({ path, reason: "not on disk as git has it" }));
@@ -133,7 +134,7 @@ function record(
   store: SessionStore,
   work: Work,
   deed: Deed,
-  trees: { from: string; to: string },
+  trees: { from: TreeId; to: TreeId },
   changed: Changed,
 ): void {
   const { session_id } = work.session;

@@ -4,6 +4,7 @@ import { MaestroError } from "../../errors.ts";
 import { missingObjects } from "../../git/objects/objects.ts";
 import { list } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { CommitId, ObjectId, SessionId } from "../../ids.ts";
 import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { someOf } from "../../views/work.ts";
@@ -75,14 +76,15 @@ export function unkeptLine({ unkept = [] }: Changes): string | undefined {
 }
 
 export interface Kept {
-  base: string;
-  commit: string;
+  base: CommitId;
+  /** A commit, or a tree without what the phase does not own. */
+  commit: ObjectId;
 }
 
 /** What the journal says, when the repository agrees. */
 export async function requireKept(
   repository: Repository,
-  session: string,
+  session: SessionId,
   phase: string,
   { attempt, changes: { base, commit } }: Worked,
 ): Promise<Kept> {

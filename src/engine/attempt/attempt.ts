@@ -5,6 +5,7 @@ import type { Tier } from "../../agents/tiers.ts";
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
+import type { PhaseId } from "../../ids.ts";
 import { buildPrompt } from "../../prompt/build.ts";
 import type { Ending, Killed, Outcome } from "../../runtimes/runtime.ts";
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
@@ -26,7 +27,7 @@ const MAX_WATCHED_STDERR = 64 * 1024;
 
 /** An attempt whose intention is recorded. */
 export interface PreparedAttempt {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   name: string;
   agent: string;
@@ -39,7 +40,7 @@ export interface PreparedAttempt {
 }
 
 export interface StartedAttempt {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   name: string;
   exit: Promise<Exit>;
@@ -48,8 +49,8 @@ export interface StartedAttempt {
 
 /** Called while an attempt runs. */
 export interface Watcher {
-  activity: (phase: string, line: string) => void;
-  quota: (phase: string, retryAfterMs: number | null) => void;
+  activity: (phase: PhaseId, line: string) => void;
+  quota: (phase: PhaseId, retryAfterMs: number | null) => void;
 }
 
 export function rulesOf(workshop: Workshop): Rules {
@@ -58,7 +59,7 @@ export function rulesOf(workshop: Workshop): Rules {
 }
 
 /** Records the intention. Nothing exists of the attempt until that is durable. */
-export function prepareAttempt(workshop: Workshop, id: string, update: Update): PreparedAttempt {
+export function prepareAttempt(workshop: Workshop, id: PhaseId, update: Update): PreparedAttempt {
   const { runtime, limits } = workshop;
   return update((current) => {
     const session = requireSession(current);
@@ -157,7 +158,7 @@ function policyOf({ batch }: Workshop, tier: Tier): string {
 }
 
 /** Looks at a running attempt: its last words, signs of quota trouble, output without end. */
-function watch(workshop: Workshop, phase: string, name: string, watcher: Watcher): () => Killed {
+function watch(workshop: Workshop, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
   const { batch, runtime } = workshop;
   let seen = 0;
   return () => {
@@ -181,7 +182,7 @@ export interface Judged {
 }
 
 /** What an attempt came to, from the files it left. */
-export function judgeFiles(workshop: Workshop, phase: string, name: string, exit: Omit<Exit, "durationMs">): Judged {
+export function judgeFiles(workshop: Workshop, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
   const { batch, runtime, store, redact } = workshop;
   // One that was cut before is exactly as long.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;

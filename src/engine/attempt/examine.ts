@@ -9,6 +9,7 @@ import { keep } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { Bound } from "../../git/snapshot/bounded.ts";
 import { treeOf, type Worktree, type WorktreeTree } from "../../git/worktree/worktree.ts";
+import type { CommitId, ObjectId, PhaseId, TreeId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../../session/events.ts";
 import { outsideScope, ownershipOf } from "../../session/scope.ts";
@@ -35,7 +36,7 @@ export interface Work {
 }
 
 interface Examined {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
 }
 
@@ -57,12 +58,14 @@ export async function examine(
   if (ground.before === null) return null;
   // What its agent was granted a moment ago was recorded by another process.
   workshop.store.refresh();
-  if (ground.worktree !== null) {
+  const { before, worktree } = ground;
+  if (worktree !== null) {
+    if (typeof before !== "string") throw new Error("a worktree begins with a commit");
     const { isolation, store } = workshop;
     const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
-    return examineWorktree(place, examined, ground.worktree, String(ground.before), comesIn);
+    return examineWorktree(place, examined, worktree, before, comesIn);
   }
-  return inProject(workshop, examined, ground.before);
+  return inProject(workshop, examined, before);
 }
 
 interface Keeping {
@@ -75,7 +78,7 @@ export async function examineWorktree(
   { exclude, ...place }: Keeping & { exclude: readonly string[] },
   examined: Examined,
   worktree: Worktree,
-  base: string,
+  base: CommitId,
   comesIn: () => boolean = () => false,
 ): Promise<Work> {
   const { repository, store } = place;
@@ -169,7 +172,7 @@ async function inProject(workshop: Workshop, examined: Examined, before: NonNull
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
 }
 
-async function linkWarnings(repository: Repository, from: string, to: string): Promise<Work["warnings"]> {
+async function linkWarnings(repository: Repository, from: ObjectId, to: ObjectId): Promise<Work["warnings"]> {
   return toldLinks(await linksOutside(repository, from, to));
 }
 
@@ -220,10 +223,10 @@ async function kept(
   { repository, store }: Keeping,
   { attempt }: Examined,
   phase: SessionPhase,
-  base: string,
-  tree: string,
+  base: CommitId,
+  tree: TreeId,
   hasMore = false,
-): Promise<{ changes: FileChange[]; commit: string }> {
+): Promise<{ changes: FileChange[]; commit: CommitId }> {
   const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
   const commit = await commitTree(repository, { tree, parents: [base], message });
   const changes = (await changesBetween(repository, base, commit)).map(recorded);
@@ -239,8 +242,8 @@ function recorded({ binary, added, removed, ...change }: TreeChange): FileChange
 function changesOf(
   phase: SessionPhase,
   changes: readonly FileChange[],
-  base: string | null,
-  commit: string | null,
+  base: CommitId | null,
+  commit: CommitId | null,
 ): Changes {
   const sum = (lines: (change: FileChange) => number | null) =>
     changes.reduce((total, change) => total + (lines(change) ?? 0), 0);

@@ -2,6 +2,7 @@
 
 import { constants } from "node:os";
 import { MaestroError, TIMEOUT_CODE } from "../../errors.ts";
+import type { PhaseId } from "../../ids.ts";
 import { conflictMessage } from "../../session/conflict.ts";
 import {
   type AttemptEnd,
@@ -45,7 +46,7 @@ export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit:
 }
 
 /** An attempt whose engine died, from its files as they are now. */
-export function adoptResult(workshop: Workshop, phase: string, attempt: Attempt): Finished {
+export function adoptResult(workshop: Workshop, phase: PhaseId, attempt: Attempt): Finished {
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
@@ -58,7 +59,7 @@ export function adoptResult(workshop: Workshop, phase: string, attempt: Attempt)
 
 /** An attempt that did not come to have a process. */
 export function neverStarted(
-  { phase, attempt }: { phase: string; attempt: number },
+  { phase, attempt }: { phase: PhaseId; attempt: number },
   { kind, message }: { kind: "failure" | "interrupted"; message: string },
 ): Finished {
   const outcome = { kind, reason: "not_started", errorType: "runtime", message, text: "", usage: null } as const;
@@ -66,7 +67,7 @@ export function neverStarted(
 }
 
 export interface Finished {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   code: number | null;
   durationMs: number;
@@ -186,7 +187,7 @@ function unreadable(why: string): Shortfall {
 /** Where agents share the files, two that claim one have a conflict; elsewhere the merge tells. */
 function conflictOf(
   session: Session,
-  phase: string,
+  phase: PhaseId,
   work: Work | null,
   reported: ReportedWork | null,
 ): Shortfall | null {
@@ -202,7 +203,7 @@ function conflictShortfall(conflicts: FileConflict[]): Shortfall {
   return { kind: "failure", reason: code, errorType: code, message: conflictMessage(conflicts), code, conflicts };
 }
 
-function failureOf(workshop: Workshop, session: Session, phase: string, verdict: Verdict): AttemptEnd["failure"] {
+function failureOf(workshop: Workshop, session: Session, phase: PhaseId, verdict: Verdict): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
   const step = nextStep(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;
@@ -237,7 +238,7 @@ function unstarted(exit: Exit): Judged {
   return { outcome, handoff: null };
 }
 
-export function recordValidation(workshop: Workshop, phase: string, result: ValidationResult, update: Update): void {
+export function recordValidation(workshop: Workshop, phase: PhaseId, result: ValidationResult, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
@@ -252,7 +253,7 @@ export function recordValidation(workshop: Workshop, phase: string, result: Vali
 }
 
 /** What came of bringing an attempt's work into the project. */
-export function recordIntegration(workshop: Workshop, phase: string, result: Integration, update: Update): void {
+export function recordIntegration(workshop: Workshop, phase: PhaseId, result: Integration, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
@@ -272,7 +273,7 @@ export function recordIntegration(workshop: Workshop, phase: string, result: Int
   });
 }
 
-function integrated(session: Session, id: string, done: Integration & { kind: "done" }, rules: Rules): SessionEvent[] {
+function integrated(session: Session, id: PhaseId, done: Integration & { kind: "done" }, rules: Rules): SessionEvent[] {
   const { attempt, from, to, warnings } = done;
   const { changes } = requirePhase(session, id).attempts.find((one) => one.attempt === attempt) ?? {};
   const files = changes === undefined || !done.isTakenOver ? nothing : filesOf(changes);

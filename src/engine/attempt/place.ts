@@ -10,6 +10,7 @@ import { treeWithout } from "../../git/objects/tree-without.ts";
 import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../../git/worktree/worktree.ts";
+import type { CommitId, PhaseId } from "../../ids.ts";
 import { sensitivityOfFile } from "../../secrets/sensitive-files.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../../session/events.ts";
@@ -39,7 +40,7 @@ export function worktreeName({ isolation }: Workshop, session: Session, phase: S
 }
 
 /** What an attempt's worktree is made for, and found again by. */
-export function purposeOf({ run, phase, attempt }: { run: string; phase: string; attempt: number }): string {
+export function purposeOf({ run, phase, attempt }: { run: string; phase: PhaseId; attempt: number }): string {
   return `${run}/${phase}/${attempt}`;
 }
 
@@ -49,7 +50,7 @@ export function rootOf({ isolation, projectRoot }: Workshop, worktree: string | 
 }
 
 interface Placed {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   name: string;
   worktree: string | null;
@@ -136,7 +137,7 @@ async function setUp(
   worktree: Worktree,
   from: Snapshot,
   control: Control,
-): Promise<string> {
+): Promise<CommitId> {
   const { isolation } = workshop;
   const { repository } = isolation;
   const { setup, exclude } = isolation.options;
@@ -159,7 +160,7 @@ async function setUp(
 /** False when it was stopped on the way. `name`: of the log it writes to. */
 export async function runSetup(
   workshop: Workshop,
-  placed: { phase: string; name: string },
+  placed: { phase: PhaseId; name: string },
   worktree: Worktree,
   stopping: Stopping,
 ): Promise<boolean> {
@@ -194,7 +195,7 @@ export async function runSetup(
 }
 
 /** What the last attempt at the phase did, without what it had no right to, on top of `base`; null when there is nothing, or it does not fit. */
-async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string): Promise<string | null> {
+async function earlierWork(workshop: Workshop, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
   const { repository } = workshop.isolation;
   const earlier = phase.attempts.findLast(({ changes }) => changes !== undefined)?.changes;
   if (earlier === undefined || earlier.commit === null || earlier.base === null || earlier.total === 0) return null;

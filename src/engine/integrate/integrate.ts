@@ -13,6 +13,7 @@ import { wasStopped } from "../../git/running.ts";
 import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree } from "../../git/worktree/worktree.ts";
+import { type CommitId, type PhaseId, phaseLabel, type TreeId } from "../../ids.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
 import { conflictOn } from "../../session/conflict.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
@@ -37,8 +38,8 @@ export type Integration =
   | {
       kind: "done";
       attempt: number;
-      from: string;
-      to: string;
+      from: TreeId;
+      to: TreeId;
       /** False: there was nothing that may come in. */
       isTakenOver: boolean;
       warnings: Warned[];
@@ -60,7 +61,7 @@ export interface IntegrationRun {
 /** `write` records events; it resolves when they are durable. */
 export function startIntegration(
   workshop: Workshop,
-  id: string,
+  id: PhaseId,
   write: (events: SessionEvent[]) => Promise<void>,
 ): IntegrationRun {
   const stopping = new Stopping();
@@ -81,16 +82,16 @@ function brokenBy({ store }: Workshop, error: unknown): Integration {
 interface Candidate {
   phase: SessionPhase;
   attempt: number;
-  base: string;
+  base: CommitId;
   /** Its work, as far as it is taken over. */
-  theirs: string;
+  theirs: CommitId;
   isTakenOver: boolean;
   rules: ScopeRules;
   /** What the phase does not own, as things are now. */
   outside: string[];
 }
 
-async function integrate(workshop: Workshop, id: string, control: Control): Promise<Integration> {
+async function integrate(workshop: Workshop, id: PhaseId, control: Control): Promise<Integration> {
   const { isolation } = workshop;
   const candidate = candidateOf(workshop, id);
   // The plan may have been revised since it was judged.
@@ -117,7 +118,7 @@ interface Moved {
   kind: "moved";
   paths: string[];
   /** What the project was taken for. */
-  tree: string;
+  tree: TreeId;
 }
 
 /** Files that never hold what the snapshot says: one that git ignores is in the way, or something stands between git and the disk. */
@@ -141,7 +142,7 @@ function projectNow(workshop: Workshop, control: Control): Promise<Snapshot> {
   return whenReadable(workshop, look, control.stopping);
 }
 
-function candidateOf(workshop: Workshop, id: string): Candidate {
+function candidateOf(workshop: Workshop, id: PhaseId): Candidate {
   const phase = requirePhase(requireSession(workshop.store.session), id);
   const attempt = lastAttempt(phase);
   const { base = null, commit = null } = attempt?.changes ?? {};
@@ -221,7 +222,7 @@ async function mergeAndBring(
 
 async function isStillWanted(
   { store }: Workshop,
-  id: string,
+  id: PhaseId,
   validation: Proof | null,
   control: Control,
 ): Promise<boolean> {
@@ -237,8 +238,8 @@ async function isStillWanted(
 async function bring(
   workshop: Workshop,
   { phase, attempt, isTakenOver: mayComeIn }: Candidate,
-  from: string,
-  to: string,
+  from: TreeId,
+  to: TreeId,
   validation: Proof | null,
   control: Control,
 ): Promise<Integration | Moved> {
@@ -261,8 +262,8 @@ async function bring(
 async function merge(
   { isolation, store }: Workshop,
   { phase, base, theirs }: Candidate,
-  ours: string,
-): Promise<{ kind: "clean"; tree: string } | { kind: "conflict"; conflicts: FileConflict[] }> {
+  ours: CommitId,
+): Promise<{ kind: "clean"; tree: TreeId } | { kind: "conflict"; conflicts: FileConflict[] }> {
   const { repository } = isolation;
   const merged = await mergeTrees(repository, { base, ours, theirs });
   if (merged.kind === "clean") return merged;
@@ -285,8 +286,8 @@ function conflictsOf(
 }
 
 interface Proving {
-  parent: string;
-  tree: string;
+  parent: CommitId;
+  tree: TreeId;
   ignored: string[];
   links: string[];
 }
@@ -304,7 +305,7 @@ async function prove(
   const commit = await commitTree(repository, { tree, parents: [parent], message });
   const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
   try {
-    const { name } = lastAttempt(phase) ?? { name: `p${phase.id}` };
+    const { name } = lastAttempt(phase) ?? { name: phaseLabel(phase.id) };
     const isReady = await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
     if (!isReady) return { kind: "stopped" };
     const subject = {

@@ -5,6 +5,7 @@ import { errno, MaestroError } from "../../errors.ts";
 import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
 import { mergeTrees } from "../../git/objects/merge.ts";
 import { treeOf, type Worktree } from "../../git/worktree/worktree.ts";
+import type { CommitId, PhaseId, TreeId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { declaredFiles, type Ground } from "../isolation.ts";
@@ -18,7 +19,7 @@ const MAX_NAMED = 5;
 const MAX_LOOK_BYTES = 4 * 1024 * 1024;
 
 export interface Running {
-  phase: string;
+  phase: PhaseId;
   ground: Ground | null;
 }
 
@@ -32,9 +33,9 @@ interface Watched {
 
 /** An attempt's work so far. */
 interface Progress {
-  phase: string;
-  base: string;
-  tree: string;
+  phase: PhaseId;
+  base: CommitId;
+  tree: TreeId;
   paths: ReadonlySet<string>;
 }
 
@@ -98,9 +99,9 @@ export class Predictor {
   }
 
   async #progressOf(
-    phase: string,
+    phase: PhaseId,
     worktree: Worktree,
-    base: string,
+    base: CommitId,
     options: { exclude: readonly string[]; force: readonly string[] },
   ): Promise<Progress> {
     const { repository } = this.#workshop.isolation;
@@ -132,7 +133,7 @@ export class Predictor {
     }
   }
 
-  #tell(phase: string, files: readonly { path: string; reason: string }[], whom: string): void {
+  #tell(phase: PhaseId, files: readonly { path: string; reason: string }[], whom: string): void {
     const key = [phase, whom, ...files.map(({ path }) => path)].join("\n");
     if (this.#told.has(key) || this.#isStopped) return;
     this.#told.add(key);

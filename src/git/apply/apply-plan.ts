@@ -1,6 +1,7 @@
 // What brings the project's files from one tree to another: the paths that differ, each with what it must hold before and after. Plain data,
 // and the two tree ids are enough to make it again.
 
+import type { ObjectId } from "../../ids.ts";
 import { isText, rawNames, toProject } from "../names.ts";
 import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
 import { ownGit } from "../own-git.ts";
@@ -21,8 +22,8 @@ export interface ApplyStep {
 }
 
 export interface ApplyPlan {
-  from: string;
-  to: string;
+  from: ObjectId;
+  to: ObjectId;
   steps: ApplyStep[];
   /** Differences that must not reach the project; with any of them nothing is carried out. */
   refused: { path: string; reason: string }[];
@@ -32,7 +33,7 @@ const kinds: Record<string, FileState["kind"]> = { "100644": "file", "100755": "
 const NOTHING = "000000";
 
 /** `from` and `to` are trees or commits. */
-export async function planApply(repository: Repository, from: string, to: string): Promise<ApplyPlan> {
+export async function planApply(repository: Repository, from: ObjectId, to: ObjectId): Promise<ApplyPlan> {
   const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
   const sides = [from, to].map((id) => objectId(repository, id));
   const fields = rawNames((await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout);

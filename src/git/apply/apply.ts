@@ -7,6 +7,7 @@ import { type Directory, ioError } from "../../disk/contained.ts";
 import { sweepTemporaries } from "../../disk/durable.ts";
 import { crashPoint } from "../../disk/fault.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { ObjectId } from "../../ids.ts";
 import type { Repository } from "../repository.ts";
 import { turns } from "../yield-turn.ts";
 import { type ApplyPlan, type ApplyStep, planApply } from "./apply-plan.ts";
@@ -52,7 +53,7 @@ export async function carryOut(repository: Repository, plan: ApplyPlan): Promise
  * Finishes what a killed `carryOut` began, or did not begin: what holds the old content gets the new one, what holds the new one is done, what
  * the dead process left lying about is removed. Anything else was changed by somebody and is left alone.
  */
-export async function finish(repository: Repository, from: string, to: string): Promise<{ left: string[] }> {
+export async function finish(repository: Repository, from: ObjectId, to: ObjectId): Promise<{ left: string[] }> {
   const plan = await planApply(repository, from, to);
   requireAllowed(plan);
   await walking(repository, (walk) => sweep(walk, plan.steps));

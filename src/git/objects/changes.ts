@@ -1,5 +1,6 @@
 // What is different between two trees, file by file, with renames and line counts. No diff program and no text conversion of anybody's runs.
 
+import type { ObjectId } from "../../ids.ts";
 import { rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
@@ -26,7 +27,7 @@ const kinds: Record<string, FileChange["kind"]> = {
 };
 
 /** `from` and `to` are trees or commits. */
-export async function changesBetween(repository: Repository, from: string, to: string): Promise<FileChange[]> {
+export async function changesBetween(repository: Repository, from: ObjectId, to: ObjectId): Promise<FileChange[]> {
   const options = [
     "-r",
     "-z",

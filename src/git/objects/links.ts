@@ -1,6 +1,7 @@
 // Symbolic links that lead out of the project: whoever follows one reads or writes somewhere else. Told from trees alone; nothing on disk is
 // followed.
 
+import type { ObjectId } from "../../ids.ts";
 import { stripControls } from "../../text.ts";
 import { fromRaw, rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
@@ -24,7 +25,7 @@ const MAX_SHOWN = 200;
  * The links of `to` that lead out of the project and did not in `from`: new ones, ones with another target, and ones that another link now
  * leads astray. Both are trees or commits.
  */
-export async function linksOutside(repository: Repository, from: string, to: string): Promise<LinkOutside[]> {
+export async function linksOutside(repository: Repository, from: ObjectId, to: ObjectId): Promise<LinkOutside[]> {
   if (!(await hasNewLinks(repository, from, to))) return [];
   const [before, after] = [await linksOf(repository, from), await linksOf(repository, to)];
   const known = new Set(leading(before, repository.prefix).map((name) => `${name}\0${before.get(name)}`));
@@ -93,7 +94,7 @@ function folded(name: string): string {
   return fromRaw(name).normalize("NFC").toLowerCase();
 }
 
-async function hasNewLinks(repository: Repository, from: string, to: string): Promise<boolean> {
+async function hasNewLinks(repository: Repository, from: ObjectId, to: ObjectId): Promise<boolean> {
   const options = ["-r", "-z", "--raw", "--no-renames", "--no-ext-diff"];
   const sides = [from, to].map((id) => objectId(repository, id));
   const { stdout } = await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides]);
@@ -101,7 +102,7 @@ async function hasNewLinks(repository: Repository, from: string, to: string): Pr
 }
 
 /** All links of a tree, by their raw names. */
-async function linksOf(repository: Repository, tree: string): Promise<Map<string, string>> {
+async function linksOf(repository: Repository, tree: ObjectId): Promise<Map<string, string>> {
   const { stdout } = await ownGit(repository, ["ls-tree", "-r", "-z", END_OF_OPTIONS, objectId(repository, tree)]);
   const ids = new Map<string, string>();
   for (const record of rawNames(stdout)) {

@@ -1,20 +1,21 @@
 // Merges three trees into one, or says which files cannot be merged. On objects alone: no file, index or reference changes, and no merge
 // driver of the repository runs. Serves integration as well as the prediction of conflicts.
 
+import type { ObjectId, TreeId } from "../../ids.ts";
 import { rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { commitTree } from "./commit.ts";
-import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
+import { answeredTree, END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 export interface MergeRequest {
   /** Trees or commits. */
-  base: string;
-  ours: string;
-  theirs: string;
+  base: ObjectId;
+  ours: ObjectId;
+  theirs: ObjectId;
 }
 
-export type Merge = { kind: "clean"; tree: string } | { kind: "conflict"; files: ConflictFile[] };
+export type Merge = { kind: "clean"; tree: TreeId } | { kind: "conflict"; files: ConflictFile[] };
 
 export interface ConflictFile {
   /** Relative to the project. */
@@ -55,18 +56,18 @@ export async function mergeTrees(repository: Repository, request: MergeRequest):
   // In the project, for its attributes: "merge=union" is a wish that needs no program.
   const { code, stdout } = await ownGit(repository, args, { workTree: repository.toplevel, codes: [0, 1] });
   const fields = rawNames(stdout);
-  if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) };
+  if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) as TreeId };
   return { kind: "conflict", files: conflicts(fields, (raw) => toProject(repository.prefix, raw)) };
 }
 
-async function treeId(repository: Repository, tree: string): Promise<string> {
+async function treeId(repository: Repository, tree: ObjectId): Promise<TreeId> {
   const { stdout } = await ownGit(repository, [
     "rev-parse",
     "--verify",
     END_OF_OPTIONS,
     `${objectId(repository, tree)}^{tree}`,
   ]);
-  return answeredId(repository, stdout);
+  return answeredTree(repository, stdout);
 }
 
 /** The tree, the files, an empty field, then messages: how many paths, the paths, the kind, the text. */

@@ -1,5 +1,6 @@
 // Which objects a repository still has: those that nothing refers to are collected in time.
 
+import type { ObjectId } from "../../ids.ts";
 import { fromProject, rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
@@ -14,7 +15,7 @@ export async function missingObjects(repository: Repository, ids: readonly strin
 }
 
 /** Of these paths, relative to the project, the files that a tree holds. */
-export async function filesIn(repository: Repository, tree: string, paths: readonly string[]): Promise<Set<string>> {
+export async function filesIn(repository: Repository, tree: ObjectId, paths: readonly string[]): Promise<Set<string>> {
   const args = ["ls-tree", "-r", "-z", "--name-only", END_OF_OPTIONS, objectId(repository, tree)];
   const { stdout } = await ownGit(repository, args);
   const wanted = new Set(paths.map((path) => fromProject(repository.prefix, path)));

@@ -2,6 +2,7 @@
 // branch, stash, reflog and files are not touched.
 
 import { join } from "node:path";
+import type { CommitId, TreeId } from "../../ids.ts";
 import { fromProject, toProject } from "../names.ts";
 import { commitTree, headCommit } from "../objects/commit.ts";
 import type { Repository } from "../repository.ts";
@@ -19,8 +20,8 @@ export interface SnapshotOptions {
 
 /** Paths are relative to the project; those that begin with "../" are elsewhere in its repository. */
 export interface Snapshot {
-  tree: string;
-  commit: string;
+  tree: TreeId;
+  commit: CommitId;
   /** Ignored files, and directories with a "/" at the end, to be copied into a worktree. */
   ignored: string[];
   /** Directories of dependencies, to be linked. */

@@ -5,8 +5,9 @@ import { lstatSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from "
 import { join, relative } from "node:path";
 import { newTemporaryName } from "../../disk/durable.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { TreeId } from "../../ids.ts";
 import { isBelow, rawInput, rawNames, toRaw } from "../names.ts";
-import { answeredId } from "../objects/object-id.ts";
+import { answeredTree } from "../objects/object-id.ts";
 import { ownGit, theirGit } from "../own-git.ts";
 import { readFile } from "../read-file.ts";
 import type { Repository } from "../repository.ts";
@@ -35,7 +36,7 @@ export interface Files {
 }
 
 export interface FilesTree {
-  tree: string;
+  tree: TreeId;
   /** Raw; a directory ends with "/". What is ignored, as far up as it is. */
   ignored: string[];
   /** Raw. Repositories inside the directory that are no part of it; they are left out. */
@@ -126,7 +127,7 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   const warnings = told === undefined ? status.warnings : [...status.warnings, told];
   const known = new Set(unkept.length === 0 ? [] : entries.map(({ name }) => name));
   const toldUnkept = unkept.map((file) => ({ ...file, isNew: !known.has(file.name) }));
-  return { tree: answeredId(repository, stdout), ignored, nested, unkept: toldUnkept, warnings };
+  return { tree: answeredTree(repository, stdout), ignored, nested, unkept: toldUnkept, warnings };
 }
 
 /** Raw names of all directories with a file in the index. */

@@ -6,6 +6,7 @@ import { Directory } from "../../disk/contained.ts";
 import { newTemporaryName, readRegular, replaceDurably, writeAll } from "../../disk/durable.ts";
 import { ownIdentity, type ProcessIdentity } from "../../disk/identity.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { CommitId } from "../../ids.ts";
 import type { Repository } from "../repository.ts";
 
 export interface Marker {
@@ -14,7 +15,7 @@ export interface Marker {
   /** What it was made for: a name is used again, and whoever comes back to it must not take it for the old one. */
   purpose: string;
   /** The commit its files were made from. */
-  commit: string;
+  commit: CommitId;
   /** What was brought along and is no part of it; relative to the project. */
   apart: string[];
 }

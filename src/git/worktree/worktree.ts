@@ -7,6 +7,7 @@ import { withDirectory } from "../../disk/contained.ts";
 import { newTemporaryName } from "../../disk/durable.ts";
 import { judge } from "../../disk/identity.ts";
 import { MaestroError } from "../../errors.ts";
+import type { CommitId } from "../../ids.ts";
 import { fromProject, fromRaw, toProject } from "../names.ts";
 import { commitTree } from "../objects/commit.ts";
 import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
@@ -28,7 +29,7 @@ export interface Worktree {
   /** Stands for the project. */
   root: string;
   /** What its files were made from. */
-  commit: string;
+  commit: CommitId;
   /** Copied or linked from the project and no part of its tree; relative to the project. */
   apart: string[];
   /** What should have been brought along and could not be. */
@@ -47,7 +48,8 @@ export async function addWorktree(
 ): Promise<Worktree> {
   checkName(name);
   const { ignored, links } = from;
-  const commit = objectId(repository, from.commit);
+  const { commit } = from;
+  objectId(repository, commit);
   const apart = [...ignored.map((path) => path.replace(/\/$/, "")), ...links];
   const marker = newMarker({ purpose, commit, apart });
   if (!placeMarker(repository, name, marker)) {
@@ -73,8 +75,7 @@ export async function addWorktree(
 
 /** Where the project will be in a worktree of that name. */
 export function worktreeRoot(repository: Repository, name: string): string {
-  checkName(name);
-  return describe(repository, name, { purpose: "", commit: "", apart: [] }).root;
+  return join(pathOf(repository, name), repository.prefix.replace(/\/$/, ""));
 }
 
 /** A worktree that was made for this by us or by a process that is gone, now ours; undefined when there is none. */
@@ -124,7 +125,7 @@ export async function treeOf(repository: Repository, worktree: Worktree, options
 }
 
 /** Brings the files of a worktree to another commit; ignored files and what was brought along stay. */
-export async function resetWorktree(repository: Repository, worktree: Worktree, commit: string): Promise<Worktree> {
+export async function resetWorktree(repository: Repository, worktree: Worktree, commit: CommitId): Promise<Worktree> {
   const index = ownIndex(repository, worktree.name);
   objectId(repository, commit);
   await gather(repository, worktree, { exclude: [], isOver: true }, async (_, current) => {
@@ -162,7 +163,7 @@ function gather<T>(
 }
 
 /** Writes the files and an index that knows them, byte for byte as they are in the repository. */
-async function checkOut(repository: Repository, { name, path }: Worktree, commit: string): Promise<void> {
+async function checkOut(repository: Repository, { name, path }: Worktree, commit: CommitId): Promise<void> {
   const index = ownIndex(repository, name);
   await ownGit(repository, ["read-tree", "--reset", "-u", END_OF_OPTIONS, objectId(repository, commit)], {
     workTree: path,
@@ -191,7 +192,7 @@ function copyIndexFile(from: string, to: string): void {
 function describe(repository: Repository, name: string, about: Omit<Marker, "v" | "owner">): Worktree {
   const { purpose, commit, apart } = about;
   const path = pathOf(repository, name);
-  return { name, purpose, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+  return { name, purpose, path, root: worktreeRoot(repository, name), commit, apart, warnings: [] };
 }
 
 /** Where its files are. */

@@ -3,6 +3,7 @@
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { readHandoff } from "../../handoff/handoff.ts";
+import { type SessionId, workLabel } from "../../ids.ts";
 import type { PlanPhase } from "../../plan/plan.ts";
 import { contextChain, hasContext, inDependencyOrder } from "../../prompt/context-chain.ts";
 import { insideProject } from "../../session/decide/evidence.ts";
@@ -105,7 +106,13 @@ function followed(
 /** The plan as a session in which nothing has happened. */
 function imagined(path: string, phases: PlanPhase[], now: Date): Session {
   const plan = { title: "", path, hash: "", design_document: null, phases };
-  const created = { type: "session.created", session_id: "none", task: null, execution_mode: null, plan } as const;
+  const created = {
+    type: "session.created",
+    session_id: "none" as SessionId,
+    task: null,
+    execution_mode: null,
+    plan,
+  } as const;
   return fold([{ ...created, seq: 1, ts: now.toISOString() }]) as Session;
 }
 
@@ -128,7 +135,7 @@ function completeFromFiles(context: Context, phase: SessionPhase | undefined, se
 
 /** The output of the newest `<agent>.p<phase>-<n>` that ended well, in whatever batch it is. */
 function newestResult({ location }: Context, { id: phase, agents, started }: SessionPhase): string | undefined {
-  const prefix = `${agents[0]}.p${phase}-`;
+  const prefix = `${workLabel(agents[0] ?? "", phase)}-`;
   const since = started === null ? 0 : Date.parse(started);
   for (const batch of listBatches(location).slice(0, MAX_SEARCHED)) {
     const attempts = (readBatch(location, batch)?.results ?? [])

@@ -3,6 +3,7 @@
 import { normalizeAgentName } from "../../agents/names.ts";
 import { MaestroError } from "../../errors.ts";
 import { readHandoff } from "../../handoff/handoff.ts";
+import { workLabel } from "../../ids.ts";
 import { hasDependents, type Session } from "../../session/session.ts";
 import { readArchived } from "../../store/archived.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
@@ -132,7 +133,9 @@ function pick(agents: readonly AttemptState[], wanted: string, batch: string): A
   const name = spelling(wanted);
   const exact = agents.find((state) => spelling(state.name) === name);
   if (exact !== undefined) return exact;
-  const found = agents.filter(({ agent, phase_id }) => name === agent || name === `${agent}.p${phase_id}`);
+  const found = agents.filter(
+    ({ agent, phase_id }) => name === agent || (phase_id !== undefined && name === workLabel(agent, phase_id)),
+  );
   const phases = new Set(found.map((state) => state.phase_id ?? state.name));
   if (phases.size === 1) return found.reduce((a, b) => ((a.attempt ?? 0) < (b.attempt ?? 0) ? b : a));
   const names = (found.length === 0 ? agents : found).slice(0, MAX_NAMED).map((state) => state.name);

@@ -147,7 +147,7 @@ function consequences(session: Session | undefined, id: string): object {
   if (session === undefined || phase === undefined || !isClosed(phase)) return {};
   const isDone = (other: string) => isClosed(findPhase(session, other) ?? { status: "missing" });
   const unblocked = session.phases.filter(
-    (other) => other.status === "pending" && other.blocked_by.includes(id) && other.blocked_by.every(isDone),
+    (other) => other.status === "pending" && other.blocked_by.includes(phase.id) && other.blocked_by.every(isDone),
   );
   const verified = isVerified(phase);
   const doubt = "No report of success, or no validation that passed, is recorded: the completion is marked unverified.";

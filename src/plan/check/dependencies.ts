@@ -1,8 +1,9 @@
 // What `blocked_by` refers to: phases that exist, each once, and not in a circle.
 import { nearest } from "../../agents/nearest.ts";
+import { isPhaseId } from "../../ids.ts";
 import type { Graph } from "../graph.ts";
 import { addError, addWarning, quoted } from "../issue.ts";
-import { type Findings, idForm, type PlanPhase } from "../plan.ts";
+import type { Findings, PlanPhase } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 import { cyclesOf } from "./cycles.ts";
 
@@ -17,7 +18,7 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
   let comparisons = 0;
   const near = (id: string) => {
     comparisons += ids.length;
-    return comparisons > MAX_COMPARISONS || !idForm.test(id) ? undefined : nearest(id, ids);
+    return comparisons > MAX_COMPARISONS || !isPhaseId(id) ? undefined : nearest(id, ids);
   };
   for (const { phase } of drafts) {
     const unique = new Set(phase.blocked_by);

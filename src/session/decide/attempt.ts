@@ -1,5 +1,6 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
+import { type AttemptId, attemptId, type TreeId } from "../../ids.ts";
 import { writer } from "../conflict.ts";
 import { MAX_LISTED_CONFLICTS } from "../event-parts.ts";
 import type {
@@ -28,9 +29,9 @@ export interface Rules {
 
 export type AttemptStart = Omit<EventOf<"attempt.started">, "type" | "phase" | "attempt" | "agent" | "name">;
 
-export function nextAttempt(phase: SessionPhase): { attempt: number; name: string } {
+export function nextAttempt(phase: SessionPhase): { attempt: number; name: AttemptId } {
   const attempt = (phase.attempts.at(-1)?.attempt ?? 0) + 1;
-  return { attempt, name: `${phase.agents[0]}.p${phase.id}-${attempt}` };
+  return { attempt, name: attemptId(phase.agents[0] ?? "unknown", phase.id, attempt) };
 }
 
 /** A pending phase is moved on the way; one that is in progress gets another attempt. */
@@ -38,7 +39,7 @@ export function decideStart(session: Session, id: string, start: AttemptStart, r
   const phase = requirePhase(session, id);
   const moved = phase.status === "in_progress" ? [] : begin(session, phase, rules);
   const agent = phase.agents[0] ?? "unknown";
-  return [...moved, { type: "attempt.started", phase: id, agent, ...nextAttempt(phase), ...start }];
+  return [...moved, { type: "attempt.started", phase: phase.id, agent, ...nextAttempt(phase), ...start }];
 }
 
 function begin(session: Session, phase: SessionPhase, { maxRetries, now, hashes }: Rules): SessionEvent[] {
@@ -82,9 +83,9 @@ export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: 
   const phase = requirePhase(session, id);
   const { attempt } = end.finished;
   const events: SessionEvent[] = [
-    ...(end.changes === null ? [] : [{ type: "attempt.changed" as const, phase: id, attempt, ...end.changes }]),
-    ...end.warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
-    { type: "attempt.finished", phase: id, ...end.finished },
+    ...(end.changes === null ? [] : [{ type: "attempt.changed" as const, phase: phase.id, attempt, ...end.changes }]),
+    ...end.warnings.map((warned) => ({ type: "phase.warned" as const, phase: phase.id, ...warned })),
+    { type: "attempt.finished", phase: phase.id, ...end.finished },
   ];
   if (phase.status !== "in_progress") return events;
   if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules, end.finished.outcome));
@@ -127,8 +128,8 @@ export function filesOf({ files }: { files: readonly Pick<FileChange, "kind" | "
 /** The work of an attempt is in the project, and its proof on record. A phase that a person has closed meanwhile keeps its status. */
 export interface Integrated {
   attempt: number;
-  from: string;
-  to: string;
+  from: TreeId;
+  to: TreeId;
   files: FileLists;
   warnings: readonly Warned[];
 }
@@ -137,8 +138,8 @@ export function decideIntegrated(session: Session, id: string, done: Integrated,
   const phase = requirePhase(session, id);
   const { attempt, from, to, files, warnings } = done;
   return [
-    ...warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
-    { type: "phase.integrated", phase: id, attempt, from, to },
+    ...warnings.map((warned) => ({ type: "phase.warned" as const, phase: phase.id, ...warned })),
+    { type: "phase.integrated", phase: phase.id, attempt, from, to },
     ...filesAdded(phase, files, rules.hashes),
     ...(phase.status === "in_progress" ? [completed(phase)] : []),
   ];
@@ -164,7 +165,12 @@ export function decideDelegationEnd(session: Session, id: string, end: Delegatio
   if (phase.status !== "in_progress") return [];
   const events = end.work === null ? [] : workEvents(phase, end.work, rules);
   if (end.missing.length > 0) {
-    events.push({ type: "handoff.malformed", phase: id, agent: phase.agents[0] ?? "unknown", missing: end.missing });
+    events.push({
+      type: "handoff.malformed",
+      phase: phase.id,
+      agent: phase.agents[0] ?? "unknown",
+      missing: end.missing,
+    });
   }
   if (end.shortfall !== undefined) {
     const { errorType, message } = end.shortfall;
@@ -188,7 +194,7 @@ export interface Validated {
 export function decideValidated(session: Session, id: string, validated: Validated, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   const { result, detail, evidence, failure } = validated;
-  const events: SessionEvent[] = [{ type: "phase.validated", phase: id, result, detail, evidence }];
+  const events: SessionEvent[] = [{ type: "phase.validated", phase: phase.id, result, detail, evidence }];
   if (phase.status !== "in_progress") return events;
   return [...events, ...(failure === undefined ? [completed(phase)] : fail(phase, failure, rules))];
 }
