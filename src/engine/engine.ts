@@ -21,7 +21,7 @@ import { type Due, Outbox } from "./outbox.ts";
 import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
 import { clearLeftovers } from "./recovery/leftovers.ts";
-import type { Workshop } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
 
 /** How often the engine looks what others have recorded. */
@@ -66,7 +66,7 @@ interface Turn {
 }
 
 export class Engine {
-  readonly #workshop: Workshop;
+  readonly #workshop: RunContext;
   readonly #limits: EngineLimits;
   readonly #live = new Map<PhaseId, Live>();
   readonly #tasks = new Set<Promise<void>>();
@@ -87,7 +87,7 @@ export class Engine {
   #wake: () => void = () => undefined;
   #liftLimit: () => void = () => undefined;
 
-  constructor(workshop: Workshop, limits: EngineLimits) {
+  constructor(workshop: RunContext, limits: EngineLimits) {
     this.#workshop = workshop;
     this.#limits = limits;
     this.#quota = new QuotaWatch(limits, workshop.now);

@@ -9,7 +9,7 @@ import type { Isolation } from "../../engine/isolation.ts";
 import { isAncestor } from "../../engine/process/ancestors.ts";
 import { Lifeline } from "../../engine/process/lifeline.ts";
 import { Supervisor } from "../../engine/process/supervisor.ts";
-import type { Workshop } from "../../engine/run-context.ts";
+import type { RunContext } from "../../engine/run-context.ts";
 import { MaestroError } from "../../errors.ts";
 import { programRoot } from "../../program-root.ts";
 import { agentEnvironment as exportedEnvironment } from "../../runtimes/environment.ts";
@@ -54,7 +54,7 @@ export interface Conducting {
   /** Called when the engine has the session for itself. */
   begun?: () => void;
   /** A rehearsal plays validation commands. */
-  validator?: Workshop["validator"];
+  validator?: RunContext["validator"];
 }
 
 /** Drives the active session to its end, or to where somebody has to decide. */
@@ -108,7 +108,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
 
 type Made = "run" | "batch" | "batchId" | "supervisor";
 
-function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
+function workshopOf(io: Io, conducting: Conducting): Omit<RunContext, Made> {
   const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = conducting;
   const hasSetup = isolation.options.setup !== "";
   const roster = rosterOf(io);
@@ -141,7 +141,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
 }
 
 /** How a validation command is run. */
-export const inShell: Workshop["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
+export const inShell: RunContext["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
 
 /** Looks after the processes of a run; the warden starts with it. */
 export function supervise(io: Io, run: string, graceMs: number): Supervisor {
@@ -149,7 +149,7 @@ export function supervise(io: Io, run: string, graceMs: number): Supervisor {
   return new Supervisor(new Lifeline(wardenProgram, run, graceMs, warn), graceMs);
 }
 
-function readProtocols(): Workshop["protocols"] {
+function readProtocols(): RunContext["protocols"] {
   const read = (name: string) => readFileSync(join(programRoot, "protocols", name), "utf8");
   return { base: read("agent-base-protocol.md"), safety: read("filesystem-safety-protocol.md") };
 }

@@ -18,7 +18,7 @@ import { stripControls } from "../../text.ts";
 import type { Ground } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 
 /** How much of stderr is looked at when an attempt is judged. */
@@ -53,13 +53,13 @@ export interface Watcher {
   quota: (phase: PhaseId, retryAfterMs: number | null) => void;
 }
 
-export function rulesOf(workshop: Workshop): Rules {
+export function rulesOf(workshop: RunContext): Rules {
   const { limits, now, projectRoot } = workshop;
   return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
 }
 
 /** Records the intention. Nothing exists of the attempt until that is durable. */
-export function prepareAttempt(workshop: Workshop, id: PhaseId, update: Update): PreparedAttempt {
+export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update): PreparedAttempt {
   const { runtime, limits } = workshop;
   return update((current) => {
     const session = requireSession(current);
@@ -97,7 +97,7 @@ export function prepareAttempt(workshop: Workshop, id: PhaseId, update: Update):
 
 /** What the process is started with, where it has been placed. Refused with an error that is the attempt's failure, no more. */
 export function attemptEnvironment(
-  workshop: Workshop,
+  workshop: RunContext,
   { phase, attempt, name, agent }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
@@ -111,13 +111,13 @@ export function attemptEnvironment(
   });
 }
 
-function markerOf({ run }: Workshop, name: string): string {
+function markerOf({ run }: RunContext, name: string): string {
   return `${run}.${name}`;
 }
 
 /** Writes the prompt and starts the process where it has been placed. */
 export function startAttempt(
-  workshop: Workshop,
+  workshop: RunContext,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
   env: Record<string, string>,
@@ -144,7 +144,7 @@ export function startAttempt(
   return { phase, attempt, name, exit, stop };
 }
 
-function agentOf({ agents }: Workshop, phase: SessionPhase) {
+function agentOf({ agents }: RunContext, phase: SessionPhase) {
   const agent = agents.get(phase.agents[0] ?? "");
   if (agent !== undefined) return agent;
   throw new MaestroError("environment", `Agent '${phase.agents[0]}' of phase ${phase.id} is not in agents/`, {
@@ -153,12 +153,12 @@ function agentOf({ agents }: Workshop, phase: SessionPhase) {
 }
 
 /** The policy file of an attempt: it holds where no hook does. */
-function policyOf({ batch }: Workshop, tier: Tier): string {
+function policyOf({ batch }: RunContext, tier: Tier): string {
   return batch.writePolicy(tier, attemptPolicy(tier));
 }
 
 /** Looks at a running attempt: its last words, signs of quota trouble, output without end. */
-function watch(workshop: Workshop, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
+function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
   const { batch, runtime } = workshop;
   let seen = 0;
   return () => {
@@ -182,7 +182,7 @@ export interface Judged {
 }
 
 /** What an attempt came to, from the files it left. */
-export function judgeFiles(workshop: Workshop, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
+export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
   const { batch, runtime, store, redact } = workshop;
   // One that was cut before is exactly as long.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;

@@ -18,7 +18,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { someOf } from "../../views/work.ts";
 import { declaredFiles, type Ground, type Moment } from "../isolation.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { listedLinks } from "./listed-links.ts";
 import { type Listing, listingChanges } from "./listing.ts";
 
@@ -50,7 +50,7 @@ const MAX_REFUSED_BYTES = 10 * MEGABYTE;
  * asked only when it matters.
  */
 export async function examine(
-  workshop: Workshop,
+  workshop: RunContext,
   examined: Examined,
   ground: Ground,
   comesIn: () => boolean = () => false,
@@ -138,7 +138,11 @@ function tooLarge(unkept: Unkept): string {
   return `Not kept: ${names} (${(bytes / MEGABYTE).toFixed(1)} MB), because ${limit}`;
 }
 
-async function inProject(workshop: Workshop, examined: Examined, before: NonNullable<Ground["before"]>): Promise<Work> {
+async function inProject(
+  workshop: RunContext,
+  examined: Examined,
+  before: NonNullable<Ground["before"]>,
+): Promise<Work> {
   const { isolation, store } = workshop;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
@@ -195,7 +199,7 @@ function unreadable(path: string): Work["warnings"][number] {
 }
 
 async function differences(
-  { isolation }: Workshop,
+  { isolation }: RunContext,
   before: NonNullable<Ground["before"]>,
   now: Moment,
 ): Promise<FileChange[]> {

@@ -25,7 +25,7 @@ import { type Attempt, hasDependents, type Session } from "../../session/session
 import type { Update } from "../../store/session-store.ts";
 import type { Integration, Proof } from "../integrate/integrate.ts";
 import type { Exit } from "../process/supervisor.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
 import type { Work } from "./examine.ts";
 import { judgeWork, scopeRules } from "./judge-work.ts";
@@ -35,7 +35,7 @@ import { judgeAttempt, nextStep } from "./verdict.ts";
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
 /** How an attempt ended, from its files; to be recorded. */
-export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit: Exit): Finished {
+export function finishAttempt(workshop: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
   // Who was stopped has none: it has not failed, should nobody come to record this.
   if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
@@ -46,7 +46,7 @@ export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit:
 }
 
 /** An attempt whose engine died, from its files as they are now. */
-export function adoptResult(workshop: Workshop, phase: PhaseId, attempt: Attempt): Finished {
+export function adoptResult(workshop: RunContext, phase: PhaseId, attempt: Attempt): Finished {
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
@@ -81,7 +81,7 @@ export interface Finished {
   adopted?: true;
 }
 
-export function recordEnd(workshop: Workshop, finished: Finished, update: Update): Consequence {
+export function recordEnd(workshop: RunContext, finished: Finished, update: Update): Consequence {
   try {
     return recordWhole(workshop, finished, update);
   } catch (error) {
@@ -100,7 +100,7 @@ export function recordEnd(workshop: Workshop, finished: Finished, update: Update
   }
 }
 
-function recordWhole(workshop: Workshop, finished: Finished, update: Update): Consequence {
+function recordWhole(workshop: RunContext, finished: Finished, update: Update): Consequence {
   const { phase, work } = finished;
   const { outcome, handoff } = finished.judged;
   return update((current) => {
@@ -150,7 +150,7 @@ interface Judgement {
 }
 
 function verdictOf(
-  workshop: Workshop,
+  workshop: RunContext,
   session: Session,
   { phase: id, judged, work, blind, root }: Finished,
   reported: ReportedWork | null,
@@ -203,7 +203,7 @@ function conflictShortfall(conflicts: FileConflict[]): Shortfall {
   return { kind: "failure", reason: code, errorType: code, message: conflictMessage(conflicts), code, conflicts };
 }
 
-function failureOf(workshop: Workshop, session: Session, phase: PhaseId, verdict: Verdict): AttemptEnd["failure"] {
+function failureOf(workshop: RunContext, session: Session, phase: PhaseId, verdict: Verdict): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
   const step = nextStep(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;
@@ -213,7 +213,7 @@ function failureOf(workshop: Workshop, session: Session, phase: PhaseId, verdict
   return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
 }
 
-function said({ redact }: Workshop, verdict: Shortfall) {
+function said({ redact }: RunContext, verdict: Shortfall) {
   return { reason: verdict.reason, error_type: verdict.errorType, message: redact(verdict.message) };
 }
 
@@ -238,7 +238,7 @@ function unstarted(exit: Exit): Judged {
   return { outcome, handoff: null };
 }
 
-export function recordValidation(workshop: Workshop, phase: PhaseId, result: ValidationResult, update: Update): void {
+export function recordValidation(workshop: RunContext, phase: PhaseId, result: ValidationResult, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
@@ -253,7 +253,7 @@ export function recordValidation(workshop: Workshop, phase: PhaseId, result: Val
 }
 
 /** What came of bringing an attempt's work into the project. */
-export function recordIntegration(workshop: Workshop, phase: PhaseId, result: Integration, update: Update): void {
+export function recordIntegration(workshop: RunContext, phase: PhaseId, result: Integration, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);

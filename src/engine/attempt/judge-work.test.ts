@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../../test/support/session.ts";
 import type { Tier } from "../../agents/tiers.ts";
 import type { SessionPhase } from "../../session/session.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { isTakenOver, judgeWork, type ScopeRules, scopeRules } from "./judge-work.ts";
 
 type Where = "worktree" | "project" | "shared";
@@ -95,7 +95,7 @@ describe("the rules for a phase", () => {
     ({
       isolation: { options: { ownership } },
       agents: new Map(tier === undefined ? [] : [["somebody", { tier }]]),
-    }) as unknown as Workshop;
+    }) as unknown as RunContext;
 
   test.each<[Tier | undefined, boolean]>([
     ["read-only", false],

@@ -18,7 +18,7 @@ import type { FailureCode } from "../../session/events.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";
 import type { Changes, SessionPhase } from "../../session/session.ts";
 import { stripControls } from "../../text.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import type { Work } from "./examine.ts";
 
 const MAX_NAMED = 20;
@@ -31,7 +31,7 @@ export interface ScopeRules {
   declares: boolean;
 }
 
-export function scopeRules({ isolation, agents }: Workshop, phase: SessionPhase): ScopeRules {
+export function scopeRules({ isolation, agents }: RunContext, phase: SessionPhase): ScopeRules {
   const tier = agents.get(phase.agents[0] ?? "")?.tier;
   return { ownership: isolation.options.ownership, writes: writes(tier), declares: declaresFiles(phase) };
 }

@@ -10,7 +10,7 @@ import { stripControls } from "../../text.ts";
 import type { Command } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
 import { RUN_MARKER } from "../process/tree.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 
 const MAX_TAIL_CHARS = 4000;
 /** Of a command that passed: enough to see that it did something. */
@@ -36,9 +36,9 @@ export interface Subject {
 
 /** What a validation needs of the workshop. */
 export type Bench = Pick<
-  Workshop,
+  RunContext,
   "run" | "store" | "batch" | "supervisor" | "environment" | "validator" | "redact"
-> & { limits: Pick<Workshop["limits"], "validationTimeoutMs"> };
+> & { limits: Pick<RunContext["limits"], "validationTimeoutMs"> };
 
 /** `stopping`: of the work that it is a part of; absent: it is stopped by itself. */
 export function startValidation(

@@ -27,7 +27,7 @@ import { type Control, inWorktree, runSetup, sandboxed, whenReadable } from "../
 import { startValidation, type ValidationResult } from "../attempt/validation.ts";
 import type { Command } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { bringIn } from "./bring-in.ts";
 
 /** How often a proof is made again because the project changed under it, before it has to do. */
@@ -60,7 +60,7 @@ export interface IntegrationRun {
 
 /** `write` records events; it resolves when they are durable. */
 export function startIntegration(
-  workshop: Workshop,
+  workshop: RunContext,
   id: PhaseId,
   write: (events: SessionEvent[]) => Promise<void>,
 ): IntegrationRun {
@@ -73,7 +73,7 @@ export function startIntegration(
 }
 
 /** An agent's work is kept whatever happens. Only with a change half in the project nobody can go on. */
-function brokenBy({ store }: Workshop, error: unknown): Integration {
+function brokenBy({ store }: RunContext, error: unknown): Integration {
   const isExpected = error instanceof MaestroError || errno(error) !== undefined;
   if (!isExpected || readIntent(store.location) !== undefined) throw error;
   return { kind: "broken", message: `The work could not be brought into the project: ${reasonOf(error)}` };
@@ -91,7 +91,7 @@ interface Candidate {
   outside: string[];
 }
 
-async function integrate(workshop: Workshop, id: PhaseId, control: Control): Promise<Integration> {
+async function integrate(workshop: RunContext, id: PhaseId, control: Control): Promise<Integration> {
   const { isolation } = workshop;
   const candidate = candidateOf(workshop, id);
   // The plan may have been revised since it was judged.
@@ -122,7 +122,7 @@ interface Moved {
 }
 
 /** Files that never hold what the snapshot says: one that git ignores is in the way, or something stands between git and the disk. */
-async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
+async function neverStill(workshop: RunContext, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
   const { isolation, store } = workshop;
   const known = await filesIn(isolation.repository, tree, paths);
   const inTheWay = paths.filter((path) => !known.has(path));
@@ -136,13 +136,13 @@ async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tre
 }
 
 /** The project as it is now; for somebody whose turn it is. */
-function projectNow(workshop: Workshop, control: Control): Promise<Snapshot> {
+function projectNow(workshop: RunContext, control: Control): Promise<Snapshot> {
   const { isolation, store } = workshop;
   const look = () => isolation.snapshot(requireSession(store.session));
   return whenReadable(workshop, look, control.stopping);
 }
 
-function candidateOf(workshop: Workshop, id: PhaseId): Candidate {
+function candidateOf(workshop: RunContext, id: PhaseId): Candidate {
   const phase = requirePhase(requireSession(workshop.store.session), id);
   const attempt = lastAttempt(phase);
   const { base = null, commit = null } = attempt?.changes ?? {};
@@ -163,7 +163,7 @@ function candidateOf(workshop: Workshop, id: PhaseId): Candidate {
 }
 
 async function round(
-  workshop: Workshop,
+  workshop: RunContext,
   candidate: Candidate,
   control: Control,
   { isAlone = false, isLast = false }: { isAlone?: boolean; isLast?: boolean },
@@ -192,7 +192,7 @@ const unproved: Warned = {
 };
 
 /** One at a time; who proves alone has the gate already. */
-function enter<T>({ isolation }: Workshop, isAlone: boolean, work: () => Promise<T>): Promise<T> {
+function enter<T>({ isolation }: RunContext, isAlone: boolean, work: () => Promise<T>): Promise<T> {
   const inside = () =>
     isolation.tree.take(async () => {
       await noGitAtWork(isolation.repository.gitDir);
@@ -210,7 +210,7 @@ async function noGitAtWork(gitDir: string): Promise<void> {
 }
 
 async function mergeAndBring(
-  workshop: Workshop,
+  workshop: RunContext,
   candidate: Candidate,
   control: Control,
   proof: Proof | null = null,
@@ -221,7 +221,7 @@ async function mergeAndBring(
 }
 
 async function isStillWanted(
-  { store }: Workshop,
+  { store }: RunContext,
   id: PhaseId,
   validation: Proof | null,
   control: Control,
@@ -236,7 +236,7 @@ async function isStillWanted(
 }
 
 async function bring(
-  workshop: Workshop,
+  workshop: RunContext,
   { phase, attempt, isTakenOver: mayComeIn }: Candidate,
   from: TreeId,
   to: TreeId,
@@ -260,7 +260,7 @@ async function bring(
 }
 
 async function merge(
-  { isolation, store }: Workshop,
+  { isolation, store }: RunContext,
   { phase, base, theirs }: Candidate,
   ours: CommitId,
 ): Promise<{ kind: "clean"; tree: TreeId } | { kind: "conflict"; conflicts: FileConflict[] }> {
@@ -294,7 +294,7 @@ interface Proving {
 
 /** The validation commands on the merged tree and nothing else: in a new worktree, without what the attempt left that git ignores. */
 async function prove(
-  workshop: Workshop,
+  workshop: RunContext,
   { phase, attempt }: Candidate,
   { parent, tree, ignored, links }: Proving,
   { stopping }: Control,

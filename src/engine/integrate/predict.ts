@@ -9,7 +9,7 @@ import type { CommitId, PhaseId, TreeId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { declaredFiles, type Ground } from "../isolation.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 
 const LEAST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
@@ -40,14 +40,14 @@ interface Progress {
 }
 
 export class Predictor {
-  readonly #workshop: Workshop;
+  readonly #workshop: RunContext;
   readonly #watched: Watched;
   readonly #told = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isStopped = true;
 
-  constructor(workshop: Workshop, watched: Watched) {
+  constructor(workshop: RunContext, watched: Watched) {
     this.#workshop = workshop;
     this.#watched = watched;
   }

@@ -5,11 +5,11 @@ import { adoptWorktree } from "../../git/worktree/worktree.ts";
 import { requireSession } from "../../session/decide/operation.ts";
 import { lastAttempt } from "../../session/session.ts";
 import { purposeOf } from "../attempt/place.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { settleProject } from "./settle-project.ts";
 
 /** Before anything of the project is looked at, and after everything of the earlier engine has ended. */
-export async function clearLeftovers({ isolation, store, warn, now }: Workshop): Promise<void> {
+export async function clearLeftovers({ isolation, store, warn, now }: RunContext): Promise<void> {
   const { repository } = isolation.options;
   if (repository === null) return;
   const settled = await settleProject({ repository, location: store.location }, store, now());
