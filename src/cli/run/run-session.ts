@@ -36,7 +36,7 @@ import { type Display, showRun } from "./show.ts";
 /** Beside this program, in dist/. */
 const wardenProgram = fileURLToPath(new URL("./warden.cjs", import.meta.url));
 
-export interface Conducting {
+export interface SessionRun {
   store: SessionStore;
   settings: ResolvedSettings;
   runtime: Runtime;
@@ -58,7 +58,7 @@ export interface Conducting {
 }
 
 /** Drives the active session to its end, or to where somebody has to decide. */
-export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd> {
+export async function runSession(io: Io, conducting: SessionRun): Promise<EngineEnd> {
   const { store, engine: limits, runtime } = conducting;
   const release = claimEngine(store.location, { drives: true });
   try {
@@ -108,7 +108,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
 
 type Made = "run" | "batch" | "batchId" | "supervisor";
 
-function workshopOf(io: Io, conducting: Conducting): Omit<RunContext, Made> {
+function workshopOf(io: Io, conducting: SessionRun): Omit<RunContext, Made> {
   const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = conducting;
   const hasSetup = isolation.options.setup !== "";
   const roster = rosterOf(io);

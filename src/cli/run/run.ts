@@ -26,7 +26,7 @@ import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
-import { conduct, extraArguments, findProgram, idleSession } from "./run-session.ts";
+import { extraArguments, findProgram, idleSession, runSession } from "./run-session.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -88,7 +88,7 @@ export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
   const { execution_mode } = requireSession(store.session);
   if (flags.json) printJsonLine(io, { type: "run.started", session_id: id, execution_mode, pid: process.pid });
   for (;;) {
-    const end = await conduct(io, {
+    const end = await runSession(io, {
       store,
       settings,
       runtime,
