@@ -14,7 +14,7 @@ import { reportOf } from "../work/report.ts";
 
 const exitCodes = { completed: 0, chosen: 0, aborted: 1, failed: 4, quota: 5 } as const;
 
-export interface Concluding {
+export interface EndedRun {
   store: SessionStore;
   settings: ResolvedSettings;
   end: EngineEnd;
@@ -24,7 +24,7 @@ export interface Concluding {
   keepOpen: boolean;
 }
 
-export async function conclude(io: Io, concluding: Concluding): Promise<number> {
+export async function endRun(io: Io, concluding: EndedRun): Promise<number> {
   const { store, settings, end, json } = concluding;
   const session = requireSession(store.session);
   const code = end.kind === "interrupted" ? signalCodes[end.signal] : exitCodes[end.kind];
@@ -63,7 +63,7 @@ function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: En
 }
 
 /** Archives the completed session when that is wanted; returns where it is. */
-async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
+async function putAway(io: Io, { store, settings, json, yes }: EndedRun): Promise<string | undefined> {
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
     const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {

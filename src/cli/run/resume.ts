@@ -20,7 +20,7 @@ import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach } from "./detach.ts";
-import { conclude } from "./end-run.ts";
+import { endRun } from "./end-run.ts";
 import { engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation } from "./isolation.ts";
@@ -78,7 +78,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (!(await decideFailed(io, settings, store, flags))) {
     store.close();
     if (!store.session?.aborted) return NEEDS_A_PERSON;
-    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+    return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
   }
   const program = findProgram(io, runtime.program);
   if (program === undefined) {

@@ -21,7 +21,7 @@ import { tidyRepository } from "../session/tidy.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
-import { conclude } from "./end-run.ts";
+import { endRun } from "./end-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
@@ -108,7 +108,7 @@ export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
         ? await askAboutFailed(io, settings, store, end.phases)
         : null;
     if (goesOn === null) {
-      return conclude(io, {
+      return endRun(io, {
         store,
         settings,
         end,
@@ -120,7 +120,7 @@ export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
     store.close();
     if (goesOn) continue;
     if (store.session?.aborted) {
-      return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+      return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
     }
     io.out(`Session ${id} waits for your decision. "maestro resume" asks again.\n`);
     return NEEDS_A_PERSON;
