@@ -15,7 +15,7 @@ import type { Surroundings } from "./surroundings.ts";
 /** Whatever is larger is read by somebody who is careful. */
 const MAX_BYTES = 64 * 1024;
 
-export function glimpse(event: string, input: HookInput, here: Surroundings): Reply | undefined {
+export function fastPath(event: string, input: HookInput, here: Surroundings): Reply | undefined {
   if (here.attempt !== null) return proceed;
   const place = placeOf(here);
   if (place === undefined) return undefined;

@@ -6,7 +6,7 @@ import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
 import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
-import { glimpse, isUnheard } from "./fast-path.ts";
+import { fastPath, isUnheard } from "./fast-path.ts";
 import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
 import type { Rest } from "./session-events.ts";
@@ -31,14 +31,14 @@ const rest: Rest = {
 };
 
 const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = {
-  SessionStart: (input, here) => glimpse("SessionStart", input, here) ?? sessionEvents().beginConversation(here, rest),
-  SessionEnd: (input, here) => glimpse("SessionEnd", input, here) ?? sessionEvents().endConversation(here, rest),
-  BeforeAgent: (input, here) => glimpse("BeforeAgent", input, here) ?? sessionEvents().beginTurn(input, here, rest),
+  SessionStart: (input, here) => fastPath("SessionStart", input, here) ?? sessionEvents().beginConversation(here, rest),
+  SessionEnd: (input, here) => fastPath("SessionEnd", input, here) ?? sessionEvents().endConversation(here, rest),
+  BeforeAgent: (input, here) => fastPath("BeforeAgent", input, here) ?? sessionEvents().beginTurn(input, here, rest),
   AfterAgent: (input, here) => (concernsReport(input, here) ? delegation().judgeAnswer(input, here) : proceed),
   BeforeTool: beforeTool,
   AfterTool: afterTool,
   BeforeToolSelection: selectTools,
-  PreCompress: (input, here) => glimpse("PreCompress", input, here) ?? sessionEvents().preserve(here, rest),
+  PreCompress: (input, here) => fastPath("PreCompress", input, here) ?? sessionEvents().preserve(here, rest),
 };
 
 function beforeTool(input: HookInput, here: Surroundings): Reply {
@@ -52,7 +52,7 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
       return isUnheard("other begins", here) ? allow : sessionEvents().beginOther(input, here);
     case "complete_task":
       // Where a glimpse sees all there is, no delegation is running.
-      if (glimpse("AfterTool", input, here) !== undefined) return allow;
+      if (fastPath("AfterTool", input, here) !== undefined) return allow;
       return sessionEvents().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
     default:
       return allow;

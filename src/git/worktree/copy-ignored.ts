@@ -10,7 +10,7 @@ import { turns } from "../yield-turn.ts";
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Paths are relative to both roots; a directory is copied with all it holds. Returns what could not be brought, and why. */
-export async function takeAlong(
+export async function copyIgnored(
   from: string,
   to: string,
   files: { copied: readonly string[]; linked: readonly string[] },

@@ -16,7 +16,7 @@ import type { Repository } from "../repository.ts";
 import type { Bound } from "../snapshot/bounded.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { type FilesTree, treeOfFiles } from "../snapshot/tree-of-files.ts";
-import { takeAlong } from "./copy-ignored.ts";
+import { copyIgnored } from "./copy-ignored.ts";
 import { checkName, inPlace, type Marker, newMarker, placeMarker, readMarker, updateMarker } from "./marker.ts";
 import { aboutWorktrees } from "./registration.ts";
 import { removeWorktree } from "./removal.ts";
@@ -62,7 +62,7 @@ export async function addWorktree(
     await checkOut(repository, worktree, commit);
     shareIndex(repository, worktree);
     const fromTop = (path: string) => fromRaw(fromProject(repository.prefix, path));
-    worktree.warnings = await takeAlong(repository.toplevel, worktree.path, {
+    worktree.warnings = await copyIgnored(repository.toplevel, worktree.path, {
       copied: ignored.map(fromTop),
       linked: links.map(fromTop),
     });
