@@ -10,7 +10,7 @@ import { makeRedactor } from "../secrets/redact.ts";
 import { decideDelegationEnd } from "../session/decide/attempt.ts";
 import { isExecuting } from "../session/decide/delegation.ts";
 import { reportedWork } from "../session/decide/evidence.ts";
-import { judgeHandoff, missingParts, type Verdict } from "../session/decide/judge-handoff.ts";
+import { type AttemptVerdict, judgeHandoff, missingParts } from "../session/decide/judge-handoff.ts";
 import { requireSession } from "../session/decide/operation.ts";
 import { positionOf } from "../session/position.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
@@ -87,7 +87,7 @@ function record(
   here: Surroundings,
   phase: string,
   text: string,
-): { verdict: Verdict; after: Session } {
+): { verdict: AttemptVerdict; after: Session } {
   const store = storeOf(project, here);
   const redact = makeRedactor({ ...readEnvFile(join(here.projectRoot, ".env")), ...here.env });
   const verdict = store.update((current) => {
@@ -120,7 +120,7 @@ const ending =
   /^\s*Subagent '[^'\n]{0,200}' (?:failed\. Error:.{0,20000}|finished\.\s*Termination Reason:[ \t]*(?!GOAL)\w+)/s;
 
 /** Who was cut off owes no report: how it ended is what went wrong, and the CLI's own words tell more than ours. */
-function asEnded(verdict: Verdict, { check }: Handoff, text: string): Verdict {
+function asEnded(verdict: AttemptVerdict, { check }: Handoff, text: string): AttemptVerdict {
   const said = ending.exec(text)?.[0].trim();
   if (verdict.kind === "success" || check.error_type === null || said === undefined) return verdict;
   const errorType = verdict.reason === "handoff_incomplete" ? check.error_type : verdict.errorType;
@@ -128,7 +128,7 @@ function asEnded(verdict: Verdict, { check }: Handoff, text: string): Verdict {
 }
 
 /** What the TechLead reads behind the result. */
-function outcome(session: Session, id: string, verdict: Verdict, here: Surroundings): string {
+function outcome(session: Session, id: string, verdict: AttemptVerdict, here: Surroundings): string {
   const phase = findPhase(session, id);
   const next = nextLines(session, positionOf(session)).join(" ");
   if (verdict.kind !== "success") {

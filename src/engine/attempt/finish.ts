@@ -18,7 +18,7 @@ import {
 } from "../../session/decide/attempt.ts";
 import { claimDifferences, claimWarning } from "../../session/decide/claims.ts";
 import { type ReportedWork, reportedWork } from "../../session/decide/evidence.ts";
-import type { Shortfall, Verdict } from "../../session/decide/judge-handoff.ts";
+import type { AttemptVerdict, Shortfall } from "../../session/decide/judge-handoff.ts";
 import { type FileLists, requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { FileConflict, SessionEvent } from "../../session/events.ts";
 import { type Attempt, hasDependents, type Session } from "../../session/session.ts";
@@ -145,7 +145,7 @@ function filesToRecord(reported: ReportedWork, work: Work | null): FileLists {
 const nothing: FileLists = { created: [], modified: [], deleted: [] };
 
 interface Judgement {
-  verdict: Verdict;
+  verdict: AttemptVerdict;
   warnings: Warned[];
 }
 
@@ -203,7 +203,12 @@ function conflictShortfall(conflicts: FileConflict[]): Shortfall {
   return { kind: "failure", reason: code, errorType: code, message: conflictMessage(conflicts), code, conflicts };
 }
 
-function failureOf(workshop: RunContext, session: Session, phase: PhaseId, verdict: Verdict): AttemptEnd["failure"] {
+function failureOf(
+  workshop: RunContext,
+  session: Session,
+  phase: PhaseId,
+  verdict: AttemptVerdict,
+): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
   const step = nextStep(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;

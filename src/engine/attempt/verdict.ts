@@ -3,7 +3,7 @@
 
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { Outcome } from "../../runtimes/runtime.ts";
-import { judgeHandoff, type Shortfall, type Verdict } from "../../session/decide/judge-handoff.ts";
+import { type AttemptVerdict, judgeHandoff, type Shortfall } from "../../session/decide/judge-handoff.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { judgeMove } from "../../session/transitions.ts";
 
@@ -12,7 +12,7 @@ export function judgeAttempt(
   outcome: Outcome,
   handoff: Handoff | null,
   { hasDependents }: { hasDependents: boolean },
-): Verdict {
+): AttemptVerdict {
   return outcome.kind === "success" ? judgeHandoff(handoff, hasDependents) : shortOf(outcome.kind, outcome);
 }
 

@@ -16,10 +16,10 @@ export interface Shortfall {
   conflicts?: FileConflict[];
 }
 
-export type Verdict = { kind: "success" } | Shortfall;
+export type AttemptVerdict = { kind: "success" } | Shortfall;
 
 /** `handoff`: null when there was nothing to read. */
-export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): Verdict {
+export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): AttemptVerdict {
   if (handoff === null) return incomplete(allParts(hasDependents));
   const { check, summary } = handoff;
   const missing = missingParts(check, hasDependents);

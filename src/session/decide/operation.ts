@@ -11,7 +11,7 @@ import type {
   SessionEvent,
 } from "../events.ts";
 import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "../session.ts";
-import { judgeMove, judgeStatus, type Verdict } from "../transitions.ts";
+import { judgeMove, judgeStatus, type MoveVerdict } from "../transitions.ts";
 
 export function requireSession(session: Session | undefined): Session {
   if (session === undefined) throw noSession();
@@ -132,6 +132,6 @@ export function decideCompletion(session: Session, summary: string | undefined):
   return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
 }
 
-function enforce(verdict: Verdict): void {
+function enforce(verdict: MoveVerdict): void {
   if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
 }
