@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ground, quickest, ruleOf } from "../../test/support/guard.ts";
 import { judgeCommand, judgeToolCall } from "./judge.ts";
-import type { Ground } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 
-const write = (path: string, place: Ground = ground, tool = "write_file") => {
+const write = (path: string, place: Machine = ground, tool = "write_file") => {
   const verdict = judgeToolCall(tool, { file_path: path, content: "x" }, place);
   return verdict.verdict === "allow" ? "allow" : verdict.rule;
 };
@@ -144,7 +144,7 @@ describe("a denial", () => {
 });
 
 describe("without a home or a directory for temporary files", () => {
-  const bare: Ground = { ...ground, home: undefined, tmpdir: undefined };
+  const bare: Machine = { ...ground, home: undefined, tmpdir: undefined };
 
   test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf /tmp"])("%j is refused", (command) => {
     expect(judgeCommand(command, bare)).toMatchObject({ rule: "destructive-rm" });

@@ -1,6 +1,6 @@
 // The guard: a tool call in, a verdict out. Pure: it looks at nothing but its arguments.
 
-import type { Ground } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import { locate } from "./paths.ts";
 import { judgeFile } from "./rules/file.ts";
 import { Walk } from "./shell/walk.ts";
@@ -10,11 +10,11 @@ const MAX_BYTES = 256 * 1024;
 /** Shorter commands cannot hold enough of anything. */
 const MAX_UNCOUNTED = 400;
 
-export function judgeCommand(command: string, ground: Ground): Verdict {
+export function judgeCommand(command: string, ground: Machine): Verdict {
   return tooMuch(command) ?? walked(command, ground) ?? { verdict: "allow" };
 }
 
-function walked(command: string, ground: Ground): Denial | undefined {
+function walked(command: string, ground: Machine): Denial | undefined {
   try {
     return new Walk(ground).judge(command);
   } catch (error) {
@@ -24,7 +24,7 @@ function walked(command: string, ground: Ground): Denial | undefined {
 }
 
 /** `run_shell_command`, `write_file` and `replace` are judged; other tools are nobody's business here. */
-export function judgeToolCall(toolName: string, input: Readonly<Record<string, unknown>>, ground: Ground): Verdict {
+export function judgeToolCall(toolName: string, input: Readonly<Record<string, unknown>>, ground: Machine): Verdict {
   if (toolName === "run_shell_command") {
     const directory = input.dir_path ?? input.directory;
     const cwd = typeof directory === "string" ? locate(directory, ground.cwd ?? ground.projectRoot) : ground.cwd;

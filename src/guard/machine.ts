@@ -1,6 +1,6 @@
 // What the judge knows of the machine. Plain data: the judge itself looks at nothing.
 
-export interface Ground {
+export interface Machine {
   /** Absolute. */
   projectRoot: string;
   /** Absolute: where the command starts; the project root when it is not given. */

@@ -1,6 +1,6 @@
 // Where a project may be. Small, and lists are texts: a hook asks it in its first milliseconds.
 
-import type { Ground } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import { normal, segmentsOf } from "./paths.ts";
 
 /** Of these everything is the system's, of those the first level below. */
@@ -16,12 +16,12 @@ export function isSystemTop(name: string): boolean {
 }
 
 /** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
-export function isProject(directory: string, ground: Ground): boolean {
+export function isProject(directory: string, ground: Machine): boolean {
   const [first = "", second] = segmentsOf(directory);
   if (first === "" || isOfSystemTree(first)) return false;
   return !(second === undefined && isSystemTop(first)) && !isHome(directory, ground);
 }
 
-export function isHome(path: string, ground: Ground): boolean {
+export function isHome(path: string, ground: Machine): boolean {
   return path === normal(ground.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
 }

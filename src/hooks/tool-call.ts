@@ -3,7 +3,7 @@
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
 import { realPath } from "../disk/real-path.ts";
-import type { Ground } from "../guard/machine.ts";
+import type { Machine } from "../guard/machine.ts";
 import { quickVerdict } from "../guard/quick/quick.ts";
 import { judgeFile } from "../guard/rules/file.ts";
 import type { Verdict } from "../guard/verdict.ts";
@@ -24,7 +24,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
   }
   const call = recordOf(input.tool_input);
   let stateDir: string | undefined;
-  const ground: Ground = {
+  const ground: Machine = {
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
@@ -43,7 +43,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
 
 type Guard = typeof import("./guard.ts");
 
-function judgeShell(call: HookInput, ground: Ground, guard: () => Guard): Verdict {
+function judgeShell(call: HookInput, ground: Machine, guard: () => Guard): Verdict {
   const isElsewhere = call.dir_path !== undefined || call.directory !== undefined;
   const quick = isElsewhere ? undefined : quickVerdict(textOf(call.command), ground);
   return quick ?? guard().judgeToolCall("run_shell_command", call, ground);

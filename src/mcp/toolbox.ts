@@ -19,7 +19,7 @@ const VIEW_DELAY_MS = 250;
 /** How long the last view is waited for. Nobody is left to see it, and the next process draws it. */
 const CLOSE_WAIT_MS = 200;
 
-export interface Machine {
+export interface ServerMachine {
   cwd: () => string;
   env: Readonly<Record<string, string | undefined>>;
   now: () => Date;
@@ -34,7 +34,7 @@ interface Result {
 }
 
 export class Toolbox {
-  readonly #machine: Machine;
+  readonly #machine: ServerMachine;
   readonly #attempt: Context["attempt"];
   #store: SessionStore | undefined;
   #maxRetries = 0;
@@ -43,7 +43,7 @@ export class Toolbox {
   /** What the store has to tell the user; goes out with the next answer. */
   #warnings: string[] = [];
 
-  constructor(machine: Machine) {
+  constructor(machine: ServerMachine) {
     this.#machine = machine;
     this.#attempt = attemptOf(machine.env);
   }
@@ -105,7 +105,7 @@ export class Toolbox {
     return { cwd, env, settings, location, store, now, redact, attempt: this.#attempt };
   }
 
-  #storeAt(location: StateLocation, env: Machine["env"]): SessionStore {
+  #storeAt(location: StateLocation, env: ServerMachine["env"]): SessionStore {
     if (this.#store !== undefined && isSame(this.#store.location, location)) return this.#store;
     this.close();
     this.#store = projectStore(location, {
@@ -127,7 +127,7 @@ export class Toolbox {
   }
 }
 
-function attemptOf(env: Machine["env"]): Context["attempt"] {
+function attemptOf(env: ServerMachine["env"]): Context["attempt"] {
   const [agent, phase, session, number] = [
     env.MAESTRO_AGENT,
     env.MAESTRO_PHASE,

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { judgeCommand } from "../../src/guard/judge.ts";
-import type { Ground } from "../../src/guard/machine.ts";
+import type { Machine } from "../../src/guard/machine.ts";
 import { quoted } from "../../src/guard/shell/call.ts";
 
-export const ground: Ground = {
+export const ground: Machine = {
   projectRoot: "/home/dev/project",
   home: "/home/dev",
   tmpdir: "/tmp",

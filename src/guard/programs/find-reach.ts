@@ -1,6 +1,6 @@
 // Which files of the live session a search reaches: `find . -name '*.jsonl'` finds the journal, wherever it is called.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { isInside, locate, normal, segmentsOf } from "../paths.ts";
 import { canBe, withGlobs } from "../shell/shape.ts";
 
@@ -19,7 +19,7 @@ export function reachedOfSession(
   roots: readonly string[],
   args: readonly string[],
   cwd: string,
-  ground: Ground,
+  ground: Machine,
 ): string[] {
   const state = normal(ground.stateDir);
   const root = roots.find((one) => isInside(state, locate(one, cwd)) || isInside(locate(one, cwd), state));

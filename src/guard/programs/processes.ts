@@ -1,7 +1,7 @@
 // Which processes a name or a pattern reaches, and whether the agent's own CLI, the engine or the user's programs are among them.
 // Process ids that a command prints (`pgrep node`) carry a mark, so that `kill` knows which processes they are, however they reach it.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, normal } from "../paths.ts";
 import { knownPart } from "../shell/shape.ts";
 
@@ -54,7 +54,7 @@ const names = (
 ).split(" ");
 
 /** The name of a protected process that would be reached; undefined when the pattern is specific enough. */
-export function reaches({ by, patterns }: Processes, ground: Ground): string | undefined {
+export function reaches({ by, patterns }: Processes, ground: Machine): string | undefined {
   if (by === "parent") return "the process that runs this shell";
   const [pattern = ""] = patterns;
   if (by === "exact") return names.find((name) => isNamed(pattern, name));
@@ -74,7 +74,7 @@ function isNamed(given: string, name: string): boolean {
 }
 
 /** Command lines of the agent's own processes and of the session, as `ps` shows them. */
-function linesOf({ extensionRoot, projectRoot, home }: Ground): string[] {
+function linesOf({ extensionRoot, projectRoot, home }: Machine): string[] {
   const extension = normal(extensionRoot ?? "/usr/lib/node_modules/maestro");
   const lines = [
     "/usr/bin/node /usr/local/bin/gemini",

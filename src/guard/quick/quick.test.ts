@@ -5,11 +5,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { root } from "../../../test/support/project.ts";
 import { judgeCommand } from "../judge.ts";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { filtering, printing } from "./programs.ts";
 import { quickVerdict } from "./quick.ts";
 
-const ground: Ground = {
+const ground: Machine = {
   projectRoot: "/work/project",
   home: "/home/dev",
   tmpdir: "/tmp",

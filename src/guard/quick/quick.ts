@@ -2,7 +2,7 @@
 // redirections. Where it has one it is that of the whole judge (a test holds the two together); of anything else it says nothing. A hook
 // is started for every tool call, and reading the whole judge costs it half of the start of Node.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, isInside, locate, normal } from "../paths.ts";
 import { isProject } from "../project.ts";
 import { refuseDestination } from "../rules/sensitive.ts";
@@ -16,7 +16,7 @@ const MAX_LENGTH = 2000;
 /** Longer ones may hold so many operators that they are refused for that. */
 const MAX_HEREDOC = 4900;
 
-export function quickVerdict(command: string, ground: Ground): Verdict | undefined {
+export function quickVerdict(command: string, ground: Machine): Verdict | undefined {
   if (command.startsWith("cat ") && command.includes("<<")) return heredocVerdict(command, ground);
   if (command.length > MAX_LENGTH) return undefined;
   const commands = splitPlain(command) ?? [];
@@ -30,7 +30,7 @@ export function quickVerdict(command: string, ground: Ground): Verdict | undefin
   return verdict;
 }
 
-function judge({ words, files, isTurned }: PlainCommand, ground: Ground, moves: boolean): Verdict | undefined {
+function judge({ words, files, isTurned }: PlainCommand, ground: Machine, moves: boolean): Verdict | undefined {
   // Led twice, what was opened first is emptied.
   const errors = files.filter(({ isError }) => isError).length;
   if ((isTurned && files.length > 0) || errors > 1 || files.length - errors > 1) return undefined;
@@ -63,7 +63,7 @@ function withoutLimit(words: readonly string[]): readonly string[] {
 }
 
 /** `cat > file <<'EOF'`, the way that files are written by habit; alone, and without anything that a shell would look at in it. */
-function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
+function heredocVerdict(command: string, ground: Machine): Verdict | undefined {
   const opening = /^cat(?: *>{1,2} *(\w[\w./-]*))? *<< *(['"]?)([A-Z]+)\2(?: *>{1,2} *(\w[\w./-]*))? *\n/.exec(command);
   if (opening === null || command.length > MAX_HEREDOC) return undefined;
   const [start, before, quote, mark, after] = opening;
@@ -78,7 +78,7 @@ function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
 }
 
 /** A path below the project, by names that hide nothing, and none of the places that stay. */
-function isNamed(path: string, ground: Ground): boolean {
+function isNamed(path: string, ground: Machine): boolean {
   if (!/^\w[\w.@+-]*(?:\/\w[\w.@+-]*)*\/?$/.test(path)) return false;
   const place = locate(path, ground.cwd ?? ground.projectRoot);
   // Where nobody has a project, and behind links, others have a say.
@@ -88,6 +88,6 @@ function isNamed(path: string, ground: Ground): boolean {
   return isOrdinary(place, ground) && !isInside(state, place) && !isInside(place, state);
 }
 
-function isOrdinary(place: string, ground: Ground): boolean {
+function isOrdinary(place: string, ground: Machine): boolean {
   return !place.startsWith("/dev/") && !place.startsWith("/proc/") && refuseDestination(place, ground) === undefined;
 }

@@ -1,6 +1,6 @@
 // kill-process: signals to processes that the agent did not start. Ids, jobs, children and specific patterns are allowed.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { isInside, locate, normal } from "../paths.ts";
 import { Options } from "../programs/options.ts";
 import { filteredProcesses } from "../programs/process-lists.ts";
@@ -114,7 +114,7 @@ function byFile({ args, cwd, ground }: Call): Processes[] {
   return paths.some((path) => isCommon(locate(path, cwd), ground)) ? [everyProcess] : [];
 }
 
-function isCommon(place: string, ground: Ground): boolean {
+function isCommon(place: string, ground: Machine): boolean {
   return /[\uE002\uE003]/.test(place) || isInside(normal(ground.projectRoot), place) || isHome(place, ground);
 }
 

@@ -1,12 +1,12 @@
 // Directories that must not be removed with everything in them: the system, homes, the project itself and what lies around it.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, isInside, normal, parentOf, segmentsOf } from "../paths.ts";
 import { isHome, isOfSystemTree, isProject, isSystemTop } from "../project.ts";
 import { canBe, isKnown, knownPart, STAR } from "../shell/shape.ts";
 
 /** What the directory is, when it has to stay; undefined when it may go. `path` is absolute; patterns may be in it. */
-export function placeThatStays(path: string, ground: Ground): string | undefined {
+export function placeThatStays(path: string, ground: Machine): string | undefined {
   const name = baseName(path);
   if (isBroad(name)) return placeThatStays(parentOf(path), ground);
   const project = normal(ground.projectRoot);
@@ -21,7 +21,7 @@ export function placeThatStays(path: string, ground: Ground): string | undefined
 }
 
 /** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */
-export function isVital(path: string, ground: Ground): boolean {
+export function isVital(path: string, ground: Machine): boolean {
   const project = normal(ground.projectRoot);
   return segmentsOf(path).length < 2 || isInside(project, path) || isHome(path, ground) || path === `${project}/.git`;
 }
@@ -33,7 +33,7 @@ function isBroad(name: string): boolean {
 
 const vitalForGit = new Set(["objects", "refs", "hooks", "logs", "info", "config", "HEAD", "packed-refs", "index"]);
 
-function partOfProject(inside: string, ground: Ground, path: string): string | undefined {
+function partOfProject(inside: string, ground: Machine, path: string): string | undefined {
   const [first = "", second] = segmentsOf(inside);
   const isGit =
     first.toLowerCase() === ".git" || (!first.startsWith(STAR) && knownPart(first) !== "" && canBe(first, ".git"));
@@ -43,20 +43,20 @@ function partOfProject(inside: string, ground: Ground, path: string): string | u
   return first === ".gemini" && second === undefined ? "the project's Gemini settings" : undefined;
 }
 
-function roots(ground: Ground): string[] {
+function roots(ground: Machine): string[] {
   return [...new Set(["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(ground.tmpdir || "/tmp")])];
 }
 
-function temporary(path: string, ground: Ground): string | undefined {
+function temporary(path: string, ground: Machine): string | undefined {
   return roots(ground).includes(path) ? "the directory of everybody's temporary files" : undefined;
 }
 
-function isTemporary(path: string, ground: Ground): boolean {
+function isTemporary(path: string, ground: Machine): boolean {
   return roots(ground).some((root) => isInside(path, root));
 }
 
 /** Among temporary files, and nothing of the project's: what lies there the agent has made itself. */
-export function isScratch(path: string, ground: Ground): boolean {
+export function isScratch(path: string, ground: Machine): boolean {
   const project = normal(ground.projectRoot);
   const real = isKnown(path) ? (ground.realpath?.(path) ?? ground.through?.(path) ?? path) : path;
   const isAround = [path, real].some((place) => isInside(project, place) || isInside(place, project));
@@ -64,11 +64,11 @@ export function isScratch(path: string, ground: Ground): boolean {
 }
 
 /** Homes of tests and of CI lie among the temporary files, and are homes all the same. */
-function isOfOwnHome(path: string, { home }: Ground): boolean {
+function isOfOwnHome(path: string, { home }: Machine): boolean {
   return home !== undefined && (isInside(path, normal(home)) || isInside(normal(home), path));
 }
 
-function elsewhere(path: string, ground: Ground, project: string): string | undefined {
+function elsewhere(path: string, ground: Machine, project: string): string | undefined {
   const home = normal(ground.home || "/root");
   if (isInside(home, path)) return "the home directory";
   if (isInside(normal(ground.stateDir), path)) return "the session's state";

@@ -1,6 +1,6 @@
 // destructive-rm: recursive removal of what must stay, however it is spelled.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, locate, normal, parentOf } from "../paths.ts";
 import { Options } from "../programs/options.ts";
 import type { Call } from "../shell/call.ts";
@@ -39,7 +39,7 @@ export function judgeRemoval(call: Call): Denial | undefined {
 export const EVERYTHING = `${STAR}${STAR}`;
 
 /** A refusal when the tree at this place has to stay. `field` is a word as the shell would pass it. */
-export function refuseTree(field: string, cwd: string, ground: Ground): Denial | undefined {
+export function refuseTree(field: string, cwd: string, ground: Machine): Denial | undefined {
   if (field === "") return undefined;
   if (field.includes(MANY) && field.replaceAll(MANY, "") === "") {
     return refusal("a list of paths that cannot be known beforehand", "it");
@@ -57,7 +57,7 @@ export function refuseTree(field: string, cwd: string, ground: Ground): Denial |
   return empty === "" || isTemporary ? undefined : refusePlace(empty, cwd, ground);
 }
 
-function refusePlace(field: string, cwd: string, ground: Ground): Denial | undefined {
+function refusePlace(field: string, cwd: string, ground: Machine): Denial | undefined {
   const path = locate(field, cwd);
   if (path.startsWith("/") && !cwdIsUnknown(field, cwd)) {
     for (const one of [path, ...throughLinks(path, ground)]) {
@@ -76,7 +76,7 @@ function refusePlace(field: string, cwd: string, ground: Ground): Denial | undef
 }
 
 /** `$(npm config get cache)/_npx`: programs print something, as a rule; but all of it, or a place of the system, is too much. */
-function refusePrinted(field: string, cwd: string, ground: Ground): Denial | undefined {
+function refusePrinted(field: string, cwd: string, ground: Machine): Denial | undefined {
   const rest = field.slice(PRINTED.length);
   const isNamed = /[\p{L}\p{N}]/u.test(rest) && !isSystem(normal(rest));
   return isNamed ? undefined : refuseTree(`${UNKNOWN}${rest}`, cwd, ground);
@@ -86,7 +86,7 @@ function cwdIsUnknown(field: string, cwd: string): boolean {
   return !field.startsWith("/") && cwd.includes(UNKNOWN);
 }
 
-function refuseFile(field: string, cwd: string, ground: Ground): Denial | undefined {
+function refuseFile(field: string, cwd: string, ground: Machine): Denial | undefined {
   const path = locate(field, cwd);
   if (!path.startsWith("/")) return undefined;
   const [real = path] = throughLinks(path, ground);
@@ -96,7 +96,7 @@ function refuseFile(field: string, cwd: string, ground: Ground): Denial | undefi
 }
 
 /** Where it lies when there are links on the way; a link itself may go. */
-function throughLinks(path: string, { realpath, through }: Ground): string[] {
+function throughLinks(path: string, { realpath, through }: Machine): string[] {
   const parent = parentOf(path);
   if (!isKnown(parent)) return [];
   const real = realpath?.(parent) ?? through?.(parent) ?? parent;
@@ -104,7 +104,7 @@ function throughLinks(path: string, { realpath, through }: Ground): string[] {
 }
 
 /** To move the tree away is to lose it where it was. */
-function refuseMove(field: string, cwd: string, ground: Ground): Denial | undefined {
+function refuseMove(field: string, cwd: string, ground: Machine): Denial | undefined {
   const path = locate(field, cwd);
   if (field === "" || descriptorOf(path) !== undefined) return undefined;
   const [real = path] = throughLinks(path, ground);

@@ -1,7 +1,7 @@
 // Which files must not be written: secrets, and the files that keep the guard itself in place. By name and place only.
 
 import { geminisOwn, isSecretName } from "../../secrets/sensitive-files.ts";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, isInside, normal, segmentsOf } from "../paths.ts";
 import { canBe, isKnown, knownPart, shown } from "../shell/shape.ts";
 import { type Denial, deny } from "../verdict.ts";
@@ -9,7 +9,7 @@ import { type Denial, deny } from "../verdict.ts";
 type Sensitivity = "secret" | "guard" | "login";
 
 /** A refusal when something is to be written at this place; a located shape. */
-export function refuseDestination(path: string, ground: Ground): Denial | undefined {
+export function refuseDestination(path: string, ground: Machine): Denial | undefined {
   for (const place of new Set([path, ground.through?.(path) ?? path])) {
     const kind = sensitivityOf(place, ground);
     if (kind !== undefined) return refusal(place, kind);
@@ -21,7 +21,7 @@ export function refuseDestination(path: string, ground: Ground): Denial | undefi
 }
 
 /** A refusal when something of the guard's own is to be taken away. Removing one's own secrets is nobody's concern. */
-export function refuseRemoval(path: string, ground: Ground): Denial | undefined {
+export function refuseRemoval(path: string, ground: Machine): Denial | undefined {
   // The repository of a fresh clone is its owner's to remove; the project's own is a matter of `places.ts`.
   if (/\/\.(?:git|gemini)$/i.test(path)) return undefined;
   const name = path.toLowerCase();
@@ -29,7 +29,7 @@ export function refuseRemoval(path: string, ground: Ground): Denial | undefined 
   return isGuards(name, ground) ? refusal(path, "guard") : undefined;
 }
 
-export function sensitivityOf(path: string, ground: Ground): Sensitivity | undefined {
+export function sensitivityOf(path: string, ground: Machine): Sensitivity | undefined {
   if (isSecret(baseName(path).toLowerCase())) return "secret";
   if (isLogin(path.toLowerCase(), ground)) return "login";
   return isGuards(path.toLowerCase(), ground) ? "guard" : undefined;
@@ -57,7 +57,7 @@ function isSecret(name: string): boolean {
 }
 
 /** Settings of git and of Gemini CLI, the state of the session, the extension. */
-function isGuards(path: string, ground: Ground): boolean {
+function isGuards(path: string, ground: Machine): boolean {
   const segments = segmentsOf(path);
   return (
     segments.some((name, i) => name === ".git" && isGitsOwn(segments.slice(i + 1))) ||
@@ -86,7 +86,7 @@ function isGeminisOwn([first]: readonly string[]): boolean {
 }
 
 /** Plans and prompts are written by agents; the journal, the session and results are not. */
-function isState(path: string, { stateDir }: Ground): boolean {
+function isState(path: string, { stateDir }: Machine): boolean {
   const root = normal(stateDir).toLowerCase();
   if (!isInside(path, root)) return false;
   const [first, , third] = segmentsOf(path.slice(root.length));
@@ -101,7 +101,7 @@ function isOwnPolicy(path: string): boolean {
   return path.startsWith("policies/") && ownPolicies.test(path);
 }
 
-function isExtension(path: string, ground: Ground): boolean {
+function isExtension(path: string, ground: Machine): boolean {
   const project = normal(ground.projectRoot).toLowerCase();
   const inProject = isInside(path, project) ? path.slice(project.length + 1) : undefined;
   if (inProject === "hooks/hooks.json" || isOwnPolicy(inProject ?? "")) return true;
@@ -117,7 +117,7 @@ const loginFile =
   /^(?:\.ssh\/(?:authorized_keys2?|config|rc|environment|id_[\w-]+)|\.netrc|\.aws\/credentials|\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.bash_aliases|\.profile|\.zshrc|\.zshenv|\.zprofile|\.zlogin|\.gitconfig|\.config\/git\/config|\.config\/fish\/config\.fish)$/;
 
 /** What a login reads, and the keys it is made with. Among keys, a name that nobody knows may be one of them. */
-function isLogin(path: string, { home }: Ground): boolean {
+function isLogin(path: string, { home }: Machine): boolean {
   const homes = home === undefined ? [] : [normal(home).toLowerCase()];
   const [top, name, ...rest] = segmentsOf(path);
   if (top === "root") homes.push("/root");

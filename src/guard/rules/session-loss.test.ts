@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ground, rewrite } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { quickVerdict } from "../quick/quick.ts";
 
-const live: Ground = { ...ground, hasSession: () => true };
-const judged = (command: string, place: Ground) => judgeCommand(command, place).verdict;
+const live: Machine = { ...ground, hasSession: () => true };
+const judged = (command: string, place: Machine) => judgeCommand(command, place).verdict;
 
 /** STATE is the state directory, from the project on. */
 const losses = [

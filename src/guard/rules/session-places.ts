@@ -1,12 +1,12 @@
 // What of the state directory has to stay where it is while a session is live, by whatever name or pattern it is reached.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { normal, segmentsOf } from "../paths.ts";
 import { canBe, isPattern, shown } from "../shell/shape.ts";
 import { type Denial, deny } from "../verdict.ts";
 
 /** A refusal when this would be removed, moved or replaced. `path` is absolute; patterns may be in it. */
-export function refuseLoss(path: string, ground: Ground): Denial | undefined {
+export function refuseLoss(path: string, ground: Machine): Denial | undefined {
   if (!path.startsWith("/") || !holdsSession(path, ground) || ground.hasSession?.() !== true) return undefined;
   return deny(
     "sensitive-file",
@@ -15,7 +15,7 @@ export function refuseLoss(path: string, ground: Ground): Denial | undefined {
 }
 
 /** The state directory, what lies above it, and the parts of it that Maestro keeps; patterns inside it may be any of them. */
-function holdsSession(path: string, { stateDir }: Ground): boolean {
+function holdsSession(path: string, { stateDir }: Machine): boolean {
   const given = segmentsOf(normal(path).toLowerCase());
   const state = segmentsOf(normal(stateDir).toLowerCase());
   const common = Math.min(given.length, state.length);

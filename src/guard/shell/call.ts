@@ -1,6 +1,6 @@
 // One simple command as the rules see it: words resolved as far as they can be known, and where its input and output lead.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { PRINTED } from "./shape.ts";
 
 /** Where text comes from: nobody, a file, the command line itself, or a program that computed it. */
@@ -31,7 +31,7 @@ export interface Call {
   cwd: string;
   stdin: Feed;
   stdout: Sink;
-  ground: Ground;
+  ground: Machine;
   /** The git branch that the same command line has chosen before. */
   branch: string | undefined;
   /** GIT_DIR or GIT_WORK_TREE is set: git works elsewhere than in `cwd`. */

@@ -10,7 +10,7 @@ import {
   type Statement,
   type SyntaxNode,
 } from "unbash";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName } from "../paths.ts";
 import { refuseDestination } from "../rules/sensitive.ts";
 import { type Denial, deny, denyContent, type Rule } from "../verdict.ts";
@@ -44,7 +44,7 @@ export abstract class Grammar implements Substitutions {
   #rounds = 1;
   readonly #feeds: Feed[] = [];
 
-  constructor(ground: Ground) {
+  constructor(ground: Machine) {
     const links = new Links();
     this.shell = new Shell(links.over(ground), { pick: 0, widest: 1, work: 0, links });
   }

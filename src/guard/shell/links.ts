@@ -1,6 +1,6 @@
 // Links that a command line makes and then goes through.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { normal, parentOf } from "../paths.ts";
 import { isKnown } from "./shape.ts";
 
@@ -26,7 +26,7 @@ export class Links {
   }
 
   /** The ground with these links on it, also with those that are added later. */
-  over(ground: Ground): Ground {
+  over(ground: Machine): Machine {
     const { realpath } = ground;
     return {
       ...ground,

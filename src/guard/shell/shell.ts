@@ -2,7 +2,7 @@
 // A fork sees what its parent knew and changes nothing in it.
 
 import type { Function as FunctionNode } from "unbash";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { locate, normal } from "../paths.ts";
 import { idsOf } from "../programs/processes.ts";
 import { type Feed, nothing, type Sink } from "./call.ts";
@@ -34,7 +34,7 @@ export interface Shared {
 const CWD = " cwd";
 
 export class Shell {
-  readonly ground: Ground;
+  readonly ground: Machine;
   readonly shared: Shared;
   readonly #parent: Shell | undefined;
   readonly #variables = new Map<string, Variable>();
@@ -45,7 +45,7 @@ export class Shell {
   stdin: Feed;
   sinks: ReadonlyMap<number, Sink>;
 
-  constructor(ground: Ground, shared: Shared, parent?: Shell) {
+  constructor(ground: Machine, shared: Shared, parent?: Shell) {
     this.ground = ground;
     this.shared = shared;
     this.#parent = parent;

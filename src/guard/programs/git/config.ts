@@ -1,6 +1,6 @@
 // git config: ordinary settings pass; those that run code, switch hooks off or hide a forced push do not.
 
-import type { Ground } from "../../machine.ts";
+import type { Machine } from "../../machine.ts";
 import { locate } from "../../paths.ts";
 import { sensitivityOf } from "../../rules/sensitive.ts";
 import { shown } from "../../shell/shape.ts";
@@ -13,7 +13,7 @@ const reading = ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-
 /** `judgeWords` judges a git command: an alias stands for one. */
 export function judgeConfig(
   git: { args: readonly string[]; cwd: string },
-  ground: Ground,
+  ground: Machine,
   judgeWords: (words: string[]) => Denial | undefined,
 ): Denial | undefined {
   const options = new Options(git.args, "f", ["--file", "--blob", "--type", "--default", "--comment", "--value"]);

@@ -1,6 +1,6 @@
 // git clean and git stash. Git is told to ignore the session's files; what takes ignored files along takes the session.
 
-import type { Ground } from "../../machine.ts";
+import type { Machine } from "../../machine.ts";
 import { isInside, locate, normal, segmentsOf } from "../../paths.ts";
 import { isKnown } from "../../shell/shape.ts";
 import { type Denial, deny } from "../../verdict.ts";
@@ -12,7 +12,7 @@ interface Given {
 }
 
 /** `-x` and `-X` take what is ignored, from here downwards. */
-export function judgeClean({ args, cwd }: Given, ground: Ground): Denial | undefined {
+export function judgeClean({ args, cwd }: Given, ground: Machine): Denial | undefined {
   const options = new Options(args, "e", ["--exclude"]);
   // For -X the patterns of -e are more to take.
   const isOnly = options.has("X");
@@ -22,7 +22,7 @@ export function judgeClean({ args, cwd }: Given, ground: Ground): Denial | undef
 }
 
 /** `--all` takes what is ignored, wherever it is called. */
-export function judgeStash({ args, cwd }: Given, ground: Ground): Denial | undefined {
+export function judgeStash({ args, cwd }: Given, ground: Machine): Denial | undefined {
   const end = args.indexOf("--");
   const options = new Options(end < 0 ? args : args.slice(0, end), "m", ["--message"]);
   const [verb = "push", ...rest] = options.operands;
@@ -45,25 +45,25 @@ function swept(paths: readonly string[], cwd: string, root: string): string[] {
   });
 }
 
-function refuse(command: string, instead: string, places: readonly string[], ground: Ground): Denial | undefined {
+function refuse(command: string, instead: string, places: readonly string[], ground: Machine): Denial | undefined {
   const state = stateOf(ground);
   const isSwept = places.some((place) => isInside(state, place) || isInside(place, state));
   if (!isSwept || ground.hasSession?.() !== true) return undefined;
   return deny("sensitive-file", `"${command}" would take the session's state along. ${instead}.`);
 }
 
-function stateOf({ stateDir }: Ground): string {
+function stateOf({ stateDir }: Machine): string {
   return normal(`${stateDir}/state`);
 }
 
 /** A pattern that names the state, or a directory of the project that it lies in. */
-function spares(pattern: string, ground: Ground): boolean {
+function spares(pattern: string, ground: Machine): boolean {
   const name = pattern.replace(/^\/|[/*]+$/g, "");
   return name !== "" && (inProject(ground).includes(name) || isInside(inProject(ground).join("/"), normal(name)));
 }
 
 /** The state's directories from the project on; all of them when it lies elsewhere. */
-function inProject(ground: Ground): string[] {
+function inProject(ground: Machine): string[] {
   const [state, project] = [stateOf(ground), normal(ground.projectRoot)];
   return segmentsOf(isInside(state, project) ? state.slice(project.length) : state);
 }
