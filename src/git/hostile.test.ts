@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
-import { carryOut, finish } from "./apply/apply.ts";
+import { executePlan, finish } from "./apply/apply.ts";
 import { planApply } from "./apply/apply-plan.ts";
 import { changesBetween } from "./objects/changes.ts";
 import { mergeTrees } from "./objects/merge.ts";
@@ -128,7 +128,7 @@ async function useAll(): Promise<Repository> {
   await keep(repository, { session: "t", phase: "1", attempt: 1, commit: right.commit });
   expect(await list(repository)).toHaveLength(2);
   await resetWorktree(repository, other, left.commit);
-  await carryOut(repository, await planApply(repository, first.tree, merged.tree));
+  await executePlan(repository, await planApply(repository, first.tree, merged.tree));
   await finish(repository, first.tree, merged.tree);
   expect(project.read("a")).toBe("other\n1\n2\n3\n4\n5\nagent\n");
   writeFileSync(join(worktree.path, "a"), "conflict\n");

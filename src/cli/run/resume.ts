@@ -27,13 +27,13 @@ import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { tellProject } from "./project-notes.ts";
 import {
-  carryOut,
   chosenPhases,
   missingRuntime,
   noteMissing,
   openLiveStore,
   type RunFlags,
   runtimeNamed,
+  startRun,
 } from "./run.ts";
 import { extraArguments, findProgram, idleSession } from "./run-session.ts";
 
@@ -95,7 +95,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (session.execution_mode !== null || presetMode(settings, flags) !== null)
     tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
-  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
 
 function openSession(store: SessionStore): Session {

@@ -68,7 +68,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   create(io, store, approved, mode, flags.task, await keptSessions(isolation));
-  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
 
 export interface CarryOut {
@@ -81,7 +81,7 @@ export interface CarryOut {
 }
 
 /** From a session whose mode is chosen to the last word about it. At a terminal, what has failed is asked about, and then on. */
-export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
+export async function startRun(io: Io, carrying: CarryOut): Promise<number> {
   const { store, settings, runtime, program, isolation, flags } = carrying;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;

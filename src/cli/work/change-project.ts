@@ -24,7 +24,14 @@ import { amountText } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
+import {
+  type AttemptWithChanges,
+  type Kept,
+  requireKept,
+  requireRepository,
+  unkeptLine,
+  type WorkFlags,
+} from "./kept-work.ts";
 import { excluded } from "./repository.ts";
 import { sessionFor } from "./results.ts";
 
@@ -34,7 +41,7 @@ export interface Deed {
   what: "apply" | "revert";
   done: "applied" | "reverted";
   /** The attempt that is meant; undefined when there is nothing to do. */
-  choose(phase: SessionPhase, number: string | undefined): Worked | undefined;
+  choose(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined;
   merge(kept: Kept): Omit<MergeRequest, "ours">;
   /** What to say when the project is as it would be afterwards. */
   already: string;
@@ -51,7 +58,7 @@ export interface Deed {
 export interface Work {
   session: Session;
   phase: SessionPhase;
-  attempt: Worked;
+  attempt: AttemptWithChanges;
 }
 
 /** What happened to the project's files, and what they hold now. */
@@ -125,7 +132,11 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
 }
 
 /** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
-async function ownWork(repository: Repository, { placed, changes }: Worked, { base, commit }: Kept): Promise<Kept> {
+async function ownWork(
+  repository: Repository,
+  { placed, changes }: AttemptWithChanges,
+  { base, commit }: Kept,
+): Promise<Kept> {
   if (placed?.worktree !== null || changes.outside.length === 0) return { base, commit };
   return { base, commit: await treeWithout(repository, { tree: commit, base, paths: changes.outside }) };
 }
@@ -150,7 +161,7 @@ function unchanged(
   io: Io,
   { session_id: session }: Session,
   phase: string,
-  attempt: Worked | undefined,
+  attempt: AttemptWithChanges | undefined,
   flags: WorkFlags,
   deed: Deed,
 ): number {

@@ -18,10 +18,10 @@ export interface WorkFlags {
 }
 
 /** An attempt whose files are known. */
-export type Worked = Attempt & { changes: Changes };
+export type AttemptWithChanges = Attempt & { changes: Changes };
 
 /** The attempt of that number; without one the last that changed something, or else the last that was looked at. */
-export function workedAttempt(phase: SessionPhase, number: string | undefined): Worked | undefined {
+export function workedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined {
   const worked = phase.attempts.filter(isWorked);
   if (number === undefined) return worked.findLast(({ changes }) => changes.total > 0) ?? worked.at(-1);
   const { attempt } = numbered(phase, number);
@@ -29,7 +29,7 @@ export function workedAttempt(phase: SessionPhase, number: string | undefined): 
 }
 
 /** The last attempt whose work is in the project, or the one of that number, which has to be. */
-export function integratedAttempt(phase: SessionPhase, number: string | undefined): Worked {
+export function integratedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges {
   const meant = number === undefined ? phase.attempts : [numbered(phase, number)];
   const there = meant.filter(isWorked).filter(isInProject);
   const found = there.findLast(({ changes }) => changes.total > 0) ?? there.at(-1);
@@ -51,12 +51,12 @@ function numbered({ id, attempts }: SessionPhase, number: string): Attempt {
 }
 
 /** Brought in, or done there: then also what a failed attempt left. */
-export function isInProject({ integrated, reverted, placed, changes }: Worked): boolean {
+export function isInProject({ integrated, reverted, placed, changes }: AttemptWithChanges): boolean {
   if (reverted) return false;
   return integrated !== undefined || (placed?.worktree === null && changes.total > 0);
 }
 
-function isWorked(attempt: Attempt): attempt is Worked {
+function isWorked(attempt: Attempt): attempt is AttemptWithChanges {
   return attempt.changes !== undefined;
 }
 
@@ -86,7 +86,7 @@ export async function requireKept(
   repository: Repository,
   session: SessionId,
   phase: string,
-  { attempt, changes: { base, commit } }: Worked,
+  { attempt, changes: { base, commit } }: AttemptWithChanges,
 ): Promise<Kept> {
   const what = `attempt ${attempt} of phase ${phase}`;
   if (base === null || commit === null) {

@@ -3,7 +3,7 @@
 
 import { crashPoint } from "../../disk/fault.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
-import { carryOut, finish } from "../../git/apply/apply.ts";
+import { executePlan, finish } from "../../git/apply/apply.ts";
 import { type ApplyPlan, planApply } from "../../git/apply/apply-plan.ts";
 import { missingObjects } from "../../git/objects/objects.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -25,7 +25,7 @@ export interface GitProject {
 /** `changed`: somebody changed these files since the tree `from` was taken; the project is as it was, but for what they did. */
 export type BroughtIn = { kind: "applied" } | { kind: "changed"; paths: string[] };
 
-export interface Settled {
+export interface FinishedChange {
   intent: Intent;
   outcome: "applied" | "undone";
   /** Changed by somebody, and the reason why the rest was undone. */
@@ -36,7 +36,7 @@ export async function bringIn(project: GitProject, intent: Intent): Promise<Brou
   const plan = await planApply(project.repository, intent.from, intent.to);
   if (plan.steps.length === 0 || plan.refused.length > 0) {
     // Nothing will be touched: there is nothing to do, or it says why it must not be done.
-    await carryOut(project.repository, plan);
+    await executePlan(project.repository, plan);
     return { kind: "applied" };
   }
   writeIntent(project.location, intent);
@@ -47,10 +47,10 @@ export async function bringIn(project: GitProject, intent: Intent): Promise<Brou
 }
 
 /** Finishes what a killed process began, or takes it back when it is not wanted any more; undefined when there is nothing. */
-export async function settle(
+export async function finishChange(
   project: GitProject,
   isWanted: (intent: Intent) => boolean = () => true,
-): Promise<Settled | undefined> {
+): Promise<FinishedChange | undefined> {
   const { repository, location } = project;
   const intent = readIntent(location);
   if (intent === undefined) return undefined;
@@ -69,7 +69,7 @@ export async function settle(
 /** The files that somebody changed, so that nothing was done or all of it was taken back; none when it is done. */
 async function carriedOut(project: GitProject, plan: ApplyPlan, intent: Intent): Promise<string[]> {
   try {
-    const outcome = await carryOut(project.repository, plan);
+    const outcome = await executePlan(project.repository, plan);
     if (outcome.kind === "changed") return outcome.paths;
     if (outcome.left.length === 0) return [];
     return [...new Set([...outcome.left, ...(await takeBack(project, intent))])];

@@ -9,13 +9,13 @@ import { hashFiles } from "../../store/files/project-files.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { someOf } from "../../views/work.ts";
-import { type GitProject, type Settled, settle } from "../integrate/bring-in.ts";
+import { type FinishedChange, finishChange, type GitProject } from "../integrate/bring-in.ts";
 
 const MAX_PATHS = 10;
 
 /** The caller holds the engine's lock and has read the session. Returns what to tell; undefined when there was nothing. */
 export async function settleProject(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
-  const settled = await settle(project, (intent) => isWanted(store.session, intent));
+  const settled = await finishChange(project, (intent) => isWanted(store.session, intent));
   if (settled === undefined) return undefined;
   if (settled.outcome === "applied" && store.session !== undefined) {
     const { projectRoot } = project.repository;
@@ -48,7 +48,7 @@ function eventsOf(session: Session, intent: Intent, projectRoot: string, now: Da
   return isValidated(phase) ? events : events.filter(({ type }) => type !== "phase.moved");
 }
 
-function tellSettled({ intent, outcome, left }: Settled): string {
+function tellSettled({ intent, outcome, left }: FinishedChange): string {
   const what = `${describeIntent(intent)} had been interrupted`;
   if (outcome === "applied") return `${what}; it is finished now`;
   if (left.length === 0) return `${what}; it is taken back, because the phase is not to be done any more`;

@@ -16,7 +16,7 @@ import { filesBelow, GitProject, workFiles } from "../../../test/support/git-rep
 import { programPath } from "../../../test/support/project.ts";
 import type { Repository } from "../repository.ts";
 import { snapshot } from "../snapshot/snapshot.ts";
-import { carryOut, finish } from "./apply.ts";
+import { executePlan, finish } from "./apply.ts";
 import { planApply } from "./apply-plan.ts";
 
 let project: GitProject;
@@ -50,7 +50,7 @@ const between = async (before: Files, after: Files) => {
   restore(before);
   return { from: await tree(), to };
 };
-const apply = async (from: string, to: string) => carryOut(repository, await planApply(repository, from, to));
+const apply = async (from: string, to: string) => executePlan(repository, await planApply(repository, from, to));
 const files = () => workFiles(project.path);
 const litter = () => Object.keys(filesBelow(project.path)).filter((name) => name.includes(".maestro-"));
 
@@ -138,7 +138,7 @@ describe("an integration", () => {
     const { from, to } = await between({ a: "-> b", c: "x 1" }, { a: "-> d", c: "- 1", e: "x 2" });
     restore({ a: "- b", c: "- 1" });
     const plain = { ...repository, symlinks: false, fileMode: false };
-    expect(await carryOut(plain, await planApply(plain, from, to))).toEqual({ kind: "done", left: [] });
+    expect(await executePlan(plain, await planApply(plain, from, to))).toEqual({ kind: "done", left: [] });
     expect(files().a).toBe("- d");
     expect(files().c).toBe("- 1");
   });
@@ -230,7 +230,7 @@ describe("an integration that finds something else than it expects touches nothi
     const plan = await planApply(repository, from, to);
     rmSync(join(project.path, "x"), { recursive: true });
     put("x", `-> ${join(project.base, "outside")}`);
-    expect(await carryOut(repository, plan)).toMatchObject({ kind: "changed" });
+    expect(await executePlan(repository, plan)).toMatchObject({ kind: "changed" });
     expect(filesBelow(join(project.base, "outside"))).toEqual({ b: "- 1" });
     expect((await finish(repository, from, to)).left.sort()).toEqual(["x/b", "x/c"]);
     expect(filesBelow(join(project.base, "outside"))).toEqual({ b: "- 1" });
@@ -341,7 +341,7 @@ describe("a plan refuses what must not reach the project", () => {
     const plan = await planApply(repository, from, to);
     expect(plan).toMatchObject({ steps: [], refused: [{ reason }] });
     const before = filesBelow(project.base);
-    await expect(carryOut(repository, plan)).rejects.toMatchObject({ code: "path" });
+    await expect(executePlan(repository, plan)).rejects.toMatchObject({ code: "path" });
     await expect(finish(repository, from, to)).rejects.toThrow(/^Cannot bring .* into the project: /);
     expect(filesBelow(project.base)).toEqual(before);
   });
@@ -371,7 +371,7 @@ describe("a plan refuses what must not reach the project", () => {
     const plan = await planApply(repository, from, to);
     expect(plan.refused).toEqual([{ path: "../../b", reason: "it lies outside the project" }]);
     expect(plan.steps.map(({ path }) => path)).toEqual(["a"]);
-    await expect(carryOut(repository, plan)).rejects.toThrow(
+    await expect(executePlan(repository, plan)).rejects.toThrow(
       "Cannot bring ../../b into the project: it lies outside the project",
     );
   });

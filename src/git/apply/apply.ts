@@ -28,7 +28,7 @@ const inTheWay = new Set(["EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR", "ELOOP", "
  * Carries a plan out, or touches nothing. The caller has written down what is about to happen: should this end with an error, or the process
  * with a bang, `finish` is what follows.
  */
-export async function carryOut(repository: Repository, plan: ApplyPlan): Promise<ApplyOutcome> {
+export async function executePlan(repository: Repository, plan: ApplyPlan): Promise<ApplyOutcome> {
   requireAllowed(plan);
   const seen = await lookAt(repository, plan.steps);
   const changed = seen.filter(({ side }) => side === "other");
