@@ -9,8 +9,8 @@ import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type Answer, answerText } from "./answer.ts";
-import { type Failure, failureOf } from "./failure.ts";
-import { publishedSchema, readInput } from "./input.ts";
+import { failureOf, type ToolFailure } from "./failure.ts";
+import { publishedSchema, readToolInput } from "./input.ts";
 import type { Context } from "./tool.ts";
 import { type Offered, toolTable } from "./tool-table.ts";
 
@@ -61,7 +61,7 @@ export class Toolbox {
     const offered = this.#offered().find(({ tool }) => tool.name === name);
     if (offered === undefined) return failed(this.#unknownTool(name));
     try {
-      const { action, input } = readInput(offered.tool, args);
+      const { action, input } = readToolInput(offered.tool, args);
       const context = this.#context();
       // An attempt may start a server without the variables that name it.
       if (offered.offeredTo === "techlead" && !offered.readOnly) refuseDecision(context.env, context.location);
@@ -85,7 +85,7 @@ export class Toolbox {
     return toolTable.filter(({ offeredTo }) => offeredTo === "all" || offeredTo === who);
   }
 
-  #unknownTool(name: string): Failure {
+  #unknownTool(name: string): ToolFailure {
     const names = this.#offered().map(({ tool }) => tool.name);
     const where = this.#attempt === null ? "" : "Inside an attempt only these are offered: ";
     const shown = JSON.stringify(name.slice(0, 80));
@@ -141,7 +141,7 @@ function isSame(one: StateLocation, other: StateLocation): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function failed(failure: Failure): Result {
+function failed(failure: ToolFailure): Result {
   const rest = "maestro_validate_plan with full: true lists everything about a plan.";
   return { content: [{ type: "text", text: answerText({ body: { ...failure }, rest }) }], isError: true };
 }

@@ -15,7 +15,7 @@ import { listBatches, readBatch, readResult } from "../../store/files/batch-resu
 import { readPlan } from "../../store/files/plan-file.ts";
 import { readSession } from "../../store/read-session.ts";
 import { type Answer, MAX_ANSWER_BYTES } from "../answer.ts";
-import { flag, id, text } from "../fields.ts";
+import { flagField, id, textField } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
@@ -29,7 +29,10 @@ export const contextChainTool: Tool = {
   description:
     "The Downstream Context of every phase that a phase waits for, in dependency order, as one block of text.",
   actions: {
-    [ONLY]: action({ phase_id: id(), plan_path: text(4_096), full: flag("no limit of 8 KB").optional() }, run),
+    [ONLY]: action(
+      { phase_id: id(), plan_path: textField(4_096), full: flagField("no limit of 8 KB").optional() },
+      run,
+    ),
   },
 };
 

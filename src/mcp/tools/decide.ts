@@ -6,11 +6,11 @@ import { requireSession } from "../../session/decide/operation.ts";
 import { abortSession, decidePhase } from "../../store/decisions.ts";
 import { engineGone, stopEngine } from "../../store/stop-engine.ts";
 import type { Answer } from "../answer.ts";
-import { flag, id, text, time } from "../fields.ts";
+import { flagField, id, textField, timeField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
-const reason = text(10_000).optional();
-const user_decision = flag("the user has said so").optional();
+const reason = textField(10_000).optional();
+const user_decision = flagField("the user has said so").optional();
 
 export const decide: Tool = {
   name: "maestro_decide",
@@ -22,7 +22,12 @@ export const decide: Tool = {
       return { body: { stopped: true, pid, next: 'Go on with "maestro resume".' } };
     }),
     retry: action(
-      { phase_id: id(), reason, timeout: time("its attempts may take that long: 90s, 20m").optional(), user_decision },
+      {
+        phase_id: id(),
+        reason,
+        timeout: timeField("its attempts may take that long: 90s, 20m").optional(),
+        user_decision,
+      },
       (context, input) => decideAbout(context, "in_progress", input, durationOf(input.timeout)),
     ),
     skip: action({ phase_id: id(), reason, user_decision }, (context, input) =>
