@@ -14,7 +14,7 @@ type Timed<Type extends EventType> = EventOf<Type> & { seq: number; ts: string }
 type Change = Exclude<EventType, "session.created" | "session.imported">;
 
 /** Applies one event. The session given is changed and returned; `undefined` before the first event. */
-export function apply(session: Session | undefined, event: TimedEvent): Session {
+export function applyEvent(session: Session | undefined, event: TimedEvent): Session {
   if (event.type === "session.created") return created(event);
   if (event.type === "session.imported") return imported(event);
   if (session === undefined) throw unusable(event, "comes before the session was created");
@@ -28,7 +28,7 @@ export function apply(session: Session | undefined, event: TimedEvent): Session 
 
 export function fold(events: Iterable<TimedEvent>): Session | undefined {
   let session: Session | undefined;
-  for (const event of events) session = apply(session, event);
+  for (const event of events) session = applyEvent(session, event);
   return session;
 }
 

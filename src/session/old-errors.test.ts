@@ -3,7 +3,7 @@ import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts"
 import { escalationBlock } from "../views/decision/escalation.ts";
 import { requirePhase } from "./decide/operation.ts";
 import { recordFault } from "./events.ts";
-import { apply } from "./fold.ts";
+import { applyEvent } from "./fold.ts";
 import type { Session } from "./session.ts";
 
 /** Lines as version 0.1.0 wrote them, before errors carried a code. */
@@ -20,7 +20,7 @@ function shown(line: string): string[] {
   const record = JSON.parse(line);
   expect(recordFault(record)).toBeUndefined();
   const running = sessionAfter([frozenPhase("1"), frozenPhase("2")], moved("1", "pending", "in_progress"));
-  const session = apply(running, record) as Session;
+  const session = applyEvent(running, record) as Session;
   return escalationBlock(session, requirePhase(session, "1"), 2);
 }
 

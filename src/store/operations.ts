@@ -16,9 +16,9 @@ import {
   requirePhase,
   requireSession,
 } from "../session/decide/operation.ts";
-import type { Evidence } from "../session/decide/report-move.ts";
+import type { ReportEvidence } from "../session/decide/report-move.ts";
 import type { ErrorRecord, EventOf, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
-import { revisedPlanName, sessionId } from "../session/identify.ts";
+import { newSessionId, revisedPlanName } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
@@ -56,7 +56,7 @@ export function createSession(store: Recorder, request: CreateRequest): string {
     refuseSecond(session);
     const archived = archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, ""));
     const taken = new Set([...archived, ...(request.taken ?? [])]);
-    const id = sessionId(basename(request.path), request.plan.title, request.now, taken);
+    const id = newSessionId(basename(request.path), request.plan.title, request.now, taken);
     const event: EventOf<"session.created"> = {
       type: "session.created",
       session_id: id,
@@ -76,7 +76,7 @@ export function refuseSecond(session: Session | undefined): void {
   });
 }
 
-export function movePhase(store: Recorder, request: MoveRequest & { evidence?: Evidence | undefined }): void {
+export function movePhase(store: Recorder, request: MoveRequest & { evidence?: ReportEvidence | undefined }): void {
   store.update((current) => {
     const session = requireSession(current);
     const { plan } = requirePhase(session, request.phase);
@@ -93,7 +93,7 @@ function evidenceEvents(
   store: Recorder,
   session: Session,
   phase: string,
-  evidence: Evidence | undefined,
+  evidence: ReportEvidence | undefined,
 ): SessionEvent[] {
   if (evidence === undefined) return [];
   const events = [

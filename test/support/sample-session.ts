@@ -12,7 +12,7 @@ import type {
   Usage,
   WarningCode,
 } from "../../src/session/events.ts";
-import { apply, type TimedEvent } from "../../src/session/fold.ts";
+import { applyEvent, type TimedEvent } from "../../src/session/fold.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { Paint } from "../../src/views/text/paint.ts";
 
@@ -59,7 +59,7 @@ export function eventsOf(phases: Phase[], timed: readonly Timed[], title = "Task
 
 export function sessionOf(phases: Phase[], timed: readonly Timed[], title?: string): Session {
   let session: Session | undefined;
-  for (const event of eventsOf(phases, timed, title)) session = apply(session, event);
+  for (const event of eventsOf(phases, timed, title)) session = applyEvent(session, event);
   return session as Session;
 }
 

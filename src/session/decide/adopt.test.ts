@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { begin, fails, move, phase, sessionOf } from "../../../test/support/sample-session.ts";
 import { readView } from "../../views/record/read-view.ts";
 import { renderSession } from "../../views/record/session-view.ts";
-import { apply } from "../fold.ts";
+import { applyEvent } from "../fold.ts";
 import type { Session } from "../session.ts";
 import { judgeView } from "./adopt.ts";
 
@@ -34,7 +34,7 @@ describe("an edit of a view whose errors have codes in the journal", () => {
     const judgement = judged(edited);
     if (!("event" in judgement) || judgement.event === null) throw new Error(JSON.stringify(judgement));
     const ts = "2026-02-14T23:00:00.000Z";
-    const after = apply(structuredClone(session), { ...judgement.event, seq: session.seq + 1, ts }) as Session;
+    const after = applyEvent(structuredClone(session), { ...judgement.event, seq: session.seq + 1, ts }) as Session;
     expect(after.phases[0]?.errors).toEqual([
       expect.objectContaining({ code: "file_conflict", conflicts, resolution: "by hand", resolved: true }),
     ]);

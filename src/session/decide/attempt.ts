@@ -51,7 +51,7 @@ export function ownedFiles({ plan }: SessionPhase): string[] {
   return [...(plan?.files_created ?? []), ...(plan?.files_modified ?? []), ...(plan?.files_deleted ?? [])];
 }
 
-export interface Failure {
+export interface AttemptFailure {
   type: ErrorRecord["type"];
   message: string;
   code?: FailureCode | undefined;
@@ -70,7 +70,7 @@ export interface AttemptEnd {
   /** Its work is not in the project yet. */
   isApart: boolean;
   /** Absent when it succeeded, was interrupted or has to wait. */
-  failure?: Failure | undefined;
+  failure?: AttemptFailure | undefined;
 }
 
 export interface Warned {
@@ -146,7 +146,7 @@ export function decideIntegrated(session: Session, id: string, done: Integrated,
 }
 
 /** What went wrong between an attempt's success and the project. */
-export function decideFailure(session: Session, id: string, failure: Failure, rules: Rules): SessionEvent[] {
+export function decideFailure(session: Session, id: string, failure: AttemptFailure, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   return phase.status === "in_progress" ? fail(phase, failure, rules) : [];
 }
@@ -188,7 +188,7 @@ export interface Validated {
   result: "pass" | "fail";
   detail: string;
   evidence: Evidence;
-  failure?: Failure | undefined;
+  failure?: AttemptFailure | undefined;
 }
 
 export function decideValidated(session: Session, id: string, validated: Validated, rules: Rules): SessionEvent[] {
@@ -203,7 +203,7 @@ function completed(phase: SessionPhase): SessionEvent {
   return { type: "phase.moved", phase: phase.id, from: phase.status, to: "completed" };
 }
 
-function fail(phase: SessionPhase, failure: Failure, { now, hashes }: Rules): SessionEvent[] {
+function fail(phase: SessionPhase, failure: AttemptFailure, { now, hashes }: Rules): SessionEvent[] {
   const { type, message, code, conflicts, retry } = failure;
   const agent = phase.agents[0] ?? "unknown";
   const error = {
