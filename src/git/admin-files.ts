@@ -10,9 +10,9 @@ import { fromRaw, toRaw } from "./names.ts";
 import { readFile } from "./read-file.ts";
 import {
   blockingKindAt,
+  fileKindOf,
   gitDirectory,
   isUnreachable,
-  kindOf,
   mayBlock,
   type SpecialKind,
 } from "./snapshot/file-kind.ts";
@@ -90,7 +90,7 @@ function firstSpecial(gitDir: string, where: readonly string[]): Special | undef
         continue;
       }
       // The daemon of a file system monitor has a socket there, and nothing waits for one.
-      const kind = entry.isSymbolicLink() ? blockingKindAt(path) : kindOf(entry);
+      const kind = entry.isSymbolicLink() ? blockingKindAt(path) : fileKindOf(entry);
       if (mayBlock(kind)) return { path, kind };
     }
   }

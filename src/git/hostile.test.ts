@@ -6,7 +6,7 @@ import { executePlan, finish } from "./apply/apply.ts";
 import { planApply } from "./apply/apply-plan.ts";
 import { changesBetween } from "./objects/changes.ts";
 import { mergeTrees } from "./objects/merge.ts";
-import { drop, keep, list } from "./refs.ts";
+import { dropKept, keepCommit, listKept } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { snapshot } from "./snapshot/snapshot.ts";
 import { pruneWorktrees, removeWorktree } from "./worktree/removal.ts";
@@ -124,9 +124,9 @@ async function useAll(): Promise<Repository> {
   expect(await changesBetween(repository, first.tree, left.tree)).toHaveLength(2);
   const merged = await mergeTrees(repository, { base: first.tree, ours: left.tree, theirs: right.tree });
   if (merged.kind !== "clean") throw new Error(JSON.stringify(merged));
-  await keep(repository, { session: "s", phase: "1", attempt: 1, commit: left.commit });
-  await keep(repository, { session: "t", phase: "1", attempt: 1, commit: right.commit });
-  expect(await list(repository)).toHaveLength(2);
+  await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: left.commit });
+  await keepCommit(repository, { session: "t", phase: "1", attempt: 1, commit: right.commit });
+  expect(await listKept(repository)).toHaveLength(2);
   await resetWorktree(repository, other, left.commit);
   await executePlan(repository, await planApply(repository, first.tree, merged.tree));
   await finish(repository, first.tree, merged.tree);
@@ -139,7 +139,7 @@ async function useAll(): Promise<Repository> {
   await removeWorktree(repository, "p1-1");
   await removeWorktree(repository, "p2-1");
   await pruneWorktrees(repository);
-  await drop(repository, "s");
+  await dropKept(repository, "s");
   return repository;
 }
 

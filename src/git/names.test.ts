@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fromProject, fromRaw, isBelow, isText, rawInput, rawNames, toProject, toRaw } from "./names.ts";
+import { fromProject, fromRaw, isBelow, isUtf8, rawInput, rawNames, toProject, toRaw } from "./names.ts";
 import { anchored } from "./worktree/ignored.ts";
 
 describe("a path from the top of the repository, seen from the project", () => {
@@ -40,8 +40,8 @@ describe("raw names", () => {
   });
 
   test("are text only when they are UTF-8", () => {
-    expect(isText(toRaw("\u00fc"))).toBe(true);
-    expect(isText("\xff")).toBe(false);
+    expect(isUtf8(toRaw("\u00fc"))).toBe(true);
+    expect(isUtf8("\xff")).toBe(false);
   });
 
   test.each([

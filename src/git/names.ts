@@ -19,7 +19,7 @@ export function fromRaw(raw: string): string {
   return Buffer.from(raw, "latin1").toString("utf8");
 }
 
-export function isText(raw: string): boolean {
+export function isUtf8(raw: string): boolean {
   return toRaw(fromRaw(raw)) === raw;
 }
 

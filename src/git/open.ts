@@ -10,7 +10,7 @@ import type { Repository } from "./repository.ts";
 import { hasGit, runGit } from "./run.ts";
 import { indexEntries } from "./snapshot/index-file.ts";
 import { borrowedWorkTree, submoduleReason, unmergedReason } from "./unfit.ts";
-import { attributesFile, autocrlf, excludesFile, isOn, look, readConfig } from "./user-config.ts";
+import { askGit, attributesFile, autocrlf, excludesFile, isOn, readConfig } from "./user-config.ts";
 import { makePlace } from "./worktree/place-directory.ts";
 
 export type Opening =
@@ -83,7 +83,7 @@ export function isOlder(
 type Discovery = Opening | { kind: "found"; gitDir: string; commonDir: string; toplevel: string };
 
 async function discover(project: string): Promise<Discovery> {
-  const ask = (...args: string[]) => look(project, ["rev-parse", ...args], [0, 128]);
+  const ask = (...args: string[]) => askGit(project, ["rev-parse", ...args], [0, 128]);
   const inside = await ask("--is-inside-work-tree", "--is-bare-repository");
   if (inside.code !== 0) return notFound(inside.warnings);
   const [isInside, isBare] = inside.stdout.toString().trim().split("\n");
@@ -112,8 +112,8 @@ function notFound(said: readonly string[]): Opening {
 
 async function readHead(project: string): Promise<Repository["head"]> {
   const [name, commit] = await Promise.all([
-    look(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]),
-    look(project, ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"], [0, 1]),
+    askGit(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]),
+    askGit(project, ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"], [0, 1]),
   ]);
   if (name.code !== 0) return { kind: "detached" };
   const branch = name.stdout

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { commitTree } from "./objects/commit.ts";
-import { decodeName, drop, encodeName, keep, list } from "./refs.ts";
+import { decodeName, dropKept, encodeName, keepCommit, listKept } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 
 let project: GitProject;
@@ -23,17 +23,17 @@ const commit = (seconds: number) =>
 describe("what is kept", () => {
   test("is found again, of one session or of all, oldest first", async () => {
     const [first, second, third] = [await commit(3), await commit(1), await commit(2)];
-    await keep(repository, { session: "2026-02-14-task", phase: "1", attempt: 1, commit: first });
-    await keep(repository, { session: "2026-02-14-task", phase: "API.v2", attempt: 12, commit: second });
-    await keep(repository, { session: "2026-02-14-task-2", phase: "1", attempt: 1, commit: third });
-    const kept = await list(repository);
+    await keepCommit(repository, { session: "2026-02-14-task", phase: "1", attempt: 1, commit: first });
+    await keepCommit(repository, { session: "2026-02-14-task", phase: "API.v2", attempt: 12, commit: second });
+    await keepCommit(repository, { session: "2026-02-14-task-2", phase: "1", attempt: 1, commit: third });
+    const kept = await listKept(repository);
     expect(kept.map(({ session, phase, attempt, commit }) => [session, phase, attempt, commit])).toEqual([
       ["2026-02-14-task", "API.v2", 12, second],
       ["2026-02-14-task-2", "1", 1, third],
       ["2026-02-14-task", "1", 1, first],
     ]);
-    expect(await list(repository, "2026-02-14-task")).toHaveLength(2);
-    expect(await list(repository, "2026-02-14")).toEqual([]);
+    expect(await listKept(repository, "2026-02-14-task")).toHaveLength(2);
+    expect(await listKept(repository, "2026-02-14")).toEqual([]);
     expect(kept.at(-1)?.ref).toBe("refs/maestro/2026-02-14-task/1/1");
   });
 
@@ -41,7 +41,7 @@ describe("what is kept", () => {
     project.git("config", "core.logAllRefUpdates", "always");
     const before = project.untouchables();
     const work = await commit(1);
-    await keep(repository, { session: "s", phase: "1", attempt: 1, commit: work });
+    await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: work });
     expect(project.untouchables()).toEqual(before);
     expect(project.git("branch", "-a")).toBe("* main");
     project.git("gc", "-q", "--prune=now");
@@ -50,9 +50,9 @@ describe("what is kept", () => {
 
   test("is replaced when the same attempt is kept again", async () => {
     const [first, second] = [await commit(1), await commit(2)];
-    await keep(repository, { session: "s", phase: "1", attempt: 1, commit: first });
-    await keep(repository, { session: "s", phase: "1", attempt: 1, commit: second });
-    expect((await list(repository)).map(({ commit }) => commit)).toEqual([second]);
+    await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: first });
+    await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: second });
+    expect((await listKept(repository)).map(({ commit }) => commit)).toEqual([second]);
   });
 
   test("is let go by session, and listed by the age of the work", async () => {
@@ -62,20 +62,20 @@ describe("what is kept", () => {
       ["new", 3],
       ["resumed", 9],
     ] as const) {
-      await keep(repository, { session, phase: "1", attempt: time, commit: await commit(time) });
+      await keepCommit(repository, { session, phase: "1", attempt: time, commit: await commit(time) });
     }
-    expect((await list(repository)).map(({ session }) => session)).toEqual(["old", "resumed", "new", "resumed"]);
-    expect(await drop(repository, "resumed")).toBe(2);
-    expect(await drop(repository, "resumed")).toBe(0);
-    expect((await list(repository)).map(({ session }) => session)).toEqual(["old", "new"]);
+    expect((await listKept(repository)).map(({ session }) => session)).toEqual(["old", "resumed", "new", "resumed"]);
+    expect(await dropKept(repository, "resumed")).toBe(2);
+    expect(await dropKept(repository, "resumed")).toBe(0);
+    expect((await listKept(repository)).map(({ session }) => session)).toEqual(["old", "new"]);
   });
 
   test("is not mixed with what others put below the same name", async () => {
     project.git("update-ref", "refs/maestro/other", "HEAD");
     project.git("update-ref", "refs/maestro/s/p/x/y", "HEAD");
     project.git("update-ref", "refs/maestro/S/p/1", "HEAD");
-    expect(await list(repository)).toEqual([]);
-    for (const session of ["other", "s", "S"]) await drop(repository, session);
+    expect(await listKept(repository)).toEqual([]);
+    for (const session of ["other", "s", "S"]) await dropKept(repository, session);
     expect(project.git("for-each-ref", "--format=%(refname)", "refs/maestro").split("\n")).toHaveLength(3);
   });
 });
@@ -114,8 +114,8 @@ describe("a name in a reference", () => {
     const names = fc.sample(fc.string({ minLength: 1, maxLength: 20, unit: "binary" }), 30);
     for (const name of ["@", "-", "a.lock.lock", "...", ".lock", ...names]) {
       if (Buffer.from(name).toString() !== name) continue;
-      await keep(repository, { session: name, phase: name, attempt: 1, commit: work });
-      expect((await list(repository, name)).map(({ phase }) => phase)).toEqual([name]);
+      await keepCommit(repository, { session: name, phase: name, attempt: 1, commit: work });
+      expect((await listKept(repository, name)).map(({ phase }) => phase)).toEqual([name]);
     }
   });
 
@@ -124,10 +124,10 @@ describe("a name in a reference", () => {
   });
 
   test.each([-1, 1.5, Number.NaN])("an attempt is not %s", async (attempt) => {
-    await expect(keep(repository, { session: "s", phase: "1", attempt, commit: "x" })).rejects.toThrow(
+    await expect(keepCommit(repository, { session: "s", phase: "1", attempt, commit: "x" })).rejects.toThrow(
       "Not an attempt",
     );
-    await expect(keep(repository, { session: "", phase: "1", attempt: 1, commit: "x" })).rejects.toThrow(
+    await expect(keepCommit(repository, { session: "", phase: "1", attempt: 1, commit: "x" })).rejects.toThrow(
       "needs a name",
     );
   });

@@ -8,7 +8,7 @@ import type { Repository } from "./repository.ts";
 
 const ROOT = "refs/maestro";
 
-export interface Kept {
+export interface KeptRef {
   session: SessionId;
   phase: PhaseId;
   attempt: number;
@@ -17,9 +17,9 @@ export interface Kept {
 }
 
 /** Keeps a commit from being collected; the same attempt kept again replaces what was kept. */
-export async function keep(
+export async function keepCommit(
   repository: Repository,
-  { session, phase, attempt, commit }: Omit<Kept, "ref">,
+  { session, phase, attempt, commit }: Omit<KeptRef, "ref">,
 ): Promise<string> {
   const ref = refOf(session, phase, attempt);
   await update(repository, [`update ${ref}\0${objectId(repository, commit)}\0\0`]);
@@ -27,7 +27,7 @@ export async function keep(
 }
 
 /** What is kept, of one session or of all, oldest commit first. */
-export async function list(repository: Repository, session?: SessionId): Promise<Kept[]> {
+export async function listKept(repository: Repository, session?: SessionId): Promise<KeptRef[]> {
   const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
   const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
   const { stdout } = await theirGit(repository, ["for-each-ref", ...options, END_OF_OPTIONS, `${below}/`]);
@@ -51,8 +51,8 @@ export async function list(repository: Repository, session?: SessionId): Promise
 }
 
 /** Lets go of a session; returns how many references it had. */
-export async function drop(repository: Repository, session: SessionId): Promise<number> {
-  const kept = await list(repository, session);
+export async function dropKept(repository: Repository, session: SessionId): Promise<number> {
+  const kept = await listKept(repository, session);
   await update(
     repository,
     kept.map(({ ref }) => `delete ${ref}\0\0`),

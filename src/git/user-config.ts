@@ -13,7 +13,7 @@ export type Config = ReadonlyMap<string, string>;
 
 /** Every setting that the user's git would use here, by its name in lower case; the last one given wins. */
 export async function readConfig(project: string): Promise<Config> {
-  const { stdout } = await look(project, ["config", "--list", "--show-scope", "-z"], [0]);
+  const { stdout } = await askGit(project, ["config", "--list", "--show-scope", "-z"], [0]);
   const fields = stdout.toString().split("\0");
   const config = new Map<string, string>();
   for (let at = 0; at + 1 < fields.length; at += 2) {
@@ -39,7 +39,7 @@ export function autocrlf(config: Config): Repository["autocrlf"] {
 
 export async function excludesFile(project: string, config: Config): Promise<string | undefined> {
   if (config.get("core.excludesfile") === undefined) return userFile("ignore");
-  const { stdout } = await look(project, ["config", "--type=path", "-z", "--get", "core.excludesFile"], [0]);
+  const { stdout } = await askGit(project, ["config", "--type=path", "-z", "--get", "core.excludesFile"], [0]);
   return stdout.toString().replace(/\0$/, "");
 }
 
@@ -58,6 +58,6 @@ function userFile(name: string): string | undefined {
 }
 
 /** A question about the repository, answered with the user's and the system's settings in view. */
-export function look(cwd: string, args: readonly string[], codes: readonly number[]): Promise<GitAnswer> {
+export function askGit(cwd: string, args: readonly string[], codes: readonly number[]): Promise<GitAnswer> {
   return runGit({ args, cwd, codes, config: "machine", timeoutMs: QUESTION_MS });
 }

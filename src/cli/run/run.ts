@@ -3,7 +3,7 @@
 import type { EngineEnd } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";
 import { MaestroError } from "../../errors.ts";
-import { list } from "../../git/refs.ts";
+import { listKept } from "../../git/refs.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../../session/decide/operation.ts";
@@ -196,7 +196,7 @@ async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionSto
 
 /** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */
 async function keptSessions({ options: { repository } }: Isolation): Promise<string[]> {
-  return repository === null ? [] : (await list(repository)).map(({ session }) => session);
+  return repository === null ? [] : (await listKept(repository)).map(({ session }) => session);
 }
 
 function create(

@@ -5,7 +5,7 @@ import type { GitProject } from "../../engine/integrate/bring-in.ts";
 import { rescueWork } from "../../engine/recovery/rescue.ts";
 import { settleProject } from "../../engine/recovery/settle-project.ts";
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../../errors.ts";
-import { drop, list } from "../../git/refs.ts";
+import { dropKept, listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { pruneWorktrees } from "../../git/worktree/removal.ts";
 import { lastAttempt, type Session } from "../../session/session.ts";
@@ -162,10 +162,10 @@ async function dropOld(
   kept: number,
 ): Promise<string[]> {
   const archived = new Set(archivedNames(location));
-  const newestFirst = (await list(repository)).toReversed().map(({ session }) => session);
+  const newestFirst = (await listKept(repository)).toReversed().map(({ session }) => session);
   const ended = [...new Set(newestFirst)].filter((id) => id !== active && archived.has(`${id}.jsonl`));
   const old = ended.slice(kept);
-  for (const session of old) await drop(repository, session);
+  for (const session of old) await dropKept(repository, session);
   return old;
 }
 

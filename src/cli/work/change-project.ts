@@ -4,7 +4,7 @@
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
 import { settleProject } from "../../engine/recovery/settle-project.ts";
-import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../../git/objects/merge.ts";
 import { treeWithout } from "../../git/objects/tree-without.ts";
@@ -26,7 +26,7 @@ import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import {
   type AttemptWithChanges,
-  type Kept,
+  type KeptWork,
   requireKept,
   requireRepository,
   unkeptLine,
@@ -42,7 +42,7 @@ export interface Deed {
   done: "applied" | "reverted";
   /** The attempt that is meant; undefined when there is nothing to do. */
   choose(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined;
-  merge(kept: Kept): Omit<MergeRequest, "ours">;
+  merge(kept: KeptWork): Omit<MergeRequest, "ours">;
   /** What to say when the project is as it would be afterwards. */
   already: string;
   /** What to do about a conflict. */
@@ -135,8 +135,8 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
 async function ownWork(
   repository: Repository,
   { placed, changes }: AttemptWithChanges,
-  { base, commit }: Kept,
-): Promise<Kept> {
+  { base, commit }: KeptWork,
+): Promise<KeptWork> {
   if (placed?.worktree !== null || changes.outside.length === 0) return { base, commit };
   return { base, commit: await treeWithout(repository, { tree: commit, base, paths: changes.outside }) };
 }
@@ -174,7 +174,7 @@ function unchanged(
 function tell(
   io: Io,
   work: Work & { next: string | undefined },
-  changes: readonly FileChange[],
+  changes: readonly TreeChange[],
   flags: WorkFlags,
   deed: Deed,
 ): number {
@@ -193,7 +193,7 @@ function tell(
   const what = `Attempt ${attempt.attempt} of phase ${phase.id}`;
   if (files.length === 0) io.out(`${what} ${deed.already}\n`);
   else {
-    const sum = (count: (change: FileChange) => number) => changes.reduce((all, one) => all + count(one), 0);
+    const sum = (count: (change: TreeChange) => number) => changes.reduce((all, one) => all + count(one), 0);
     const amount = { files: files.length, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
     io.out(`${what} is ${deed.done}: ${amountText(amount)}\n`);
     io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);

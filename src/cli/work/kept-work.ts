@@ -2,7 +2,7 @@
 
 import { MaestroError } from "../../errors.ts";
 import { missingObjects } from "../../git/objects/objects.ts";
-import { list } from "../../git/refs.ts";
+import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { CommitId, ObjectId, SessionId } from "../../ids.ts";
 import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
@@ -75,7 +75,7 @@ export function unkeptLine({ unkept = [] }: Changes): string | undefined {
   return `Not kept, because it was too large and outside of the phase's files: ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
 }
 
-export interface Kept {
+export interface KeptWork {
   base: CommitId;
   /** A commit, or a tree without what the phase does not own. */
   commit: ObjectId;
@@ -87,7 +87,7 @@ export async function requireKept(
   session: SessionId,
   phase: string,
   { attempt, changes: { base, commit } }: AttemptWithChanges,
-): Promise<Kept> {
+): Promise<KeptWork> {
   const what = `attempt ${attempt} of phase ${phase}`;
   if (base === null || commit === null) {
     throw new MaestroError(
@@ -98,7 +98,7 @@ export async function requireKept(
       },
     );
   }
-  const ref = (await list(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
+  const ref = (await listKept(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
   if (ref !== undefined && ref.commit !== commit) {
     throw new MaestroError("conflict", `${ref.ref} is not what the session recorded for ${what}: ${commit}`, {
       hint: "Somebody moved it, or another project of this repository has a session of the same name.",

@@ -2,10 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { changesBetween, type FileChange as TreeChange } from "../../git/objects/changes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { commitTree } from "../../git/objects/commit.ts";
 import { describeLinks, type LinkOutside, linksOutside } from "../../git/objects/links.ts";
-import { keep } from "../../git/refs.ts";
+import { keepCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { Bound } from "../../git/snapshot/bounded.ts";
 import { treeOf, type Worktree, type WorktreeTree } from "../../git/worktree/worktree.ts";
@@ -235,7 +235,7 @@ async function kept(
   const commit = await commitTree(repository, { tree, parents: [base], message });
   const changes = (await changesBetween(repository, base, commit)).map(recorded);
   const session = requireSession(store.session).session_id;
-  if (changes.length > 0 || hasMore) await keep(repository, { session, phase: phase.id, attempt, commit });
+  if (changes.length > 0 || hasMore) await keepCommit(repository, { session, phase: phase.id, attempt, commit });
   return { changes, commit };
 }
 

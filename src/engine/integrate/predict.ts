@@ -2,7 +2,7 @@
 // does not merge is told once, while something can still be done about it. Changes nothing, and costs a small part of the time.
 
 import { errno, MaestroError } from "../../errors.ts";
-import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { mergeTrees } from "../../git/objects/merge.ts";
 import { treeOf, type Worktree } from "../../git/worktree/worktree.ts";
 import type { CommitId, PhaseId, TreeId } from "../../ids.ts";
@@ -149,6 +149,6 @@ function pauseAfter(ms: number): number {
   return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * ms));
 }
 
-function pathsOf(changes: readonly FileChange[]): Set<string> {
+function pathsOf(changes: readonly TreeChange[]): Set<string> {
   return new Set(changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])));
 }

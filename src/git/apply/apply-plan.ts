@@ -2,7 +2,7 @@
 // and the two tree ids are enough to make it again.
 
 import type { ObjectId } from "../../ids.ts";
-import { isText, rawNames, toProject } from "../names.ts";
+import { isUtf8, rawNames, toProject } from "../names.ts";
 import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
@@ -67,7 +67,7 @@ function stateOf(mode: string, id: string): FileState | null {
 /** A tree can be made by hand and hold any name: it is not git that checks here, but we. */
 function refusal(raw: string, path: string, modes: readonly string[]): string | undefined {
   if (path.startsWith("../")) return "it lies outside the project";
-  if (!isText(raw)) return "its name is not UTF-8";
+  if (!isUtf8(raw)) return "its name is not UTF-8";
   const names = path.split("/");
   if (names.some((name) => name === "" || name === "." || name === "..")) return "it is no path";
   if (names.some(isGitDirectory)) return "it lies in a .git directory";

@@ -6,7 +6,7 @@ import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 
-export interface FileChange {
+export interface TreeChange {
   /** Relative to the project; "../" stands for the rest of its repository. */
   path: string;
   kind: "created" | "modified" | "deleted" | "renamed";
@@ -18,7 +18,7 @@ export interface FileChange {
   binary: boolean;
 }
 
-const kinds: Record<string, FileChange["kind"]> = {
+const kinds: Record<string, TreeChange["kind"]> = {
   A: "created",
   D: "deleted",
   R: "renamed",
@@ -27,7 +27,7 @@ const kinds: Record<string, FileChange["kind"]> = {
 };
 
 /** `from` and `to` are trees or commits. */
-export async function changesBetween(repository: Repository, from: ObjectId, to: ObjectId): Promise<FileChange[]> {
+export async function changesBetween(repository: Repository, from: ObjectId, to: ObjectId): Promise<TreeChange[]> {
   const options = [
     "-r",
     "-z",
@@ -44,9 +44,9 @@ export async function changesBetween(repository: Repository, from: ObjectId, to:
 }
 
 /** First a record of every file with its state, then one with its line counts. */
-function parseChanges(fields: readonly string[], shown: (raw: string) => string): FileChange[] {
-  const changes: FileChange[] = [];
-  const byName = new Map<string, FileChange>();
+function parseChanges(fields: readonly string[], shown: (raw: string) => string): TreeChange[] {
+  const changes: TreeChange[] = [];
+  const byName = new Map<string, TreeChange>();
   let at = 0;
   for (let record = fields[at]; record?.startsWith(":"); record = fields[at]) {
     const kind = kinds[record.split(" ").at(-1)?.[0] ?? ""] ?? "modified";
@@ -54,7 +54,7 @@ function parseChanges(fields: readonly string[], shown: (raw: string) => string)
     const [first = "", second = ""] = fields.slice(at + 1, at + 3);
     const name = isRename ? second : first;
     const from = isRename ? { from: shown(first) } : {};
-    const change: FileChange = { path: shown(name), kind, ...from, added: 0, removed: 0, binary: false };
+    const change: TreeChange = { path: shown(name), kind, ...from, added: 0, removed: 0, binary: false };
     changes.push(change);
     byName.set(name, change);
     at += isRename ? 3 : 2;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../../test/support/git-repository.ts";
 import { finish } from "../apply/apply.ts";
 import { planApply } from "../apply/apply-plan.ts";
-import { keep, list } from "../refs.ts";
+import { keepCommit, listKept } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { snapshot } from "../snapshot/snapshot.ts";
 import { removeWorktree } from "../worktree/removal.ts";
@@ -48,7 +48,7 @@ const use = {
   readBlobs: async (id: string) => {
     for await (const _ of readBlobs(repository, [id]));
   },
-  keep: (id: string) => keep(repository, { session: "s", phase: "1", attempt: 1, commit: id }),
+  keep: (id: string) => keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: id }),
   addWorktree: (id: string) => addWorktree(repository, "w1", { commit: id, ignored: [], links: [] }),
   resetWorktree: async (id: string) => {
     const from = { commit: good, ignored: [], links: [] };
@@ -116,7 +116,7 @@ describe("a command of git", () => {
     const { commit } = await snapshot(await project.open(), { exclude: [], include: ["*.local"] });
     for (const [name, attempt] of Object.entries(use))
       if (!name.startsWith("addWorktree")) await attempt(commit).catch(notABlob);
-    await list(repository);
+    await listKept(repository);
     await removeWorktree(repository, "w1");
     const calls = readFileSync(log, "utf8").split("\n").filter(Boolean);
     expect(calls.length).toBeGreaterThan(30);

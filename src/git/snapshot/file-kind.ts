@@ -8,7 +8,7 @@ import { readFile } from "../read-file.ts";
 export type SpecialKind = "FIFO" | "socket" | "device";
 
 /** Undefined for files, directories and links. */
-export function kindOf(entry: Dirent | Stats): SpecialKind | undefined {
+export function fileKindOf(entry: Dirent | Stats): SpecialKind | undefined {
   if (entry.isFIFO()) return "FIFO";
   if (entry.isSocket()) return "socket";
   return entry.isCharacterDevice() || entry.isBlockDevice() ? "device" : undefined;
@@ -22,7 +22,7 @@ export function mayBlock(kind: SpecialKind | undefined): kind is "FIFO" | "devic
 /** What opening a path, through links, would wait for; undefined for all else. `path`: raw. */
 export function blockingKindAt(path: string): SpecialKind | undefined {
   const stat = statOf(path);
-  const kind = stat === undefined ? undefined : kindOf(stat);
+  const kind = stat === undefined ? undefined : fileKindOf(stat);
   return mayBlock(kind) && stat?.rdev !== nullDevice() ? kind : undefined;
 }
 

@@ -9,7 +9,7 @@ import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { dependencyNames } from "../worktree/dependency-names.ts";
 import { turns } from "../yield-turn.ts";
-import { blockingKindAt, gitDirectory, isUnreachable, kindOf, mayBlock, type SpecialKind } from "./file-kind.ts";
+import { blockingKindAt, fileKindOf, gitDirectory, isUnreachable, mayBlock, type SpecialKind } from "./file-kind.ts";
 
 export interface SpecialFile {
   /** Raw, from the top of the repository. */
@@ -110,7 +110,7 @@ function isPlain({ tracked, everywhere }: Walk, parent: string, name: string, pa
 }
 
 function note(walk: Walk, name: string, entry: Dirent): void {
-  const kind = kindOf(entry);
+  const kind = fileKindOf(entry);
   if (kind === undefined) return;
   walk.found.push({ name, kind });
   if (mayBlock(kind) && !walk.everywhere && opened.test(entry.name)) walk.opened.push({ name, kind });
@@ -142,7 +142,7 @@ function attributesOnTheWay(workTree: string, name: string): SpecialFile[] {
 function kindIn(workTree: string, name: string): SpecialKind | undefined {
   try {
     const stat = lstatSync(rawPath(workTree, name), { throwIfNoEntry: false });
-    return stat === undefined ? undefined : kindOf(stat);
+    return stat === undefined ? undefined : fileKindOf(stat);
   } catch (error) {
     if (isUnreachable(error)) return undefined;
     throw error;
