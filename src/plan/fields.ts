@@ -4,7 +4,7 @@
 import { nearest } from "../agents/nearest.ts";
 import { isPhaseId, type PhaseId } from "../ids.ts";
 import { stripControls } from "../text.ts";
-import { addError, addWarning, quoted } from "./issue.ts";
+import { addWarning, quotedValue, reportError } from "./issue.ts";
 import { type Findings, MAX_TEXT_CHARS } from "./plan.ts";
 
 export interface Place {
@@ -108,13 +108,13 @@ export function amount(place: Place, field: string): number | undefined {
 
 export function missing(place: Place, field: string, index?: number): void {
   const message = `${named(place, field, index)} is missing or empty; give ${place.fields.get(field)}`;
-  addError(place.findings, "missing_field", place.phase, message);
+  reportError(place.findings, "missing_field", place.phase, message);
 }
 
 export function wrongType(place: Place, field: string, value: unknown, index?: number): void {
   const wanted = place.fields.get(field);
   const message = `${named(place, field, index)} is ${kindOf(value)}; it must be ${wanted}`;
-  addError(place.findings, "invalid_field_type", place.phase, message);
+  reportError(place.findings, "invalid_field_type", place.phase, message);
 }
 
 export function warnUnknown(place: Place): void {
@@ -124,7 +124,7 @@ export function warnUnknown(place: Place): void {
     const meant = synonyms.get(name.toLowerCase().replaceAll("-", "_"));
     const near = meant !== undefined && place.fields.has(meant) ? meant : nearest(name, [...place.fields.keys()]);
     const advice = near === undefined ? "remove it" : `did you mean "${near}"?`;
-    const message = `${labelOf(place)}: the field ${quoted(field)} means nothing here and is ignored; ${advice}`;
+    const message = `${labelOf(place)}: the field ${quotedValue(field)} means nothing here and is ignored; ${advice}`;
     addWarning(place.findings, "unknown_field", place.phase, message, near);
   }
 }
@@ -156,7 +156,7 @@ function textOf(place: Place, field: string, value: unknown, index?: number): st
   if (value.length > MAX_TEXT_CHARS) {
     const size = `has ${value.length} characters, the limit is ${MAX_TEXT_CHARS}`;
     const message = `${named(place, field, index)} ${size}; move the rest into a file`;
-    addError(place.findings, "too_large", place.phase, message);
+    reportError(place.findings, "too_large", place.phase, message);
     return null;
   }
   if (!hasControls.test(value)) return value;
@@ -180,6 +180,6 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "empty";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a map (a text with a colon needs quotes)";
-  if (typeof value === "string") return `the text ${quoted(value)}`;
+  if (typeof value === "string") return `the text ${quotedValue(value)}`;
   return `the ${typeof value === "boolean" ? "truth value" : "number"} ${String(value)}`;
 }

@@ -5,7 +5,7 @@ import { checkCycles, checkDependencies } from "./check/dependencies.ts";
 import { checkOverlaps, checkPaths } from "./check/files.ts";
 import { checkTexts, type TextContext } from "./check/texts.ts";
 import { batchesOf, type Graph, graphOf, longestPath, minutesOf } from "./graph.ts";
-import { addError } from "./issue.ts";
+import { reportError } from "./issue.ts";
 import { type Draft, parsePlan } from "./parse.ts";
 import type { Findings, Plan, PlanPhase } from "./plan.ts";
 import { type ExecutionProfile, profileOf } from "./profile.ts";
@@ -72,7 +72,7 @@ function distinctPhases(drafts: readonly DraftPhase[], findings: Findings): Draf
     const { id } = draft.phase;
     if (!draft.hasId) continue;
     if (!distinct.has(id)) distinct.set(id, draft);
-    else addError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each one an id of its own`);
+    else reportError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each one an id of its own`);
   }
   return [...distinct.values()];
 }
