@@ -9,7 +9,7 @@ import { duration } from "../../views/text/duration.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";
-import { extraArguments, findProgram } from "./run-session.ts";
+import { extraArguments, requireProgram } from "./run-session.ts";
 
 interface Intended {
   flags: EngineFlags;
@@ -32,7 +32,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });
   const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
-  const program = findProgram(io, runtime.program) ?? null;
+  const program = requireProgram(io, runtime.program) ?? null;
   if (flags.json) {
     const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
     const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };

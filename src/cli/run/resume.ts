@@ -35,7 +35,7 @@ import {
   runtimeNamed,
   startRun,
 } from "./run.ts";
-import { extraArguments, findProgram, idleSession } from "./run-session.ts";
+import { extraArguments, idleSession, requireProgram } from "./run-session.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -80,7 +80,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     if (!store.session?.aborted) return NEEDS_A_PERSON;
     return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
   }
-  const program = findProgram(io, runtime.program);
+  const program = requireProgram(io, runtime.program);
   if (program === undefined) {
     noteMissing(store, runtime);
     store.close();

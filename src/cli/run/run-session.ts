@@ -29,7 +29,7 @@ import { judgeFor } from "../../store/project-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
-import { agentEnvironment } from "./agent-environment.ts";
+import { environmentOfAgents } from "./agent-environment.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
 
@@ -126,7 +126,7 @@ function workshopOf(io: Io, conducting: SessionRun): Omit<RunContext, Made> {
     modelFor: (agent) => modelFor(agent, settings.values, model),
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
-    agentEnvironment: agentEnvironment(io, { runtime, exported: allowed, projectRoot, hasSetup }),
+    agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: conducting.validator ?? inShell,
     redact: redactorOf(io),
     limits: {
@@ -196,6 +196,6 @@ export function idleSession(store: SessionStore): Session | undefined {
 }
 
 /** Where a program is on PATH; undefined when it is not. */
-export function findProgram(io: Io, name: string): string | undefined {
+export function requireProgram(io: Io, name: string): string | undefined {
   return findOnPath(name, io.env.PATH);
 }

@@ -26,7 +26,7 @@ import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
-import { extraArguments, findProgram, idleSession, runSession } from "./run-session.ts";
+import { extraArguments, idleSession, requireProgram, runSession } from "./run-session.ts";
 
 const NEEDS_A_PERSON = 4;
 
@@ -55,7 +55,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   }
   const store = openLiveStore(io, settings);
   await clearTheWay(io, settings, store, flags);
-  const program = findProgram(io, runtime.program);
+  const program = requireProgram(io, runtime.program);
   if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
   const mode = await chooseMode(io, settings, approved.plan.phases, flags);
   if (mode === undefined) {

@@ -22,7 +22,7 @@ import type { RunContext } from "../run-context.ts";
 import { listedLinks } from "./listed-links.ts";
 import { type Listing, listingChanges } from "./listing.ts";
 
-export interface Work {
+export interface ExaminedWork {
   changes: Changes;
   /** All of them, however many. */
   files: readonly FileChange[];
@@ -54,7 +54,7 @@ export async function examine(
   examined: Examined,
   ground: Ground,
   comesIn: () => boolean = () => false,
-): Promise<Work | null> {
+): Promise<ExaminedWork | null> {
   if (ground.before === null) return null;
   // What its agent was granted a moment ago was recorded by another process.
   workshop.store.refresh();
@@ -80,7 +80,7 @@ export async function examineWorktree(
   worktree: Worktree,
   base: CommitId,
   comesIn: () => boolean = () => false,
-): Promise<Work> {
+): Promise<ExaminedWork> {
   const { repository, store } = place;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
@@ -142,7 +142,7 @@ async function inProject(
   workshop: RunContext,
   examined: Examined,
   before: NonNullable<Ground["before"]>,
-): Promise<Work> {
+): Promise<ExaminedWork> {
   const { isolation, store } = workshop;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
@@ -176,15 +176,15 @@ async function inProject(
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
 }
 
-async function linkWarnings(repository: Repository, from: ObjectId, to: ObjectId): Promise<Work["warnings"]> {
+async function linkWarnings(repository: Repository, from: ObjectId, to: ObjectId): Promise<ExaminedWork["warnings"]> {
   return toldLinks(await linksOutside(repository, from, to));
 }
 
-function toldLinks(links: readonly LinkOutside[]): Work["warnings"] {
+function toldLinks(links: readonly LinkOutside[]): ExaminedWork["warnings"] {
   return links.length === 0 ? [] : [{ code: "link_outside", message: describeLinks(links) }];
 }
 
-function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): Work["warnings"] {
+function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): ExaminedWork["warnings"] {
   return [...listing.unreadable.map(unreadable), ...toldLinks(listedLinks(root, files, listing))];
 }
 
@@ -194,7 +194,7 @@ function unknownTo({ attempts }: SessionPhase, files: readonly FileChange[]): Se
   return new Set(files.map(({ path }) => path).filter((path) => !known.has(path)));
 }
 
-function unreadable(path: string): Work["warnings"][number] {
+function unreadable(path: string): ExaminedWork["warnings"][number] {
   return { code: "left_out", message: `${path} cannot be read: what changed in it is not known` };
 }
 
@@ -209,7 +209,7 @@ async function differences(
 }
 
 /** Of what changed while several were at work: what the phase owns is its own, what nobody owns is told. */
-function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): Work {
+function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): ExaminedWork {
   const outside = new Set(outsideScope(phase, files));
   const own = files.filter(({ path, from }) => !outside.has(path) && !outside.has(from ?? path));
   const since = phase.attempts.at(-1)?.started ?? "";

@@ -27,10 +27,10 @@ import type { Integration, Proof } from "../integrate/integrate.ts";
 import type { Exit } from "../process/supervisor.ts";
 import type { RunContext } from "../run-context.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
-import type { Work } from "./examine.ts";
+import type { ExaminedWork } from "./examine.ts";
 import { judgeWork, scopeRules } from "./judge-work.ts";
 import type { ValidationResult } from "./validation.ts";
-import { judgeAttempt, nextStep } from "./verdict.ts";
+import { judgeAttempt, stepAfter } from "./verdict.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
@@ -75,7 +75,7 @@ export interface Finished {
   /** The project as its agent knew it. */
   root: string;
   /** What it did, as its files tell; null when nobody looked. */
-  work: Work | null;
+  work: ExaminedWork | null;
   /** Why its files could not be looked at. */
   blind?: string;
   adopted?: true;
@@ -137,7 +137,7 @@ function recordWhole(workshop: RunContext, finished: Finished, update: Update): 
 }
 
 /** The tree's word counts, not the agent's, wherever the tree can tell; what is apart is recorded once it is in the project. */
-function filesToRecord(reported: ReportedWork, work: Work | null): FileLists {
+function filesToRecord(reported: ReportedWork, work: ExaminedWork | null): FileLists {
   if (work === null || work.where === "shared") return reported.files;
   return work.where === "project" ? filesOf(work.changes) : nothing;
 }
@@ -166,12 +166,12 @@ function verdictOf(
 }
 
 /** What an attempt that failed for another reason left in the project and had no right to. */
-function leftBehind(work: Work | null, verdict: Shortfall | null): Warned[] {
+function leftBehind(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
   if (work?.where !== "project" || verdict === null) return [];
   return [{ code: "outside_scope", message: verdict.message.replaceAll("\n", " ") }];
 }
 
-function claimWarnings(claims: FileLists, { where, files, fresh }: Work, root: string): Warned[] {
+function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
   const differences = claimDifferences(claims, files, [root]);
   // What changed and was not claimed may be somebody else's, or an earlier attempt's.
   const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
@@ -188,7 +188,7 @@ function unreadable(why: string): Shortfall {
 function conflictOf(
   session: Session,
   phase: PhaseId,
-  work: Work | null,
+  work: ExaminedWork | null,
   reported: ReportedWork | null,
 ): Shortfall | null {
   if (reported === null || work?.where === "worktree") return null;
@@ -210,7 +210,7 @@ function failureOf(
   verdict: AttemptVerdict,
 ): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
-  const step = nextStep(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
+  const step = stepAfter(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;
   const { error_type, message } = said(workshop, verdict);
   // The session's errors have the six types of the design documents.
@@ -249,7 +249,7 @@ export function recordValidation(workshop: RunContext, phase: PhaseId, result: V
     const session = requireSession(current);
     const message = `Validation failed\n${result.detail}`;
     const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation", message } as const;
-    const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
     const failure =
       result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: step === "retry" };
     const validated = { result: result.kind, detail: result.detail, evidence: result.evidence, failure };
@@ -265,7 +265,7 @@ export function recordIntegration(workshop: RunContext, phase: PhaseId, result: 
     const rules = rulesOf(workshop);
     if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
     const shortfall = shortOf(result);
-    const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
     // Another attempt would not mend a machine.
     const retry = step === "retry" && result.kind !== "broken";
     const { errorType: type, message, code, conflicts } = shortfall;

@@ -19,7 +19,7 @@ import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/sc
 import type { Changes, SessionPhase } from "../../session/session.ts";
 import { stripControls } from "../../text.ts";
 import type { RunContext } from "../run-context.ts";
-import type { Work } from "./examine.ts";
+import type { ExaminedWork } from "./examine.ts";
 
 const MAX_NAMED = 20;
 
@@ -53,7 +53,7 @@ export interface WorkJudgement {
 }
 
 export function judgeWork(
-  { changes, where, trouble }: Pick<Work, "where" | "trouble"> & { changes: Pick<Changes, "outside"> },
+  { changes, where, trouble }: Pick<ExaminedWork, "where" | "trouble"> & { changes: Pick<Changes, "outside"> },
   rules: ScopeRules,
 ): WorkJudgement {
   const { outside } = changes;
@@ -92,7 +92,7 @@ export function judgeWork(
 }
 
 /** The agent can take the change back; otherwise a person looks at it and brings it in. */
-function sensitiveMessage(paths: readonly string[], where: Work["where"]): string {
+function sensitiveMessage(paths: readonly string[], where: ExaminedWork["where"]): string {
   const names = named(paths).map((name) => {
     const kind = sensitivityOfFile(name);
     return kind === undefined ? `- ${name}` : `- ${name} (${sensitivityReasons[kind]})`;

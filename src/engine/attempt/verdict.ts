@@ -24,7 +24,7 @@ type NextStep =
   /** The phase stays in progress and is launched again when it may be; nothing is counted. */
   | "wait";
 
-export function nextStep(session: Session, phase: SessionPhase, verdict: Shortfall, maxRetries: number): NextStep {
+export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortfall, maxRetries: number): NextStep {
   if (verdict.kind === "quota" || verdict.kind === "interrupted") return "wait";
   // Another attempt would overwrite what somebody else wrote, or be refused again.
   if (verdict.errorType === "file_conflict" || verdict.errorType === "auth") return "escalate";
