@@ -35,6 +35,6 @@ export function parentOf(path: string): string {
   return cut > 0 ? path.slice(0, cut) : cut === 0 ? "/" : ".";
 }
 
-export function segmentsOf(path: string): string[] {
+export function pathSegments(path: string): string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".");
 }

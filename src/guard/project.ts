@@ -1,7 +1,7 @@
 // Where a project may be. Small, and lists are texts: a hook asks it in its first milliseconds.
 
 import type { Machine } from "./machine.ts";
-import { normal, segmentsOf } from "./paths.ts";
+import { normal, pathSegments } from "./paths.ts";
 
 /** Of these everything is the system's, of those the first level below. */
 const systemTree = "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Windows";
@@ -17,7 +17,7 @@ export function isSystemTop(name: string): boolean {
 
 /** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
 export function isProject(directory: string, ground: Machine): boolean {
-  const [first = "", second] = segmentsOf(directory);
+  const [first = "", second] = pathSegments(directory);
   if (first === "" || isOfSystemTree(first)) return false;
   return !(second === undefined && isSystemTop(first)) && !isHome(directory, ground);
 }

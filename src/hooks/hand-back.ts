@@ -18,22 +18,22 @@ import { readEnvFile } from "../setting-layers.ts";
 import { noteDelegation } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
 import { nextLines, short } from "../views/record/brief.ts";
-import { type HookInput, recordOf, textOf } from "./input.ts";
-import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
+import { type HookInput, recordOf, textValue } from "./input.ts";
+import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
 import { storeOf } from "./recording.ts";
 import { proceed, type Reply, withContext } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
 export function takeBack(input: HookInput, here: Surroundings): Reply {
   const call = recordOf(input.tool_input);
-  const agent = normalizeAgentName(textOf(call.agent_name));
-  const header = readHeader(textOf(call.prompt));
-  const project = openProject(here);
+  const agent = normalizeAgentName(textValue(call.agent_name));
+  const header = readHeader(textValue(call.prompt));
+  const project = openHookProject(here);
   if (hasWorkspace(project)) {
     noteDelegation(project.location, here, { did: "end", agent, phase: header?.phase ?? null, ours: true });
   }
   const session = sessionOf(project);
-  const lost = whyLost(session, textOf(call.prompt), header);
+  const lost = whyLost(session, textValue(call.prompt), header);
   if (lost !== undefined) return withContext("AfterTool", lost);
   if (session === undefined || header?.phase === undefined || session.session_id !== header.session) return proceed;
   if (findPhase(session, header.phase)?.status !== "in_progress") return proceed;
@@ -132,7 +132,7 @@ function outcome(session: Session, id: string, verdict: AttemptVerdict, here: Su
   const phase = findPhase(session, id);
   const next = nextLines(session, positionOf(session)).join(" ");
   if (verdict.kind !== "success") {
-    const [used, all] = [phase?.retry_count ?? 0, settingsOf(here).MAESTRO_MAX_RETRIES];
+    const [used, all] = [phase?.retry_count ?? 0, hookSettings(here).MAESTRO_MAX_RETRIES];
     const then =
       used < all
         ? "Delegate it again with what to do differently."
@@ -146,6 +146,6 @@ function outcome(session: Session, id: string, verdict: AttemptVerdict, here: Su
 function resultText(response: unknown): string {
   const { llmContent, error } = recordOf(response);
   const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
-  const text = parts.map((part) => (typeof part === "string" ? part : textOf(recordOf(part).text))).join("\n");
-  return text.trim() === "" ? textOf(recordOf(error).message) : text;
+  const text = parts.map((part) => (typeof part === "string" ? part : textValue(recordOf(part).text))).join("\n");
+  return text.trim() === "" ? textValue(recordOf(error).message) : text;
 }

@@ -7,11 +7,11 @@ import { errno } from "../errors.ts";
 import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
 import { fastPath, isUnheard } from "./fast-path.ts";
-import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
+import { type HookInput, readHookInput, recordOf, textValue } from "./input.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
 import type { Rest } from "./session-events.ts";
 import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { judgeCall } from "./tool-call.ts";
+import { answerToolCall } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
 
 /** Far below the limit after which the CLI gives a hook up. */
@@ -42,11 +42,11 @@ const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = 
 };
 
 function beforeTool(input: HookInput, here: Surroundings): Reply {
-  switch (textOf(input.tool_name)) {
+  switch (textValue(input.tool_name)) {
     case "run_shell_command":
     case "write_file":
     case "replace":
-      return judgeCall(input, here, guard);
+      return answerToolCall(input, here, guard);
     case "invoke_agent":
       if (concernsUs(input, here)) return delegation().delegate(input, here);
       return isUnheard("other begins", here) ? allow : sessionEvents().beginOther(input, here);
@@ -60,25 +60,25 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
 }
 
 function afterTool(input: HookInput, here: Surroundings): Reply {
-  if (textOf(input.tool_name) !== "invoke_agent") return proceed;
+  if (textValue(input.tool_name) !== "invoke_agent") return proceed;
   const ours = concernsUs(input, here);
   if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
   return ours ? delegation().takeBack(input, here) : sessionEvents().endOther(input, here);
 }
 
 function concernsUs(input: HookInput, here: Surroundings): boolean {
-  return isOurs(normalizeAgentName(textOf(recordOf(input.tool_input).agent_name)), here);
+  return isOurs(normalizeAgentName(textValue(recordOf(input.tool_input).agent_name)), here);
 }
 
 /** Most answers are the TechLead's own. */
 function concernsReport(input: HookInput, here: Surroundings): boolean {
-  return here.attempt !== null || textOf(input.prompt).startsWith("Agent: ");
+  return here.attempt !== null || textValue(input.prompt).startsWith("Agent: ");
 }
 
 function answer(event: string, deadline: number): Reply {
   const respond = Object.hasOwn(events, event) ? events[event] : undefined;
   if (respond === undefined) return complain(event, `unknown event; known are ${Object.keys(events).join(", ")}`);
-  const input = readInput(deadline - RESERVED_MS);
+  const input = readHookInput(deadline - RESERVED_MS);
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {
     cwd: workingDirectory(),

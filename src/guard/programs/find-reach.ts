@@ -1,7 +1,7 @@
 // Which files of the live session a search reaches: `find . -name '*.jsonl'` finds the journal, wherever it is called.
 
 import type { Machine } from "../machine.ts";
-import { isInside, locate, normal, segmentsOf } from "../paths.ts";
+import { isInside, locate, normal, pathSegments } from "../paths.ts";
 import { canBe, withGlobs } from "../shell/shape.ts";
 
 /** One sample of each kind of file that Maestro keeps. */
@@ -31,7 +31,7 @@ export function reachedOfSession(
     const below = path === from ? "" : path.slice(from === "/" ? 1 : from.length + 1);
     const printed = below === "" ? root : `${root.replace(/\/$/, "")}/${below}`;
     if (!isInside(path, from) || pruned.some((tests) => isPruned(tests, printed, root))) return false;
-    return groups.some((tests) => !pruned.includes(tests) && isHit(tests, printed, kind, segmentsOf(below).length));
+    return groups.some((tests) => !pruned.includes(tests) && isHit(tests, printed, kind, pathSegments(below).length));
   };
   return [
     ...files.map((file) => `${state}/${file}`).filter((path) => isReached(path, "f")),
@@ -79,7 +79,7 @@ function matches(test: string, value: string, path: string): boolean {
     const words = value.match(/[a-z]{2,}/gi) ?? [];
     return words.every((word) => path.toLowerCase().includes(word.toLowerCase()));
   }
-  const text = /^-i?name$/.test(test) ? (segmentsOf(path).at(-1) ?? "") : path;
+  const text = /^-i?name$/.test(test) ? (pathSegments(path).at(-1) ?? "") : path;
   const shape = withGlobs(value);
   return test.startsWith("-i") ? canBe(shape.toLowerCase(), text.toLowerCase()) : canBe(shape, text);
 }

@@ -1,7 +1,7 @@
 // Programs that run another command: env, sudo, timeout, xargs, bash -c... What they run is judged in their place.
 
 import { locate } from "../paths.ts";
-import { type Call, type Inner, quoted } from "../shell/call.ts";
+import { type Call, type Inner, quotedWord } from "../shell/call.ts";
 import { isUnknown, MANY } from "../shell/shape.ts";
 import { innerOfFind } from "./find.ts";
 import { innerOfGit } from "./git/git.ts";
@@ -157,7 +157,7 @@ function innerOfEnv({ args, cwd }: Call): Inner[] {
     const [split] = new Options([arg, args[at + 1] ?? ""], "S", ["--split-string"]).all("S", "--split-string");
     if (arg.startsWith("-") && split !== undefined) {
       const isAttached = arg !== "-S" && !/^-[^-]*S$/.test(arg) && arg !== "--split-string";
-      const rest = args.slice(at + (isAttached ? 1 : 2)).map(quoted);
+      const rest = args.slice(at + (isAttached ? 1 : 2)).map(quotedWord);
       return [{ code: `${split} ${rest.join(" ")}`, cwd: directory, variables }];
     }
     if (variable !== null) variables.push([variable[1] as string, variable[2] as string]);
@@ -196,7 +196,7 @@ function innerOfParallel({ args, stdin }: Call): Inner[] {
     .filter((item) => item !== "")
     .slice(0, 32)
     .map((item) => ({
-      code: /\{[./#%]*\}/.test(code) ? code.replace(/\{[./#%]*\}/g, item) : `${code} ${quoted(item)}`,
+      code: /\{[./#%]*\}/.test(code) ? code.replace(/\{[./#%]*\}/g, item) : `${code} ${quotedWord(item)}`,
     }));
 }
 

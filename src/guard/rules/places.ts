@@ -1,7 +1,7 @@
 // Directories that must not be removed with everything in them: the system, homes, the project itself and what lies around it.
 
 import type { Machine } from "../machine.ts";
-import { baseName, isInside, normal, parentOf, segmentsOf } from "../paths.ts";
+import { baseName, isInside, normal, parentOf, pathSegments } from "../paths.ts";
 import { isHome, isOfSystemTree, isProject, isSystemTop } from "../project.ts";
 import { canBe, isKnown, knownPart, STAR } from "../shell/shape.ts";
 
@@ -23,7 +23,7 @@ export function placeThatStays(path: string, ground: Machine): string | undefine
 /** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */
 export function isVital(path: string, ground: Machine): boolean {
   const project = normal(ground.projectRoot);
-  return segmentsOf(path).length < 2 || isInside(project, path) || isHome(path, ground) || path === `${project}/.git`;
+  return pathSegments(path).length < 2 || isInside(project, path) || isHome(path, ground) || path === `${project}/.git`;
 }
 
 /** `*`, `.*`, `?*`, `**`: a pattern that picks nothing in particular. */
@@ -34,7 +34,7 @@ function isBroad(name: string): boolean {
 const vitalForGit = new Set(["objects", "refs", "hooks", "logs", "info", "config", "HEAD", "packed-refs", "index"]);
 
 function partOfProject(inside: string, ground: Machine, path: string): string | undefined {
-  const [first = "", second] = segmentsOf(inside);
+  const [first = "", second] = pathSegments(inside);
   const isGit =
     first.toLowerCase() === ".git" || (!first.startsWith(STAR) && knownPart(first) !== "" && canBe(first, ".git"));
   if (isGit && (second === undefined || vitalForGit.has(second))) return "the repository's own data";
@@ -73,7 +73,7 @@ function elsewhere(path: string, ground: Machine, project: string): string | und
   if (isInside(home, path)) return "the home directory";
   if (isInside(normal(ground.stateDir), path)) return "the session's state";
   if (ground.extensionRoot !== undefined && isInside(normal(ground.extensionRoot), path)) return "the extension";
-  if (segmentsOf(path).length < 2) return "a directory of the system";
+  if (pathSegments(path).length < 2) return "a directory of the system";
   if (baseName(path) === ".git") return "a repository's own data";
   return ofAHome(path, home) ?? (isSystem(path) ? "a directory of the system" : undefined) ?? beside(path, project);
 }
@@ -85,7 +85,7 @@ function ofAHome(path: string, home: string): string | undefined {
   const common = /^\/(?:root|(?:home|Users)\/[^/]+)(?=\/|$)/.exec(path)?.[0];
   const root = isInside(path, home) ? home : common;
   if (root === undefined) return undefined;
-  const [first, second] = segmentsOf(path.slice(root.length));
+  const [first, second] = pathSegments(path.slice(root.length));
   if (first === undefined) return "somebody's home directory";
   if (/^\.(?:ssh|gnupg|aws|kube|password-store)$/.test(first)) return "keys and credentials";
   return second === undefined && !cacheInHome.test(first) && !isBuild(first)
@@ -98,7 +98,7 @@ const systemParts =
 const emptiedByHabit = /^var\/(?:lib\/apt\/lists|cache\/.+)(?:\/|$)/;
 
 export function isSystem(path: string): boolean {
-  const segments = segmentsOf(path);
+  const segments = pathSegments(path);
   const [first = ""] = segments;
   const plain = segments.join("/");
   if (emptiedByHabit.test(plain)) return false;

@@ -2,7 +2,7 @@
 
 import { geminisOwn, isSecretName } from "../../secrets/sensitive-files.ts";
 import type { Machine } from "../machine.ts";
-import { baseName, isInside, normal, segmentsOf } from "../paths.ts";
+import { baseName, isInside, normal, pathSegments } from "../paths.ts";
 import { canBe, isKnown, knownPart, shown } from "../shell/shape.ts";
 import { type Denial, deny } from "../verdict.ts";
 
@@ -58,7 +58,7 @@ function isSecret(name: string): boolean {
 
 /** Settings of git and of Gemini CLI, the state of the session, the extension. */
 function isGuards(path: string, ground: Machine): boolean {
-  const segments = segmentsOf(path);
+  const segments = pathSegments(path);
   return (
     segments.some((name, i) => name === ".git" && isGitsOwn(segments.slice(i + 1))) ||
     segments.some((name, i) => name === ".gemini" && isGeminisOwn(segments.slice(i + 1))) ||
@@ -89,7 +89,7 @@ function isGeminisOwn([first]: readonly string[]): boolean {
 function isState(path: string, { stateDir }: Machine): boolean {
   const root = normal(stateDir).toLowerCase();
   if (!isInside(path, root)) return false;
-  const [first, , third] = segmentsOf(path.slice(root.length));
+  const [first, , third] = pathSegments(path.slice(root.length));
   if (first === undefined || first === "state") return true;
   return first === "parallel" && third !== "prompts" && third !== undefined;
 }
@@ -109,7 +109,7 @@ function isExtension(path: string, ground: Machine): boolean {
   const root = normal(ground.extensionRoot).toLowerCase();
   if (!isInside(path, root)) return false;
   // Somebody works on the extension itself: only what is running is out of reach.
-  if (isInside(project, root)) return extensionParts.includes(segmentsOf(path.slice(root.length))[0] ?? "");
+  if (isInside(project, root)) return extensionParts.includes(pathSegments(path.slice(root.length))[0] ?? "");
   return true;
 }
 
@@ -119,7 +119,7 @@ const loginFile =
 /** What a login reads, and the keys it is made with. Among keys, a name that nobody knows may be one of them. */
 function isLogin(path: string, { home }: Machine): boolean {
   const homes = home === undefined ? [] : [normal(home).toLowerCase()];
-  const [top, name, ...rest] = segmentsOf(path);
+  const [top, name, ...rest] = pathSegments(path);
   if (top === "root") homes.push("/root");
   if ((top === "home" || top === "users") && rest.length > 0) homes.push(`/${top}/${name}`);
   return homes.some((root) => {

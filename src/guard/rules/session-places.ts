@@ -1,7 +1,7 @@
 // What of the state directory has to stay where it is while a session is live, by whatever name or pattern it is reached.
 
 import type { Machine } from "../machine.ts";
-import { normal, segmentsOf } from "../paths.ts";
+import { normal, pathSegments } from "../paths.ts";
 import { canBe, isPattern, shown } from "../shell/shape.ts";
 import { type Denial, deny } from "../verdict.ts";
 
@@ -16,8 +16,8 @@ export function refuseLoss(path: string, ground: Machine): Denial | undefined {
 
 /** The state directory, what lies above it, and the parts of it that Maestro keeps; patterns inside it may be any of them. */
 function holdsSession(path: string, { stateDir }: Machine): boolean {
-  const given = segmentsOf(normal(path).toLowerCase());
-  const state = segmentsOf(normal(stateDir).toLowerCase());
+  const given = pathSegments(normal(path).toLowerCase());
+  const state = pathSegments(normal(stateDir).toLowerCase());
   const common = Math.min(given.length, state.length);
   if (!given.slice(0, common).every((shape, i) => isOneName(shape, state[i] as string))) return false;
   if (given.length <= state.length) return true;

@@ -1,7 +1,7 @@
 // Builtins that change the shell: cd, export, read, set, alias, eval... They change `shell`; code that they run is handed back.
 
 import { hasIds } from "../programs/processes.ts";
-import { type Call, quoted } from "./call.ts";
+import { type Call, quotedWord } from "./call.ts";
 import { printedBy } from "./printed.ts";
 import { FILLED, isUnknown, UNKNOWN } from "./shape.ts";
 import type { Shell } from "./shell.ts";
@@ -116,5 +116,5 @@ function readLines({ args, stdin }: Call, shell: Shell): void {
 
 /** A call of an alias is its text with the arguments behind it. */
 export function aliasCode(text: string, args: readonly string[]): string {
-  return [text, ...args.map(quoted)].join(" ");
+  return [text, ...args.map(quotedWord)].join(" ");
 }

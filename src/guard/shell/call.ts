@@ -69,6 +69,6 @@ export function fromShell(text: string): Feed {
 }
 
 /** One word for code that is parsed again. */
-export function quoted(text: string): string {
+export function quotedWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 // git: force-push and hard-reset, and the commands that git runs for others (aliases, foreach, exec).
 
 import { judgeRemoval } from "../../rules/removal.ts";
-import { type Call, type Inner, quoted } from "../../shell/call.ts";
+import { type Call, type Inner, quotedWord } from "../../shell/call.ts";
 import { canBe, isKnown, knownPart, STAR, shown, UNKNOWN } from "../../shell/shape.ts";
 import { type Denial, deny } from "../../verdict.ts";
 import { Options } from "../options.ts";
@@ -123,7 +123,7 @@ export function innerOfGit(call: Call): Inner[] {
 const runsCommand = /^(?:core\.(?:pager|fsmonitor|sshcommand|askpass|gitproxy)|pager\..*|diff\.external)$/;
 
 function aliasCode(value: string, args: readonly string[]): string {
-  const words = args.map(quoted).join(" ");
+  const words = args.map(quotedWord).join(" ");
   return value.startsWith("!") ? `${value.slice(1)} ${words}` : `git ${value} ${words}`;
 }
 

@@ -1,7 +1,7 @@
 // git clean and git stash. Git is told to ignore the session's files; what takes ignored files along takes the session.
 
 import type { Machine } from "../../machine.ts";
-import { isInside, locate, normal, segmentsOf } from "../../paths.ts";
+import { isInside, locate, normal, pathSegments } from "../../paths.ts";
 import { isKnown } from "../../shell/shape.ts";
 import { type Denial, deny } from "../../verdict.ts";
 import { Options } from "../options.ts";
@@ -65,5 +65,5 @@ function spares(pattern: string, ground: Machine): boolean {
 /** The state's directories from the project on; all of them when it lies elsewhere. */
 function inProject(ground: Machine): string[] {
   const [state, project] = [stateOf(ground), normal(ground.projectRoot)];
-  return segmentsOf(isInside(state, project) ? state.slice(project.length) : state);
+  return pathSegments(isInside(state, project) ? state.slice(project.length) : state);
 }
