@@ -24,7 +24,7 @@ import type { Session } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
 import { runningEngine } from "./engine-lock.ts";
 import { contentOf } from "./files/plan-file.ts";
-import { hashFiles, hashPlan, hashText, UNKNOWN } from "./files/project-files.ts";
+import { hashFiles, hashPlan, hashText, UNKNOWN_HASH } from "./files/project-files.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import type { SessionStore, Update } from "./session-store.ts";
 
@@ -221,7 +221,7 @@ export function conflictsOf(location: StateLocation, session: Session): Conflict
   const now = hashFiles(projectRoot, watchedFiles(session));
   return findConflicts(session, now, planHash).filter((conflict) => {
     const after = conflict.kind === "plan_changed" ? planHash : now[conflict.file];
-    return after !== UNKNOWN && recordedHash(session, conflict) !== UNKNOWN;
+    return after !== UNKNOWN_HASH && recordedHash(session, conflict) !== UNKNOWN_HASH;
   });
 }
 

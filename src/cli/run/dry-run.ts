@@ -5,7 +5,7 @@ import { modelFor } from "../../runtimes/models.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { policyPath } from "../../store/files/batch.ts";
-import { duration } from "../../views/text/duration.ts";
+import { durationText } from "../../views/text/duration.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";
@@ -43,7 +43,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "all that are ready at a time";
   io.out(`${drawPlan(plan, report).join("\n")}\n\n`);
   io.out(
-    `Mode ${mode}, ${slots}, ${duration(engine.timeoutMs)} per attempt, ${duration(engine.staggerMs)} between launches\n`,
+    `Mode ${mode}, ${slots}, ${durationText(engine.timeoutMs)} per attempt, ${durationText(engine.staggerMs)} between launches\n`,
   );
   io.out(`Isolation: ${isolation}\n`);
   io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);

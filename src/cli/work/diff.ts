@@ -9,7 +9,7 @@ import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import {
   type AttemptWithChanges,
-  isInProject,
+  hasWorkInProject,
   requireKept,
   requireRepository,
   unkeptLine,
@@ -37,12 +37,12 @@ export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number
 function facts({ session_id: session }: Session, phase: string, attempt: AttemptWithChanges | undefined) {
   const about = { session, phase, attempt: attempt?.attempt ?? null };
   const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
-  return { ...about, integrated: attempt !== undefined && isInProject(attempt), ...(attempt?.changes ?? none) };
+  return { ...about, integrated: attempt !== undefined && hasWorkInProject(attempt), ...(attempt?.changes ?? none) };
 }
 
 function stat(io: Io, phase: string, work: AttemptWithChanges): string[] {
   const { attempt, changes } = work;
-  return statLines({ phase, attempt, changes, isIntegrated: isInProject(work) }, paint(io.color));
+  return statLines({ phase, attempt, changes, isIntegrated: hasWorkInProject(work) }, paint(io.color));
 }
 
 function unchanged(phase: SessionPhase, attempt: AttemptWithChanges | undefined, flags: DiffFlags): string {

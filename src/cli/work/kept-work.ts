@@ -31,7 +31,7 @@ export function workedAttempt(phase: SessionPhase, number: string | undefined): 
 /** The last attempt whose work is in the project, or the one of that number, which has to be. */
 export function integratedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges {
   const meant = number === undefined ? phase.attempts : [numbered(phase, number)];
-  const there = meant.filter(isWorked).filter(isInProject);
+  const there = meant.filter(isWorked).filter(hasWorkInProject);
   const found = there.findLast(({ changes }) => changes.total > 0) ?? there.at(-1);
   if (found !== undefined) return found;
   const what =
@@ -51,7 +51,7 @@ function numbered({ id, attempts }: SessionPhase, number: string): Attempt {
 }
 
 /** Brought in, or done there: then also what a failed attempt left. */
-export function isInProject({ integrated, reverted, placed, changes }: AttemptWithChanges): boolean {
+export function hasWorkInProject({ integrated, reverted, placed, changes }: AttemptWithChanges): boolean {
   if (reverted) return false;
   return integrated !== undefined || (placed?.worktree === null && changes.total > 0);
 }
