@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ground, quickest, ruleOf } from "../../test/support/guard.ts";
+import { machine, quickest, ruleOf } from "../../test/support/guard.ts";
 import { judgeCommand, judgeToolCall } from "./judge.ts";
 import type { Machine } from "./machine.ts";
 
-const write = (path: string, place: Machine = ground, tool = "write_file") => {
+const write = (path: string, place: Machine = machine, tool = "write_file") => {
   const verdict = judgeToolCall(tool, { file_path: path, content: "x" }, place);
   return verdict.verdict === "allow" ? "allow" : verdict.rule;
 };
@@ -47,7 +47,7 @@ describe("write_file and replace (T4, T5, Y290)", () => {
     "policies/safety-baseline.toml",
   ])("must not touch %j", (path) => {
     expect(write(path)).toBe("sensitive-file");
-    expect(write(path, ground, "replace")).toBe("sensitive-file");
+    expect(write(path, machine, "replace")).toBe("sensitive-file");
   });
 
   test.each([
@@ -83,20 +83,22 @@ describe("write_file and replace (T4, T5, Y290)", () => {
 
   test("must not follow a link to what they must not touch", () => {
     const realpath = (path: string) => (path === "/home/dev/project/notes.txt" ? "/home/dev/project/.env" : path);
-    expect(write("notes.txt", { ...ground, realpath })).toBe("sensitive-file");
-    expect(write("other.txt", { ...ground, realpath })).toBe("allow");
-    expect(judgeCommand("npm run keys > notes.txt", { ...ground, realpath })).toMatchObject({ rule: "sensitive-file" });
+    expect(write("notes.txt", { ...machine, realpath })).toBe("sensitive-file");
+    expect(write("other.txt", { ...machine, realpath })).toBe("allow");
+    expect(judgeCommand("npm run keys > notes.txt", { ...machine, realpath })).toMatchObject({
+      rule: "sensitive-file",
+    });
   });
 
   test("may build the extension only where it is not the one that runs", () => {
-    const own = { ...ground, extensionRoot: ground.projectRoot };
+    const own = { ...machine, extensionRoot: machine.projectRoot };
     expect(write("dist/hook.cjs", own)).toBe("sensitive-file");
     expect(write("src/hooks/main.ts", own)).toBe("allow");
     expect(write("dist/hook.cjs")).toBe("allow");
   });
 
   test("know the state directory wherever it is", () => {
-    const elsewhere = { ...ground, stateDir: "/home/dev/project/var/maestro" };
+    const elsewhere = { ...machine, stateDir: "/home/dev/project/var/maestro" };
     expect(write("var/maestro/state/progress.jsonl", elsewhere)).toBe("sensitive-file");
     expect(write("var/maestro/plans/x.md", elsewhere)).toBe("allow");
     expect(write(".gemini/state/x", elsewhere)).toBe("allow");
@@ -112,7 +114,7 @@ describe("other tool calls", () => {
     ["run_shell_command", {}],
     ["run_shell_command", { command: ["rm", "-rf", "/"] }],
   ])("%s %j is nobody's business here (S234)", (tool, input) => {
-    expect(judgeToolCall(tool, input, ground)).toEqual({ verdict: "allow" });
+    expect(judgeToolCall(tool, input, machine)).toEqual({ verdict: "allow" });
   });
 
   test.each([
@@ -123,7 +125,7 @@ describe("other tool calls", () => {
     [{ command: "rm -rf ../build", dir_path: "packages/api" }, "allow"],
     [{ command: "cp draft hooks/pre-commit", dir_path: ".git" }, "sensitive-file"],
   ])("run_shell_command %j starts where it says: %s", (input, expected) => {
-    const verdict = judgeToolCall("run_shell_command", input, ground);
+    const verdict = judgeToolCall("run_shell_command", input, machine);
     expect(verdict.verdict === "allow" ? "allow" : verdict.rule).toBe(expected);
   });
 });
@@ -139,12 +141,12 @@ describe("a denial", () => {
     ["cp a .git/config", /ask the user/],
     ["echo 'a", /unterminated single quote/],
   ])("of %j says what to do instead (S239)", (command, expected) => {
-    expect(judgeCommand(command, ground)).toMatchObject({ verdict: "deny", reason: expect.stringMatching(expected) });
+    expect(judgeCommand(command, machine)).toMatchObject({ verdict: "deny", reason: expect.stringMatching(expected) });
   });
 });
 
 describe("without a home or a directory for temporary files", () => {
-  const bare: Machine = { ...ground, home: undefined, tmpdir: undefined };
+  const bare: Machine = { ...machine, home: undefined, tmpdir: undefined };
 
   test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf /tmp"])("%j is refused", (command) => {
     expect(judgeCommand(command, bare)).toMatchObject({ rule: "destructive-rm" });
@@ -197,7 +199,7 @@ describe("what cannot be judged is denied (P13, C39)", () => {
     ["links by the thousand", `ln -s ${"../a ".repeat(2000)}d/; ${"ln -s a b; touch b/c; ".repeat(2000)}rm -rf /`],
     ["loops in loops", `${"for i in {1..50}; do ".repeat(20)}a${"; done".repeat(20)}; ${"echo $(ls) ".repeat(6000)}`],
   ])("%s: an answer in time (T3)", (_, command) => {
-    const took = quickest(200, () => expect(judgeCommand(command, ground).verdict).toBe("deny"));
+    const took = quickest(200, () => expect(judgeCommand(command, machine).verdict).toBe("deny"));
     expect(took).toBeLessThan(200);
   });
 
@@ -219,7 +221,7 @@ test("thousands of judgements a second", () => {
   ];
   const rates = Array.from({ length: 10 }, () => {
     const start = performance.now();
-    for (let i = 0; i < 200; i++) for (const command of commands) judgeCommand(command, ground);
+    for (let i = 0; i < 200; i++) for (const command of commands) judgeCommand(command, machine);
     return (200 * commands.length * 1000) / (performance.now() - start);
   });
   expect(Math.max(...rates)).toBeGreaterThan(2000);

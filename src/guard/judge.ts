@@ -10,13 +10,13 @@ const MAX_BYTES = 256 * 1024;
 /** Shorter commands cannot hold enough of anything. */
 const MAX_UNCOUNTED = 400;
 
-export function judgeCommand(command: string, ground: Machine): Verdict {
-  return tooMuch(command) ?? walked(command, ground) ?? { verdict: "allow" };
+export function judgeCommand(command: string, machine: Machine): Verdict {
+  return tooMuch(command) ?? walked(command, machine) ?? { verdict: "allow" };
 }
 
-function walked(command: string, ground: Machine): Denial | undefined {
+function walked(command: string, machine: Machine): Denial | undefined {
   try {
-    return new Walk(ground).judge(command);
+    return new Walk(machine).judge(command);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return deny("too-deep", "This command is nested too deeply to be judged. Split it into simple commands.");
@@ -24,15 +24,15 @@ function walked(command: string, ground: Machine): Denial | undefined {
 }
 
 /** `run_shell_command`, `write_file` and `replace` are judged; other tools are nobody's business here. */
-export function judgeToolCall(toolName: string, input: Readonly<Record<string, unknown>>, ground: Machine): Verdict {
+export function judgeToolCall(toolName: string, input: Readonly<Record<string, unknown>>, machine: Machine): Verdict {
   if (toolName === "run_shell_command") {
     const directory = input.dir_path ?? input.directory;
-    const cwd = typeof directory === "string" ? locate(directory, ground.cwd ?? ground.projectRoot) : ground.cwd;
+    const cwd = typeof directory === "string" ? locate(directory, machine.cwd ?? machine.projectRoot) : machine.cwd;
     const { command } = input;
-    const place = cwd === undefined ? ground : { ...ground, cwd };
+    const place = cwd === undefined ? machine : { ...machine, cwd };
     return typeof command === "string" ? judgeCommand(command, place) : { verdict: "allow" };
   }
-  return toolName === "write_file" || toolName === "replace" ? judgeFile(input, ground) : { verdict: "allow" };
+  return toolName === "write_file" || toolName === "replace" ? judgeFile(input, machine) : { verdict: "allow" };
 }
 
 /** What would take the parser too long. Its time grows with the square of some counts, so these are bounded first. */

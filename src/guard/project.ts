@@ -16,12 +16,12 @@ export function isSystemTop(name: string): boolean {
 }
 
 /** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
-export function isProject(directory: string, ground: Machine): boolean {
+export function isProject(directory: string, machine: Machine): boolean {
   const [first = "", second] = pathSegments(directory);
   if (first === "" || isOfSystemTree(first)) return false;
-  return !(second === undefined && isSystemTop(first)) && !isHome(directory, ground);
+  return !(second === undefined && isSystemTop(first)) && !isHome(directory, machine);
 }
 
-export function isHome(path: string, ground: Machine): boolean {
-  return path === normal(ground.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
+export function isHome(path: string, machine: Machine): boolean {
+  return path === normal(machine.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
 }

@@ -1,11 +1,11 @@
-// The guard in tests: the ground they stand on, and rewrites of a command that keep its meaning.
+// The guard in tests: the machine they stand on, and rewrites of a command that keep its meaning.
 
 import fc from "fast-check";
 import { judgeCommand } from "../../src/guard/judge.ts";
 import type { Machine } from "../../src/guard/machine.ts";
 import { quotedWord } from "../../src/guard/shell/call.ts";
 
-export const ground: Machine = {
+export const machine: Machine = {
   projectRoot: "/home/dev/project",
   home: "/home/dev",
   tmpdir: "/tmp",
@@ -15,7 +15,7 @@ export const ground: Machine = {
 
 /** The rule that denies the command, or "allow". */
 export function ruleOf(command: string): string {
-  const verdict = judgeCommand(command, ground);
+  const verdict = judgeCommand(command, machine);
   return verdict.verdict === "allow" ? "allow" : verdict.rule;
 }
 

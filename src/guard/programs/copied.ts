@@ -69,8 +69,8 @@ function looksLikeDirectory(path: string): boolean {
 }
 
 /** The home, the project and what lies around them are directories. */
-function isHolder(place: string, { ground }: Call): boolean {
-  return [ground.home, ground.projectRoot].some((one) => one !== undefined && isInside(normal(one), place));
+function isHolder(place: string, { machine }: Call): boolean {
+  return [machine.home, machine.projectRoot].some((one) => one !== undefined && isInside(normal(one), place));
 }
 
 /** A source that is all of a directory brings names that nobody knows. */

@@ -79,7 +79,7 @@ function byCode(call: Call): string[] {
   const interpreted = interpretedBy(call);
   if (interpreted === undefined) return [];
   const { codes, language, isInPlace, files } = interpreted;
-  const written = codes.flatMap((code) => effectsOf(code, language, call.ground.home ?? "/root").writes);
+  const written = codes.flatMap((code) => effectsOf(code, language, call.machine.home ?? "/root").writes);
   return [
     ...(isInPlace ? files : []),
     ...written.map((path) => (path === undefined ? "a computed name" : shown(path))),

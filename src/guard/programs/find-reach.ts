@@ -19,11 +19,11 @@ export function reachedOfSession(
   roots: readonly string[],
   args: readonly string[],
   cwd: string,
-  ground: Machine,
+  machine: Machine,
 ): string[] {
-  const state = normal(ground.stateDir);
+  const state = normal(machine.stateDir);
   const root = roots.find((one) => isInside(state, locate(one, cwd)) || isInside(locate(one, cwd), state));
-  if (root === undefined || ground.hasSession?.() !== true) return [];
+  if (root === undefined || machine.hasSession?.() !== true) return [];
   const groups = groupsOf(args);
   const pruned = groups.filter((tests) => tests.some(({ name }) => name === "-prune"));
   const isReached = (path: string, kind: string) => {

@@ -93,10 +93,10 @@ function endOfCommand(args: readonly string[], start: number): number {
 
 export function judgeFind(call: Call): Denial | undefined {
   if (call.name !== "find") return undefined;
-  const { args, cwd, ground } = call;
+  const { args, cwd, machine } = call;
   const search = readFind(args);
   for (const { path, isContent } of search.files) {
-    const refused = refuseDestination(locate(path, cwd), ground);
+    const refused = refuseDestination(locate(path, cwd), machine);
     if (refused !== undefined) return refused;
     if (isContent)
       return deny("shell-write", `find -fprintf writes content into ${path}. Use write_file (or replace) instead.`);
@@ -104,25 +104,25 @@ export function judgeFind(call: Call): Denial | undefined {
   if (!search.isDeleting) return undefined;
   if (search.isAged && search.roots.every((root) => isTemporaryRoot(root, call))) return undefined;
   for (const hit of hits(search, call)) {
-    const refused = refuseTree(hit, cwd, ground);
+    const refused = refuseTree(hit, cwd, machine);
     if (refused !== undefined) return refused;
   }
   return undefined;
 }
 
-function isTemporaryRoot(root: string, { cwd, ground }: Call): boolean {
-  return /temporary/.test(placeThatStays(locate(root, cwd), ground) ?? "");
+function isTemporaryRoot(root: string, { cwd, machine }: Call): boolean {
+  return /temporary/.test(placeThatStays(locate(root, cwd), machine) ?? "");
 }
 
 /** The paths that stand for all hits; of the live session's files each. */
-function hits({ roots, names }: Search, { name, args, cwd, ground }: Call): string[] {
-  const reached = name === "find" && names.length > 0 ? reachedOfSession(roots, args, cwd, ground) : [];
+function hits({ roots, names }: Search, { name, args, cwd, machine }: Call): string[] {
+  const reached = name === "find" && names.length > 0 ? reachedOfSession(roots, args, cwd, machine) : [];
   const found = roots.flatMap((given) => {
     // Nothing is searched where the name is empty.
     const root = isUnknown(given) ? FILLED : given;
     if (names.length === 0) return [root, `${root}/${EVERYTHING}`];
     // By name, but all over a home: each hit is somewhere below.
-    const isBelow = isHome(locate(root, cwd), ground);
+    const isBelow = isHome(locate(root, cwd), machine);
     return names.map((name) => (isBelow ? `${root}/${FILLED}/${name}` : `${root}/${name}`));
   });
   return [...found, ...reached];
@@ -156,7 +156,7 @@ function fdOptions(args: readonly string[]): Options {
   ]);
 }
 
-function innerOfFd({ args, cwd, ground }: Call): Inner[] {
+function innerOfFd({ args, cwd, machine }: Call): Inner[] {
   const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
   if (at < 0) return [];
   const options = fdOptions(args);
@@ -169,7 +169,7 @@ function innerOfFd({ args, cwd, ground }: Call): Inner[] {
   ].flat();
   // Without these it passes over names with a dot in front.
   const isDeep = options.has("H", "u", "--hidden", "--unrestricted");
-  const reached = isDeep ? reachedOfSession(roots.length > 0 ? roots : ["."], tests, cwd, ground) : [];
+  const reached = isDeep ? reachedOfSession(roots.length > 0 ? roots : ["."], tests, cwd, machine) : [];
   const command = args.slice(at + 1).filter((word) => word !== ";");
   const hasPlace = command.some((word) => /\{[./]*\}/.test(word));
   return [hit, ...reached].map((path) => {

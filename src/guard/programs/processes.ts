@@ -54,14 +54,14 @@ const names = (
 ).split(" ");
 
 /** The name of a protected process that would be reached; undefined when the pattern is specific enough. */
-export function reaches({ by, patterns }: Processes, ground: Machine): string | undefined {
+export function reaches({ by, patterns }: Processes, machine: Machine): string | undefined {
   if (by === "parent") return "the process that runs this shell";
   const [pattern = ""] = patterns;
   if (by === "exact") return names.find((name) => isNamed(pattern, name));
   const texts = patterns.map(knownPart);
   if (texts.every((text) => text.replace(/[^\p{L}\p{N}]/gu, "").length < 3)) return "every process";
   const tests = texts.map(expression);
-  const lines = by === "name" ? names : [...names, ...linesOf(ground)];
+  const lines = by === "name" ? names : [...names, ...linesOf(machine)];
   return lines.find((line) => tests.every((test) => test(line)));
 }
 

@@ -9,7 +9,7 @@ import type { Machine } from "../machine.ts";
 import { filtering, printing } from "./programs.ts";
 import { quickVerdict } from "./quick.ts";
 
-const ground: Machine = {
+const machine: Machine = {
   projectRoot: "/work/project",
   home: "/home/dev",
   tmpdir: "/tmp",
@@ -75,7 +75,7 @@ describe("the quick look at a command", () => {
     "git stash pop",
     "kill -9 12345",
   ])("is enough to allow %s", (command) => {
-    expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
+    expect(quickVerdict(command, machine)).toEqual({ verdict: "allow" });
   });
 
   test.each([
@@ -86,8 +86,8 @@ describe("the quick look at a command", () => {
     "cat > src/a.ts <<'EOF'\nconst a = `${b}`;\nEOF",
     "cat <<EOF > src/a.ts\none\ntwo\nEOF\n",
   ])("is enough to deny %s", (command) => {
-    expect(quickVerdict(command, ground)).toMatchObject({ verdict: "deny", rule: "shell-write" });
-    expect(quickVerdict(command, ground)).toEqual(judgeCommand(command, ground));
+    expect(quickVerdict(command, machine)).toMatchObject({ verdict: "deny", rule: "shell-write" });
+    expect(quickVerdict(command, machine)).toEqual(judgeCommand(command, machine));
   });
 
   test.each([
@@ -193,25 +193,25 @@ describe("the quick look at a command", () => {
     "cat > a <<EOF\n$(rm -rf /)\nEOF",
     "cat > a <<'EOF'\nx\nEOF ",
   ])("leaves %s to the whole judge", (command) => {
-    expect(quickVerdict(command, ground)).toBeUndefined();
+    expect(quickVerdict(command, machine)).toBeUndefined();
   });
 
   test.each(["/", "/home/dev", "/home/other", "/root", "/usr", "/etc/nginx"])(
     "removes nothing in %s",
     (projectRoot) => {
-      const place = { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` };
+      const place = { ...machine, projectRoot, stateDir: `${projectRoot}/.gemini` };
       expect(quickVerdict("rm -rf src", place)).toBeUndefined();
       expect(judgeCommand("rm -rf src", place)).toMatchObject({ verdict: "deny" });
     },
   );
 
-  const whole = (command: string) => judgeCommand(command, ground);
+  const whole = (command: string) => judgeCommand(command, machine);
 
   test("says what the whole judge says wherever it says anything, for all of the corpus", () => {
     const known = [...casesOf("deny"), ...casesOf("allow")].filter(
-      (command) => quickVerdict(command, ground) !== undefined,
+      (command) => quickVerdict(command, machine) !== undefined,
     );
-    for (const command of known) expect(quickVerdict(command, ground), command).toEqual(whole(command));
+    for (const command of known) expect(quickVerdict(command, machine), command).toEqual(whole(command));
     expect(known.length).toBeGreaterThan(900);
   });
 
@@ -226,7 +226,7 @@ describe("the quick look at a command", () => {
     ["in another directory", (command: string) => `cd src && ${command}`],
   ])("says what the whole judge says, for all of the corpus %s", (_, changed) => {
     for (const command of [...casesOf("deny"), ...casesOf("allow")].map(changed)) {
-      const quick = quickVerdict(command, ground);
+      const quick = quickVerdict(command, machine);
       if (quick !== undefined) expect(quick, command).toEqual(whole(command));
     }
   });
@@ -314,7 +314,7 @@ describe("the quick look at a command", () => {
       .map(([first, rest]) => rest.reduce((text, [between, next]) => text + between + next, first));
     fc.assert(
       fc.property(line, (command) => {
-        const quick = quickVerdict(command, ground);
+        const quick = quickVerdict(command, machine);
         if (quick !== undefined) expect(quick).toEqual(whole(command));
       }),
       { numRuns: 20_000 },

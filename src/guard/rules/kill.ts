@@ -14,7 +14,7 @@ import { type Denial, deny } from "../verdict.ts";
 export function judgeKill(call: Call): Denial | undefined {
   const killer = Object.hasOwn(killers, call.name) ? killers[call.name] : undefined;
   for (const processes of killer?.(call) ?? []) {
-    const reached = reaches(processes, call.ground);
+    const reached = reaches(processes, call.machine);
     if (reached !== undefined) return refusal(call, reached);
   }
   return undefined;
@@ -101,7 +101,7 @@ function onWindows(args: readonly string[]): Processes[] {
 }
 
 /** A port or a file may be freed; the users of a whole directory or file system include the agent's own CLI. */
-function byFile({ args, cwd, ground }: Call): Processes[] {
+function byFile({ args, cwd, machine }: Call): Processes[] {
   const options = new Options(
     args.filter((arg) => !signal.test(arg)),
     "nN",
@@ -111,11 +111,11 @@ function byFile({ args, cwd, ground }: Call): Processes[] {
   if (options.has("m", "M", "c", "--mount", "--ismountpoint")) return [everyProcess];
   const isPort = options.all("n", "--namespace").some((space) => space === "tcp" || space === "udp");
   const paths = options.operands.filter((operand) => !isPort && !/^[^/]*\/(?:tcp|udp)$/.test(operand));
-  return paths.some((path) => isCommon(locate(path, cwd), ground)) ? [everyProcess] : [];
+  return paths.some((path) => isCommon(locate(path, cwd), machine)) ? [everyProcess] : [];
 }
 
-function isCommon(place: string, ground: Machine): boolean {
-  return /[\uE002\uE003]/.test(place) || isInside(normal(ground.projectRoot), place) || isHome(place, ground);
+function isCommon(place: string, machine: Machine): boolean {
+  return /[\uE002\uE003]/.test(place) || isInside(normal(machine.projectRoot), place) || isHome(place, machine);
 }
 
 function refusal({ name, args }: Call, reached: string): Denial {

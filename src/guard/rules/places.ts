@@ -6,24 +6,26 @@ import { isHome, isOfSystemTree, isProject, isSystemTop } from "../project.ts";
 import { canBe, isKnown, knownPart, STAR } from "../shell/shape.ts";
 
 /** What the directory is, when it has to stay; undefined when it may go. `path` is absolute; patterns may be in it. */
-export function placeThatStays(path: string, ground: Machine): string | undefined {
+export function placeThatStays(path: string, machine: Machine): string | undefined {
   const name = baseName(path);
-  if (isBroad(name)) return placeThatStays(parentOf(path), ground);
-  const project = normal(ground.projectRoot);
+  if (isBroad(name)) return placeThatStays(parentOf(path), machine);
+  const project = normal(machine.projectRoot);
   if (path === "/") return "the whole file system";
   if (path === project) return "the working tree itself";
   if (isInside(project, path)) return "a directory above the project";
-  if (isProject(project, ground) && isInside(path, project)) {
-    return partOfProject(path.slice(project.length + 1), ground, path);
+  if (isProject(project, machine) && isInside(path, project)) {
+    return partOfProject(path.slice(project.length + 1), machine, path);
   }
-  const mayGo = isTemporary(path, ground) && !isOfOwnHome(path, ground);
-  return temporary(path, ground) ?? (mayGo ? undefined : elsewhere(path, ground, project));
+  const mayGo = isTemporary(path, machine) && !isOfOwnHome(path, machine);
+  return temporary(path, machine) ?? (mayGo ? undefined : elsewhere(path, machine, project));
 }
 
 /** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */
-export function isVital(path: string, ground: Machine): boolean {
-  const project = normal(ground.projectRoot);
-  return pathSegments(path).length < 2 || isInside(project, path) || isHome(path, ground) || path === `${project}/.git`;
+export function isVital(path: string, machine: Machine): boolean {
+  const project = normal(machine.projectRoot);
+  return (
+    pathSegments(path).length < 2 || isInside(project, path) || isHome(path, machine) || path === `${project}/.git`
+  );
 }
 
 /** `*`, `.*`, `?*`, `**`: a pattern that picks nothing in particular. */
@@ -33,34 +35,34 @@ function isBroad(name: string): boolean {
 
 const vitalForGit = new Set(["objects", "refs", "hooks", "logs", "info", "config", "HEAD", "packed-refs", "index"]);
 
-function partOfProject(inside: string, ground: Machine, path: string): string | undefined {
+function partOfProject(inside: string, machine: Machine, path: string): string | undefined {
   const [first = "", second] = pathSegments(inside);
   const isGit =
     first.toLowerCase() === ".git" || (!first.startsWith(STAR) && knownPart(first) !== "" && canBe(first, ".git"));
   if (isGit && (second === undefined || vitalForGit.has(second))) return "the repository's own data";
-  const state = normal(ground.stateDir);
+  const state = normal(machine.stateDir);
   if (isInside(state, path)) return "the session's state";
   return first === ".gemini" && second === undefined ? "the project's Gemini settings" : undefined;
 }
 
-function roots(ground: Machine): string[] {
-  return [...new Set(["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(ground.tmpdir || "/tmp")])];
+function roots(machine: Machine): string[] {
+  return [...new Set(["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(machine.tmpdir || "/tmp")])];
 }
 
-function temporary(path: string, ground: Machine): string | undefined {
-  return roots(ground).includes(path) ? "the directory of everybody's temporary files" : undefined;
+function temporary(path: string, machine: Machine): string | undefined {
+  return roots(machine).includes(path) ? "the directory of everybody's temporary files" : undefined;
 }
 
-function isTemporary(path: string, ground: Machine): boolean {
-  return roots(ground).some((root) => isInside(path, root));
+function isTemporary(path: string, machine: Machine): boolean {
+  return roots(machine).some((root) => isInside(path, root));
 }
 
 /** Among temporary files, and nothing of the project's: what lies there the agent has made itself. */
-export function isScratch(path: string, ground: Machine): boolean {
-  const project = normal(ground.projectRoot);
-  const real = isKnown(path) ? (ground.realpath?.(path) ?? ground.through?.(path) ?? path) : path;
+export function isScratch(path: string, machine: Machine): boolean {
+  const project = normal(machine.projectRoot);
+  const real = isKnown(path) ? (machine.realpath?.(path) ?? machine.through?.(path) ?? path) : path;
   const isAround = [path, real].some((place) => isInside(project, place) || isInside(place, project));
-  return !isAround && isTemporary(path, ground) && !isOfOwnHome(path, ground) && !roots(ground).includes(path);
+  return !isAround && isTemporary(path, machine) && !isOfOwnHome(path, machine) && !roots(machine).includes(path);
 }
 
 /** Homes of tests and of CI lie among the temporary files, and are homes all the same. */
@@ -68,11 +70,11 @@ function isOfOwnHome(path: string, { home }: Machine): boolean {
   return home !== undefined && (isInside(path, normal(home)) || isInside(normal(home), path));
 }
 
-function elsewhere(path: string, ground: Machine, project: string): string | undefined {
-  const home = normal(ground.home || "/root");
+function elsewhere(path: string, machine: Machine, project: string): string | undefined {
+  const home = normal(machine.home || "/root");
   if (isInside(home, path)) return "the home directory";
-  if (isInside(normal(ground.stateDir), path)) return "the session's state";
-  if (ground.extensionRoot !== undefined && isInside(normal(ground.extensionRoot), path)) return "the extension";
+  if (isInside(normal(machine.stateDir), path)) return "the session's state";
+  if (machine.extensionRoot !== undefined && isInside(normal(machine.extensionRoot), path)) return "the extension";
   if (pathSegments(path).length < 2) return "a directory of the system";
   if (baseName(path) === ".git") return "a repository's own data";
   return ofAHome(path, home) ?? (isSystem(path) ? "a directory of the system" : undefined) ?? beside(path, project);

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite, ruleOf } from "../../../test/support/guard.ts";
+import { machine, rewrite, ruleOf } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
 
 test.each(["rm -rf /", "rm -rf /*", "rm -rf ~", 'rm -rf "$HOME"', "rm -r -f /", "sudo rm -rf /"])(
@@ -413,7 +413,7 @@ describe("destructive-rm", () => {
 test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf ~/*", "rm -rf ~/.ssh", 'rm -rf "$HOME/x/.."'])(
   "a home among the temporary files is a home: %j",
   (command) => {
-    const there = { ...ground, home: "/tmp/ci-home" };
+    const there = { ...machine, home: "/tmp/ci-home" };
     expect(judgeCommand(command, there)).toMatchObject({ verdict: "deny", rule: "destructive-rm" });
     expect(judgeCommand("rm -rf /tmp/other", there)).toEqual({ verdict: "allow" });
   },
@@ -421,14 +421,14 @@ test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf ~/*", "rm -rf ~/.ssh", 'rm -rf 
 
 describe("an agent that was started where nobody has a project", () => {
   const rule = (command: string, projectRoot: string) => {
-    const verdict = judgeCommand(command, { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` });
+    const verdict = judgeCommand(command, { ...machine, projectRoot, stateDir: `${projectRoot}/.gemini` });
     return verdict.verdict === "allow" ? "none" : verdict.rule;
   };
 
   test.each(["rm -rf ~/.ssh", "rm -rf Documents", "rm -rf .config", "rm -rf ~", "rm -rf ."])(
     "in a home may not run %s",
     (command) => {
-      expect(rule(command, ground.home ?? "")).toBe("destructive-rm");
+      expect(rule(command, machine.home ?? "")).toBe("destructive-rm");
     },
   );
 
@@ -440,7 +440,7 @@ describe("an agent that was started where nobody has a project", () => {
   );
 
   test("may still remove what is below a project of the home", () => {
-    expect(rule("rm -rf shop/dist shop/src/old", ground.home ?? "")).toBe("none");
+    expect(rule("rm -rf shop/dist shop/src/old", machine.home ?? "")).toBe("none");
   });
 
   test.each(["/app", "/usr/app", "/var/www", "/mnt/shop", "/srv/shop"])("%s is a project", (directory) => {
@@ -450,11 +450,11 @@ describe("an agent that was started where nobody has a project", () => {
 
 describe("links on the way", () => {
   const links: Record<string, string> = {
-    [`${ground.projectRoot}/g`]: `${ground.projectRoot}/.git`,
-    [`${ground.projectRoot}/hm`]: ground.home ?? "",
+    [`${machine.projectRoot}/g`]: `${machine.projectRoot}/.git`,
+    [`${machine.projectRoot}/hm`]: machine.home ?? "",
   };
   const rule = (command: string) => {
-    const verdict = judgeCommand(command, { ...ground, realpath: (path) => links[path] ?? path });
+    const verdict = judgeCommand(command, { ...machine, realpath: (path) => links[path] ?? path });
     return verdict.verdict === "allow" ? "none" : verdict.rule;
   };
 

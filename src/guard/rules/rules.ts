@@ -60,6 +60,6 @@ export function innerOfCode(call: Call): Inner[] {
   }
   const interpreted = interpretedBy(call);
   if (interpreted === undefined) return [];
-  const home = call.ground.home ?? "/root";
+  const home = call.machine.home ?? "/root";
   return interpreted.codes.flatMap((code) => effectsOf(code, interpreted.language, home).commands);
 }

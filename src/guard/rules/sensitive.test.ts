@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite, ruleOf } from "../../../test/support/guard.ts";
+import { machine, rewrite, ruleOf } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
 
 test.each([".env", "server.pem", "server.key", "aws.credentials"])("nothing is written to %s (Y290)", (name) => {
@@ -209,7 +209,7 @@ const commands = [
 
 describe("what sweeps ignored files away", () => {
   const judged = (command: string, hasSession: boolean) =>
-    judgeCommand(command, { ...ground, hasSession: () => hasSession }).verdict;
+    judgeCommand(command, { ...machine, hasSession: () => hasSession }).verdict;
 
   test.each([
     "git clean -fdx",
@@ -227,7 +227,7 @@ describe("what sweeps ignored files away", () => {
     "cd src && git -C .. clean -fdx",
   ])("is refused for the session's sake while one lies there, and for the user's work without one: %s", (command) => {
     const verdicts = [true, false].map((hasSession) =>
-      judgeCommand(command, { ...ground, hasSession: () => hasSession }),
+      judgeCommand(command, { ...machine, hasSession: () => hasSession }),
     );
     expect(verdicts).toMatchObject([{ rule: "sensitive-file" }, { rule: "discard-work" }]);
   });
@@ -263,7 +263,7 @@ describe("what sweeps ignored files away", () => {
 });
 
 test("of keys it is said whose they are", () => {
-  expect(judgeCommand("cp k ~/.ssh/authorized_keys", ground)).toMatchObject({
+  expect(judgeCommand("cp k ~/.ssh/authorized_keys", machine)).toMatchObject({
     reason: expect.stringContaining("the user's own"),
   });
 });

@@ -9,30 +9,30 @@ import { type Denial, deny } from "../verdict.ts";
 type Sensitivity = "secret" | "guard" | "login";
 
 /** A refusal when something is to be written at this place; a located shape. */
-export function refuseDestination(path: string, ground: Machine): Denial | undefined {
-  for (const place of new Set([path, ground.through?.(path) ?? path])) {
-    const kind = sensitivityOf(place, ground);
+export function refuseDestination(path: string, machine: Machine): Denial | undefined {
+  for (const place of new Set([path, machine.through?.(path) ?? path])) {
+    const kind = sensitivityOf(place, machine);
     if (kind !== undefined) return refusal(place, kind);
   }
-  if (ground.realpath === undefined || !isKnown(path) || !path.startsWith("/")) return undefined;
-  const real = ground.realpath(path);
-  const hidden = real === path ? undefined : sensitivityOf(real, ground);
+  if (machine.realpath === undefined || !isKnown(path) || !path.startsWith("/")) return undefined;
+  const real = machine.realpath(path);
+  const hidden = real === path ? undefined : sensitivityOf(real, machine);
   return hidden === undefined ? undefined : refusal(`${path} -> ${real}`, hidden);
 }
 
 /** A refusal when something of the guard's own is to be taken away. Removing one's own secrets is nobody's concern. */
-export function refuseRemoval(path: string, ground: Machine): Denial | undefined {
+export function refuseRemoval(path: string, machine: Machine): Denial | undefined {
   // The repository of a fresh clone is its owner's to remove; the project's own is a matter of `places.ts`.
   if (/\/\.(?:git|gemini)$/i.test(path)) return undefined;
   const name = path.toLowerCase();
-  if (isLogin(name, ground)) return refusal(path, "login");
-  return isGuards(name, ground) ? refusal(path, "guard") : undefined;
+  if (isLogin(name, machine)) return refusal(path, "login");
+  return isGuards(name, machine) ? refusal(path, "guard") : undefined;
 }
 
-export function sensitivityOf(path: string, ground: Machine): Sensitivity | undefined {
+export function sensitivityOf(path: string, machine: Machine): Sensitivity | undefined {
   if (isSecret(baseName(path).toLowerCase())) return "secret";
-  if (isLogin(path.toLowerCase(), ground)) return "login";
-  return isGuards(path.toLowerCase(), ground) ? "guard" : undefined;
+  if (isLogin(path.toLowerCase(), machine)) return "login";
+  return isGuards(path.toLowerCase(), machine) ? "guard" : undefined;
 }
 
 function refusal(path: string, kind: Sensitivity): Denial {
@@ -57,13 +57,13 @@ function isSecret(name: string): boolean {
 }
 
 /** Settings of git and of Gemini CLI, the state of the session, the extension. */
-function isGuards(path: string, ground: Machine): boolean {
+function isGuards(path: string, machine: Machine): boolean {
   const segments = pathSegments(path);
   return (
     segments.some((name, i) => name === ".git" && isGitsOwn(segments.slice(i + 1))) ||
     segments.some((name, i) => name === ".gemini" && isGeminisOwn(segments.slice(i + 1))) ||
-    isState(path, ground) ||
-    isExtension(path, ground) ||
+    isState(path, machine) ||
+    isExtension(path, machine) ||
     isInside(path, "/etc/gemini-cli") ||
     path === "/etc/gitconfig"
   );
@@ -101,12 +101,12 @@ function isOwnPolicy(path: string): boolean {
   return path.startsWith("policies/") && ownPolicies.test(path);
 }
 
-function isExtension(path: string, ground: Machine): boolean {
-  const project = normal(ground.projectRoot).toLowerCase();
+function isExtension(path: string, machine: Machine): boolean {
+  const project = normal(machine.projectRoot).toLowerCase();
   const inProject = isInside(path, project) ? path.slice(project.length + 1) : undefined;
   if (inProject === "hooks/hooks.json" || isOwnPolicy(inProject ?? "")) return true;
-  if (ground.extensionRoot === undefined) return false;
-  const root = normal(ground.extensionRoot).toLowerCase();
+  if (machine.extensionRoot === undefined) return false;
+  const root = normal(machine.extensionRoot).toLowerCase();
   if (!isInside(path, root)) return false;
   // Somebody works on the extension itself: only what is running is out of reach.
   if (isInside(project, root)) return extensionParts.includes(pathSegments(path.slice(root.length))[0] ?? "");

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite } from "../../../test/support/guard.ts";
+import { machine, rewrite } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
 import type { Machine } from "../machine.ts";
 import { quickVerdict } from "../quick/quick.ts";
 
-const live: Machine = { ...ground, hasSession: () => true };
+const live: Machine = { ...machine, hasSession: () => true };
 const judged = (command: string, place: Machine) => judgeCommand(command, place).verdict;
 
 /** STATE is the state directory, from the project on. */
@@ -47,7 +47,7 @@ const losses = [
 
 describe("the files of a live session", () => {
   test.each([".gemini", ".maestro", "work/maestro"])("stay where they are when they lie in %s", (directory) => {
-    const place = { ...live, stateDir: `${ground.projectRoot}/${directory}` };
+    const place = { ...live, stateDir: `${machine.projectRoot}/${directory}` };
     const passed = losses
       .map((one) => one.replaceAll("STATE", directory))
       .filter((one) => judged(one, place) === "allow");
@@ -67,7 +67,7 @@ describe("the files of a live session", () => {
   test.each(["mv .gemini x", "ln -sfn /tmp/x .gemini", "rm -rf .gemini/parallel", "find . -name '*.jsonl' -delete"])(
     "are the user's business without a session: %s",
     (command) => {
-      expect(judged(command, { ...ground, hasSession: () => false })).toBe("allow");
+      expect(judged(command, { ...machine, hasSession: () => false })).toBe("allow");
     },
   );
 
@@ -79,7 +79,7 @@ describe("the files of a live session", () => {
   });
 
   test("are not judged quickly where the state directory has an ordinary name", () => {
-    const place = { ...live, stateDir: `${ground.projectRoot}/work/maestro` };
+    const place = { ...live, stateDir: `${machine.projectRoot}/work/maestro` };
     const commands = ["rm -rf work/maestro/parallel", "mv work old", "mv work/maestro/plans old", "rm -rf work"];
     expect(commands.map((command) => quickVerdict(command, place))).toEqual(commands.map(() => undefined));
     expect(commands.map((command) => judged(command, place))).toEqual(commands.map(() => "deny"));

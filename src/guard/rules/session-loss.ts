@@ -11,15 +11,15 @@ import { refuseLoss } from "./session-places.ts";
 
 export function judgeLoss(call: Call): Denial | undefined {
   if (!renamers.has(call.name) && !placers.has(call.name) && !packers.has(call.name)) return undefined;
-  const { cwd, ground } = call;
+  const { cwd, machine } = call;
   for (const path of replacedBy(call)) {
     const place = locate(path, cwd);
     // A link or a copy for the project itself lands inside it.
-    const refused = isInside(normal(ground.projectRoot), place) ? undefined : refuseLoss(place, ground);
+    const refused = isInside(normal(machine.projectRoot), place) ? undefined : refuseLoss(place, machine);
     if (refused !== undefined) return refused;
   }
   for (const path of takenBy(call)) {
-    const refused = refuseTree(path, cwd, ground);
+    const refused = refuseTree(path, cwd, machine);
     if (refused !== undefined) return refused;
   }
   return undefined;
@@ -36,7 +36,7 @@ function replacedBy(call: Call): string[] {
   const isLink = name === "ln" || name === "link";
   const isReplaced = isLink || options.has("T", "--no-target-directory", "--exchange");
   const isNamed = into === undefined && options.operands.length > 1 && !/(?:^|\/)\.{0,2}$/.test(target);
-  const isInState = isInside(locate(target, call.cwd), normal(call.ground.stateDir));
+  const isInState = isInside(locate(target, call.cwd), normal(call.machine.stateDir));
   const landing = isInState ? copied(call).map(({ path }) => path) : [];
   // All of a directory, copied into the state directory, brings its own state along.
   return [...(isReplaced && isNamed ? [target] : []), ...(isLink ? landing : landing.filter(isPattern))];

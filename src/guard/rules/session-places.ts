@@ -6,8 +6,8 @@ import { canBe, isPattern, shown } from "../shell/shape.ts";
 import { type Denial, deny } from "../verdict.ts";
 
 /** A refusal when this would be removed, moved or replaced. `path` is absolute; patterns may be in it. */
-export function refuseLoss(path: string, ground: Machine): Denial | undefined {
-  if (!path.startsWith("/") || !holdsSession(path, ground) || ground.hasSession?.() !== true) return undefined;
+export function refuseLoss(path: string, machine: Machine): Denial | undefined {
+  if (!path.startsWith("/") || !holdsSession(path, machine) || machine.hasSession?.() !== true) return undefined;
   return deny(
     "sensitive-file",
     `A session is live, and ${shown(path)} holds its state or a part of it. Name single files outside the state directory; ask the user to end the session with "maestro archive" first if it really has to go.`,

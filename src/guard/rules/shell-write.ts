@@ -42,7 +42,7 @@ export function judgeWritten(call: Call): Denial | undefined {
   for (const { path, isContent } of writtenBy(call)) {
     const place = locate(path, call.cwd);
     if (descriptorOf(place) !== undefined || isDevice(place) || path === "-") continue;
-    const refused = refuseDestination(place, call.ground);
+    const refused = refuseDestination(place, call.machine);
     if (refused !== undefined) return refused;
     if (isContent) found ??= path;
   }

@@ -31,7 +31,7 @@ export interface Call {
   cwd: string;
   stdin: Feed;
   stdout: Sink;
-  ground: Machine;
+  machine: Machine;
   /** The git branch that the same command line has chosen before. */
   branch: string | undefined;
   /** GIT_DIR or GIT_WORK_TREE is set: git works elsewhere than in `cwd`. */

@@ -44,9 +44,9 @@ export abstract class Grammar implements Substitutions {
   #rounds = 1;
   readonly #feeds: Feed[] = [];
 
-  constructor(ground: Machine) {
+  constructor(machine: Machine) {
     const links = new Links();
-    this.shell = new Shell(links.over(ground), { pick: 0, widest: 1, work: 0, links });
+    this.shell = new Shell(links.over(machine), { pick: 0, widest: 1, work: 0, links });
   }
 
   protected abstract command(node: Command, shell: Shell): Feed;
@@ -240,7 +240,7 @@ export abstract class Grammar implements Substitutions {
     const result = redirect(redirections, shell, this, (path) => this.feedOf(path, shell.stdin));
     const led = [...result.sinks.values()].map((sink) => (sink.kind === "file" ? sink.path : ""));
     for (const path of result.files) {
-      this.deny(refuseDestination(path, shell.ground));
+      this.deny(refuseDestination(path, shell.machine));
       // Opened, and then nothing goes there: `> file >&2` empties it.
       if (!led.includes(path)) this.deny(denyContent(">", shown(baseName(path))));
     }

@@ -25,11 +25,11 @@ export class Links {
     return target === undefined || this.add(to, target);
   }
 
-  /** The ground with these links on it, also with those that are added later. */
-  over(ground: Machine): Machine {
-    const { realpath } = ground;
+  /** The machine with these links on it, also with those that are added later. */
+  over(machine: Machine): Machine {
+    const { realpath } = machine;
     return {
-      ...ground,
+      ...machine,
       through: (path) => this.#follow(path),
       ...(realpath === undefined ? {} : { realpath: (path) => realpath(this.#follow(path)) }),
     };

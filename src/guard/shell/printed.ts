@@ -100,10 +100,10 @@ const printers: Record<string, (call: Call) => Feed> = {
   git: (call) => {
     const git = readGit(call);
     if (git?.verb !== "rev-parse" || !git.args.includes("--show-toplevel")) return computed;
-    const root = normal(call.ground.projectRoot);
+    const root = normal(call.machine.projectRoot);
     return program(isInside(git.cwd, root) ? root : FILLED);
   },
-  printenv: ({ args, ground }) => (args[0] === "HOME" ? program(normal(ground.home || "/root")) : computed),
+  printenv: ({ args, machine }) => (args[0] === "HOME" ? program(normal(machine.home || "/root")) : computed),
   seq: one,
   date: one,
   whoami: one,
@@ -191,9 +191,9 @@ function located({ args, cwd }: Call): Feed {
   return program(path === undefined ? FILLED : locate(path, cwd));
 }
 
-function temporary({ args, cwd, ground }: Call): Feed {
+function temporary({ args, cwd, machine }: Call): Feed {
   const options = new Options(args, "p", ["--suffix"]);
-  const root = normal(options.all("p", "--tmpdir").find((path) => path !== "") ?? (ground.tmpdir || "/tmp"));
+  const root = normal(options.all("p", "--tmpdir").find((path) => path !== "") ?? (machine.tmpdir || "/tmp"));
   const template = options.operands[0]?.replace(/X{3,}/, FILLED) ?? `tmp.${FILLED}`;
   const isBelowRoot = options.operands.length === 0 || options.has("t", "p", "--tmpdir");
   return program(locate(template, isBelowRoot ? root : cwd));

@@ -34,7 +34,7 @@ export interface Shared {
 const CWD = " cwd";
 
 export class Shell {
-  readonly ground: Machine;
+  readonly machine: Machine;
   readonly shared: Shared;
   readonly #parent: Shell | undefined;
   readonly #variables = new Map<string, Variable>();
@@ -45,19 +45,19 @@ export class Shell {
   stdin: Feed;
   sinks: ReadonlyMap<number, Sink>;
 
-  constructor(ground: Machine, shared: Shared, parent?: Shell) {
-    this.ground = ground;
+  constructor(machine: Machine, shared: Shared, parent?: Shell) {
+    this.machine = machine;
     this.shared = shared;
     this.#parent = parent;
     this.zero = parent?.zero ?? "bash";
     this.positional = parent?.positional ?? [];
     this.stdin = parent?.stdin ?? nothing;
     this.sinks = parent?.sinks ?? new Map();
-    if (parent === undefined) this.assign(CWD, normal(ground.cwd ?? ground.projectRoot));
+    if (parent === undefined) this.assign(CWD, normal(machine.cwd ?? machine.projectRoot));
   }
 
   fork(): Shell {
-    return new Shell(this.ground, this.shared, this);
+    return new Shell(this.machine, this.shared, this);
   }
 
   /** Takes over what was done in branches of which one is run; or none, unless they are all there are. */
@@ -117,11 +117,11 @@ export class Shell {
   }
 
   get home(): string {
-    return normal(this.ground.home || "/root");
+    return normal(this.machine.home || "/root");
   }
 
   get tmpdir(): string {
-    return normal(this.ground.tmpdir || "/tmp");
+    return normal(this.machine.tmpdir || "/tmp");
   }
 
   sink(fd: number): Sink {

@@ -158,7 +158,7 @@ export class Walk extends Grammar {
       cwd: shell.cwd,
       stdin,
       stdout: sinks.get(1) ?? { kind: "terminal" },
-      ground: shell.ground,
+      machine: shell.machine,
       branch: shell.shared.branch,
       feedOf: (path) => this.feedOf(path, stdin),
     };

@@ -13,7 +13,7 @@ const reading = ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-
 /** `judgeWords` judges a git command: an alias stands for one. */
 export function judgeConfig(
   git: { args: readonly string[]; cwd: string },
-  ground: Machine,
+  machine: Machine,
   judgeWords: (words: string[]) => Denial | undefined,
 ): Denial | undefined {
   const options = new Options(git.args, "f", ["--file", "--blob", "--type", "--default", "--comment", "--value"]);
@@ -23,7 +23,7 @@ export function judgeConfig(
   const isUnset = verb === "unset" || options.has("--unset", "--unset-all");
   if (values.length === 0 && !isUnset) return undefined;
   for (const file of options.all("f", "--file")) {
-    if (sensitivityOf(locate(file, git.cwd), ground) === "secret") return refusal(file, "is a secret file");
+    if (sensitivityOf(locate(file, git.cwd), machine) === "secret") return refusal(file, "is a secret file");
   }
   return judgeSetting(key.toLowerCase(), isUnset ? undefined : values.join(" "), judgeWords);
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite, ruleOf } from "../../../../test/support/guard.ts";
+import { machine, rewrite, ruleOf } from "../../../../test/support/guard.ts";
 import { judgeCommand } from "../../judge.ts";
 
 const discards = [
@@ -71,7 +71,7 @@ describe("discard-work", () => {
     ["git stash drop", /git stash (?:pop|apply)/],
     ["git branch -D main", /git branch -D <branch>/],
   ])("of %j says what to do instead (S239)", (command, expected) => {
-    expect(judgeCommand(command, ground)).toMatchObject({ reason: expect.stringMatching(expected) });
+    expect(judgeCommand(command, machine)).toMatchObject({ reason: expect.stringMatching(expected) });
   });
 });
 
@@ -116,7 +116,7 @@ describe("a clone among temporary files", () => {
   });
 
   test("is the project when the project lies there", () => {
-    const there = { ...ground, projectRoot: "/tmp/project", stateDir: "/tmp/project/.gemini" };
+    const there = { ...machine, projectRoot: "/tmp/project", stateDir: "/tmp/project/.gemini" };
     expect(judgeCommand("git checkout .", there)).toMatchObject({ rule: "discard-work" });
   });
 });
@@ -124,7 +124,9 @@ describe("a clone among temporary files", () => {
 test.each(["git gc --prune=now", "git prune", "git update-ref -d refs/maestro/s/p/1"])(
   "%j is refused while a session is live",
   (command) => {
-    const rules = [true, false].map((hasSession) => judgeCommand(command, { ...ground, hasSession: () => hasSession }));
+    const rules = [true, false].map((hasSession) =>
+      judgeCommand(command, { ...machine, hasSession: () => hasSession }),
+    );
     expect(rules).toMatchObject([{ rule: "discard-work" }, { verdict: "allow" }]);
   },
 );

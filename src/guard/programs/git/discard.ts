@@ -40,8 +40,8 @@ export function judgeDiscard(git: GitCommand, call: Call): Denial | undefined {
 }
 
 /** A clone below the temporary directory belongs to the agent. */
-function isElsewhere({ cwd, isPointed }: GitCommand, { ground }: Call): boolean {
-  return !isPointed && isScratch(cwd, ground);
+function isElsewhere({ cwd, isPointed }: GitCommand, { machine }: Call): boolean {
+  return !isPointed && isScratch(cwd, machine);
 }
 
 const checkoutValues = ["--orphan", "--conflict", "--pathspec-from-file"];
@@ -85,7 +85,7 @@ function judgeWholeClean(git: GitCommand, call: Call): Denial | undefined {
   const options = new Options(git.args, "e", ["--exclude"]);
   if (options.has("n", "--dry-run", "h", "--help") || git.args.length === 0) return undefined;
   if (options.has("i", "--interactive") && call.stdin.origin === "terminal") return undefined;
-  const project = normal(call.ground.projectRoot);
+  const project = normal(call.machine.projectRoot);
   const paths = options.operands;
   const place = paths.length === 0 || paths.some(isList) ? git.cwd : sweptBy(paths, git.cwd, project);
   if (place === undefined || (place !== project && isInside(place, project))) return undefined;
@@ -104,8 +104,8 @@ function isInteractive(options: Options): boolean {
   return options.has("p", "--patch");
 }
 
-function isSwept(paths: readonly string[], { cwd }: GitCommand, { ground }: Call): boolean {
-  return sweptBy(paths, cwd, normal(ground.projectRoot)) !== undefined;
+function isSwept(paths: readonly string[], { cwd }: GitCommand, { machine }: Call): boolean {
+  return sweptBy(paths, cwd, normal(machine.projectRoot)) !== undefined;
 }
 
 /** `$(git diff --name-only)`, `| xargs`: whatever has been changed. */

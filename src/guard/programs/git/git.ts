@@ -29,11 +29,11 @@ function judgeVerb(git: GitCommand, call: Call): Denial | undefined {
     case "mv":
       return judgeRemoval({ ...call, name: "mv", args: git.args, cwd: git.cwd });
     case "clean":
-      return judgeClean(git, call.ground);
+      return judgeClean(git, call.machine);
     case "stash":
-      return judgeStash(git, call.ground);
+      return judgeStash(git, call.machine);
     case "config":
-      return judgeConfig(git, call.ground, (words) => judgeGit({ ...call, name: "git", args: words }));
+      return judgeConfig(git, call.machine, (words) => judgeGit({ ...call, name: "git", args: words }));
     default:
       return undefined;
   }

@@ -58,14 +58,14 @@ function judgeBranch({ args }: GitCommand, { branch }: Call): Denial | undefined
   );
 }
 
-function judgeUpdateRef({ args }: GitCommand, { stdin, ground }: Call): Denial | undefined {
+function judgeUpdateRef({ args }: GitCommand, { stdin, machine }: Call): Denial | undefined {
   const options = new Options(args, "m");
   const deleted = options.has("--stdin")
     ? [...stdin.text.matchAll(/^delete[ \0]+(\S+)/gm)].map((found) => found[1] ?? "")
     : options.has("d", "--delete")
       ? options.operands.slice(0, 1)
       : [];
-  const isSession = (ref: string) => ref.startsWith("refs/maestro/") && ground.hasSession?.() === true;
+  const isSession = (ref: string) => ref.startsWith("refs/maestro/") && machine.hasSession?.() === true;
   const target = deleted.find(
     (ref) => isMain(ref) || ref === "HEAD" || ref === "refs/stash" || isList(ref) || isSession(ref),
   );
@@ -100,25 +100,25 @@ function isOld(when = ""): boolean {
 }
 
 /** Objects that no reference holds yet may be those of a running attempt. */
-function judgePrune({ verb, args }: GitCommand, { ground }: Call): Denial | undefined {
+function judgePrune({ verb, args }: GitCommand, { machine }: Call): Denial | undefined {
   const given = args.filter(isExpiry).map((arg, i) => (arg.includes("=") ? arg.replace(/^[^=]*=/, "") : args[i + 1]));
   if (new Options(args).has("n", "--dry-run")) return undefined;
   // `git gc --prune` alone is its default of two weeks; `git prune` alone takes everything.
   const isAll = given.length === 0 ? verb === "prune" : given.some((when) => when !== undefined && !isOld(when));
-  if (!isAll || ground.hasSession?.() !== true) return undefined;
+  if (!isAll || machine.hasSession?.() !== true) return undefined;
   return lost(`git ${verb} of everything unreachable`, 'A session is live. Run "git gc" without --prune=now.');
 }
 
 /** Where the engine puts the worktrees of attempts. */
 const worktreesOfSession = /\/(?:\.cache|Caches)\/maestro(?:\/|$)/;
 
-function judgeWorktree({ args, cwd }: GitCommand, { ground }: Call): Denial | undefined {
+function judgeWorktree({ args, cwd }: GitCommand, { machine }: Call): Denial | undefined {
   const options = new Options(args);
   const [verb, ...paths] = options.operands;
   if (verb !== "remove" || !options.has("f", "--force")) return undefined;
   const isForeign = (path: string) => {
     const place = locate(path, cwd);
-    return isList(path) || isInside(normal(ground.projectRoot), place) || worktreesOfSession.test(place);
+    return isList(path) || isInside(normal(machine.projectRoot), place) || worktreesOfSession.test(place);
   };
   return paths.some(isForeign)
     ? lost(

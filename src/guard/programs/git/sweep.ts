@@ -12,26 +12,26 @@ interface Given {
 }
 
 /** `-x` and `-X` take what is ignored, from here downwards. */
-export function judgeClean({ args, cwd }: Given, ground: Machine): Denial | undefined {
+export function judgeClean({ args, cwd }: Given, machine: Machine): Denial | undefined {
   const options = new Options(args, "e", ["--exclude"]);
   // For -X the patterns of -e are more to take.
   const isOnly = options.has("X");
   if ((!options.has("x") && !isOnly) || options.has("n", "--dry-run")) return undefined;
-  if (!isOnly && options.all("e", "--exclude").some((pattern) => spares(pattern, ground))) return undefined;
-  return refuse(isOnly ? "git clean -X" : "git clean -x", "Name the paths", swept(options.operands, cwd, cwd), ground);
+  if (!isOnly && options.all("e", "--exclude").some((pattern) => spares(pattern, machine))) return undefined;
+  return refuse(isOnly ? "git clean -X" : "git clean -x", "Name the paths", swept(options.operands, cwd, cwd), machine);
 }
 
 /** `--all` takes what is ignored, wherever it is called. */
-export function judgeStash({ args, cwd }: Given, ground: Machine): Denial | undefined {
+export function judgeStash({ args, cwd }: Given, machine: Machine): Denial | undefined {
   const end = args.indexOf("--");
   const options = new Options(end < 0 ? args : args.slice(0, end), "m", ["--message"]);
   const [verb = "push", ...rest] = options.operands;
   if (!options.has("a", "--all") || (verb !== "push" && verb !== "save")) return undefined;
   const paths = end < 0 ? rest : [...rest, ...args.slice(end + 1)];
-  const project = normal(ground.projectRoot);
+  const project = normal(machine.projectRoot);
   const root = isInside(cwd, project) ? project : cwd;
   const instead = 'Use "git stash -u", or name the paths';
-  return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), ground);
+  return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), machine);
 }
 
 /** A path with magic may be anything, a pattern anything below the directory in front of it. */
@@ -45,10 +45,10 @@ function swept(paths: readonly string[], cwd: string, root: string): string[] {
   });
 }
 
-function refuse(command: string, instead: string, places: readonly string[], ground: Machine): Denial | undefined {
-  const state = stateOf(ground);
+function refuse(command: string, instead: string, places: readonly string[], machine: Machine): Denial | undefined {
+  const state = stateOf(machine);
   const isSwept = places.some((place) => isInside(state, place) || isInside(place, state));
-  if (!isSwept || ground.hasSession?.() !== true) return undefined;
+  if (!isSwept || machine.hasSession?.() !== true) return undefined;
   return deny("sensitive-file", `"${command}" would take the session's state along. ${instead}.`);
 }
 
@@ -57,13 +57,13 @@ function stateOf({ stateDir }: Machine): string {
 }
 
 /** A pattern that names the state, or a directory of the project that it lies in. */
-function spares(pattern: string, ground: Machine): boolean {
+function spares(pattern: string, machine: Machine): boolean {
   const name = pattern.replace(/^\/|[/*]+$/g, "");
-  return name !== "" && (inProject(ground).includes(name) || isInside(inProject(ground).join("/"), normal(name)));
+  return name !== "" && (inProject(machine).includes(name) || isInside(inProject(machine).join("/"), normal(name)));
 }
 
 /** The state's directories from the project on; all of them when it lies elsewhere. */
-function inProject(ground: Machine): string[] {
-  const [state, project] = [stateOf(ground), normal(ground.projectRoot)];
+function inProject(machine: Machine): string[] {
+  const [state, project] = [stateOf(machine), normal(machine.projectRoot)];
   return pathSegments(isInside(state, project) ? state.slice(project.length) : state);
 }
