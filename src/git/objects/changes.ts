@@ -1,4 +1,4 @@
-// What is different between two trees, file by file, with renames and line counts. No diff program and no text conversion of anybody's runs.
+// Lists the differences between two trees, file by file, with renames and line counts. Runs no external diff program and no textconv.
 
 import { rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
@@ -6,10 +6,10 @@ import type { Repository } from "../repository.ts";
 import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 export interface FileChange {
-  /** Relative to the project; "../" stands for the rest of its repository. */
+  /** Relative to the project; begins with "../" elsewhere in its repository. */
   path: string;
   kind: "created" | "modified" | "deleted" | "renamed";
-  /** Where it was, when it was renamed. */
+  /** The old path of a renamed file. */
   from?: string;
   /** Lines; 0 for binary content. */
   added: number;
@@ -42,7 +42,7 @@ export async function changesBetween(repository: Repository, from: string, to: s
   return parseChanges(rawNames(stdout), (raw) => toProject(repository.prefix, raw));
 }
 
-/** First a record of every file with its state, then one with its line counts. */
+/** git prints the state records of all files first, then the line counts. */
 function parseChanges(fields: readonly string[], shown: (raw: string) => string): FileChange[] {
   const changes: FileChange[] = [];
   const byName = new Map<string, FileChange>();
@@ -60,7 +60,7 @@ function parseChanges(fields: readonly string[], shown: (raw: string) => string)
   }
   while (at < fields.length) {
     const [added = "", removed = "", ...rest] = (fields[at] ?? "").split("\t");
-    // A name may hold tabs; a renamed file has its two names in fields of their own.
+    // A name may contain tabs; a renamed file has its two names in separate fields.
     const name = rest.join("\t") || fields[at + 2] || "";
     const change = byName.get(name);
     if (change !== undefined) {
