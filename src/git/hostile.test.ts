@@ -12,7 +12,7 @@ import { snapshot } from "./snapshot/snapshot.ts";
 import { pruneWorktrees, removeWorktree } from "./worktree/removal.ts";
 import { addWorktree, adoptWorktree, resetWorktree, treeOf } from "./worktree/worktree.ts";
 
-// A repository that wants to run something, and everything we do with one (T14).
+// A repository that tries to run programs, and everything Maestro does with a repository (T14).
 
 let project: GitProject;
 beforeEach(() => {
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-/** A command that leaves a trace wherever it runs, named after who ran it. */
+/** A command that creates a file wherever it runs, named after what started it. */
 const trap = (name: string) => `touch ${join(project.base, "pwned")}-${name}; cat`;
 const traces = () =>
   readdirSync(project.base)
@@ -110,7 +110,7 @@ function setTraps(): void {
   project.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.d filter=daemon\n");
 }
 
-/** Everything that is ever done with a repository. */
+/** Every operation that Maestro performs on a repository. */
 async function useAll(): Promise<Repository> {
   const repository = await project.open();
   const options = { exclude: [".state"], include: [".env"] };
@@ -153,13 +153,13 @@ describe("a hostile repository", () => {
     project.write("b.d", "2\n");
   });
 
-  test("runs its traps for anybody else: the test would see them", () => {
+  test("runs its traps for plain git, so the test would notice them", () => {
     const attempts = [["status"], ["diff"], ["add", "-A"], ["update-ref", "refs/x", "HEAD"], ["commit", "-m", "x"]];
     for (const args of attempts) {
       try {
         project.git(...args);
       } catch {
-        // What matters is what it ran before it failed.
+        // Only what it ran before it failed matters.
       }
     }
     expect(traces()).toEqual(
@@ -167,13 +167,13 @@ describe("a hostile repository", () => {
     );
   });
 
-  test("runs nothing in anything that we do", async () => {
+  test("runs nothing in any operation of Maestro", async () => {
     await useAll();
     expect(traces()).toEqual([]);
     expect(() => project.git("rev-parse", "refs/maestro/s/1/1")).toThrow();
   });
 
-  test("runs nothing when the project is a worktree with settings of its own", async () => {
+  test("runs nothing when the project is a worktree with its own settings", async () => {
     rmSync(join(project.path, ".gitattributes"));
     const path = join(project.base, "linked");
     project.gitIn(

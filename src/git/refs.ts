@@ -1,4 +1,4 @@
-// References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. No reflog, no branch, nothing that a push takes along.
+// References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. They have no reflog, and a push does not send them.
 
 import { MaestroError } from "../errors.ts";
 import type { CommitId, PhaseId, SessionId } from "../ids.ts";
@@ -16,7 +16,7 @@ export interface KeptRef {
   ref: string;
 }
 
-/** Keeps a commit from being collected; the same attempt kept again replaces what was kept. */
+/** Protects a commit from garbage collection. Keeping the same attempt again replaces the commit. */
 export async function keepCommit(
   repository: Repository,
   { session, phase, attempt, commit }: Omit<KeptRef, "ref">,
@@ -26,7 +26,7 @@ export async function keepCommit(
   return ref;
 }
 
-/** What is kept, of one session or of all, oldest commit first. */
+/** The kept commits of one session or of all, oldest first. */
 export async function listKept(repository: Repository, session?: SessionId): Promise<KeptRef[]> {
   const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
   const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
@@ -39,7 +39,7 @@ export async function listKept(repository: Repository, session?: SessionId): Pro
     const [commit = "", ref = ""] = line.split(" ");
     const names = ref.slice(ROOT.length + 1).split("/");
     const [session, phase, attempt] = names.map(decodeName);
-    // Somebody else's, or no name that we could have made.
+    // Not created by Maestro.
     if (names.length !== 3 || session === undefined || phase === undefined || !/^\d+$/.test(attempt ?? "")) return [];
     const ids = {
       session: session as SessionId,
@@ -50,7 +50,7 @@ export async function listKept(repository: Repository, session?: SessionId): Pro
   });
 }
 
-/** Lets go of a session; returns how many references it had. */
+/** Deletes the references of a session; returns how many there were. */
 export async function dropKept(repository: Repository, session: SessionId): Promise<number> {
   const kept = await listKept(repository, session);
   await update(
@@ -68,13 +68,14 @@ async function update(repository: Repository, commands: readonly string[]): Prom
 }
 
 function refOf(session: SessionId, phase: PhaseId, attempt: number): string {
-  if (!Number.isSafeInteger(attempt) || attempt < 0) throw new MaestroError("path", `Not an attempt (got: ${attempt})`);
+  if (!Number.isSafeInteger(attempt) || attempt < 0)
+    throw new MaestroError("path", `Not an attempt number (got: ${attempt})`);
   return `${ROOT}/${encodeName(session)}/${encodeName(phase)}/${attempt}`;
 }
 
 /**
- * A name as one component of a reference: what git forbids there is written as %xx, and capitals too, because file systems that do not tell
- * them from small letters would make one reference of two.
+ * Encodes a name as one component of a reference. Characters that git forbids are written as %xx, and so are capitals: a case-insensitive
+ * file system would treat two references as one.
  */
 export function encodeName(name: string): string {
   if (name === "") throw new MaestroError("path", "A reference needs a name");
@@ -82,7 +83,7 @@ export function encodeName(name: string): string {
   return safe.replace(/^\.|\.(?=\.)|\.(?=$)|\.(?=lock$)/g, "%2e");
 }
 
-/** Undefined for what `encodeName` never makes. */
+/** Undefined for text that `encodeName` cannot produce. */
 export function decodeName(encoded: string): string | undefined {
   const bytes = encoded.replace(/%([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   const name = Buffer.from(bytes, "latin1").toString("utf8");

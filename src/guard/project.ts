@@ -1,9 +1,9 @@
-// Where a project may be. Small, and lists are texts: a hook asks it in its first milliseconds.
+// Which directories can be a project. Small, with lists as strings, because a hook needs it in its first milliseconds.
 
 import type { Machine } from "./machine.ts";
 import { normal, pathSegments } from "./paths.ts";
 
-/** Of these everything is the system's, of those the first level below. */
+/** Directories that belong to the system as a whole, and directories whose first level does. */
 const systemTree = "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Windows";
 const systemTop = "usr var run Library Applications snap private Volumes mnt media home Users";
 
@@ -15,7 +15,7 @@ export function isSystemTop(name: string): boolean {
   return systemTop.split(" ").includes(name);
 }
 
-/** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
+/** An agent may be started in a home directory, or at the root of a container: the files there are not the agent's to remove. */
 export function isProject(directory: string, machine: Machine): boolean {
   const [first = "", second] = pathSegments(directory);
   if (first === "" || isOfSystemTree(first)) return false;

@@ -213,7 +213,7 @@ describe("in git", () => {
 
   test("refuses to guess when the worktree is gone", async () => {
     const gone = inWorktree([phase("1")], (root) => rmSync(root, { recursive: true }));
-    await expect(gone).rejects.toThrow("The worktree w1 is gone");
+    await expect(gone).rejects.toThrow("The worktree w1 no longer exists");
   });
 
   test("tells what an attempt did in the project itself, from a commit before and after", async () => {

@@ -1,4 +1,4 @@
-// What is different between two trees, file by file, with renames and line counts. No diff program and no text conversion of anybody's runs.
+// Lists the differences between two trees, file by file, with renames and line counts. Runs no external diff program and no textconv.
 
 import type { ObjectId } from "../../ids.ts";
 import { rawNames, toProject } from "../names.ts";
@@ -7,10 +7,10 @@ import type { Repository } from "../repository.ts";
 import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 export interface TreeChange {
-  /** Relative to the project; "../" stands for the rest of its repository. */
+  /** Relative to the project; begins with "../" elsewhere in its repository. */
   path: string;
   kind: "created" | "modified" | "deleted" | "renamed";
-  /** Where it was, when it was renamed. */
+  /** The old path of a renamed file. */
   from?: string;
   /** Lines; 0 for binary content. */
   added: number;
@@ -43,7 +43,7 @@ export async function changesBetween(repository: Repository, from: ObjectId, to:
   return parseChanges(rawNames(stdout), (raw) => toProject(repository.prefix, raw));
 }
 
-/** First a record of every file with its state, then one with its line counts. */
+/** git prints the state records of all files first, then the line counts. */
 function parseChanges(fields: readonly string[], shown: (raw: string) => string): TreeChange[] {
   const changes: TreeChange[] = [];
   const byName = new Map<string, TreeChange>();
@@ -61,7 +61,7 @@ function parseChanges(fields: readonly string[], shown: (raw: string) => string)
   }
   while (at < fields.length) {
     const [added = "", removed = "", ...rest] = (fields[at] ?? "").split("\t");
-    // A name may hold tabs; a renamed file has its two names in fields of their own.
+    // A name may contain tabs; a renamed file has its two names in separate fields.
     const name = rest.join("\t") || fields[at + 2] || "";
     const change = byName.get(name);
     if (change !== undefined) {

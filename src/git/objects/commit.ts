@@ -1,4 +1,4 @@
-// Commits of our own: they hold a tree and say when it was. Never signed, no branch, no reflog.
+// Creates Maestro's own commits, which store a tree and a time. Never signed, on no branch, in no reflog.
 
 import type { CommitId, ObjectId } from "../../ids.ts";
 import { ownGit, theirGit } from "../own-git.ts";
@@ -7,7 +7,7 @@ import { answeredCommit, END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 const identity = { name: "Maestro", email: "maestro@localhost" };
 
-/** Returns the id of a new commit of `tree`, which is a tree or a commit that has it. */
+/** Returns the id of a new commit of `tree`, which is a tree or a commit. */
 export async function commitTree(
   repository: Repository,
   commit: { tree: ObjectId; parents: readonly CommitId[]; message: string; at?: Date },
@@ -29,7 +29,7 @@ export async function commitTree(
   return answeredCommit(repository, stdout);
 }
 
-/** The commit that HEAD names now; undefined before the first one. */
+/** The commit of HEAD; undefined before the first commit. */
 export async function headCommit(repository: Repository): Promise<CommitId | undefined> {
   const args = ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"];
   const { code, stdout } = await theirGit(repository, args, { codes: [0, 1] });

@@ -1,4 +1,5 @@
-// A tree in which some files are as another tree has them: an attempt's work without what is none of its business. On objects alone.
+// Builds a tree in which some files are replaced by their version in another tree: an attempt's work without its unwanted changes.
+// Works on objects alone.
 
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { answeredTree, END_OF_OPTIONS, objectId } from "./object-id.ts";
 
-/** `tree`, with `paths` (relative to the project) as they are in `base`. Both are trees or commits; returns the id of a tree. */
+/** Returns the id of `tree` with `paths` (relative to the project) as they are in `base`. Both are trees or commits. */
 export async function treeWithout(
   repository: Repository,
   { tree, base, paths }: { tree: ObjectId; base: ObjectId; paths: readonly string[] },

@@ -1,5 +1,5 @@
-// Worktrees: a directory of files for an attempt, outside the project, registered with the repository so that the agent's own git works
-// there. What the agent does to `.git` or to the index there is nothing we rely on: our own index lies beside the directory.
+// Worktrees: a directory with the files for an attempt, outside the project, registered with the repository so that the agent's git works
+// there. Maestro does not rely on the `.git` or the index there, which the agent may change: its own index is beside the directory.
 
 import { copyFileSync, mkdirSync, readFileSync, renameSync, statSync, utimesSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -24,21 +24,21 @@ import { removeWorktree } from "./removal.ts";
 export interface Worktree {
   name: string;
   purpose: string;
-  /** Stands for the top of the repository. */
+  /** The directory that corresponds to the top of the repository. */
   path: string;
-  /** Stands for the project. */
+  /** The directory that corresponds to the project. */
   root: string;
-  /** What its files were made from. */
+  /** The commit that its files were created from. */
   commit: CommitId;
-  /** Copied or linked from the project and no part of its tree; relative to the project. */
+  /** Copied or linked from the project and not part of its tree; relative to the project. */
   apart: string[];
-  /** What should have been brought along and could not be. */
+  /** What could not be copied or linked. */
   warnings: string[];
 }
 
 /**
- * `name`: one component, unique among the worktrees of the repository. `purpose`: who asks for it again has to know. A failure leaves nothing
- * behind.
+ * `name`: one component, unique among the worktrees of the repository. `purpose`: required again to adopt or remove the worktree. A failure
+ * leaves nothing behind.
  */
 export async function addWorktree(
   repository: Repository,
@@ -53,7 +53,7 @@ export async function addWorktree(
   const apart = [...ignored.map((path) => path.replace(/\/$/, "")), ...links];
   const marker = newMarker({ purpose, commit, apart });
   if (!placeMarker(repository, name, marker)) {
-    throw new MaestroError("conflict", `There is already a worktree named ${name}`);
+    throw new MaestroError("conflict", `A worktree named ${name} already exists`);
   }
   try {
     const worktree = describe(repository, name, marker);
@@ -73,12 +73,12 @@ export async function addWorktree(
   }
 }
 
-/** Where the project will be in a worktree of that name. */
+/** The path of the project in a worktree of this name. */
 export function worktreeRoot(repository: Repository, name: string): string {
   return join(pathOf(repository, name), repository.prefix.replace(/\/$/, ""));
 }
 
-/** A worktree that was made for this by us or by a process that is gone, now ours; undefined when there is none. */
+/** Takes over a worktree that this process, or a dead one, created for this purpose; undefined when there is none. */
 export function adoptWorktree(repository: Repository, name: string, purpose = ""): Worktree | undefined {
   checkName(name);
   const marker = readMarker(repository, name);
@@ -91,20 +91,20 @@ export function adoptWorktree(repository: Repository, name: string, purpose = ""
 }
 
 export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {
-  /** Changed and too much to be kept: the tree has them as they were. */
+  /** Changed files beyond the bound: the tree has their old version. */
   unkept: { path: string; bytes: number; kind: "created" | "modified" }[];
 }
 
 export interface WorktreeLook {
   exclude: readonly string[];
   force?: readonly string[];
-  /** Whoever worked there has ended. */
+  /** The attempt in the worktree has ended. */
   isOver?: boolean;
-  /** What is too much to be kept, by paths relative to the project. */
+  /** Limits what is added to the objects, by paths relative to the project. */
   bound?: Bound;
 }
 
-/** What lies in a worktree now, as a commit after the one it was made from. Nothing in it is trusted, followed or run. */
+/** Records the files of a worktree as a commit after the one it was created from. Trusts, follows and runs nothing in it. */
 export async function treeOf(repository: Repository, worktree: Worktree, options: WorktreeLook): Promise<WorktreeTree> {
   return gather(repository, worktree, options, async ({ tree, nested, unkept, warnings }) => {
     const message = `What ${worktree.name} left`;
@@ -124,7 +124,7 @@ export async function treeOf(repository: Repository, worktree: Worktree, options
   });
 }
 
-/** Brings the files of a worktree to another commit; ignored files and what was brought along stay. */
+/** Resets the files of a worktree to another commit; ignored, copied and linked files stay. */
 export async function resetWorktree(repository: Repository, worktree: Worktree, commit: CommitId): Promise<Worktree> {
   const index = ownIndex(repository, worktree.name);
   objectId(repository, commit);
@@ -145,7 +145,7 @@ function gather<T>(
   use: (found: FilesTree, index: string) => Promise<T>,
 ): Promise<T> {
   const raw = (paths: readonly string[]) => paths.map((one) => fromProject(repository.prefix, one));
-  if (!isThere(repository, name)) throw new MaestroError("not_found", `The worktree ${name} is gone`);
+  if (!isThere(repository, name)) throw new MaestroError("not_found", `The worktree ${name} no longer exists`);
   return treeOfFiles(
     repository,
     {
@@ -162,27 +162,27 @@ function gather<T>(
   );
 }
 
-/** Writes the files and an index that knows them, byte for byte as they are in the repository. */
+/** Writes the files and a matching index, byte for byte as they are in the repository. */
 async function checkOut(repository: Repository, { name, path }: Worktree, commit: CommitId): Promise<void> {
   const index = ownIndex(repository, name);
   await ownGit(repository, ["read-tree", "--reset", "-u", END_OF_OPTIONS, objectId(repository, commit)], {
     workTree: path,
     index,
   });
-  // Git keeps no directory without a file, and the project may be one.
+  // git does not store empty directories, and the project may be one.
   const below = repository.prefix.split("/").filter((part) => part !== "");
   withDirectory(path, below, { create: true, mode: 0o755 }, () => undefined);
 }
 
-/** The agent's git gets a copy, so that it need not read all files again. */
+/** Gives the agent's git a copy of the index, so that it need not read all files again. */
 function shareIndex(repository: Repository, { name, path }: Worktree): void {
   const pointer = readFileSync(join(path, ".git"), "utf8");
   const registration = /^gitdir: (.*)$/m.exec(pointer)?.[1];
-  if (registration === undefined) throw new MaestroError("environment", `git made no worktree at ${path}`);
+  if (registration === undefined) throw new MaestroError("environment", `git created no worktree at ${path}`);
   copyIndexFile(ownIndex(repository, name), resolve(path, registration, "index"));
 }
 
-/** With its time: an index must not look younger than the files it was made after. */
+/** Keeps the modification time: an index must not look newer than its files. */
 function copyIndexFile(from: string, to: string): void {
   const seconds = Math.floor(statSync(from).mtimeMs / 1000);
   copyFileSync(from, to);
@@ -195,7 +195,7 @@ function describe(repository: Repository, name: string, about: Omit<Marker, "v" 
   return { name, purpose, path, root: worktreeRoot(repository, name), commit, apart, warnings: [] };
 }
 
-/** Where its files are. */
+/** The directory with its files. */
 export function pathOf(repository: Repository, name: string): string {
   checkName(name);
   return join(repository.place, name, basename(repository.toplevel) || "root");
@@ -209,7 +209,7 @@ function ownIndex(repository: Repository, name: string): string {
   return join(repository.place, name, "index");
 }
 
-/** A directory, and no link that an agent put in its place. */
+/** True for a directory, false for a link that an agent put in its place. */
 function isThere(repository: Repository, name: string): boolean {
   return inPlace(repository, (place) => {
     if (!place.lstat(name)?.isDirectory()) return false;

@@ -1,4 +1,4 @@
-// Editors that change files in place, and programs in sed, awk and scripting languages that write files.
+// Editors that change files in place, and code in sed, awk and scripting languages that writes files.
 
 import type { Call } from "../shell/call.ts";
 import { shown } from "../shell/shape.ts";

@@ -1,4 +1,4 @@
-// Which files of the live session a search reaches: `find . -name '*.jsonl'` finds the journal, wherever it is called.
+// Which files of the active session a search matches: `find . -name '*.jsonl'` finds the journal from any directory.
 
 import type { Machine } from "../machine.ts";
 import { isInside, locate, normal, pathSegments } from "../paths.ts";
@@ -14,7 +14,7 @@ interface Test {
   isNegated: boolean;
 }
 
-/** Absolute paths. `roots` and `args` as find has them. */
+/** Returns absolute paths. `roots` and `args` are those of find. */
 export function reachedOfSession(
   roots: readonly string[],
   args: readonly string[],
@@ -41,7 +41,7 @@ export function reachedOfSession(
 
 const plain = /^-(?:i?name|i?path|wholename|iwholename|i?regex|type|xtype|maxdepth|empty|prune|size)$/;
 
-/** What stands between two `-o`; brackets are not looked at. */
+/** The tests between two `-o`. Brackets are ignored. */
 function groupsOf(args: readonly string[]): Test[][] {
   const groups: Test[][] = [[]];
   let isNegated = false;
@@ -54,7 +54,7 @@ function groupsOf(args: readonly string[]): Test[][] {
 }
 
 function isHit(tests: readonly Test[], path: string, kind: string, depth: number): boolean {
-  // Without a name test the search is judged by the directory it starts in.
+  // A search without a name test is judged by its start directory.
   if (!tests.some(({ name, isNegated }) => /name|path|regex/.test(name) && !isNegated)) return false;
   return tests.every(({ name, value, isNegated }) => {
     if (name === "-maxdepth") return depth <= Number(value);
@@ -75,7 +75,7 @@ function isPruned(tests: readonly Test[], path: string, root: string): boolean {
 
 function matches(test: string, value: string, path: string): boolean {
   if (test.endsWith("regex")) {
-    // Only the words of an expression are compared: find knows several dialects.
+    // Only the words of an expression are compared, because find supports several dialects.
     const words = value.match(/[a-z]{2,}/gi) ?? [];
     return words.every((word) => path.toLowerCase().includes(word.toLowerCase()));
   }

@@ -24,10 +24,10 @@ const casesOf = (name: string): string[] =>
     .split("\n")
     .flatMap((line) => JSON.parse(line).command ?? []);
 
-/** What stands in commands of the corpus. */
+/** The commands of the corpus. */
 const words = [...new Set([...casesOf("deny"), ...casesOf("allow")].flatMap((command) => command.split(/\s+/)))];
 
-describe("the quick look at a command", () => {
+describe("the quick verdict", () => {
   test.each([
     "npm test",
     "npm run build --silent 2>&1 | tail -5",
@@ -74,7 +74,7 @@ describe("the quick look at a command", () => {
     "git branch -a",
     "git stash pop",
     "kill -9 12345",
-  ])("is enough to allow %s", (command) => {
+  ])("allows %s", (command) => {
     expect(quickVerdict(command, machine)).toEqual({ verdict: "allow" });
   });
 
@@ -85,7 +85,7 @@ describe("the quick look at a command", () => {
     "echo a > f; rm -rf /",
     "cat > src/a.ts <<'EOF'\nconst a = `${b}`;\nEOF",
     "cat <<EOF > src/a.ts\none\ntwo\nEOF\n",
-  ])("is enough to deny %s", (command) => {
+  ])("denies %s", (command) => {
     expect(quickVerdict(command, machine)).toMatchObject({ verdict: "deny", rule: "shell-write" });
     expect(quickVerdict(command, machine)).toEqual(judgeCommand(command, machine));
   });
@@ -192,12 +192,12 @@ describe("the quick look at a command", () => {
     "cat > .env <<'EOF'\nx\nEOF",
     "cat > a <<EOF\n$(rm -rf /)\nEOF",
     "cat > a <<'EOF'\nx\nEOF ",
-  ])("leaves %s to the whole judge", (command) => {
+  ])("leaves %s to the full judge", (command) => {
     expect(quickVerdict(command, machine)).toBeUndefined();
   });
 
   test.each(["/", "/home/dev", "/home/other", "/root", "/usr", "/etc/nginx"])(
-    "removes nothing in %s",
+    "does not allow a removal when the project is %s",
     (projectRoot) => {
       const place = { ...machine, projectRoot, stateDir: `${projectRoot}/.gemini` };
       expect(quickVerdict("rm -rf src", place)).toBeUndefined();
@@ -207,7 +207,7 @@ describe("the quick look at a command", () => {
 
   const whole = (command: string) => judgeCommand(command, machine);
 
-  test("says what the whole judge says wherever it says anything, for all of the corpus", () => {
+  test("equals the full judge's verdict for the whole corpus", () => {
     const known = [...casesOf("deny"), ...casesOf("allow")].filter(
       (command) => quickVerdict(command, machine) !== undefined,
     );
@@ -216,22 +216,22 @@ describe("the quick look at a command", () => {
   });
 
   test.each([
-    ["behind another command", (command: string) => `npm test && ${command}`],
+    ["after another command", (command: string) => `npm test && ${command}`],
     ["before another command", (command: string) => `${command}; ls`],
-    ["in front of a pipe", (command: string) => `${command} | tail -5`],
-    ["behind a pipe", (command: string) => `cat a.txt | ${command}`],
+    ["before a pipe", (command: string) => `${command} | tail -5`],
+    ["after a pipe", (command: string) => `cat a.txt | ${command}`],
     ["with a limit", (command: string) => `timeout 5 ${command}`],
     ["with a variable", (command: string) => `CI=1 ${command}`],
     ["into a file", (command: string) => `${command} > out.txt`],
     ["in another directory", (command: string) => `cd src && ${command}`],
-  ])("says what the whole judge says, for all of the corpus %s", (_, changed) => {
+  ])("equals the full judge's verdict for the whole corpus %s", (_, changed) => {
     for (const command of [...casesOf("deny"), ...casesOf("allow")].map(changed)) {
       const quick = quickVerdict(command, machine);
       if (quick !== undefined) expect(quick, command).toEqual(whole(command));
     }
   });
 
-  test("says what the whole judge says for anything that is made of its parts", () => {
+  test("equals the full judge's verdict for random combinations of its parts", () => {
     const name = fc.oneof(
       fc.constantFrom(...printing.split(" "), ...filtering.split(" ")),
       fc.constantFrom("git push", "git reset", "docker", "rm", "timeout 5"),

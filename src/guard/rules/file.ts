@@ -1,4 +1,4 @@
-// The files that write_file and replace name: the same destinations are out of reach as for the shell.
+// Judges the files that write_file and replace name: the same destinations are denied as in the shell.
 
 import type { Machine } from "../machine.ts";
 import { locate, normal } from "../paths.ts";
@@ -15,7 +15,7 @@ function judgePath(path: string, machine: Machine): Denial | undefined {
   const home = isAtHome ? normal(machine.home || "/root") + path.slice(1) : path;
   const cwd = machine.cwd ?? machine.projectRoot;
   const straight = refuseDestination(locate(home, cwd), machine);
-  // On some systems a backslash separates too.
+  // On some systems a backslash is a separator too.
   return (
     straight ?? (path.includes("\\") ? refuseDestination(locate(home.replaceAll("\\", "/"), cwd), machine) : undefined)
   );

@@ -52,7 +52,7 @@ describe("kill-process", () => {
     expect(ruleOf(command)).toBe("kill-process");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...kills), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("kill-process");
@@ -61,7 +61,7 @@ describe("kill-process", () => {
     );
   });
 
-  test("denies to kill the parent of the shell, in whatever variable it is", () => {
+  test("denies killing the parent of the shell, whichever variable holds its id", () => {
     expect(["kill $PPID", "p=$PPID; kill -9 $p", "pkill -P $PPID"].map(ruleOf)).toEqual(Array(3).fill("kill-process"));
   });
 
@@ -111,6 +111,6 @@ test.each([
   "pgrep -fl node",
   "tmux -L test kill-server",
   "docker exec app pkill node",
-])("%j is fine: its own process, or one that it names", (command) => {
+])("%j is allowed: it kills its own process, or a specific one", (command) => {
   expect(ruleOf(command)).toBe("allow");
 });

@@ -1,4 +1,4 @@
-// destructive-rm: recursive removal of what must stay, however it is spelled.
+// destructive-rm: recursive removal of directories that must stay, however it is written.
 
 import type { Machine } from "../machine.ts";
 import { baseName, locate, normal, parentOf } from "../paths.ts";
@@ -17,7 +17,7 @@ export function judgeRemoval(call: Call): Denial | undefined {
   const { name, args, cwd, machine } = call;
   if (name === "rm" || name === "srm" || name === "unlink" || name === "shred" || name === "wipe") {
     const options = new Options(args);
-    // `rm $FLAGS /`: who knows what the flags are.
+    // `rm $FLAGS /`: the unknown flags may include -r.
     const isRecursive = options.has("r", "R", "--recursive") || args.includes(UNKNOWN);
     return first(options.operands, (operand) => {
       if (isRecursive || operand.endsWith(EVERYTHING)) return refuseTree(operand, cwd, machine);
@@ -38,21 +38,21 @@ export function judgeRemoval(call: Call): Denial | undefined {
 /** Everything below a directory, as `find` lists it. */
 export const EVERYTHING = `${STAR}${STAR}`;
 
-/** A refusal when the tree at this place has to stay. `field` is a word as the shell would pass it. */
+/** Denies the removal of a tree that must stay. `field` is a word as the shell would pass it. */
 export function refuseTree(field: string, cwd: string, machine: Machine): Denial | undefined {
   if (field === "") return undefined;
   if (field.includes(MANY) && field.replaceAll(MANY, "") === "") {
-    return refusal("a list of paths that cannot be known beforehand", "it");
+    return refusal("an unknown list of paths", "it");
   }
   if (field.startsWith(`${PRINTED}/`)) return refusePrinted(field, cwd, machine);
   if (field.startsWith(`${UNKNOWN}/`) || field.startsWith(`${MANY}/`)) {
-    return refusal("whatever is there when the variable is empty", shown(field));
+    return refusal("what remains when the variable is empty", shown(field));
   }
   const filled = field.replace(/[\uE000\uE004\uE005]/g, FILLED);
   const refused = refusePlace(filled, cwd, machine);
   if (refused !== undefined || !field.includes(UNKNOWN)) return refused;
   const empty = field.replaceAll(UNKNOWN, "");
-  // A name in the directory for temporary files may be anything.
+  // In the temporary directory any name may be removed.
   const isTemporary = placeThatStays(locate(filled, cwd), machine) === undefined && /^\/tmp\/?$/.test(empty);
   return empty === "" || isTemporary ? undefined : refusePlace(empty, cwd, machine);
 }
@@ -68,14 +68,14 @@ function refusePlace(field: string, cwd: string, machine: Machine): Denial | und
     }
     return undefined;
   }
-  // Somewhere: a name is fine, "all of it" and "the one above" are not.
+  // In an unknown directory, removing a name is allowed, but removing everything or the parent is not.
   if (!cwd.includes(UNKNOWN) || field.startsWith("/") || field.startsWith(FILLED)) return undefined;
   const inside = normal(field);
   const isAll = inside === "." || inside.startsWith("..") || /^[.\uE002\uE003]+$/.test(inside);
-  return isAll ? refusal("all of a directory that cannot be known beforehand", shown(field)) : undefined;
+  return isAll ? refusal("all of an unknown directory", shown(field)) : undefined;
 }
 
-/** `$(npm config get cache)/_npx`: programs print something, as a rule; but all of it, or a place of the system, is too much. */
+/** `$(npm config get cache)/_npx`: programs usually print something, but removing all of it, or a system path, is denied. */
 function refusePrinted(field: string, cwd: string, machine: Machine): Denial | undefined {
   const rest = field.slice(PRINTED.length);
   const isNamed = /[\p{L}\p{N}]/u.test(rest) && !isSystem(normal(rest));
@@ -98,7 +98,7 @@ function refuseFile(field: string, cwd: string, machine: Machine): Denial | unde
   );
 }
 
-/** Where it lies when there are links on the way; a link itself may go. */
+/** The real location when a parent is a link; the link itself may be removed. */
 function throughLinks(path: string, { realpath, through }: Machine): string[] {
   const parent = parentOf(path);
   if (!isKnown(parent)) return [];
@@ -106,7 +106,7 @@ function throughLinks(path: string, { realpath, through }: Machine): string[] {
   return real === parent ? [] : [normal(`${real}/${baseName(path)}`)];
 }
 
-/** To move the tree away is to lose it where it was. */
+/** Moving a tree away removes it from its place. */
 function refuseMove(field: string, cwd: string, machine: Machine): Denial | undefined {
   const path = locate(field, cwd);
   if (field === "" || descriptorOf(path) !== undefined) return undefined;
@@ -119,7 +119,7 @@ function refuseMove(field: string, cwd: string, machine: Machine): Denial | unde
   return place === undefined ? undefined : refusal(place, shown(field));
 }
 
-/** `rsync --delete` empties what it does not fill. */
+/** `rsync --delete` deletes everything in the target that is not in the source. */
 function judgeRsync({ args, cwd, machine }: Call): Denial | undefined {
   if (!args.some((arg) => /^--del(?:ete.*)?$/.test(arg))) return undefined;
   const target = new Options(args, "efTBM").operands.at(-1);

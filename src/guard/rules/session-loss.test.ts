@@ -9,7 +9,7 @@ import { quickVerdict } from "../quick/quick.ts";
 const live: Machine = { ...machine, hasSession: () => true };
 const judged = (command: string, place: Machine) => judgeCommand(command, place).verdict;
 
-/** STATE is the state directory, from the project on. */
+/** STATE stands for the path of the state directory below the project. */
 const losses = [
   "mv STATE x",
   "mv -t /tmp STATE",
@@ -45,8 +45,8 @@ const losses = [
   "node -e \"require('fs').rmSync('STATE/parallel', {recursive: true})\"",
 ];
 
-describe("the files of a live session", () => {
-  test.each([".gemini", ".maestro", "work/maestro"])("stay where they are when they lie in %s", (directory) => {
+describe("the files of an active session", () => {
+  test.each([".gemini", ".maestro", "work/maestro"])("are protected in %s", (directory) => {
     const place = { ...live, stateDir: `${machine.projectRoot}/${directory}` };
     const passed = losses
       .map((one) => one.replaceAll("STATE", directory))
@@ -54,7 +54,7 @@ describe("the files of a live session", () => {
     expect(passed).toEqual([]);
   });
 
-  test("stay also when the command is quoted, wrapped and nested (T2)", () => {
+  test("are protected when the command is quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...losses), rewrite, (command, rewritten) => {
         const line = rewritten(command.replaceAll("STATE", ".gemini"));
@@ -65,20 +65,20 @@ describe("the files of a live session", () => {
   });
 
   test.each(["mv .gemini x", "ln -sfn /tmp/x .gemini", "rm -rf .gemini/parallel", "find . -name '*.jsonl' -delete"])(
-    "are the user's business without a session: %s",
+    "are not protected without a session: %s",
     (command) => {
       expect(judged(command, { ...machine, hasSession: () => false })).toBe("allow");
     },
   );
 
-  test("are told of, with what to do instead (S239)", () => {
+  test("are named in a denial that says what to do instead (S239)", () => {
     expect(judgeCommand("mv .gemini x", live)).toMatchObject({
       rule: "sensitive-file",
       reason: expect.stringContaining("maestro archive"),
     });
   });
 
-  test("are not judged quickly where the state directory has an ordinary name", () => {
+  test("get no quick verdict when the state directory has an ordinary name", () => {
     const place = { ...live, stateDir: `${machine.projectRoot}/work/maestro` };
     const commands = ["rm -rf work/maestro/parallel", "mv work old", "mv work/maestro/plans old", "rm -rf work"];
     expect(commands.map((command) => quickVerdict(command, place))).toEqual(commands.map(() => undefined));
@@ -104,6 +104,6 @@ test.each([
   "ln -sfn releases/v2 current",
   "rsync -a --delete dist/ /tmp/deploy/",
   "tar czf /tmp/state.tgz .gemini",
-])("%j is fine in a live session", (command) => {
+])("%j is allowed in an active session", (command) => {
   expect(judged(command, live)).toBe("allow");
 });
