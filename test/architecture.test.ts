@@ -1,12 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
+import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { root } from "./support/project.ts";
 
 const MAX_LINES = 400;
+const MAX_FUNCTION_LINES = 80;
+const MAX_FILES_IN_FOLDER = 25;
+/** Every verb file exports the same few names: its options, its examples and how it runs. */
+const verbFiles = /^cli\/verbs\//;
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
   path.endsWith(".ts"),
 );
@@ -34,6 +39,59 @@ describe("the house", () => {
         !path.endsWith(".test.ts") && readFileSync(join(root, "src", path), "utf8").split("\n").length > MAX_LINES,
     );
     expect(long).toEqual([]);
+  });
+
+  const parsed = sources
+    .filter((path) => !path.endsWith(".test.ts"))
+    .map((path) => {
+      const text = readFileSync(join(root, "src", path), "utf8");
+      return [path, ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)] as const;
+    });
+
+  test(`has no function of more than ${MAX_FUNCTION_LINES} lines`, () => {
+    const long: string[] = [];
+    let functions = 0;
+    for (const [path, file] of parsed) {
+      const visit = (node: ts.Node): void => {
+        if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+          functions += 1;
+          const [first, last] = [node.getStart(), node.end].map((at) => file.getLineAndCharacterOfPosition(at).line);
+          const lines = (last ?? 0) - (first ?? 0) + 1;
+          if (lines > MAX_FUNCTION_LINES) long.push(`${path}:${(first ?? 0) + 1} has ${lines} lines`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(file);
+    }
+    expect(functions).toBeGreaterThan(1000);
+    expect(long).toEqual([]);
+  });
+
+  test(`has no folder of more than ${MAX_FILES_IN_FOLDER} files`, () => {
+    const counts = new Map<string, number>();
+    for (const path of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    const full = [...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER);
+    expect(full.map(([folder, count]) => `${folder} has ${count} files`)).toEqual([]);
+  });
+
+  test("exports no name of a type or function from two files", () => {
+    const owners = new Map<string, string[]>();
+    for (const [path, file] of parsed) {
+      for (const statement of file.statements) {
+        const isNamed =
+          ts.isFunctionDeclaration(statement) ||
+          ts.isClassDeclaration(statement) ||
+          ts.isInterfaceDeclaration(statement) ||
+          ts.isTypeAliasDeclaration(statement);
+        if (!isNamed || statement.name === undefined) continue;
+        const isExported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+        const { text } = statement.name;
+        if (isExported) owners.set(text, [...(owners.get(text) ?? []), path]);
+      }
+    }
+    expect(owners.size).toBeGreaterThan(1000);
+    const shared = [...owners].filter(([, paths]) => paths.filter((path) => !verbFiles.test(path)).length > 1);
+    expect(shared.map(([name, paths]) => `${name}: ${paths.join(", ")}`)).toEqual([]);
   });
 
   test("opens every source file with a line about what it owns", () => {
@@ -112,7 +170,9 @@ describe("a source file", () => {
   test("knows the streams, arguments and exit code of the process only as a main.ts", () => {
     const knows = /\bconsole\.|\bprocess\.(?:exit|exitCode|stdout|stderr|stdin|argv)\b/;
     // The engine of a detached run is started with the arguments of this one.
-    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual(["engine/start-detached"]);
+    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual([
+      "engine/start-detached",
+    ]);
   });
 
   test("of a pure folder knows no clock, no chance and no environment", () => {

@@ -18,6 +18,7 @@ install();
 const steps = [
   ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
   ["types", bin("tsc"), ["--noEmit"]],
+  ["types of ids", bin("tsc"), ["--noEmit", "-p", "tsconfig.src.json"]],
   ["unused code", bin("knip"), []],
   ["dist is fresh", process.execPath, ["tools/build.js", "--check"]],
   [

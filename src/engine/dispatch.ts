@@ -62,7 +62,10 @@ export interface DispatchSummary {
 }
 
 /** Runs the whole batch and writes its summary. The results are in the order of the prompts. */
-export async function dispatch(prompts: readonly DispatchPrompt[], options: DispatchOptions): Promise<DispatchSummary> {
+export async function dispatchBatch(
+  prompts: readonly DispatchPrompt[],
+  options: DispatchOptions,
+): Promise<DispatchSummary> {
   const { batch } = options;
   batch.clearAll();
   for (const { name } of prompts) batch.clear(name);

@@ -11,7 +11,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 /** The document, or why there is none. */
-export function readInput(deadline: number): HookInput | string {
+export function readHookInput(deadline: number): HookInput | string {
   const read = readAll(deadline);
   if ("whole" in read) return read.whole;
   if (read.text.trim() === "") return "standard input is empty";
@@ -28,7 +28,7 @@ export function parseInput(text: string): HookInput | undefined {
   }
 }
 
-export function textOf(value: unknown): string {
+export function textValue(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 

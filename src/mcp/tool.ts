@@ -32,11 +32,11 @@ export interface AttemptIdentity {
   number: string | undefined;
 }
 
-export type Shape = Readonly<Record<string, z.ZodType>>;
+export type InputShape = Readonly<Record<string, z.ZodType>>;
 
 /** One thing that a tool does. */
-export interface Action {
-  input: Shape;
+export interface ToolAction {
+  input: InputShape;
   run: (context: Context, input: never) => Answer | Promise<Answer>;
 }
 
@@ -45,18 +45,18 @@ export interface Tool {
   /** For the model; paid for in every conversation. */
   description: string;
   /** By the value of `action`; a tool that does one thing has one without a name. */
-  actions: Readonly<Record<string, Action>>;
+  actions: Readonly<Record<string, ToolAction>>;
 }
 
 /** The name of what a tool does that takes no `action`. */
 export const ONLY = "";
 
-type Read<Fields extends Shape> = { [Key in keyof Fields]: z.output<Fields[Key]> };
+type Read<Fields extends InputShape> = { [Key in keyof Fields]: z.output<Fields[Key]> };
 
 /** An action whose input is of the type that its fields give. */
-export function action<Fields extends Shape>(
+export function action<Fields extends InputShape>(
   input: Fields,
   run: (context: Context, input: Read<Fields>) => Answer | Promise<Answer>,
-): Action {
-  return { input, run: run as Action["run"] };
+): ToolAction {
+  return { input, run: run as ToolAction["run"] };
 }

@@ -395,7 +395,7 @@ describe("maestro apply", () => {
     expect(project.files()).toEqual({ "a.ts": lines([1, "x"]) });
     expect(project.maestro(["apply", "1"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("Cannot bring ../../top.ts into the project: it lies outside the project"),
+      stderr: expect.stringContaining("Cannot bring ../../top.ts into the project: it is outside the project"),
     });
     expect(project.git.read("top.ts")).toBe("1\n");
   });

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { changesBetween } from "../../src/git/objects/changes.ts";
 import { commitTree } from "../../src/git/objects/commit.ts";
 import { openRepository } from "../../src/git/open.ts";
-import { keep } from "../../src/git/refs.ts";
+import { keepCommit } from "../../src/git/refs.ts";
 import type { Repository } from "../../src/git/repository.ts";
 import { type Snapshot, snapshot } from "../../src/git/snapshot/snapshot.ts";
 import { requireSession } from "../../src/session/decide/operation.ts";
@@ -149,7 +149,7 @@ export class WorkedProject {
     const kept = unkept ? { base: null, commit: null } : { base: before.commit, commit: after.commit };
     const counted = { files, total: files.length, added: sum("added"), removed: sum("removed"), outside };
     const finished = { outcome: "success", exit_code: 0, signal: null, duration_ms: 1, usage: null } as const;
-    if (!unkept) await keep(repository, { session, phase, attempt, commit: after.commit });
+    if (!unkept) await keepCommit(repository, { session, phase, attempt, commit: after.commit });
     this.record(
       ...(found?.status === "pending"
         ? [{ type: "phase.moved", phase, from: "pending", to: "in_progress", hashes: {} } as const]

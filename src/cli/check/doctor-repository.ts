@@ -7,7 +7,7 @@ import { expected, type Problem, problemOf } from "../../engine/recovery/problem
 import { MaestroError } from "../../errors.ts";
 import { cacheRoot } from "../../git/cache-directory.ts";
 import type { Opening } from "../../git/open.ts";
-import { list } from "../../git/refs.ts";
+import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { hasGit, runGit } from "../../git/run.ts";
 import { deadWorktrees } from "../../git/worktree/dead-worktrees.ts";
@@ -86,7 +86,7 @@ async function left(opening: Opening, location: StateLocation, needed: ReadonlyS
 }
 
 async function keptWork(repository: Repository): Promise<Finding[]> {
-  const sessions = new Set((await list(repository)).map(({ session }) => session));
+  const sessions = new Set((await listKept(repository)).map(({ session }) => session));
   if (sessions.size === 0) return [];
   return [{ check, level: "ok", message: `The work of ${plural(sessions.size, "session")} is kept in refs/maestro` }];
 }

@@ -12,7 +12,7 @@ import { type Io, printJsonLine } from "../io.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
 import { reportOf } from "../work/report.ts";
 
-export interface Concluding {
+export interface EndedRun {
   store: SessionStore;
   settings: ResolvedSettings;
   end: EngineEnd;
@@ -22,7 +22,7 @@ export interface Concluding {
   keepOpen: boolean;
 }
 
-export async function conclude(io: Io, concluding: Concluding): Promise<number> {
+export async function endRun(io: Io, concluding: EndedRun): Promise<number> {
   const { store, settings, end, json } = concluding;
   const session = requireSession(store.session);
   const code = end.kind === "interrupted" ? signalCodes[end.signal] : runExitCodes[end.kind];
@@ -61,7 +61,7 @@ function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: En
 }
 
 /** Archives the completed session when that is wanted; returns where it is. */
-async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
+async function putAway(io: Io, { store, settings, json, yes }: EndedRun): Promise<string | undefined> {
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
     const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {

@@ -25,7 +25,7 @@ import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { noIsolation } from "./isolation.ts";
-import { conduct } from "./run-session.ts";
+import { runSession } from "./run-session.ts";
 
 const player = fileURLToPath(new URL("./player.js", import.meta.url));
 const DEFAULT_STAGE_SECONDS = 8;
@@ -76,7 +76,7 @@ async function play(
   const staged = { ...approved, plan: { ...approved.plan, phases }, path: plan };
   createSession(store, { ...staged, task: null, executionMode: mode, now: io.now() });
   const limits = engineSettings(settings, flags);
-  const end = await conduct(io, {
+  const end = await runSession(io, {
     store,
     settings,
     runtime: rehearsalRuntime(process.execPath, [player, "agent", script]),

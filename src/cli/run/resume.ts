@@ -21,22 +21,22 @@ import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach } from "./detach.ts";
-import { conclude } from "./end-run.ts";
+import { endRun } from "./end-run.ts";
 import { engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { tellProject } from "./project-notes.ts";
 import {
-  carryOut,
   chosenPhases,
   missingRuntime,
   noteMissing,
   openLiveStore,
   type RunFlags,
   runtimeNamed,
+  startRun,
 } from "./run.ts";
-import { extraArguments, findProgram, idleSession } from "./run-session.ts";
+import { extraArguments, idleSession, requireProgram } from "./run-session.ts";
 
 export interface ResumeFlags extends RunFlags, AcceptFlags {
   acceptPlanChange?: boolean;
@@ -77,9 +77,9 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (!(await decideFailed(io, settings, store, flags))) {
     store.close();
     if (!store.session?.aborted) return NEEDS_A_PERSON;
-    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+    return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
   }
-  const program = findProgram(io, runtime.program);
+  const program = requireProgram(io, runtime.program);
   if (program === undefined) {
     noteMissing(store, runtime);
     store.close();
@@ -94,7 +94,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (session.execution_mode !== null || presetMode(settings, flags) !== null)
     tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
-  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
 
 function openSession(store: SessionStore): Session {

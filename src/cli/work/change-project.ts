@@ -6,7 +6,7 @@ import { declaredFiles } from "../../engine/isolation.ts";
 import { excluded } from "../../engine/open-project.ts";
 import { finishChange } from "../../engine/recovery/finish-change.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
-import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../../git/objects/merge.ts";
 import { treeWithout } from "../../git/objects/tree-without.ts";
@@ -27,15 +27,22 @@ import { amountText } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
+import {
+  type AttemptWithChanges,
+  type KeptWork,
+  requireKept,
+  requireRepository,
+  unkeptLine,
+  type WorkFlags,
+} from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface Deed {
   what: "apply" | "revert";
   done: "applied" | "reverted";
   /** The attempt that is meant; undefined when there is nothing to do. */
-  choose(phase: SessionPhase, number: string | undefined): Worked | undefined;
-  merge(kept: Kept): Omit<MergeRequest, "ours">;
+  choose(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined;
+  merge(kept: KeptWork): Omit<MergeRequest, "ours">;
   /** What to say when the project is as it would be afterwards. */
   already: string;
   /** What to do about a conflict. */
@@ -51,7 +58,7 @@ export interface Deed {
 export interface Work {
   session: Session;
   phase: SessionPhase;
-  attempt: Worked;
+  attempt: AttemptWithChanges;
 }
 
 export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
@@ -100,7 +107,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
     if (signals > 1) stopGit();
   });
   try {
-    const about = { session: session.session_id, phase: id, attempt: attempt.attempt, what: deed.what };
+    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt, what: deed.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });
     if (brought.kind === "changed") {
       const files = brought.paths.map((path) => ({ path, reason: "not on disk as git has it" }));
@@ -119,7 +126,11 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
 }
 
 /** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
-async function ownWork(repository: Repository, { placed, changes }: Worked, { base, commit }: Kept): Promise<Kept> {
+async function ownWork(
+  repository: Repository,
+  { placed, changes }: AttemptWithChanges,
+  { base, commit }: KeptWork,
+): Promise<KeptWork> {
   if (placed?.worktree !== null || changes.outside.length === 0) return { base, commit };
   return { base, commit: await treeWithout(repository, { tree: commit, base, paths: changes.outside }) };
 }
@@ -146,7 +157,7 @@ function unchanged(
   io: Io,
   { session_id: session }: Session,
   phase: string,
-  attempt: Worked | undefined,
+  attempt: AttemptWithChanges | undefined,
   flags: WorkFlags,
   deed: Deed,
 ): number {
@@ -159,7 +170,7 @@ function unchanged(
 function tell(
   io: Io,
   work: Work & { next: string | undefined },
-  changes: readonly FileChange[],
+  changes: readonly TreeChange[],
   flags: WorkFlags,
   deed: Deed,
 ): number {
@@ -178,7 +189,7 @@ function tell(
   const what = `Attempt ${attempt.attempt} of phase ${phase.id}`;
   if (files.length === 0) io.out(`${what} ${deed.already}\n`);
   else {
-    const sum = (count: (change: FileChange) => number) => changes.reduce((all, one) => all + count(one), 0);
+    const sum = (count: (change: TreeChange) => number) => changes.reduce((all, one) => all + count(one), 0);
     const amount = { files: files.length, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
     io.out(`${what} is ${deed.done}: ${amountText(amount)}\n`);
     io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);

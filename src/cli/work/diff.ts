@@ -8,7 +8,14 @@ import { isInProject } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import { requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags, workedAttempt } from "./kept-work.ts";
+import {
+  type AttemptWithChanges,
+  requireKept,
+  requireRepository,
+  unkeptLine,
+  type WorkFlags,
+  workedAttempt,
+} from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface DiffFlags extends WorkFlags {
@@ -27,18 +34,18 @@ export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number
 }
 
 /** What the journal knows: it needs no repository, and is there when the work itself is gone. */
-function facts({ session_id: session }: Session, phase: SessionPhase, attempt: Worked | undefined) {
+function facts({ session_id: session }: Session, phase: SessionPhase, attempt: AttemptWithChanges | undefined) {
   const about = { session, phase: phase.id, attempt: attempt?.attempt ?? null };
   const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
   return { ...about, integrated: attempt !== undefined && isInProject(phase, attempt), ...(attempt?.changes ?? none) };
 }
 
-function stat(io: Io, phase: SessionPhase, work: Worked): string[] {
+function stat(io: Io, phase: SessionPhase, work: AttemptWithChanges): string[] {
   const { attempt, changes } = work;
   return statLines({ phase: phase.id, attempt, changes, isIntegrated: isInProject(phase, work) }, paint(io.color));
 }
 
-function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: DiffFlags): string {
+function unchanged(phase: SessionPhase, attempt: AttemptWithChanges | undefined, flags: DiffFlags): string {
   const { id } = phase;
   if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
   const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
@@ -50,7 +57,7 @@ function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: Diff
   return `No changes are known of ${who}${later}`;
 }
 
-async function printPatch(io: Io, { session_id }: Session, id: string, attempt: Worked): Promise<void> {
+async function printPatch(io: Io, { session_id }: Session, id: string, attempt: AttemptWithChanges): Promise<void> {
   const repository = await requireRepository(io);
   const { base, commit } = await requireKept(repository, session_id, id, attempt);
   const patch = await patchBetween(repository, base, commit);

@@ -90,7 +90,7 @@ describe("bringing a change in", () => {
     const intent = await between(before, after);
     const inner = forged([["100644", "blob", blob("x"), "config"]]);
     const to = forged([["040000", "tree", inner, ".git"]]);
-    await expect(bringIn(project, { ...intent, to })).rejects.toThrow("it lies in a .git directory");
+    await expect(bringIn(project, { ...intent, to })).rejects.toThrow("it is in a .git directory");
     expect(files()).toEqual(before);
     expect(directory.exists(".gemini")).toBe(false);
   });
@@ -154,7 +154,7 @@ describe("settling", () => {
     [
       "a change that must not happen",
       () => forged([["040000", "tree", forged([["100644", "blob", blob("x"), "a"]]), ".."]]),
-      /cannot be finished: it would change .*, and it lies outside the project/,
+      /cannot be finished: it would change .*, and it is outside the project/,
     ],
   ])("calls %s damage", async (_what, to, why) => {
     const intent = await between(before, after);

@@ -3,7 +3,7 @@
 
 import { crashPoint } from "../../disk/fault.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
-import { carryOut, finish } from "../../git/apply/apply.ts";
+import { executePlan, finish } from "../../git/apply/apply.ts";
 import { type ApplyPlan, planApply } from "../../git/apply/apply-plan.ts";
 import type { Repository } from "../../git/repository.ts";
 import { describeIntent, type Intent, removeIntent, writeIntent } from "../../store/files/integration-file.ts";
@@ -21,7 +21,7 @@ export async function bringIn(project: GitProject, intent: Intent): Promise<Brou
   const plan = await planApply(project.repository, intent.from, intent.to);
   if (plan.steps.length === 0 || plan.refused.length > 0) {
     // Nothing will be touched: there is nothing to do, or it says why it must not be done.
-    await carryOut(project.repository, plan);
+    await executePlan(project.repository, plan);
     return { kind: "applied" };
   }
   writeIntent(project.location, intent);
@@ -34,7 +34,7 @@ export async function bringIn(project: GitProject, intent: Intent): Promise<Brou
 /** The files that somebody changed, so that nothing was done or all of it was taken back; none when it is done. */
 async function carriedOut(project: GitProject, plan: ApplyPlan, intent: Intent): Promise<string[]> {
   try {
-    const outcome = await carryOut(project.repository, plan);
+    const outcome = await executePlan(project.repository, plan);
     if (outcome.kind === "changed") return outcome.paths;
     if (outcome.left.length === 0) return [];
     return [...new Set([...outcome.left, ...(await takeBack(project, intent))])];

@@ -5,6 +5,7 @@ import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree, pathOf } from "../../git/worktree/worktree.ts";
+import type { PhaseId } from "../../ids.ts";
 import { attemptChanged } from "../../session/decide/facts.ts";
 import { lastAttempt, type Session } from "../../session/session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
@@ -56,7 +57,7 @@ export async function keepWork(
 }
 
 /** The worktree is left as it is. */
-function lost(phase: string, path: string, error: unknown): unknown {
+function lost(phase: PhaseId, path: string, error: unknown): unknown {
   if (!(error instanceof MaestroError) && errno(error) === undefined) return error;
   const reason = error instanceof MaestroError ? error.message : reasonOf(error);
   return new MaestroError("io", `The work of phase ${phase} could not be kept: ${reason}`, {

@@ -1,7 +1,7 @@
 // Clears what ended runs left in the repository: worktrees of dead processes and the kept work of old sessions. It never removes files of
 // the user, or anything that belongs to a session in use.
 
-import { drop, list } from "../../git/refs.ts";
+import { dropKept, listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { worktreePrefix } from "../../git/worktree/prefix.ts";
 import { pruneWorktrees } from "../../git/worktree/removal.ts";
@@ -16,14 +16,14 @@ import { readSession } from "../../store/read-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { purposeOf } from "../attempt/place.ts";
 import type { GitProject } from "../integrate/bring-in.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { finishChange } from "./finish-change.ts";
 import { unexaminedWorktrees } from "./keep-work.ts";
 import { orReport, type Problem } from "./problem.ts";
 import type { Recovery } from "./recover.ts";
 
 /** For an engine that starts, before it reads the project and after all processes of the earlier engine have ended. */
-export async function clearLeftovers({ isolation, store, warn, now }: Workshop): Promise<void> {
+export async function clearLeftovers({ isolation, store, warn, now }: RunContext): Promise<void> {
   const { repository } = isolation.options;
   if (repository === null) return;
   const finished = await finishChange({ repository, location: store.location }, store, now());
@@ -86,9 +86,9 @@ async function dropOld(
   kept: number,
 ): Promise<string[]> {
   const archived = new Set(archivedNames(location));
-  const newestFirst = (await list(repository)).toReversed().map(({ session }) => session);
+  const newestFirst = (await listKept(repository)).toReversed().map(({ session }) => session);
   const ended = [...new Set(newestFirst)].filter((id) => id !== active && archived.has(`${id}.jsonl`));
   const old = ended.slice(kept);
-  for (const session of old) await drop(repository, session);
+  for (const session of old) await dropKept(repository, session);
   return old;
 }

@@ -7,11 +7,11 @@ import { requireSession } from "../../session/decide/operation.ts";
 import { decidePhase } from "../../store/decisions.ts";
 import { stopEngine } from "../../store/stop-engine.ts";
 import type { Answer } from "../answer.ts";
-import { flag, id, text, time } from "../fields.ts";
+import { flagField, id, textField, timeField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
-const reason = text(10_000).optional();
-const user_decision = flag("the user has said so").optional();
+const reason = textField(10_000).optional();
+const user_decision = flagField("the user has said so").optional();
 
 export const decide: Tool = {
   name: "maestro_decide",
@@ -23,7 +23,12 @@ export const decide: Tool = {
       return { body: { stopped: true, pid, next: 'Go on with "maestro resume".' } };
     }),
     retry: action(
-      { phase_id: id(), reason, timeout: time("its attempts may take that long: 90s, 20m").optional(), user_decision },
+      {
+        phase_id: id(),
+        reason,
+        timeout: timeField("its attempts may take that long: 90s, 20m").optional(),
+        user_decision,
+      },
       (context, input) => {
         requireDecision("retry", input.user_decision);
         const timeoutMs = durationOf(input.timeout);

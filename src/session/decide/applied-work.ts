@@ -1,5 +1,6 @@
 // The events of work that a person brings into the project or takes out of it, and of a change that a killed process had begun. Pure.
 
+import type { PhaseId, SessionId, TreeId } from "../../ids.ts";
 import type { FileHashes, SessionEvent } from "../events.ts";
 import { type Attempt, findPhase, hasReported, isValidated, type Session, type SessionPhase } from "../session.ts";
 import { judgeMove } from "../transitions.ts";
@@ -14,8 +15,8 @@ export interface Work {
 
 /** What a change did to the project: its trees before and after, the files, and their content now. */
 export interface ProjectChange {
-  from: string;
-  to: string;
+  from: TreeId;
+  to: TreeId;
   files: FileLists;
   hashes: FileHashes;
 }
@@ -40,7 +41,7 @@ export function decideApplied(work: Work, { from, to, files, hashes }: ProjectCh
   return settlesPhase(work) ? settled(work, integrated) : integrated;
 }
 
-function appliedEvent(phase: string, attempt: number, from: string, to: string): SessionEvent {
+function appliedEvent(phase: PhaseId, attempt: number, from: TreeId, to: TreeId): SessionEvent {
   return { type: "phase.integrated", phase, attempt, from, to, user_decision: true };
 }
 
@@ -66,7 +67,7 @@ export function decideReverted({ phase, attempt }: Work, { from, to, hashes }: P
   return [reverted, { type: "phase.files_added", phase: phase.id, ...none, hashes }];
 }
 
-function revertedEvent(phase: string, attempt: number, from: string, to: string): SessionEvent {
+function revertedEvent(phase: PhaseId, attempt: number, from: TreeId, to: TreeId): SessionEvent {
   return { type: "phase.reverted", phase, attempt, from, to };
 }
 
@@ -74,11 +75,11 @@ function revertedEvent(phase: string, attempt: number, from: string, to: string)
 export interface BegunChange {
   /** `integrate`: by the engine; the others: because a person asked for it. */
   what: "integrate" | "apply" | "revert";
-  session: string;
-  phase: string;
+  session: SessionId;
+  phase: PhaseId;
   attempt: number;
-  from: string;
-  to: string;
+  from: TreeId;
+  to: TreeId;
 }
 
 /** The engine's own change is wanted as long as its phase waits for it; a change that a person asked for is always wanted. */

@@ -1,5 +1,6 @@
 // Events that state one fact, without a rule that could refuse it: where an attempt works, what it changed, what the provider answered. Pure.
 
+import type { PhaseId } from "../../ids.ts";
 import type { EventOf, Evidence, FileMove, FrozenPlan, SessionEvent } from "../events.ts";
 import type { Changes } from "../session.ts";
 import type { Warned } from "./attempt.ts";
@@ -11,17 +12,17 @@ export function attemptPlaced(placed: Body<"attempt.placed">): SessionEvent {
   return { type: "attempt.placed", phase, attempt, worktree, base };
 }
 
-export function attemptChanged({ phase, attempt }: { phase: string; attempt: number }, changes: Changes): SessionEvent {
+export function attemptChanged({ phase, attempt }: { phase: PhaseId; attempt: number }, changes: Changes): SessionEvent {
   return { type: "attempt.changed", phase, attempt, ...changes };
 }
 
-export function phaseWarned(phase: string, warned: Warned): SessionEvent {
+export function phaseWarned(phase: PhaseId, warned: Warned): SessionEvent {
   return { type: "phase.warned", phase, ...warned };
 }
 
 /** The result of validation commands that ran on the merged work, recorded before that work reaches the project. */
 export function phaseValidated(
-  phase: string,
+  phase: PhaseId,
   { result, detail, evidence }: { result: "pass" | "fail" | "skipped"; detail: string; evidence: Evidence },
 ): SessionEvent {
   return { type: "phase.validated", phase, result, detail, evidence };

@@ -12,7 +12,7 @@ import type {
   SessionStatus,
 } from "../events.ts";
 import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "../session.ts";
-import { judgeMove, judgeStatus, type Verdict } from "../transitions.ts";
+import { judgeMove, judgeStatus, type MoveVerdict } from "../transitions.ts";
 
 export function requireSession(session: Session | undefined): Session {
   if (session === undefined) throw noSession();
@@ -87,9 +87,9 @@ export interface FileLists {
 }
 
 export function decideFiles(session: Session, phase: string, files: FileLists, hashes: FileHashes): SessionEvent[] {
-  requirePhase(session, phase);
+  const { id } = requirePhase(session, phase);
   if (files.created.length + files.modified.length + files.deleted.length === 0) return [];
-  return [{ type: "phase.files_added", phase, ...files, hashes }];
+  return [{ type: "phase.files_added", phase: id, ...files, hashes }];
 }
 
 export function decideHandoff(session: Session, phase: string, handoff: HandoffRecord): SessionEvent[] {
@@ -99,9 +99,11 @@ export function decideHandoff(session: Session, phase: string, handoff: HandoffR
 
 /** An error without an agent is its phase's own. `resolution` is what was done about it, or "pending". */
 export function decideError(session: Session, phase: string, error: Omit<ErrorRecord, "resolved">): SessionEvent[] {
-  const { agents } = requirePhase(session, phase);
+  const { id, agents } = requirePhase(session, phase);
   const agent = error.agent || agents[0] || "unknown";
-  return [{ type: "phase.error_added", phase, error: { ...error, agent, resolved: error.resolution !== "pending" } }];
+  return [
+    { type: "phase.error_added", phase: id, error: { ...error, agent, resolved: error.resolution !== "pending" } },
+  ];
 }
 
 export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[] {
@@ -116,8 +118,10 @@ export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[
 
 export function decideNote(session: Session, text: string, phase?: string, agent?: string): SessionEvent[] {
   if (text.trim() === "") throw new MaestroError("usage", "A note must say something");
-  if (phase !== undefined) requirePhase(session, phase);
-  const about = { ...(phase === undefined ? {} : { phase }), ...(agent === undefined ? {} : { agent }) };
+  const about = {
+    ...(phase === undefined ? {} : { phase: requirePhase(session, phase).id }),
+    ...(agent === undefined ? {} : { agent }),
+  };
   return [{ type: "session.noted", text, ...about }];
 }
 
@@ -135,6 +139,6 @@ export function decideStatus(session: Session, status: SessionStatus): SessionEv
   return [{ type: "session.status_set", status }];
 }
 
-function enforce(verdict: Verdict): void {
+function enforce(verdict: MoveVerdict): void {
   if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
 }

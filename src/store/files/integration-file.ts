@@ -4,6 +4,7 @@
 import { type Directory, withDirectory } from "../../disk/contained.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
+import { objectIdForm, type PhaseId, type SessionId, type TreeId } from "../../ids.ts";
 import * as z from "../../schema.ts";
 import { inState, recordedPath, type StateLocation, walk } from "../location.ts";
 import { setAside } from "../view/view-file.ts";
@@ -14,7 +15,7 @@ const MAX_BYTES = 64 * 1024;
 const record = z.once(() => {
   const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
   // These reach a command line of git: nothing but ids of objects gets in.
-  const objectId = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/));
+  const objectId = z.string().check(z.regex(objectIdForm));
   return z.strictObject({
     v: z.literal(1),
     session: word(200),
@@ -30,7 +31,14 @@ const record = z.once(() => {
 
 export const setAsideHint = 'Look at the project with "git status"; then "maestro doctor --fix" sets the file aside.';
 
-export type Intent = Omit<z.infer<ReturnType<typeof record>>, "v">;
+type Recorded = Omit<z.infer<ReturnType<typeof record>>, "v">;
+
+export interface Intent extends Recorded {
+  session: SessionId;
+  phase: PhaseId;
+  from: TreeId;
+  to: TreeId;
+}
 
 /** What was begun and not finished; undefined when there is nothing. A file that cannot be read is an error that names it. */
 export function readIntent(location: StateLocation): Intent | undefined {
@@ -40,7 +48,7 @@ export function readIntent(location: StateLocation): Intent | undefined {
   const parsed = record().safeParse(found.value);
   if (!parsed.success) throw unreadable(location, faultOf(parsed.error.issues[0]));
   const { v: _, ...intent } = parsed.data;
-  return intent;
+  return intent as Intent;
 }
 
 /** Durable when this returns. One at a time: what is there is not written over. */

@@ -2,7 +2,7 @@
 
 import { importedSession, judgeView } from "../../session/decide/adopt.ts";
 import type { SessionRecord } from "../../session/events.ts";
-import { apply } from "../../session/fold.ts";
+import { applyEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
 import { readView } from "../../views/record/read-view.ts";
 import { renderSession } from "../../views/record/session-view.ts";
@@ -27,7 +27,7 @@ export function reviewView(
     const reasons = inconsistencies(view.record);
     if (reasons.length > 0) return { kind: "refused", reasons };
     const event = importedSession(view.title, view.record);
-    const drawn = apply(undefined, { ...event, seq: 1, ts: view.record.updated });
+    const drawn = applyEvent(undefined, { ...event, seq: 1, ts: view.record.updated });
     return { kind: "adopt", event, keep: hasOwnText(drawn) };
   }
   const seen = markedSeq(text) ?? session.seq;
