@@ -24,7 +24,7 @@ import { storeOf } from "./recording.ts";
 import { proceed, type Reply, withContext } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
-export function takeBack(input: HookInput, here: Surroundings): Reply {
+export function recordHandback(input: HookInput, here: Surroundings): Reply {
   const call = recordOf(input.tool_input);
   const agent = normalizeAgentName(textValue(call.agent_name));
   const header = readHeader(textValue(call.prompt));

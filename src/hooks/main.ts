@@ -63,7 +63,7 @@ function afterTool(input: HookInput, here: Surroundings): Reply {
   if (textValue(input.tool_name) !== "invoke_agent") return proceed;
   const ours = concernsUs(input, here);
   if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
-  return ours ? delegation().takeBack(input, here) : sessionEvents().endOther(input, here);
+  return ours ? delegation().recordHandback(input, here) : sessionEvents().endOther(input, here);
 }
 
 function concernsUs(input: HookInput, here: Surroundings): boolean {

@@ -48,14 +48,14 @@ export interface Deed {
   /** What to do about a conflict. */
   advice(phase: string): string;
   /** What somebody should know about files that were changed. */
-  warning?(work: Work, paths: ReadonlySet<string>): string | undefined;
+  warning?(work: ChosenWork, paths: ReadonlySet<string>): string | undefined;
   /** What is left to decide. */
-  next(work: Work): string | undefined;
+  next(work: ChosenWork): string | undefined;
   /** What is recorded; nothing when the session knows it already. */
-  events(work: Work, change: ProjectChange): SessionEvent[];
+  events(work: ChosenWork, change: ProjectChange): SessionEvent[];
 }
 
-export interface Work {
+export interface ChosenWork {
   session: Session;
   phase: SessionPhase;
   attempt: AttemptWithChanges;
@@ -137,7 +137,7 @@ async function ownWork(
 
 function record(
   store: SessionStore,
-  work: Work,
+  work: ChosenWork,
   deed: Deed,
   change: Omit<ProjectChange, "hashes">,
   projectRoot: string,
@@ -169,7 +169,7 @@ function unchanged(
 
 function tell(
   io: Io,
-  work: Work & { next: string | undefined },
+  work: ChosenWork & { next: string | undefined },
   changes: readonly TreeChange[],
   flags: WorkFlags,
   deed: Deed,
@@ -201,7 +201,7 @@ function tell(
 /** The File Conflict block, with what is wrong about each file. */
 function conflict(
   io: Io,
-  { session, phase, attempt }: Work,
+  { session, phase, attempt }: ChosenWork,
   files: readonly ConflictFile[],
   flags: WorkFlags,
   deed: Deed,
