@@ -35,7 +35,7 @@ const allowed = {
 };
 
 const leaves =
-  "^src/(settings|setting-layers|extension-path|shape|sensitive-files|search-path|errors|text|front-matter|redact|secret-names|secret-shapes|duration|yaml|plain-yaml|program-root|schema)[.]ts$";
+  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|errors|text|front-matter|duration|yaml|plain-yaml|program-root|schema)[.]ts$";
 
 module.exports = {
   forbidden: [

@@ -17,7 +17,7 @@ class LongestFirst extends BaseSequencer {
 /** Where every test clears up after itself, files share a process: to start one for each takes longer than most of them run. */
 const shared = [
   "src/*.test.ts",
-  ..."agents cli disk extension guard handoff hooks mcp plan prompt runtimes session store views"
+  ..."agents cli disk extension guard handoff hooks mcp plan prompt runtimes secrets session store views"
     .split(" ")
     .map((folder) => `src/${folder}/**/*.test.ts`),
 ];

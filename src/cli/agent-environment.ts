@@ -1,7 +1,7 @@
 // The environment of the agents of a run: the user's exported variables, the user's home, and whether the project's settings are believed.
 
 import { homedir } from "node:os";
-import { type AgentEnvironment, agentEnvironmentOf } from "../engine/agent-environment.ts";
+import { type AgentEnvironment, agentEnvironmentOf } from "../engine/attempt/agent-environment.ts";
 import { type Trust, trustOf } from "../runtimes/gemini/trust.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { safePath } from "../search-path.ts";

@@ -1,9 +1,9 @@
 // What apply and revert have in common: the change of one attempt is merged into the project as it is now, or out of it, and brought in whole
 // or not at all. Nothing is touched on a conflict, and nobody else's engine may be at work.
 
-import { bringIn, type GitProject } from "../engine/bring-in.ts";
+import { bringIn, type GitProject } from "../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../engine/isolation.ts";
-import { settleProject } from "../engine/settle-project.ts";
+import { settleProject } from "../engine/recovery/settle-project.ts";
 import { changesBetween, type FileChange } from "../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../git/objects/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../git/objects/merge.ts";

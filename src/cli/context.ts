@@ -4,7 +4,7 @@ import { loadRoster, type Roster } from "../agents/roster.ts";
 import { MaestroError } from "../errors.ts";
 import type { ValidationReport } from "../plan/validate.ts";
 import { agentsFolder } from "../program-root.ts";
-import { projectRedactor } from "../redact.ts";
+import { projectRedactor } from "../secrets/redact.ts";
 import { type ResolvedSettings, resolveSettings } from "../settings.ts";
 import { checkPlan, PLAN_READ_LIMIT, recordedPlan } from "../store/files/plan-file.ts";
 import { locateState } from "../store/location.ts";

@@ -1,6 +1,6 @@
 // What `maestro doctor` knows about the sandbox: whether this machine can make one, and what is within reach of an agent inside all the same.
 
-import { findSandbox, type SandboxProgram } from "../engine/sandbox.ts";
+import { findSandbox, type SandboxProgram } from "../engine/sandbox/sandbox.ts";
 import type { Finding } from "./finding.ts";
 import { SOCKETS_IN_REACH } from "./sandbox.ts";
 

@@ -1,6 +1,6 @@
 // What an agent at work on a phase may not do with the command line: start another engine, and decide about its own session.
 
-import { isInsideAttempt, refuseDecision } from "../engine/inside-attempt.ts";
+import { isInsideAttempt, refuseDecision } from "../engine/process/inside-attempt.ts";
 import { MaestroError } from "../errors.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { locateState, type StateLocation } from "../store/location.ts";

@@ -2,8 +2,8 @@
 
 import { dirname, join, resolve } from "node:path";
 import type { Command, IsolationOptions } from "../engine/isolation.ts";
-import { findSandbox, inSandbox } from "../engine/sandbox.ts";
-import { type Author, cellFor } from "../engine/sandbox-cell.ts";
+import { type Author, cellFor } from "../engine/sandbox/cell.ts";
+import { findSandbox, inSandbox } from "../engine/sandbox/sandbox.ts";
 import { MaestroError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
 import { readConfig } from "../git/user-config.ts";

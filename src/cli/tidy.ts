@@ -1,9 +1,9 @@
 // Clears away what runs left in the repository and is of no more use: changes that were begun, worktrees of dead processes, the work of old
 // sessions. Nothing of the user's is ever removed, and nothing of a session that somebody may still be at.
 
-import type { GitProject } from "../engine/bring-in.ts";
-import { rescueWork } from "../engine/rescue.ts";
-import { settleProject } from "../engine/settle-project.ts";
+import type { GitProject } from "../engine/integrate/bring-in.ts";
+import { rescueWork } from "../engine/recovery/rescue.ts";
+import { settleProject } from "../engine/recovery/settle-project.ts";
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
 import { drop, list } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";

@@ -1,7 +1,7 @@
 // maestro verify <phase>: runs the validation commands of a phase that was delegated natively, and records what came of them.
 
 import { randomHex } from "../disk/durable.ts";
-import { startValidation, type ValidationResult } from "../engine/validation.ts";
+import { startValidation, type ValidationResult } from "../engine/attempt/validation.ts";
 import { MaestroError, signalCodes } from "../errors.ts";
 import { agentEnvironment } from "../runtimes/environment.ts";
 import { decideValidated } from "../session/decide/attempt.ts";

@@ -7,9 +7,9 @@ import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Batch, MAX_STDOUT_BYTES } from "../store/files/batch.ts";
-import type { AgentEnvironment } from "./agent-environment.ts";
-import type { Exit, Supervisor } from "./supervisor.ts";
-import { RUN_MARKER } from "./tree.ts";
+import type { AgentEnvironment } from "./attempt/agent-environment.ts";
+import type { Exit, Supervisor } from "./process/supervisor.ts";
+import { RUN_MARKER } from "./process/tree.ts";
 
 /** What a shell answers for a command that could not be started. */
 const NOT_STARTED_CODE = 126;

@@ -9,19 +9,19 @@ import type { SessionEvent, SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { judgeStatus } from "../session/transitions.ts";
 import type { Update } from "../store/session-store.ts";
-import { type PreparedAttempt, prepareAttempt } from "./attempt.ts";
-import { adoptAttempt, clearAway, runAttempt } from "./attempt-run.ts";
-import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./finish.ts";
-import { startIntegration } from "./integrate.ts";
+import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
+import { adoptAttempt, clearAway, runAttempt } from "./attempt/attempt-run.ts";
+import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./attempt/finish.ts";
+import { startProjectValidation } from "./attempt/project-validation.ts";
+import { startIntegration } from "./integrate/integrate.ts";
+import { Predictor } from "./integrate/predict.ts";
 import type { Ground } from "./isolation.ts";
-import { clearLeftovers } from "./leftovers.ts";
 import { type Due, Outbox } from "./outbox.ts";
-import { Predictor } from "./predict.ts";
-import { startProjectValidation } from "./project-validation.ts";
+import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
+import { clearLeftovers } from "./recovery/leftovers.ts";
+import type { Workshop } from "./run-context.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
-import { endAll } from "./tree.ts";
-import type { Workshop } from "./workshop.ts";
 
 /** How often the engine looks what others have recorded. */
 const POLL_MS = 250;

@@ -9,7 +9,7 @@ import { freeName } from "../git/worktree/marker.ts";
 import type { Worktree } from "../git/worktree/worktree.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
-import { type Listing, listProject } from "./listing.ts";
+import { type Listing, listProject } from "./attempt/listing.ts";
 
 export interface IsolationOptions {
   projectRoot: string;

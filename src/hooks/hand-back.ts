@@ -6,7 +6,7 @@ import { normalizeAgentName } from "../agents/names.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
 import { type DelegationHeader, namedPhase, readHeader } from "../prompt/delegation.ts";
-import { makeRedactor } from "../redact.ts";
+import { makeRedactor } from "../secrets/redact.ts";
 import { decideDelegationEnd } from "../session/decide/attempt.ts";
 import { isExecuting } from "../session/decide/delegation.ts";
 import { reportedWork } from "../session/decide/evidence.ts";

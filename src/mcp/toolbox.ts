@@ -1,8 +1,8 @@
 // All tools and what they work with: one store for the life of the server, settings looked up for every call. A call never throws; what
 // goes wrong is an answer.
 
-import { refuseDecision } from "../engine/inside-attempt.ts";
-import { projectRedactor } from "../redact.ts";
+import { refuseDecision } from "../engine/process/inside-attempt.ts";
+import { projectRedactor } from "../secrets/redact.ts";
 import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";

@@ -3,7 +3,7 @@
 
 import { readOwnedPath } from "../plan/owned-path.ts";
 import { covers, type Pattern } from "../plan/pattern.ts";
-import { sensitivityOfFile } from "../sensitive-files.ts";
+import { sensitivityOfFile } from "../secrets/sensitive-files.ts";
 import { ownedFiles } from "./decide/attempt.ts";
 import type { FileChange } from "./events.ts";
 import type { SessionPhase } from "./session.ts";

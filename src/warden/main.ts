@@ -2,7 +2,7 @@
 // pipe between them closes, and the warden ends every process tree that the engine had not ended itself.
 // argv: <run id> <grace in ms>. stdin: one line per group of processes, "+<id>" when it begins, "-<id>" when it is gone; "!": no grace.
 
-import { endAll } from "../engine/tree.ts";
+import { endAll } from "../engine/process/tree.ts";
 
 const [run = "", grace = "5000"] = process.argv.slice(2);
 const groups = new Set<number>();

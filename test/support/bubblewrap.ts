@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestContext } from "vitest";
-import { findSandbox, type SandboxProgram } from "../../src/engine/sandbox.ts";
-import type { Scope } from "../../src/engine/sandbox-scope.ts";
+import { findSandbox, type SandboxProgram } from "../../src/engine/sandbox/sandbox.ts";
+import type { Scope } from "../../src/engine/sandbox/scope.ts";
 
 let found: SandboxProgram | undefined;
 

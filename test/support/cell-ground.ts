@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "vitest";
-import { inSandbox } from "../../src/engine/sandbox.ts";
-import { cellFor, type Whereabouts } from "../../src/engine/sandbox-cell.ts";
+import { cellFor, type Whereabouts } from "../../src/engine/sandbox/cell.ts";
+import { inSandbox } from "../../src/engine/sandbox/sandbox.ts";
 import { bubblewrap, socketScope } from "./bubblewrap.ts";
 
 /** The word that must not be read by anybody inside. */

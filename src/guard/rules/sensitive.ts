@@ -1,6 +1,6 @@
 // Which files must not be written: secrets, and the files that keep the guard itself in place. By name and place only.
 
-import { geminisOwn, isSecretName } from "../../sensitive-files.ts";
+import { geminisOwn, isSecretName } from "../../secrets/sensitive-files.ts";
 import type { Ground } from "../machine.ts";
 import { baseName, isInside, normal, segmentsOf } from "../paths.ts";
 import { canBe, isKnown, knownPart, shown } from "../shell/shape.ts";

@@ -1,5 +1,5 @@
 // What is in the texts of a plan that should not be: secrets, which are not recorded, and characters that nobody sees. Warnings only.
-import { REDACTED, withoutShapes } from "../../redact.ts";
+import { REDACTED, withoutShapes } from "../../secrets/redact.ts";
 import { hasHidden } from "../../text.ts";
 import { addWarning } from "../issue.ts";
 import { type Findings, fileFields, type PlanPhase } from "../plan.ts";

@@ -5,7 +5,7 @@ import { agentTiers } from "../../agents/tiers.ts";
 import { MaestroError } from "../../errors.ts";
 import { readOwnedPath, reservedDirectories } from "../../plan/owned-path.ts";
 import { overlap, type Pattern, patternOf } from "../../plan/pattern.ts";
-import { sensitivityOfFile, sensitivityReasons } from "../../sensitive-files.ts";
+import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
 import { stripControls } from "../../text.ts";
 import type { SessionEvent } from "../events.ts";
 import { ownershipOf } from "../scope.ts";

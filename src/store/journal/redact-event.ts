@@ -1,7 +1,7 @@
 // An event without secrets, as it is written: all of its text is redacted; names of things stay, because they are looked up later.
 
 import { MaestroError } from "../../errors.ts";
-import { projectRedactor } from "../../redact.ts";
+import { projectRedactor } from "../../secrets/redact.ts";
 import { eventFault, type SessionEvent } from "../../session/events.ts";
 
 /** Knows the secrets of the environment and of the project's .env; made when the first text is recorded. */

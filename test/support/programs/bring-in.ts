@@ -1,7 +1,7 @@
 // Brings the project from one tree to another, to be killed on the way: usage: bring-in <project> <cache> [<from> <to>]. Without trees it
 // settles what another one left. Prints what came of it.
 
-import { bringIn, settle } from "../../../src/engine/bring-in.ts";
+import { bringIn, settle } from "../../../src/engine/integrate/bring-in.ts";
 import { openRepository } from "../../../src/git/open.ts";
 import { locateState } from "../../../src/store/location.ts";
 

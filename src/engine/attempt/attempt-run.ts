@@ -1,0 +1,120 @@
+// One attempt as it happens: placed, started, ended, looked at. What it came to is for finish.ts to record.
+
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { wasStopped } from "../../git/running.ts";
+import { removeWorktree } from "../../git/worktree/removal.ts";
+import { adoptWorktree } from "../../git/worktree/worktree.ts";
+import type { Killed } from "../../runtimes/runtime.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import type { SessionEvent } from "../../session/events.ts";
+import type { Attempt } from "../../session/session.ts";
+import { lastAttempt } from "../../session/session.ts";
+import type { Ground } from "../isolation.ts";
+import { Stopping } from "../process/stopping.ts";
+import type { Workshop } from "../run-context.ts";
+import { attemptEnvironment, type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
+import { examine } from "./examine.ts";
+import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
+import { isTakenOver, scopeRules } from "./judge-work.ts";
+import { placeAttempt, purposeOf } from "./place.ts";
+
+const RESPITE_MS = 1000;
+const stoppedEarly = { kind: "interrupted", message: "It was stopped before it began" } as const;
+
+export interface RunningAttempt {
+  stop: (why: Killed) => void;
+  done: Promise<Finished>;
+  /** Where it works, once it does. */
+  ground: () => Ground | null;
+}
+
+/** `write` records events; it resolves when they are durable. */
+export function runAttempt(
+  workshop: Workshop,
+  prepared: PreparedAttempt,
+  watcher: Watcher,
+  write: (events: SessionEvent[]) => Promise<void>,
+): RunningAttempt {
+  const stopping = new Stopping();
+  let ground: Ground | null = null;
+  let env: Record<string, string>;
+  const work = async (): Promise<Finished> => {
+    try {
+      ground = await placeAttempt(workshop, prepared, { write, stopping });
+      env = attemptEnvironment(workshop, prepared, ground);
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
+      const what = ground === null ? "It has no place to work" : "It cannot be started";
+      return neverStarted(prepared, { kind: "failure", message: `${what}: ${reasonOf(error)}` });
+    }
+    if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
+    const started = startAttempt(workshop, prepared, ground, env, watcher);
+    stopping.runs(started.stop);
+    const exit = await started.exit;
+    return lookedAt(workshop, finishAttempt(workshop, started, exit), ground);
+  };
+  return {
+    stop: stopping.stop,
+    done: work(),
+    ground: () => ground,
+  };
+}
+
+/** An attempt whose engine died: what reached its files counts as if that engine had seen it. */
+export async function adoptAttempt(workshop: Workshop, phase: string): Promise<Finished> {
+  const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
+  if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
+  const result = adoptResult(workshop, phase, attempt);
+  const ground = groundOf(workshop, phase, attempt);
+  const isGone = (attempt.placed?.worktree ?? null) !== null && ground.worktree === null;
+  return isGone ? { ...result, blind: "its worktree is not there any more" } : lookedAt(workshop, result, ground);
+}
+
+/** Where an attempt of a dead engine worked. A listing went with that engine. */
+function groundOf({ isolation, projectRoot }: Workshop, phase: string, { placed, run, attempt }: Attempt): Ground {
+  const nowhere: Ground = { root: projectRoot, worktree: null, before: null };
+  if (placed === undefined || isolation.options.repository === null) return nowhere;
+  if (placed.worktree === null) return { ...nowhere, before: placed.base };
+  const worktree = adoptWorktree(isolation.repository, placed.worktree, purposeOf({ run, phase, attempt })) ?? null;
+  return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
+}
+
+async function lookedAt(workshop: Workshop, finished: Finished, ground: Ground): Promise<Finished> {
+  const placed = { ...finished, root: ground.root };
+  try {
+    return { ...placed, work: await examine(workshop, finished, ground, () => comesIn(workshop, finished.phase)) };
+  } catch (error) {
+    if (!isExpected(error) || wasStopped(error)) throw error;
+    return { ...placed, blind: reasonOf(error) };
+  }
+}
+
+/** Whether what the phase does not own is told and brought in all the same. */
+function comesIn(workshop: Workshop, id: string): boolean {
+  const rules = scopeRules(workshop, requirePhase(requireSession(workshop.store.session), id));
+  return rules.ownership === "warn" && isTakenOver(rules);
+}
+
+/** What can go wrong with files and with git is the attempt's failure, not the engine's. */
+function isExpected(error: unknown): boolean {
+  return error instanceof MaestroError || errno(error) !== undefined;
+}
+
+/** Takes the worktree of the phase's last attempt away; what it held is kept in a commit. */
+export async function clearAway(workshop: Workshop, phase: string): Promise<void> {
+  const { isolation, store, warn, limits } = workshop;
+  const last = lastAttempt(requirePhase(requireSession(store.session), phase));
+  const name = last?.placed?.worktree ?? null;
+  if (last === undefined || name === null || isolation.options.repository === null) return;
+  const purpose = purposeOf({ phase, ...last });
+  try {
+    await removeWorktree(isolation.repository, name, purpose);
+    isolation.release(name, 2 * limits.graceMs + RESPITE_MS);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    // The next engine removes it.
+    if (wasStopped(error)) return;
+    warn(`A worktree could not be removed: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,204 @@
+// One attempt from its intention to its outcome: recorded before the process exists, judged from the files it left.
+
+import { attemptPolicy } from "../../agents/policies.ts";
+import type { Tier } from "../../agents/tiers.ts";
+import { randomHex } from "../../disk/durable.ts";
+import { MaestroError } from "../../errors.ts";
+import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
+import { buildPrompt } from "../../prompt/build.ts";
+import type { Ending, Killed, Outcome } from "../../runtimes/runtime.ts";
+import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { hasDependents, type SessionPhase } from "../../session/session.ts";
+import { MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
+import { hashFiles } from "../../store/files/project-files.ts";
+import type { Update } from "../../store/session-store.ts";
+import { stripControls } from "../../text.ts";
+import type { Ground } from "../isolation.ts";
+import type { Exit } from "../process/supervisor.ts";
+import { RUN_MARKER } from "../process/tree.ts";
+import type { Workshop } from "../run-context.ts";
+import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
+
+/** How much of stderr is looked at when an attempt is judged. */
+const MAX_JUDGED_STDERR = 256 * 1024;
+const MAX_WATCHED_STDERR = 64 * 1024;
+
+/** An attempt whose intention is recorded. */
+export interface PreparedAttempt {
+  phase: string;
+  attempt: number;
+  name: string;
+  agent: string;
+  tier: Tier;
+  model: string | null;
+  prompt: string;
+  timeoutMs: number;
+  /** Its worktree, which is yet to be made; null: it works in the project. */
+  worktree: string | null;
+}
+
+export interface StartedAttempt {
+  phase: string;
+  attempt: number;
+  name: string;
+  exit: Promise<Exit>;
+  stop: (why: Killed) => void;
+}
+
+/** Called while an attempt runs. */
+export interface Watcher {
+  activity: (phase: string, line: string) => void;
+  quota: (phase: string, retryAfterMs: number | null) => void;
+}
+
+export function rulesOf(workshop: Workshop): Rules {
+  const { limits, now, projectRoot } = workshop;
+  return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
+}
+
+/** Records the intention. Nothing exists of the attempt until that is durable. */
+export function prepareAttempt(workshop: Workshop, id: string, update: Update): PreparedAttempt {
+  const { runtime, limits } = workshop;
+  return update((current) => {
+    const session = requireSession(current);
+    const phase = requirePhase(session, id);
+    const agent = agentOf(workshop, phase);
+    const next = nextAttempt(phase);
+    const worktree = worktreeName(workshop, session, phase);
+    const built = buildPrompt({
+      projectRoot: rootOf(workshop, worktree),
+      agent,
+      protocols: workshop.protocols,
+      session,
+      phase,
+      maxRetries: limits.maxRetries,
+      tag: randomHex(8),
+    });
+    const prompt = runtime.payload(workshop.redact(built));
+    const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
+    const model = workshop.modelFor(agent);
+    const start = {
+      run: workshop.run,
+      runtime: runtime.name,
+      model,
+      batch: workshop.batchId,
+      prompt_bytes: Buffer.byteLength(prompt),
+      timeout_ms: timeoutMs,
+    };
+    // What an earlier session of this name left must be gone before the attempt counts as begun: it is no result of it.
+    workshop.batch.clear(next.name);
+    const { name: agentName, tier } = agent;
+    const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
+    return { events: decideStart(session, id, start, rulesOf(workshop)), result };
+  });
+}
+
+/** What the process is started with, where it has been placed. Refused with an error that is the attempt's failure, no more. */
+export function attemptEnvironment(
+  workshop: Workshop,
+  { phase, attempt, name, agent }: PreparedAttempt,
+  { root, worktree }: Ground,
+): Record<string, string> {
+  return workshop.agentEnvironment(root, {
+    ...stateFor(workshop, worktree),
+    MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
+    MAESTRO_PHASE: phase,
+    MAESTRO_AGENT: agent,
+    MAESTRO_ATTEMPT: String(attempt),
+    [RUN_MARKER]: markerOf(workshop, name),
+  });
+}
+
+function markerOf({ run }: Workshop, name: string): string {
+  return `${run}.${name}`;
+}
+
+/** Writes the prompt and starts the process where it has been placed. */
+export function startAttempt(
+  workshop: Workshop,
+  prepared: PreparedAttempt,
+  { root, worktree }: Ground,
+  env: Record<string, string>,
+  watcher: Watcher,
+): StartedAttempt {
+  const { batch, supervisor, runtime } = workshop;
+  const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
+  batch.writePrompt(name, prepared.prompt);
+  const policyFile = policyOf(workshop, tier);
+  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: workshop.extraArgs });
+  const command = { program: workshop.program, args };
+  const { exit, stop } = supervisor.launch({
+    ...(worktree === null ? command : sandboxed(workshop, command, worktree)),
+    cwd: root,
+    env,
+    marker: markerOf(workshop, name),
+    stdin: batch.promptPath(name),
+    stdout: batch.resultPath(name, "json"),
+    stderr: batch.resultPath(name, "log"),
+    exitFile: batch.resultPath(name, "exit"),
+    timeoutMs,
+    check: watch(workshop, phase, name, watcher),
+  });
+  return { phase, attempt, name, exit, stop };
+}
+
+function agentOf({ agents }: Workshop, phase: SessionPhase) {
+  const agent = agents.get(phase.agents[0] ?? "");
+  if (agent !== undefined) return agent;
+  throw new MaestroError("environment", `Agent '${phase.agents[0]}' of phase ${phase.id} is not in agents/`, {
+    hint: 'Put it back, or give the phase to another agent with "maestro session revise".',
+  });
+}
+
+/** The policy file of an attempt: it holds where no hook does. */
+function policyOf({ batch }: Workshop, tier: Tier): string {
+  return batch.writePolicy(tier, attemptPolicy(tier));
+}
+
+/** Looks at a running attempt: its last words, signs of quota trouble, output without end. */
+function watch(workshop: Workshop, phase: string, name: string, watcher: Watcher): () => Killed {
+  const { batch, runtime } = workshop;
+  let seen = 0;
+  return () => {
+    if (batch.size(name, "json") > MAX_STDOUT_BYTES) return "output_too_large";
+    const size = batch.size(name, "log");
+    if (size === seen) return null;
+    const fresh = batch.read(name, "log", MAX_WATCHED_STDERR, Math.min(seen, size));
+    seen = batch.trimLog(name) ? batch.size(name, "log") : size;
+    const line = stripControls(fresh).trimEnd().split("\n").at(-1)?.trim() ?? "";
+    if (line !== "") watcher.activity(phase, workshop.redact(line).slice(0, 200));
+    const sign = runtime.quotaSign(fresh);
+    if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
+    return null;
+  };
+}
+
+export interface Judged {
+  outcome: Outcome;
+  /** What was handed over; null when there was nothing to read. */
+  handoff: Handoff | null;
+}
+
+/** What an attempt came to, from the files it left. */
+export function judgeFiles(workshop: Workshop, phase: string, name: string, exit: Omit<Exit, "durationMs">): Judged {
+  const { batch, runtime, store, redact } = workshop;
+  // One that was cut before is exactly as long.
+  const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
+  if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
+  batch.trimLog(name);
+  for (const kind of ["json", "log"] as const) batch.redact(name, kind, redact);
+  const ending: Ending = {
+    exitCode: exit.code,
+    killed: tooLarge ? "output_too_large" : exit.killed,
+    stdout: tooLarge ? "" : batch.read(name, "json", MAX_STDOUT_BYTES),
+    // Of an attempt that went well nobody reads it.
+    get stderr() {
+      return redact(batch.read(name, "log", MAX_JUDGED_STDERR));
+    },
+  };
+  const outcome = runtime.judge(ending);
+  if (outcome.text === "") return { outcome, handoff: null };
+  const dependents = hasDependents(requireSession(store.session), phase);
+  return { outcome, handoff: readHandoff(redact(outcome.text), { format: "text", dependents }) };
+}

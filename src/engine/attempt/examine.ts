@@ -1,0 +1,256 @@
+// What an attempt did, read from its files and never from its report: every file that changed, with its lines, kept as a commit.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { changesBetween, type FileChange as TreeChange } from "../../git/objects/changes.ts";
+import { commitTree } from "../../git/objects/commit.ts";
+import { describeLinks, type LinkOutside, linksOutside } from "../../git/objects/links.ts";
+import { keep } from "../../git/refs.ts";
+import type { Repository } from "../../git/repository.ts";
+import type { Bound } from "../../git/snapshot/bounded.ts";
+import { treeOf, type Worktree, type WorktreeTree } from "../../git/worktree/worktree.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../../session/events.ts";
+import { outsideScope, ownershipOf } from "../../session/scope.ts";
+import type { Changes, Session, SessionPhase } from "../../session/session.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { oneLine } from "../../views/text/cell.ts";
+import { someOf } from "../../views/work.ts";
+import { declaredFiles, type Ground, type Moment } from "../isolation.ts";
+import type { Workshop } from "../run-context.ts";
+import { listedLinks } from "./listed-links.ts";
+import { type Listing, listingChanges } from "./listing.ts";
+
+export interface Work {
+  changes: Changes;
+  /** All of them, however many. */
+  files: readonly FileChange[];
+  /** Of these, what is new in this attempt: the rest was there when it began. Absent: all. */
+  fresh?: ReadonlySet<string>;
+  /** `shared`: others worked in the same files meanwhile, and nobody can be held to it. */
+  where: "worktree" | "project" | "shared";
+  warnings: { code: WarningCode; message: string }[];
+  /** Why it cannot be taken over, whoever owns the files. */
+  trouble: string | null;
+}
+
+interface Examined {
+  phase: string;
+  attempt: number;
+}
+
+const MAX_NAMED = 10;
+const MEGABYTE = 1024 * 1024;
+/** Of what an attempt has no right to, as much is kept for people to look at; more would stay in the repository for nothing. */
+const MAX_REFUSED_BYTES = 10 * MEGABYTE;
+
+/**
+ * Null when nobody looked at the files before. `comesIn`: whether files of the project are brought in although the phase does not own them;
+ * asked only when it matters.
+ */
+export async function examine(
+  workshop: Workshop,
+  examined: Examined,
+  ground: Ground,
+  comesIn: () => boolean = () => false,
+): Promise<Work | null> {
+  if (ground.before === null) return null;
+  // What its agent was granted a moment ago was recorded by another process.
+  workshop.store.refresh();
+  if (ground.worktree !== null) {
+    const { isolation, store } = workshop;
+    const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
+    return examineWorktree(place, examined, ground.worktree, String(ground.before), comesIn);
+  }
+  return inProject(workshop, examined, ground.before);
+}
+
+interface Keeping {
+  repository: Repository;
+  store: SessionStore;
+}
+
+/** What lies in a worktree, against the commit that it began with. */
+export async function examineWorktree(
+  { exclude, ...place }: Keeping & { exclude: readonly string[] },
+  examined: Examined,
+  worktree: Worktree,
+  base: string,
+  comesIn: () => boolean = () => false,
+): Promise<Work> {
+  const { repository, store } = place;
+  const session = requireSession(store.session);
+  const phase = requirePhase(session, examined.phase);
+  const { tree, nested, warnings, unkept } = await treeOf(repository, worktree, {
+    exclude,
+    force: declaredFiles(session),
+    isOver: true,
+    bound: refusable(phase, comesIn),
+  });
+  const { changes: inTree, commit } = await kept(place, examined, phase, base, tree, unkept.length > 0);
+  const changes = withUnkept(inTree, unkept);
+  const left = [...worktree.warnings, ...warnings, ...(unkept.length === 0 ? [] : [tooLarge(unkept)])];
+  const leftOut = left.map((message) => ({ code: "left_out" as const, message }));
+  const told = [...leftOut, ...(await linkWarnings(repository, base, commit))];
+  const trouble =
+    nested.length === 0
+      ? null
+      : `It left repositories of its own in the project, whose files cannot be taken over: ${nested.join(", ")}. Remove their .git`;
+  // What it began with may be more than its base: what was done before.
+  const began = worktree.commit === base ? changes : await changesBetween(repository, worktree.commit, commit);
+  const fresh = new Set([...began, ...unkept.map(({ path }) => ({ path, from: path }))].flatMap(bothNames));
+  const recordable = {
+    ...changesOf(phase, changes, base, commit),
+    ...(unkept.length === 0 ? {} : { unkept: unkept.map(({ path }) => path).slice(0, MAX_LISTED_OUTSIDE) }),
+  };
+  return { changes: recordable, files: changes, fresh, where: "worktree", warnings: told, trouble };
+}
+
+function bothNames({ path, from }: { path: string; from?: string | undefined }): string[] {
+  return [path, from ?? path];
+}
+
+/** Files that will not come in, whatever becomes of the rest. */
+function refusable(phase: SessionPhase, comesIn: () => boolean): Bound {
+  const owns = ownershipOf(phase);
+  const isLost = (path: string) => path.startsWith("../") || !comesIn();
+  return { bytes: MAX_REFUSED_BYTES, counts: (path) => !owns(path) && isLost(path) };
+}
+
+type Unkept = WorktreeTree["unkept"];
+
+function withUnkept(changes: readonly FileChange[], unkept: Unkept): FileChange[] {
+  if (unkept.length === 0) return [...changes];
+  const more = unkept.map(({ path, kind }): FileChange => ({ path, kind, added: null, removed: null }));
+  return [...changes, ...more].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+function tooLarge(unkept: Unkept): string {
+  const bytes = unkept.reduce((sum, file) => sum + file.bytes, 0);
+  const names = someOf(
+    unkept.map(({ path }) => oneLine(path)),
+    MAX_NAMED,
+  );
+  const limit = `of what is outside of its files at most ${MAX_REFUSED_BYTES / MEGABYTE} MB are`;
+  return `Not kept: ${names} (${(bytes / MEGABYTE).toFixed(1)} MB), because ${limit}`;
+}
+
+async function inProject(workshop: Workshop, examined: Examined, before: NonNullable<Ground["before"]>): Promise<Work> {
+  const { isolation, store } = workshop;
+  const session = requireSession(store.session);
+  const phase = requirePhase(session, examined.phase);
+  const now = await isolation.tree.take(() => isolation.look(session));
+  const links =
+    typeof before === "string" && now.kind === "commit"
+      ? await linkWarnings(isolation.repository, before, now.snapshot.commit)
+      : [];
+  if (isolation.options.isShared) {
+    return { ...amongOthers(session, phase, await differences(workshop, before, now)), warnings: links };
+  }
+  if (typeof before === "string" && now.kind === "commit") {
+    const place = { repository: isolation.repository, store };
+    const { changes, commit } = await kept(place, examined, phase, before, now.snapshot.tree);
+    // What is only ignored by now is not gone.
+    const files = changes.filter(
+      ({ kind, path }) => kind !== "deleted" || !existsSync(join(workshop.projectRoot, path)),
+    );
+    return {
+      changes: changesOf(phase, files, before, commit),
+      files,
+      fresh: unknownTo(phase, files),
+      where: "project",
+      warnings: links,
+      trouble: null,
+    };
+  }
+  const files = await differences(workshop, before, now);
+  const warnings = now.kind === "listing" ? listingWarnings(workshop.projectRoot, files, now.listing) : [];
+  const fresh = unknownTo(phase, files);
+  return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
+}
+
+async function linkWarnings(repository: Repository, from: string, to: string): Promise<Work["warnings"]> {
+  return toldLinks(await linksOutside(repository, from, to));
+}
+
+function toldLinks(links: readonly LinkOutside[]): Work["warnings"] {
+  return links.length === 0 ? [] : [{ code: "link_outside", message: describeLinks(links) }];
+}
+
+function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): Work["warnings"] {
+  return [...listing.unreadable.map(unreadable), ...toldLinks(listedLinks(root, files, listing))];
+}
+
+/** What no earlier attempt had changed. */
+function unknownTo({ attempts }: SessionPhase, files: readonly FileChange[]): Set<string> {
+  const known = new Set(attempts.flatMap(({ changes }) => changes?.files.map(({ path }) => path) ?? []));
+  return new Set(files.map(({ path }) => path).filter((path) => !known.has(path)));
+}
+
+function unreadable(path: string): Work["warnings"][number] {
+  return { code: "left_out", message: `${path} cannot be read: what changed in it is not known` };
+}
+
+async function differences(
+  { isolation }: Workshop,
+  before: NonNullable<Ground["before"]>,
+  now: Moment,
+): Promise<FileChange[]> {
+  if (typeof before !== "string" && now.kind === "listing") return listingChanges(before, now.listing);
+  if (typeof before !== "string" || now.kind !== "commit") throw new Error("the project was looked at in two ways");
+  return (await changesBetween(isolation.repository, before, now.snapshot.commit)).map(recorded);
+}
+
+/** Of what changed while several were at work: what the phase owns is its own, what nobody owns is told. */
+function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): Work {
+  const outside = new Set(outsideScope(phase, files));
+  const own = files.filter(({ path, from }) => !outside.has(path) && !outside.has(from ?? path));
+  const since = phase.attempts.at(-1)?.started ?? "";
+  const others = session.phases.filter(
+    (other) => other !== phase && other.started !== null && (other.completed ?? "9") > since,
+  );
+  const owners = others.map(ownershipOf);
+  const stray = [...outside].filter((path) => !owners.some((owns) => owns(path)));
+  const changes = { ...changesOf(phase, own, null, null), outside: stray };
+  return { changes, files, where: "shared", warnings: [], trouble: null };
+}
+
+/** The change as a commit after `base`; a reference keeps it when there is one. */
+async function kept(
+  { repository, store }: Keeping,
+  { attempt }: Examined,
+  phase: SessionPhase,
+  base: string,
+  tree: string,
+  hasMore = false,
+): Promise<{ changes: FileChange[]; commit: string }> {
+  const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
+  const commit = await commitTree(repository, { tree, parents: [base], message });
+  const changes = (await changesBetween(repository, base, commit)).map(recorded);
+  const session = requireSession(store.session).session_id;
+  if (changes.length > 0 || hasMore) await keep(repository, { session, phase: phase.id, attempt, commit });
+  return { changes, commit };
+}
+
+function recorded({ binary, added, removed, ...change }: TreeChange): FileChange {
+  return binary ? { ...change, added: null, removed: null } : { ...change, added, removed };
+}
+
+function changesOf(
+  phase: SessionPhase,
+  changes: readonly FileChange[],
+  base: string | null,
+  commit: string | null,
+): Changes {
+  const sum = (lines: (change: FileChange) => number | null) =>
+    changes.reduce((total, change) => total + (lines(change) ?? 0), 0);
+  return {
+    base,
+    commit,
+    files: changes.slice(0, MAX_LISTED_CHANGES),
+    total: changes.length,
+    added: sum(({ added }) => added),
+    removed: sum(({ removed }) => removed),
+    outside: outsideScope(phase, changes).slice(0, MAX_LISTED_OUTSIDE),
+  };
+}

@@ -1,0 +1,21 @@
+// The validation of a phase that was worked on in the project itself: the commands run there, and the evidence names the tree if git knows it.
+
+import { requireSession } from "../../session/decide/operation.ts";
+import { Stopping } from "../process/stopping.ts";
+import type { Workshop } from "../run-context.ts";
+import { startValidation, type ValidationResult, type ValidationRun } from "./validation.ts";
+
+export function startProjectValidation(workshop: Workshop, phase: string): ValidationRun {
+  const stopping = new Stopping();
+  const begin = async (): Promise<ValidationResult> => {
+    const tree = await treeOfProject(workshop);
+    const subject = { cwd: workshop.projectRoot, tree, env: {}, wrap: <T>(command: T) => command };
+    return startValidation(workshop, phase, subject, stopping).done;
+  };
+  return { phase, done: begin(), stop: stopping.stop };
+}
+
+async function treeOfProject({ isolation, store }: Workshop): Promise<string | null> {
+  if (isolation.options.repository === null) return null;
+  return (await isolation.tree.take(() => isolation.snapshot(requireSession(store.session)))).tree;
+}

@@ -1,0 +1,319 @@
+// From an attempt's success to the project: merged with the project as it is now, proved on the merged tree, brought in whole or not at all.
+// One change enters at a time. A proof is good for the tree it was made on: if the project has changed meanwhile, it is made again.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { changesBetween } from "../../git/objects/changes.ts";
+import { commitTree } from "../../git/objects/commit.ts";
+import { type ConflictFile, mergeTrees } from "../../git/objects/merge.ts";
+import { filesIn } from "../../git/objects/objects.ts";
+import { wasStopped } from "../../git/running.ts";
+import type { Snapshot } from "../../git/snapshot/snapshot.ts";
+import { removeWorktree } from "../../git/worktree/removal.ts";
+import { addWorktree } from "../../git/worktree/worktree.ts";
+import type { Killed } from "../../runtimes/runtime.ts";
+import { conflictLine } from "../../session/conflict.ts";
+import type { Warned } from "../../session/decide/attempt.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import type { SessionEvent } from "../../session/events.ts";
+import { outsideScope } from "../../session/scope.ts";
+import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { readIntent } from "../../store/files/integration-file.ts";
+import { isTakenOver, judgeWork, type ScopeRules, scopeRules } from "../attempt/judge-work.ts";
+import { type Control, inWorktree, runSetup, sandboxed, whenReadable } from "../attempt/place.ts";
+import { startValidation, type ValidationResult } from "../attempt/validation.ts";
+import type { Command } from "../isolation.ts";
+import { Stopping } from "../process/stopping.ts";
+import type { Workshop } from "../run-context.ts";
+import { bringIn } from "./bring-in.ts";
+
+/** How often a proof is made again because the project changed under it, before it has to do. */
+const MAX_PROOFS = 4;
+
+export type Integration =
+  | { kind: "stopped" }
+  | {
+      kind: "done";
+      attempt: number;
+      from: string;
+      to: string;
+      /** False: there was nothing that may come in. */
+      isTakenOver: boolean;
+      warnings: Warned[];
+    }
+  | { kind: "invalid"; validation: Proof }
+  /** One line a file; the words of the File Conflict block. */
+  | { kind: "conflict"; message: string }
+  /** What must not reach the project at all. */
+  | { kind: "refused"; message: string }
+  /** Git or the disk failed; the project is as it was. */
+  | { kind: "broken"; message: string };
+
+export type Proof = Exclude<ValidationResult, { kind: "stopped" }>;
+
+export interface IntegrationRun {
+  done: Promise<Integration>;
+  stop: (why: Killed) => void;
+}
+
+/** `write` records events; it resolves when they are durable. */
+export function startIntegration(
+  workshop: Workshop,
+  id: string,
+  write: (events: SessionEvent[]) => Promise<void>,
+): IntegrationRun {
+  const stopping = new Stopping();
+  const done = integrate(workshop, id, { write, stopping }).catch((error: unknown): Integration => {
+    const hasGivenUp = stopping.isStopped && error instanceof MaestroError && error.code === "conflict";
+    return hasGivenUp || wasStopped(error) ? { kind: "stopped" } : brokenBy(workshop, error);
+  });
+  return { done, stop: stopping.stop };
+}
+
+/** An agent's work is kept whatever happens. Only with a change half in the project nobody can go on. */
+function brokenBy({ store }: Workshop, error: unknown): Integration {
+  const isExpected = error instanceof MaestroError || errno(error) !== undefined;
+  if (!isExpected || readIntent(store.location) !== undefined) throw error;
+  return { kind: "broken", message: `The work could not be brought into the project: ${reasonOf(error)}` };
+}
+
+interface Candidate {
+  phase: SessionPhase;
+  attempt: number;
+  base: string;
+  /** Its work, as far as it is taken over. */
+  theirs: string;
+  isTakenOver: boolean;
+  rules: ScopeRules;
+  /** What the phase does not own, as things are now. */
+  outside: string[];
+}
+
+async function integrate(workshop: Workshop, id: string, control: Control): Promise<Integration> {
+  const { isolation } = workshop;
+  const candidate = candidateOf(workshop, id);
+  // The plan may have been revised since it was judged.
+  const { verdict } = judgeWork({ changes: candidate, where: "worktree", trouble: null }, candidate.rules);
+  if (verdict !== null) return { kind: "refused", message: verdict.message };
+  // The first proof does not keep others from coming in; from the second on they wait, so that there is an end to it.
+  const first = await round(workshop, candidate, control, {});
+  if (first.kind !== "moved") return first;
+  return isolation.gate.take(async () => {
+    for (let proof = 2; ; proof += 1) {
+      const isLast = proof === MAX_PROOFS;
+      const result = await round(workshop, candidate, control, { isAlone: true, isLast });
+      if (result.kind !== "moved") return result;
+      if (isLast) return neverStill(workshop, candidate, result);
+    }
+  });
+}
+
+/** Somebody changed the project a moment ago, these files among others. */
+interface Moved {
+  kind: "moved";
+  paths: string[];
+  /** What the project was taken for. */
+  tree: string;
+}
+
+/** Files that never hold what the snapshot says: one that git ignores is in the way, or something stands between git and the disk. */
+async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
+  const { isolation, store } = workshop;
+  const known = await filesIn(isolation.repository, tree, paths);
+  const inTheWay = paths.filter((path) => !known.has(path));
+  const session = requireSession(store.session);
+  if (inTheWay.length > 0) {
+    return { kind: "conflict", message: inTheWay.map((path) => conflictLine(session, phase, path)).join("\n") };
+  }
+  const which = paths.length === 0 ? "the project" : paths.join(", ");
+  const message = `The work could not be brought into the project: ${which} is never on disk as git has it. A content filter (git-lfs, git-crypt) stands for it, or it is written all the time`;
+  return { kind: "broken", message };
+}
+
+/** The project as it is now; for somebody whose turn it is. */
+function projectNow(workshop: Workshop, control: Control): Promise<Snapshot> {
+  const { isolation, store } = workshop;
+  const look = () => isolation.snapshot(requireSession(store.session));
+  return whenReadable(workshop, look, control.stopping);
+}
+
+function candidateOf(workshop: Workshop, id: string): Candidate {
+  const phase = requirePhase(requireSession(workshop.store.session), id);
+  const attempt = lastAttempt(phase);
+  const { base = null, commit = null } = attempt?.changes ?? {};
+  if (attempt === undefined || base === null || commit === null)
+    throw new Error(`phase ${id} has no work to take over`);
+  const rules = scopeRules(workshop, phase);
+  const mayComeIn = isTakenOver(rules);
+  const outside = outsideScope(phase, attempt.changes?.files ?? []);
+  return {
+    phase,
+    attempt: attempt.attempt,
+    base,
+    theirs: mayComeIn ? commit : base,
+    isTakenOver: mayComeIn,
+    rules,
+    outside,
+  };
+}
+
+async function round(
+  workshop: Workshop,
+  candidate: Candidate,
+  control: Control,
+  { isAlone = false, isLast = false }: { isAlone?: boolean; isLast?: boolean },
+): Promise<Integration | Moved> {
+  const { isolation } = workshop;
+  const hasCommands = (candidate.phase.plan?.validation ?? []).length > 0;
+  if (!hasCommands) return enter(workshop, isAlone, () => mergeAndBring(workshop, candidate, control));
+  const ours = await isolation.tree.take(() => projectNow(workshop, control));
+  const merged = await merge(workshop, candidate, ours.commit);
+  if (merged.kind === "conflict") return merged;
+  const proof = await prove(workshop, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
+  if (proof.kind === "stopped") return proof;
+  if (proof.kind === "fail") return { kind: "invalid", validation: proof };
+  return enter(workshop, isAlone, async () => {
+    const now = await projectNow(workshop, control);
+    if (now.tree === ours.tree) return bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+    if (!isLast) return { kind: "moved", paths: [], tree: now.tree };
+    const result = await mergeAndBring(workshop, candidate, control, proof);
+    return result.kind === "done" ? { ...result, warnings: [unproved] } : result;
+  });
+}
+
+const unproved: Warned = {
+  code: "unjudged",
+  message: "The project kept changing while the work was validated: what was proved is not quite what is there now",
+};
+
+/** One at a time; who proves alone has the gate already. */
+function enter<T>({ isolation }: Workshop, isAlone: boolean, work: () => Promise<T>): Promise<T> {
+  const inside = () =>
+    isolation.tree.take(async () => {
+      await noGitAtWork(isolation.repository.gitDir);
+      return work();
+    });
+  return isAlone ? inside() : isolation.gate.take(inside);
+}
+
+const GIT_PATIENCE_MS = 3000;
+
+/** A command of the user's that is changing the files (stash, checkout, merge) is let finish; a lock that stays is nobody's. */
+async function noGitAtWork(gitDir: string): Promise<void> {
+  const until = performance.now() + GIT_PATIENCE_MS;
+  while (existsSync(join(gitDir, "index.lock")) && performance.now() < until) await sleep(50);
+}
+
+async function mergeAndBring(
+  workshop: Workshop,
+  candidate: Candidate,
+  control: Control,
+  proof: Proof | null = null,
+): Promise<Integration | Moved> {
+  const ours = await projectNow(workshop, control);
+  const merged = await merge(workshop, candidate, ours.commit);
+  return merged.kind === "conflict" ? merged : bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+}
+
+async function isStillWanted(
+  { store }: Workshop,
+  id: string,
+  validation: Proof | null,
+  control: Control,
+): Promise<boolean> {
+  if (validation !== null) {
+    const { kind: result, detail, evidence } = validation;
+    await control.write([{ type: "phase.validated", phase: id, result, detail, evidence }]);
+  }
+  store.refresh();
+  const session = requireSession(store.session);
+  return !control.stopping.isStopped && !session.aborted && requirePhase(session, id).status === "in_progress";
+}
+
+async function bring(
+  workshop: Workshop,
+  { phase, attempt, isTakenOver: mayComeIn }: Candidate,
+  from: string,
+  to: string,
+  validation: Proof | null,
+  control: Control,
+): Promise<Integration | Moved> {
+  const { isolation, store } = workshop;
+  const { session_id: session } = requireSession(store.session);
+  const intent = { session, phase: phase.id, attempt, what: "integrate", from, to } as const;
+  try {
+    // A person may have closed the phase a moment ago, and a proof has to be on record before anything is touched.
+    if (!(await isStillWanted(workshop, phase.id, validation, control))) return { kind: "stopped" };
+    const brought = await bringIn({ repository: isolation.repository, location: store.location }, intent);
+    isolation.changed();
+    if (brought.kind === "changed") return { kind: "moved", paths: brought.paths, tree: from };
+    return { kind: "done", attempt, from, to, isTakenOver: mayComeIn, warnings: [] };
+  } catch (error) {
+    if (!(error instanceof MaestroError) || error.code !== "path") throw error;
+    return { kind: "refused", message: error.message };
+  }
+}
+
+async function merge(
+  { isolation, store }: Workshop,
+  { phase, base, theirs }: Candidate,
+  ours: string,
+): Promise<{ kind: "clean"; tree: string } | { kind: "conflict"; message: string }> {
+  const { repository } = isolation;
+  const merged = await mergeTrees(repository, { base, ours, theirs });
+  if (merged.kind === "clean") return merged;
+  const changed = new Set(
+    (await changesBetween(repository, base, ours)).flatMap(({ path, from }) => [path, from ?? path]),
+  );
+  const session = requireSession(store.session);
+  return { kind: "conflict", message: conflictMessage(session, phase, merged.files, changed) };
+}
+
+function conflictMessage(
+  session: Session,
+  phase: SessionPhase,
+  files: readonly ConflictFile[],
+  changed: ReadonlySet<string>,
+): string {
+  // A file in the way of a directory, or a directory that was renamed, may be named by something that nobody changed itself.
+  const known = files.filter(({ path }) => changed.has(path));
+  return (known.length > 0 ? known : files).map(({ path }) => conflictLine(session, phase, path)).join("\n");
+}
+
+interface Proving {
+  parent: string;
+  tree: string;
+  ignored: string[];
+  links: string[];
+}
+
+/** The validation commands on the merged tree and nothing else: in a new worktree, without what the attempt left that git ignores. */
+async function prove(
+  workshop: Workshop,
+  { phase, attempt }: Candidate,
+  { parent, tree, ignored, links }: Proving,
+  { stopping }: Control,
+): Promise<ValidationResult> {
+  const { isolation, limits } = workshop;
+  const { repository } = isolation;
+  const message = `Phase ${phase.id}, attempt ${attempt}, merged`;
+  const commit = await commitTree(repository, { tree, parents: [parent], message });
+  const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
+  try {
+    const { name } = lastAttempt(phase) ?? { name: `p${phase.id}` };
+    const isReady = await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
+    if (!isReady) return { kind: "stopped" };
+    const subject = {
+      cwd: worktree.root,
+      tree,
+      env: inWorktree(workshop),
+      wrap: (command: Command) => sandboxed(workshop, command, worktree),
+    };
+    return await startValidation(workshop, phase.id, subject, stopping).done;
+  } finally {
+    await removeWorktree(repository, worktree.name);
+    isolation.release(worktree.name, 2 * limits.graceMs);
+  }
+}

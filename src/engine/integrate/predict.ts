@@ -1,0 +1,153 @@
+// Sees conflicts coming: while attempts run, what they have done so far is merged, each with each and with the project as it is now, and what
+// does not merge is told once, while something can still be done about it. Changes nothing, and costs a small part of the time.
+
+import { errno, MaestroError } from "../../errors.ts";
+import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { mergeTrees } from "../../git/objects/merge.ts";
+import { treeOf, type Worktree } from "../../git/worktree/worktree.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import type { SessionEvent } from "../../session/events.ts";
+import { declaredFiles, type Ground } from "../isolation.ts";
+import type { Workshop } from "../run-context.ts";
+
+const LEAST_PAUSE_MS = 2000;
+const LONGEST_PAUSE_MS = 15_000;
+/** Of the time that passes, a small part is spent here. */
+const PAUSE_FACTOR = 12;
+const MAX_NAMED = 5;
+const MAX_LOOK_BYTES = 4 * 1024 * 1024;
+
+export interface Running {
+  phase: string;
+  ground: Ground | null;
+}
+
+interface Watched {
+  running: () => Running[];
+  /** Records; not waited for. */
+  warn: (events: SessionEvent[]) => void;
+  /** Told of what ends the run. */
+  fail: (error: unknown) => void;
+}
+
+/** An attempt's work so far. */
+interface Progress {
+  phase: string;
+  base: string;
+  tree: string;
+  paths: ReadonlySet<string>;
+}
+
+export class Predictor {
+  readonly #workshop: Workshop;
+  readonly #watched: Watched;
+  readonly #told = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isStopped = true;
+
+  constructor(workshop: Workshop, watched: Watched) {
+    this.#workshop = workshop;
+    this.#watched = watched;
+  }
+
+  start(): void {
+    if (this.#workshop.isolation.options.repository === null) return;
+    this.#isStopped = false;
+    this.#wait(LEAST_PAUSE_MS);
+  }
+
+  /** Resolves when it has stopped looking. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  #wait(ms: number): void {
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      const began = performance.now();
+      this.#looking = this.#look().then(() => this.#wait(pauseAfter(performance.now() - began)), this.#watched.fail);
+    }, ms);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const all = await this.#progress();
+      for (const [at, one] of all.entries()) {
+        for (const other of all.slice(at + 1)) await this.#compare(one, other);
+      }
+      if (all.length > 0) await this.#compareWithProject(all);
+    } catch (error) {
+      // An attempt that ends takes its worktree with it, and what is half written cannot be read. The next look will do.
+      if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
+    }
+  }
+
+  async #progress(): Promise<Progress[]> {
+    const { isolation, store } = this.#workshop;
+    const options = { exclude: isolation.options.exclude, force: declaredFiles(requireSession(store.session)) };
+    const all: Progress[] = [];
+    for (const { phase, ground } of this.#watched.running()) {
+      if (ground?.worktree == null || typeof ground.before !== "string") continue;
+      const done = await this.#progressOf(phase, ground.worktree, ground.before, options);
+      if (done.paths.size > 0) all.push(done);
+    }
+    return all;
+  }
+
+  async #progressOf(
+    phase: string,
+    worktree: Worktree,
+    base: string,
+    options: { exclude: readonly string[]; force: readonly string[] },
+  ): Promise<Progress> {
+    const { repository } = this.#workshop.isolation;
+    // A look is forgotten at once: what is large is not written into the repository for it.
+    const bound = { bytes: MAX_LOOK_BYTES, counts: () => true };
+    const { tree } = await treeOf(repository, worktree, { ...options, bound });
+    return { phase, base, tree, paths: pathsOf(await changesBetween(repository, base, tree)) };
+  }
+
+  async #compare(one: Progress, other: Progress): Promise<void> {
+    if (![...one.paths].some((path) => other.paths.has(path))) return;
+    const { repository } = this.#workshop.isolation;
+    // One's work on what the other began with, and then the other's on top of it.
+    const moved = await mergeTrees(repository, { base: one.base, ours: other.base, theirs: one.tree });
+    if (moved.kind === "conflict") return;
+    const merged = await mergeTrees(repository, { base: other.base, ours: moved.tree, theirs: other.tree });
+    if (merged.kind === "clean") return;
+    const agent = requirePhase(requireSession(this.#workshop.store.session), one.phase).agents[0] ?? "unknown";
+    this.#tell(other.phase, merged.files, `phase ${one.phase} (${agent}), which runs beside it`);
+  }
+
+  async #compareWithProject(all: readonly Progress[]): Promise<void> {
+    const { isolation, store } = this.#workshop;
+    const { repository } = isolation;
+    const now = await isolation.tree.take(() => isolation.snapshot(requireSession(store.session)));
+    for (const { phase, base, tree } of all) {
+      const merged = await mergeTrees(repository, { base, ours: now.commit, theirs: tree });
+      if (merged.kind === "conflict") this.#tell(phase, merged.files, "the project, which has changed meanwhile");
+    }
+  }
+
+  #tell(phase: string, files: readonly { path: string; reason: string }[], whom: string): void {
+    const key = [phase, whom, ...files.map(({ path }) => path)].join("\n");
+    if (this.#told.has(key) || this.#isStopped) return;
+    this.#told.add(key);
+    const named = files.slice(0, MAX_NAMED).map(({ path, reason }) => `${path} (${reason})`);
+    const more = files.length - named.length;
+    const list = `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    const message = `It will conflict with ${whom}, as it stands: ${list}`;
+    this.#watched.warn([{ type: "phase.warned", phase, code: "conflict_predicted", message }]);
+  }
+}
+
+function pauseAfter(ms: number): number {
+  return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * ms));
+}
+
+function pathsOf(changes: readonly FileChange[]): Set<string> {
+  return new Set(changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])));
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import type { Killed } from "../../runtimes/runtime.ts";
+import { Stopping } from "./stopping.ts";
+
+describe("work that can be stopped", () => {
+  test("ends what runs in it", () => {
+    const stopping = new Stopping();
+    const ended: Killed[] = [];
+    stopping.runs((why) => void ended.push(why));
+    expect(stopping.isStopped).toBe(false);
+    stopping.stop("stopped");
+    expect([stopping.isStopped, ended]).toEqual([true, ["stopped"]]);
+  });
+
+  test("ends what begins to run after that at once", () => {
+    const stopping = new Stopping();
+    stopping.stop("stopped");
+    const ended: Killed[] = [];
+    stopping.runs((why) => void ended.push(why));
+    expect(ended).toEqual(["stopped"]);
+  });
+
+  test("ends what runs now and not what ran before", () => {
+    const stopping = new Stopping();
+    const ended: string[] = [];
+    stopping.runs(() => void ended.push("first"));
+    stopping.runs(() => void ended.push("second"));
+    stopping.stop("timeout");
+    expect(ended).toEqual(["second"]);
+  });
+});

@@ -1,0 +1,609 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
+import { bubblewrap, socketScope } from "../../../test/support/bubblewrap.ts";
+import { CANARY, Ground } from "../../../test/support/cell-ground.ts";
+import { filesBelow, GitProject } from "../../../test/support/git-repository.ts";
+import { isAlive, until } from "../../../test/support/processes.ts";
+import { root } from "../../../test/support/project.ts";
+import { snapshot } from "../../git/snapshot/snapshot.ts";
+import { addWorktree } from "../../git/worktree/worktree.ts";
+import { Lifeline } from "../process/lifeline.ts";
+import { Supervisor } from "../process/supervisor.ts";
+import { endAll, RUN_MARKER } from "../process/tree.ts";
+import { cellFor, type Whereabouts } from "./cell.ts";
+import { type Cell, inSandbox } from "./sandbox.ts";
+
+const places = [
+  ["among temporary files", tmpdir()],
+  ["elsewhere", join(root, "node_modules", ".cache", "maestro-test")],
+] as const;
+
+describe.each(places)("a project %s", (where, parent) => {
+  let ground: Ground;
+  beforeEach(() => {
+    ground = new Ground(parent);
+  });
+  afterEach(() => ground.remove());
+
+  test("the worktree is written to, and nothing else is, nor is anything made on the machine", async (context) => {
+    const { base, home, project } = ground;
+    const before = filesBelow(base);
+    const own = [project, `${project}/src`, `${project}/.gemini/state`, home, `${home}/.config`];
+    const machine = ["/", "/etc", "/usr", "/var", "/run", "/sys", "/proc"];
+    // A checkout among temporary files is among those that are its own.
+    const isApart = where === "elsewhere" && !/^\/(?:var\/)?tmp\//.test(base);
+    const beside = isApart ? [base, `${base}/cache`, `${base}/cache/place/p1-1`] : [];
+    const tries = [...own, ...machine, ...beside].map(
+      (path) => `touch '${path}/maestro-was-here' 2>/dev/null && echo ${path}`,
+    );
+    const script = `${tries.join("\n")}\necho changed >src/a.ts; mkdir new; echo new >new/b.ts; rm -f .git; pwd`;
+    const { stdout } = await ground.sh(context, script);
+    expect(stdout).toBe(`${ground.worktree}\n`);
+    expect(filesBelow(base)).toEqual({
+      ...before,
+      "cache/place/p1-1/project/src/a.ts": "x changed\n",
+      "cache/place/p1-1/project/new/b.ts": "- new\n",
+    });
+  });
+
+  test("temporary files are of their own, wherever the user keeps them", async (context) => {
+    const name = `maestro-${process.pid}-${Date.now()}`;
+    const script = `echo x >/tmp/${name} && echo x >/var/tmp/${name} && cat "$TMPDIR/${name}" && ls /tmp`;
+    const { code, stdout } = await ground.sh(context, script, { env: { TMPDIR: join(ground.base, "own") } });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`x\n`);
+    expect(stdout).not.toMatch(/maestro-test-|bash_jobs/);
+    expect([`/tmp/${name}`, `/var/tmp/${name}`].filter((path) => existsSync(path))).toEqual([]);
+  });
+
+  test("the project and the rest of the home are not there, whatever they are called", async (context) => {
+    const hidden = [
+      ...["project/.env", "project/config/master.key", "home/src/other/.env", "home/src/other/readme"],
+      ...["home/.databrickscfg", "home/.Xauthority", "home/.unknown-tool/token", "home/notes.txt", "home/.gitconfig"],
+      ...["home/.config/tool/settings", "home/.local/share/keyrings/login", "home/.cargo/credentials.toml"],
+      ...["home/.cache/tool/session", "home/.m2/settings.xml", "home/.gradle/gradle.properties", "home/.npmrc"],
+    ];
+    for (const path of hidden) ground.write(path, CANARY);
+    ground.write("home/.cargo/registry/crate", "crate\n");
+    const files = [...hidden, "project/src/a.ts"].map((path) => `'${ground.base}/${path}'`).join(" ");
+    const script = `grep -rs ${CANARY} ${ground.base}; for f in ${files}; do [ -e "$f" ] && echo "$f"; done; ls -A ${ground.base} ~; cat ~/.cargo/registry/crate`;
+    const { stdout } = await ground.sh(context, script);
+    expect(stdout).toBe(`${ground.base}:\ncache\nhome\nproject\n\n${ground.home}:\n.cache\n.cargo\n.gemini\ncrate\n`);
+  });
+
+  test("of the state only the session is there, and it cannot be changed", async (context) => {
+    ground.write("project/.gemini/state/archive/old.md", CANARY);
+    ground.write("project/.gemini/parallel/b1/results/other.json", CANARY);
+    ground.write("project/.gemini/plans/plan.md", CANARY);
+    const policy = ground.write("project/.gemini/parallel/b1/read-only.toml", "policy\n");
+    const state = join(ground.project, ".gemini");
+    const script = `grep -rs ${CANARY} ${ground.base}; cat ${state}/state/progress.jsonl ${policy}; echo x >>${state}/state/progress.jsonl || echo closed`;
+    const { stdout } = await ground.sh(context, `{ ${script}; } 2>/dev/null`, { files: [policy] });
+    expect(stdout).toBe("{}\npolicy\nclosed\n");
+  });
+
+  test("what a process outside adds to the session is seen inside", async (context) => {
+    const script = "echo inside >started; until [ -e go ]; do sleep 0.05; done; cat $STATE/state/progress.jsonl";
+    const ended = ground.sh(context, script, { env: { STATE: join(ground.project, ".gemini") } });
+    await until("it runs", () => existsSync(join(ground.worktree, "started")));
+    renameSync(
+      ground.write("project/.gemini/state/new", "next\n"),
+      join(ground.project, ".gemini/state/progress.jsonl"),
+    );
+    writeFileSync(join(ground.worktree, "go"), "");
+    expect((await ended).stdout).toBe("next\n");
+  });
+
+  test("no git directory is there, nor the pointer to it, nor the worktrees of others", async (context) => {
+    const { base, project } = ground;
+    const script = `ls -A ${project}/.git; cat .git; ls ${base}/cache/place; git status 2>&1 | head -1 | cut -c1-27; grep -rs ${CANARY} ${base}; echo end`;
+    const { stdout } = await ground.sh(context, script);
+    expect(stdout).toBe("p1-1\nfatal: not a git repository\nend\n");
+    expect(ground.read("cache/place/p1-1/project/.git")).toContain("gitdir: ");
+  });
+
+  test("a git directory that lies elsewhere, as that of a linked worktree does, is not there either", async (context) => {
+    ground.write("main/.git/worktrees/w/HEAD", CANARY);
+    rmSync(join(ground.project, ".git"), { recursive: true });
+    ground.write("project/.git", `gitdir: ${ground.base}/main/.git/worktrees/w\n`);
+    const commonDir = join(ground.base, "main", ".git");
+    const { toplevel, place } = ground.place().repository as NonNullable<Whereabouts["repository"]>;
+    const repository = { toplevel, place, commonDir, gitDir: join(commonDir, "worktrees", "w") };
+    const script = `cat ${ground.project}/.git; ls -A ${commonDir}; grep -rs ${CANARY} ${ground.base}; echo end`;
+    expect((await ground.sh(context, script, { repository })).stdout).toBe("end\n");
+  });
+
+  test("without a repository that is known, a git directory above the project is not there all the same", async (context) => {
+    const projectRoot = join(ground.project, "src");
+    const { stdout } = await ground.sh(
+      context,
+      `ls -A ${ground.project}/.git; cat ${ground.project}/.git/HEAD; echo end`,
+      {
+        repository: null,
+        projectRoot,
+        stateDir: join(projectRoot, ".gemini"),
+      },
+    );
+    expect(stdout).toBe("end\n");
+  });
+
+  test("links hide nothing and open nothing: a home, a directory of settings, keys that lie elsewhere", async (context) => {
+    const { base } = ground;
+    ground.write("vault/ssh/id", CANARY);
+    ground.write("home/dotfiles/npmrc", CANARY);
+    renameSync(join(base, "home", ".config"), join(base, "home", "dotfiles", "config"));
+    ground.write("home/dotfiles/config/gh/hosts.yml", CANARY);
+    ground.link("dotfiles/config", "home/.config");
+    ground.link("dotfiles/npmrc", "home/.npmrc");
+    ground.link(join(base, "vault", "ssh"), "home/.ssh");
+    ground.link(join(base, "home"), "link");
+    ground.link(join(base, "vault"), "cache/place/p1-1/project/node_modules");
+    const { stdout } = await ground.sh(
+      context,
+      `grep -Rs ${CANARY} ${base} ~/ .; ls -A ~; touch ~/x 2>/dev/null || echo closed`,
+      { env: { HOME: join(base, "link") }, linked: [join(ground.project, "node_modules")] },
+    );
+    expect(stdout).toBe(".cache\n.gemini\nclosed\n");
+  });
+
+  test("a secret that is replaced, or made, while somebody is inside does not appear", async (context) => {
+    ground.write("home/.git-credentials", CANARY);
+    ground.write("home/.cargo/bin/tool", "tool\n");
+    ground.write("home/.cargo/credentials.toml", CANARY);
+    const script = `echo inside >started; until [ -e go ]; do sleep 0.05; done; grep -rs ${CANARY} ~; echo end`;
+    const ended = ground.sh(context, script);
+    await until("somebody is inside", () => existsSync(join(ground.worktree, "started")));
+    for (const name of [".git-credentials", ".cargo/credentials.toml", ".netrc", ".bash_history"]) {
+      renameSync(ground.write("home/src/new", CANARY), join(ground.home, name));
+    }
+    writeFileSync(join(ground.worktree, "go"), "");
+    expect((await ended).stdout).toBe("end\n");
+  });
+
+  test("variables that name directories open none that holds a home", async (context) => {
+    ground.write("home/secret", CANARY);
+    const env = {
+      SSL_CERT_DIR: [ground.home, ground.base, "/", "certs"].join(delimiter),
+      NVM_DIR: ground.home,
+      CARGO_HOME: ground.base,
+      GOPATH: "/",
+      XDG_CACHE_HOME: ground.home,
+      GOOGLE_APPLICATION_CREDENTIALS: ground.home,
+      PATH: [ground.home, ground.base, "/", "/etc", ground.env.PATH].join(delimiter),
+    };
+    const { stdout } = await ground.sh(context, `grep -rs ${CANARY} ${ground.base}; ls /etc/shadow; echo end`, { env });
+    expect(stdout).toBe("end\n");
+  });
+
+  test.each([
+    ["by name", (file: string) => ({ GOOGLE_APPLICATION_CREDENTIALS: file })],
+    ["on Vertex AI", () => ({ GOOGLE_GENAI_USE_VERTEXAI: "true" })],
+  ] as const)("what one signs in to Google with stays readable, and nothing beside it: %s", async (_, env) => {
+    const file = ground.write("home/.config/gcloud/application_default_credentials.json", "mine\n");
+    ground.write("home/.config/gcloud/credentials.db", CANARY);
+    const { mounts } = cellFor(ground.place({ env: env(file) }));
+    expect(mounts.filter(({ path }) => path.startsWith(dirname(file)))).toEqual([
+      { kind: "machine", path: file, writable: false },
+    ]);
+  });
+
+  test("Gemini CLI has its directory: what it reads, in copies what it writes, and no conversation", async (context) => {
+    ground.write("home/.gemini/settings.json", "{}\n", 0o600);
+    ground.write("home/.gemini/oauth_creds.json", "token\n", 0o600);
+    ground.write("home/.gemini/extensions/maestro/gemini-extension.json", "manifest\n");
+    ground.write("home/.gemini/tmp/other/chats/one.jsonl", CANARY);
+    ground.write("home/.gemini/history/other/one", CANARY);
+    ground.write("home/.gemini/projects.json", CANARY);
+    ground.write("home/.gemini/antigravity-browser-profile/Cookies", CANARY);
+    ground.write("home/dotfiles/GEMINI.md", "rules\n");
+    ground.link("../dotfiles/GEMINI.md", "home/.gemini/GEMINI.md");
+    ground.link(join(ground.home, "dotfiles"), "home/.gemini/commands");
+    const before = filesBelow(ground.home);
+    const script = `cd ~/.gemini; grep -rs ${CANARY} .; ls -A; cat oauth_creds.json GEMINI.md commands/GEMINI.md extensions/*/*
+      echo renewed >oauth_creds.json; echo '{}' >p.tmp && mv p.tmp projects.json; mv settings.json GEMINI.md; mkdir -p tmp/a history/a
+      touch extensions/x commands/x 2>/dev/null; cat oauth_creds.json; ls -A tmp`;
+    const { stdout } = await ground.sh(context, script);
+    expect(stdout).toBe(
+      "GEMINI.md\ncommands\nextensions\noauth_creds.json\nsettings.json\ntoken\nrules\nrules\nmanifest\nrenewed\na\n",
+    );
+    expect(filesBelow(ground.home)).toEqual(before);
+  });
+
+  test("a home without that directory gets one for the time being, also where another home is named", async (context) => {
+    const other = join(ground.base, "home", "other");
+    mkdirSync(join(other, ".gemini"), { recursive: true });
+    const write = (home: string) => `echo {} >"${home}/.gemini/projects.json" && echo written`;
+    expect((await ground.sh(context, write("$HOME"))).stdout).toBe("written\n");
+    const env = { GEMINI_CLI_HOME: other };
+    expect((await ground.sh(context, write("$GEMINI_CLI_HOME"), { env })).stdout).toBe("written\n");
+    expect(existsSync(join(ground.home, ".gemini"))).toBe(false);
+    expect(existsSync(join(other, ".gemini", "projects.json"))).toBe(false);
+  });
+
+  test("sockets of the session and the agent's keys lead nowhere", async (context) => {
+    const runtime = join(ground.base, "runtime");
+    mkdirSync(runtime);
+    const sockets = [join(runtime, "bus"), join(ground.home, "agent.sock")];
+    const servers = await Promise.all(sockets.map(listen));
+    const code = `for (const path of process.argv.slice(1)) require("node:net").connect(path)
+      .on("connect", () => { console.log("connected", path); process.exit(); }).on("error", (e) => console.log(e.code));`;
+    const env = { XDG_RUNTIME_DIR: runtime, SSH_AUTH_SOCK: sockets[1] ?? "" };
+    try {
+      const { stdout } = await ground.run(context, ["-e", code, ...sockets], { program: process.execPath, env });
+      expect(stdout).toMatch(/^(?:ENOENT|ECONNREFUSED|ENOTSOCK)\n(?:ENOENT|ECONNREFUSED|ENOTSOCK)\n$/);
+    } finally {
+      for (const server of servers) server.close();
+    }
+  });
+
+  test("of what runs on the machine only that is to be seen which finds other machines", async (context) => {
+    const needed = /^(?:maestro|systemd|resolvconf|NetworkManager|nscd|current-system|booted-system)?$/;
+    ground.write("home/.gemini/settings.json", "{}\n");
+    const { stdout } = await ground.sh(context, "ls -A /run; cat /etc/resolv.conf >/dev/null || echo no names >&2");
+    expect(stdout.split("\n").filter((name) => !needed.test(name))).toEqual([]);
+  });
+
+  test("a home with a great deal in it costs nothing", async (context) => {
+    for (let index = 0; index < 450; index += 1) mkdirSync(join(ground.home, `.d${index}`));
+    ground.write("home/.npmrc", CANARY);
+    ground.write("home/.ssh/id", CANARY);
+    ground.write("home/.gemini/settings.json", "{}\n");
+    const few = new Set(cellFor(new Ground(parent).place()).mounts.map(({ path }) => path)).size;
+    expect(cellFor(ground.place()).mounts.length).toBeLessThan(few + 10);
+    const script = `grep -rs ${CANARY} ~; touch ~/x ~/.ssh/x 2>/dev/null; echo x >~/.gemini/projects.json; ls -d ~/.d44? 2>/dev/null | wc -l`;
+    const { stdout } = await ground.sh(context, script);
+    expect(stdout).toBe("0\n");
+    expect(existsSync(join(ground.home, "x"))).toBe(false);
+  });
+
+  test("the network is there: a model is called", async (context) => {
+    const server = createServer((socket) => socket.end("hello\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const code = `require("node:net").connect(${port}, "127.0.0.1").pipe(process.stdout)`;
+    const { stdout } = await ground.run(context, ["-e", code], { program: process.execPath });
+    server.close();
+    expect(stdout).toBe("hello\n");
+  });
+
+  test("dependencies that a worktree shares with the project can be read and run, not changed; what programs keep among them can", async (context) => {
+    ground.write("project/node_modules/lib/index.js", "console.log('lib')\n");
+    ground.write("project/node_modules/.cache/old", "old\n");
+    symlinkSync(join(ground.project, "node_modules"), join(ground.worktree, "node_modules"));
+    const script = `'${process.execPath}' node_modules/lib/index.js; touch node_modules/x 2>/dev/null || echo closed
+      echo new >node_modules/.cache/new && ls node_modules/.cache`;
+    const linked = [join(ground.project, "node_modules")];
+    expect((await ground.sh(context, script, { linked })).stdout).toBe("lib\nclosed\nnew\n");
+    expect(ground.read("project/node_modules/.cache/old")).toBe("old\n");
+  });
+
+  test("a project that is worked in itself is written to, but for its state, and its git directory is not there", async (context) => {
+    const script = `echo new >src/b.ts; touch .gemini/state/x .git/x 2>/dev/null; rm -rf .git 2>/dev/null; ls -A .git; cat .gemini/state/progress.jsonl`;
+    const { stdout } = await ground.sh(context, script, { worktree: ground.project, repository: null });
+    expect(stdout).toBe("{}\n");
+    expect(ground.read("project/src/b.ts")).toBe("new\n");
+    expect(ground.read("project/.git/HEAD")).toBe(CANARY);
+    expect(existsSync(join(ground.project, ".gemini", "state", "x"))).toBe(false);
+  });
+
+  test("a home is no worktree: a list of what is there cannot leave out what is secret in it", () => {
+    const over = { worktree: ground.home, projectRoot: ground.home, repository: null };
+    expect(() => cellFor(ground.place(over))).toThrow(/home directory/);
+    expect(() => cellFor(ground.place({ ...over, worktree: ground.base }))).toThrow(/home directory/);
+  });
+});
+
+function listen(path: string): Promise<Server> {
+  const server = createServer();
+  return new Promise((resolve) => server.listen(path, () => resolve(server)));
+}
+
+describe("programs that lie where everything is hidden", () => {
+  let ground: Ground;
+  beforeEach(() => {
+    ground = new Ground(tmpdir());
+  });
+  afterEach(() => ground.remove());
+
+  test("a package among temporary files is found whole", async (context) => {
+    ground.write("tools/lib/agent/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$(realpath "$0")")/../part.sh"\n');
+    ground.write("tools/lib/agent/part.sh", "echo part\n");
+    ground.link("../lib/agent/bundle/agent.sh", "tools/bin/agent");
+    const { stdout } = await ground.run(context, [], { program: join(ground.base, "tools/bin/agent") });
+    expect(stdout).toBe("part\n");
+  });
+
+  test("a version that a link in the session's directory names is found by PATH", async (context) => {
+    ground.write("home/versions/20/bin/helper", "#!/bin/sh\necho 20\n");
+    ground.link(join(ground.home, "versions", "20"), "runtime/shells/123");
+    const env = {
+      XDG_RUNTIME_DIR: join(ground.base, "runtime"),
+      PATH: [join(ground.base, "runtime/shells/123/bin"), ground.env.PATH].join(delimiter),
+    };
+    expect((await ground.sh(context, "helper", { env })).stdout).toBe("20\n");
+  });
+
+  test("the home stays closed when PATH leads into a secret", async (context) => {
+    ground.write("home/.docker/bin/helper", "#!/bin/sh\necho helper\n");
+    ground.write("home/.docker/config.json", CANARY);
+    const env = { PATH: [join(ground.home, ".docker/bin"), ground.env.PATH].join(delimiter) };
+    expect((await ground.sh(context, `helper; grep -rs ${CANARY} ~`, { env })).stdout).toBe("helper\n");
+  });
+});
+
+describe("an environment that tells little, or nonsense", () => {
+  let ground: Ground;
+  beforeEach(() => {
+    ground = new Ground(join(root, "node_modules", ".cache", "maestro-test"));
+  });
+  afterEach(() => ground.remove());
+
+  test.for<[what: string, env: (ground: Ground) => Record<string, string>]>([
+    ["no home", () => ({ HOME: "" })],
+    ["a home that is all there is", () => ({ HOME: "/" })],
+    ["a home that is not there", () => ({ HOME: "/nowhere" })],
+    ["a home without a beginning", () => ({ HOME: "home", GEMINI_CLI_HOME: "." })],
+    ["a session's directory that is the home", ({ home }) => ({ XDG_RUNTIME_DIR: home })],
+    ["a session's directory above the project", ({ base }) => ({ XDG_RUNTIME_DIR: base })],
+    ["a home that is the project's state", ({ project }) => ({ HOME: join(project, ".gemini") })],
+    ["a PATH that leads here and there", ({ env }) => ({ PATH: `:.:bin:/tmp:/run:${env.PATH}` })],
+  ])("%s", async ([, env], context) => {
+    const script = `echo x >made && cat made; [ -e ${ground.project}/src/a.ts ] && echo there; touch /etc/x "$HOME/x" 2>/dev/null`;
+    const { stdout, stderr } = await ground.sh(context, script, { env: env(ground) });
+    expect(stderr).toBe("");
+    expect(stdout).toBe("x\n");
+    expect(existsSync(join(ground.project, ".gemini", "x"))).toBe(false);
+  });
+});
+
+describe("a process in a sandbox", () => {
+  let ground: Ground;
+  beforeEach(() => {
+    ground = new Ground(tmpdir());
+  });
+  afterEach(() => ground.remove());
+
+  test.for([
+    ["exit 0", 0],
+    ["exit 7", 7],
+    ["kill -9 $$", 137],
+    ["kill -TERM $$; sleep 5", 143],
+  ] as const)("ends as it would outside: %s", async ([script, code], context) => {
+    expect((await ground.sh(context, script)).code).toBe(code);
+  });
+
+  test("has the streams it was given, and its arguments as they are", async (context) => {
+    const args = ["a b", "--", "--ro-bind", "$HOME", "'\"", "x\ny", ""];
+    const script = 'cat; printf "<%s>" "$@"; echo oops >&2';
+    const { code, stdout, stderr } = await ground.run(context, ["-c", script, "sh", ...args], {}, "from outside\n");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "oops\n" });
+    expect(stdout).toBe(`from outside\n${args.map((arg) => `<${arg}>`).join("")}`);
+  });
+
+  test("may have any name", async (context) => {
+    const program = ground.write("home/bin/a=b c", "#!/bin/sh\necho $1\n");
+    expect((await ground.run(context, ["named"], { program })).stdout).toBe("named\n");
+  });
+
+  test("that does not exist is one that was not found", async (context) => {
+    const { code, stderr } = await ground.run(context, [], { program: "/nowhere/agent" });
+    expect([126, 127]).toContain(code);
+    expect(stderr).toContain("/nowhere/agent");
+  });
+
+  test("sees and reaches no other process, and has no privilege", async (context) => {
+    const script = `kill -0 ${process.pid} 2>/dev/null && echo reached; ls -d /proc/[0-9]* | wc -l; grep -E "CapEff|CapPrm|NoNewPrivs" /proc/self/status
+      umount /tmp 2>/dev/null && echo unmounted; mount -o remount,rw,bind / 2>/dev/null && echo remounted`;
+    const { stdout } = await ground.sh(context, script);
+    expect(stdout.replace(/^\d\n/, "few\n")).toBe(
+      "few\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n",
+    );
+  });
+
+  test("cannot change what is set for the whole machine, also as root", async (context) => {
+    // The value that is there already.
+    const script =
+      'cd /proc/sys/kernel; v=$(cat core_pattern); { echo "$v" >core_pattern; } 2>/dev/null || echo refused';
+    expect((await ground.sh(context, script)).stdout).toBe("refused\n");
+  });
+
+  test("leaves nothing behind, not even what left its group and forgot its environment (F13)", async (context) => {
+    const script =
+      "setsid env -i sleep 4711 & setsid env -i sh -c 'while :; do echo x >>late; sleep 0.05; done' & sleep 0.2";
+    expect((await ground.sh(context, script)).code).toBe(0);
+    await until("nothing is left", () => processesInside(ground).length === 0);
+  });
+
+  test("works for an ordinary user, who is another one than root", async (context) => {
+    if (process.getuid?.() !== 0) context.skip("every other test shows it already");
+    const bwrap = bubblewrap(context);
+    ground.write("home/.ssh/id", CANARY);
+    giveAway(ground.base);
+    const script = "id -u; cat ~/.ssh/id; touch ~/x /etc/x; echo x >made && cat made .git";
+    const command = { program: "/bin/sh", args: ["-c", script] };
+    const { program, args } = inSandbox(bwrap, command, cellOfNobody(ground), socketScope());
+    const child = spawn(program, args, { cwd: ground.worktree, env: ground.env, uid: NOBODY, gid: NOBODY });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+    await new Promise((resolve) => child.once("close", resolve));
+    expect(stdout).toBe(`${NOBODY}\nx\n`);
+  });
+});
+
+const NOBODY = 65_534;
+
+function giveAway(path: string): void {
+  chownSync(path, NOBODY, NOBODY);
+  chmodSync(path, 0o755);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) giveAway(join(path, entry.name));
+    else lchownSync(join(path, entry.name), NOBODY, NOBODY);
+  }
+}
+
+function cellOfNobody(ground: Ground): Cell {
+  process.seteuid?.(NOBODY);
+  try {
+    return cellFor(ground.place());
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+/** Whoever has the worktree as its current directory, seen from outside. */
+function processesInside({ worktree }: Ground): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return readlinkSync(`/proc/${name}/cwd`) === worktree;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+describe("a sandbox that is supervised", () => {
+  let ground: Ground;
+  let supervisor: Supervisor;
+  beforeEach(() => {
+    ground = new Ground(tmpdir());
+    const lifeline = new Lifeline(join(root, "dist", "warden.cjs"), "cell", 2_000, (message) => console.warn(message));
+    supervisor = new Supervisor(lifeline, 1_500);
+  });
+  afterEach(async () => {
+    supervisor.stopAll("stopped", true);
+    await supervisor.close();
+    ground.remove();
+  });
+
+  function launch(context: TestContext, script: string, timeoutMs = 20_000) {
+    const command = inSandbox(
+      bubblewrap(context),
+      { program: "/bin/sh", args: ["-c", script] },
+      cellFor(ground.place()),
+      socketScope(),
+    );
+    const results = (name: string) => join(ground.project, ".gemini", name);
+    return supervisor.launch({
+      ...command,
+      cwd: ground.worktree,
+      env: { ...ground.env, [RUN_MARKER]: "cell.1" },
+      marker: "cell.1",
+      stdin: ground.write("project/.gemini/prompt", "the prompt\n"),
+      stdout: results("out"),
+      stderr: results("err"),
+      exitFile: results("exit"),
+      timeoutMs,
+      check: () => null,
+    });
+  }
+  const begun = () => until("it runs", () => existsSync(join(ground.worktree, "begun")));
+
+  test("reads its prompt and writes its result where nobody inside could", async (context) => {
+    const { exit } = launch(context, `cat; echo wrong >&2; touch ${ground.project}/.gemini/exit 2>/dev/null; exit 3`);
+    expect(await exit).toMatchObject({ code: 3, killed: null });
+    expect(ground.read("project/.gemini/out")).toBe("the prompt\n");
+    expect(ground.read("project/.gemini/err")).toBe("wrong\n");
+    expect(ground.read("project/.gemini/exit")).toBe("3\n");
+  });
+
+  test("has its time to end when it is told to, and its word counts", async (context) => {
+    const { exit, stop } = launch(
+      context,
+      "trap 'sleep 0.3; echo tidy >tidied; exit 0' TERM; touch begun; sleep 60 & wait",
+    );
+    await begun();
+    stop("stopped");
+    expect(await exit).toMatchObject({ code: 0, killed: "stopped" });
+    expect(ground.read("cache/place/p1-1/project/tidied")).toBe("tidy\n");
+    expect(ground.read("project/.gemini/exit")).toBe("0\n");
+  });
+
+  test("dies of the signal when it does not care", async (context) => {
+    const { exit, stop } = launch(context, "touch begun; exec sleep 60");
+    await begun();
+    stop("stopped");
+    const { code, durationMs } = await exit;
+    expect(code).toBe(143);
+    expect(durationMs).toBeLessThan(1_500);
+    expect(existsSync(join(ground.project, ".gemini", "exit"))).toBe(false);
+  });
+
+  test("is killed with everything in it when it does not end (F14, P8)", async (context) => {
+    const daemon = "setsid env -i sh -c \"trap '' TERM; while :; do sleep 0.1; done\"";
+    const { exit } = launch(context, `trap '' TERM; ${daemon} & touch begun; while :; do sleep 0.1; done`, 300);
+    const inside = await until("it runs", () => processesInside(ground).length > 4 && processesInside(ground));
+    expect(await exit).toMatchObject({ code: 137, killed: "timeout" });
+    await until("all are gone", () => !inside.some(isAlive));
+  });
+
+  test("is found by the marker in its environment", async (context) => {
+    const { exit } = launch(context, "touch begun; exec sleep 60");
+    await begun();
+    await endAll({ groups: new Set(), runs: new Set(["cell"]) }, 1_000);
+    expect(await exit).toMatchObject({ code: 143, killed: null });
+    expect(processesInside(ground)).toEqual([]);
+  });
+});
+
+describe("the worktree of a repository", () => {
+  test("holds what the attempt did in its sandbox, which could not touch the repository", async (context) => {
+    const bwrap = bubblewrap(context);
+    const project = new GitProject();
+    try {
+      project.write("src/a.ts", "one\n");
+      project.write(".gitignore", "node_modules\n");
+      project.write("node_modules/lib/index.js", "lib\n");
+      project.commit();
+      const repository = await project.open();
+      const taken = await snapshot(repository, { exclude: [], include: [] });
+      const [worktree, other] = [
+        await addWorktree(repository, "p1-1", taken),
+        await addWorktree(repository, "p2-1", taken),
+      ];
+      const before = project.untouchables();
+      const script = `echo two >src/a.ts; rm -rf .git ${project.path}/.git ${other.path} 2>/dev/null; git add -A 2>/dev/null && echo added
+        cat node_modules/lib/index.js; cat .git; ls ${repository.place}`;
+      const { program, args } = inSandbox(
+        bwrap,
+        { program: "/bin/sh", args: ["-c", script] },
+        cellFor({
+          worktree: worktree.path,
+          projectRoot: project.path,
+          stateDir: join(project.path, ".gemini"),
+          repository,
+          linked: worktree.apart.map((path) => join(project.path, path)),
+          program: "/bin/sh",
+          env: process.env,
+        }),
+        socketScope(),
+      );
+      const { stdout } = spawnSync(program, args, { cwd: worktree.root, encoding: "utf8" });
+      expect(stdout).toBe("lib\np1-1\n");
+      expect(project.untouchables()).toEqual(before);
+      expect(project.gitIn(worktree.path, "status", "--porcelain")).toBe(" M src/a.ts");
+      expect(existsSync(join(other.path, "src", "a.ts"))).toBe(true);
+    } finally {
+      project.remove();
+    }
+  });
+});
