@@ -133,7 +133,7 @@ const lateBuiltins = {
  * A hook is started for every tool call and every request to the model, and V8 looks at every function of a file before it runs the first
  * line: 100 kB cost a tenth of the start of Node. So what is large and seldom needed is a file beside hook.cjs.
  */
-const parts = ["adopting", "delegation", "guard", "looking", "recording", "session", "status"];
+const parts = ["adopting", "delegation", "guard", "make-checkpoint", "recording", "session-events", "status"];
 const hookParts = {
   name: "hook-parts",
   setup({ onResolve }) {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { planText } from "../../test/support/project.ts";
+import { validate } from "./check/validate.ts";
 import { approvePlan, settingsOf } from "./context.ts";
 import type { Io } from "./io.ts";
-import { validate } from "./validate.ts";
 
 let project: string;
 let out: string;

@@ -4,9 +4,9 @@ import { Command, Option } from "commander";
 import { errorTypes } from "../handoff/output/error-type.ts";
 import { handoffFormats } from "../handoff/output/formats.ts";
 import { command, examples, mainHelp, verb, whichWork } from "./command.ts";
-import { collect, engineOptions } from "./engine-options.ts";
 import { refuseDecisionInsideAttempt } from "./inside-attempt.ts";
 import type { Io } from "./io.ts";
+import { collect, engineOptions } from "./run/engine-options.ts";
 
 declare const MAESTRO_VERSION: string;
 
@@ -344,7 +344,7 @@ export function program(io: Io, verdict: (code: number) => void, called?: string
           "maestro guard check --jsonl < calls.jsonl",
         ),
       )
-      .action(does(async () => (await import("./guard.ts")).guardCheck));
+      .action(does(async () => (await import("./check/guard.ts")).guardCheck));
   }
 
   if (isWanted("handoff")) {

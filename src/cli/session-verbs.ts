@@ -8,6 +8,6 @@ export {
   sessionNote,
   sessionRevise,
   sessionTransition,
-} from "./session.ts";
-export { activeState, readState, workspace, writeState } from "./state.ts";
-export { status } from "./status.ts";
+} from "./session/session.ts";
+export { activeState, readState, workspace, writeState } from "./session/state.ts";
+export { status } from "./session/status.ts";

@@ -6,10 +6,10 @@ import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
 import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
-import { glimpse, isUnheard } from "./glimpse.ts";
+import { glimpse, isUnheard } from "./fast-path.ts";
 import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
-import type { Rest } from "./looking.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
+import type { Rest } from "./session-events.ts";
 import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { judgeCall } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
@@ -20,25 +20,25 @@ const DEADLINE_MS = 2000;
 const RESERVED_MS = 200;
 
 // Made when it is called for; what is large is a file of its own in dist/ (tools/build.js).
-const looking = () => require("./looking.ts") as typeof import("./looking.ts");
+const sessionEvents = () => require("./session-events.ts") as typeof import("./session-events.ts");
 const delegation = () => require("./delegation.ts") as typeof import("./delegation.ts");
 const guard = () => require("./guard.ts") as typeof import("./guard.ts");
 const rest: Rest = {
-  session: () => require("./session.ts"),
+  session: () => require("./make-checkpoint.ts"),
   status: () => require("./status.ts"),
   recording: () => require("./recording.ts"),
   adopting: () => require("./adopting.ts"),
 };
 
 const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = {
-  SessionStart: (input, here) => glimpse("SessionStart", input, here) ?? looking().beginConversation(here, rest),
-  SessionEnd: (input, here) => glimpse("SessionEnd", input, here) ?? looking().endConversation(here, rest),
-  BeforeAgent: (input, here) => glimpse("BeforeAgent", input, here) ?? looking().beginTurn(input, here, rest),
+  SessionStart: (input, here) => glimpse("SessionStart", input, here) ?? sessionEvents().beginConversation(here, rest),
+  SessionEnd: (input, here) => glimpse("SessionEnd", input, here) ?? sessionEvents().endConversation(here, rest),
+  BeforeAgent: (input, here) => glimpse("BeforeAgent", input, here) ?? sessionEvents().beginTurn(input, here, rest),
   AfterAgent: (input, here) => (concernsReport(input, here) ? delegation().judgeAnswer(input, here) : proceed),
   BeforeTool: beforeTool,
   AfterTool: afterTool,
   BeforeToolSelection: selectTools,
-  PreCompress: (input, here) => glimpse("PreCompress", input, here) ?? looking().preserve(here, rest),
+  PreCompress: (input, here) => glimpse("PreCompress", input, here) ?? sessionEvents().preserve(here, rest),
 };
 
 function beforeTool(input: HookInput, here: Surroundings): Reply {
@@ -49,11 +49,11 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
       return judgeCall(input, here, guard);
     case "invoke_agent":
       if (concernsUs(input, here)) return delegation().delegate(input, here);
-      return isUnheard("other begins", here) ? allow : looking().beginOther(input, here);
+      return isUnheard("other begins", here) ? allow : sessionEvents().beginOther(input, here);
     case "complete_task":
       // Where a glimpse sees all there is, no delegation is running.
       if (glimpse("AfterTool", input, here) !== undefined) return allow;
-      return looking().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
+      return sessionEvents().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
     default:
       return allow;
   }
@@ -63,7 +63,7 @@ function afterTool(input: HookInput, here: Surroundings): Reply {
   if (textOf(input.tool_name) !== "invoke_agent") return proceed;
   const ours = concernsUs(input, here);
   if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
-  return ours ? delegation().takeBack(input, here) : looking().endOther(input, here);
+  return ours ? delegation().takeBack(input, here) : sessionEvents().endOther(input, here);
 }
 
 function concernsUs(input: HookInput, here: Surroundings): boolean {

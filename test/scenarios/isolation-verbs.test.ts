@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { worktreePrefix } from "../../src/cli/repository.ts";
+import { worktreePrefix } from "../../src/cli/work/repository.ts";
 import { snapshot } from "../../src/git/snapshot/snapshot.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
 import { readIntent, writeIntent } from "../../src/store/files/integration-file.ts";

@@ -1,7 +1,7 @@
 // Where a session stands, told by the code of `maestro status` without a process of its own: most tests only want to know.
 
 import type { Io } from "../../src/cli/io.ts";
-import { status as tell } from "../../src/cli/status.ts";
+import { status as tell } from "../../src/cli/session/status.ts";
 import type { Project } from "./project.ts";
 
 export function status(project: Project, env: Record<string, string> = {}) {

@@ -1,0 +1,25 @@
+// maestro agents check: do the agents have only the tools of their tier?
+
+import { permissionReport } from "../../agents/permissions.ts";
+import { MaestroError } from "../../errors.ts";
+import { agentsDirectory, rosterOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+
+export function agentsCheck(io: Io, options: { json?: boolean; quiet?: boolean }): number {
+  const roster = rosterOf(io);
+  if (!roster.exists) {
+    throw new MaestroError("environment", `There is no agents directory: ${agentsDirectory(io)}`, {
+      hint: "Set MAESTRO_EXTENSION_PATH to the directory of the extension.",
+    });
+  }
+  const { lines, exitCode } = permissionReport(roster);
+  if (options.json) {
+    const agents = roster.agents.map(({ name, tier, tools }) => ({ name, tier, tools: tools ?? null }));
+    printJson(io, { valid: exitCode === 0, agents, violations: exitCode === 0 ? [] : lines.slice(0, -1) });
+  } else if (exitCode !== 0) {
+    io.err(`${lines.join("\n")}\n`);
+  } else if (!options.quiet) {
+    io.out(`${lines.join("\n")}\n`);
+  }
+  return exitCode;
+}

@@ -1,0 +1,83 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Io } from "../io.ts";
+import { doctor } from "./doctor.ts";
+
+const agents = fileURLToPath(new URL("../../../agents", import.meta.url));
+let place: string;
+let extension: string;
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "maestro-doctor-"));
+  extension = join(place, "extension");
+  mkdirSync(join(place, "project"));
+  cpSync(agents, join(extension, "agents"), { recursive: true });
+  writeFileSync(join(extension, "gemini-extension.json"), '{ "name": "maestro", "version": "1.0.0" }');
+});
+afterEach(() => rmSync(place, { recursive: true }));
+
+async function examine(options: { json?: boolean } = {}) {
+  let out = "";
+  const io = {
+    cwd: join(place, "project"),
+    env: { HOME: place, PATH: "", MAESTRO_EXTENSION_PATH: extension },
+    out: (text: string) => (out += text),
+    err: () => undefined,
+    now: () => new Date(0),
+    color: false,
+  } as unknown as Io;
+  return { code: await doctor(io, options, ["run"]), out };
+}
+
+describe("doctor looks at the extension", () => {
+  test("and says what a run costs when all is well", async () => {
+    writeFileSync(join(extension, "GEMINI.md"), "word".repeat(300));
+    const { code, out } = await examine();
+    expect(code).toBe(0);
+    expect(out).toContain(
+      "ok    Extension: every file is one that Gemini CLI takes; a standard run reads about 300 tokens of instructions (limit 12000)\n",
+    );
+  });
+
+  test("and fails with file, line, problem and what to do", async () => {
+    writeFileSync(join(extension, "GEMINI.md"), "First.\nRun `maestro runn plan.md`.\n");
+    const { code, out } = await examine();
+    expect(code).toBe(3);
+    expect(out).toContain('FAIL  GEMINI.md:2: maestro has no verb "runn"\n      Did you mean "run"?\n');
+    expect(out).toContain("1 problem to solve.");
+  });
+
+  test("and answers programs too", async () => {
+    writeFileSync(join(extension, "GEMINI.md"), "`edit_file`");
+    const report = JSON.parse((await examine({ json: true })).out);
+    expect(report.healthy).toBe(false);
+    expect(report.extension).toEqual({
+      directory: extension,
+      problems: [{ file: "GEMINI.md", line: 1, problem: "edit_file is no tool, nor a word of docs/ or templates/" }],
+      budget: { parts: [{ file: "GEMINI.md", tokens: 3 }], total: 3 },
+      token_limit: 12_000,
+    });
+    expect(report.findings.filter(({ check }: { check: string }) => check === "extension")).toHaveLength(2);
+  });
+
+  test("and says a broken agent once", async () => {
+    writeFileSync(join(extension, "agents", "coder.md"), "no front matter");
+    const { code, out } = await examine();
+    expect([code, out.match(/coder has invalid front matter/g)?.length]).toEqual([3, 1]);
+  });
+
+  test("but a directory of agents alone is no extension", async () => {
+    rmSync(join(extension, "gemini-extension.json"));
+    const { code, out } = await examine();
+    expect(code).toBe(0);
+    expect(out).toContain(`warn  ${extension} is no extension of Gemini CLI: its files were not checked\n`);
+  });
+});
+
+test("doctor names what is in the way of the state directory, once", async () => {
+  symlinkSync(place, join(place, "project", ".gemini"));
+  const { code, out } = await examine();
+  expect([code, out.match(/not a link or a file \(got: \.gemini\)/g)?.length]).toEqual([3, 1]);
+});

@@ -1,0 +1,222 @@
+// maestro doctor: is everything in place on this machine and in this project? With --fix it repairs what it can without losing a byte.
+
+import { dirname } from "node:path";
+import { permissionReport } from "../../agents/permissions.ts";
+import { parseDisabled } from "../../agents/resolve.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { MAX_RUN_TOKENS } from "../../extension/budget.ts";
+import { type LintResult, lintExtension } from "../../extension/lint.ts";
+import { isExtension } from "../../extension/lint-manifest.ts";
+import { describeProblem } from "../../extension/problem.ts";
+import { splitWords } from "../../runtimes/words.ts";
+import { findProgram } from "../../search-path.ts";
+import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../../settings.ts";
+import { locateState } from "../../store/location.ts";
+import { ensureWorkspace } from "../../store/workspace.ts";
+import { plural } from "../../views/text/amount.ts";
+import { agentsDirectory, openStore, rosterOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import { paint } from "../paint.ts";
+import { hookReason, hookRemedy, missingHooks } from "../run/project-notes.ts";
+import { checkRepository } from "./doctor-repository.ts";
+import { checkSandbox } from "./doctor-sandbox.ts";
+import type { Finding } from "./finding.ts";
+
+/** `verbs`: every verb of the program, with its words; the extension's texts may name no other. */
+export async function doctor(
+  io: Io,
+  options: { json?: boolean; fix?: boolean },
+  verbs: readonly string[],
+): Promise<number> {
+  const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkProgram(io, "gemini"), ...checkAgents(io)];
+  const directory = dirname(agentsDirectory(io));
+  const lint = isExtension(directory) ? await lintExtension(directory, verbs) : undefined;
+  findings.push(...checkExtension(directory, lint, findings));
+  const settings = checkSettings(io, findings);
+  findings.push(...checkHooks(io, settings));
+  if (settings !== undefined) {
+    const fix = options.fix ?? false;
+    findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
+    const said = new Set(findings.map(({ message }) => message));
+    findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !said.has(message)));
+    findings.push(checkSandbox(io.env, settings.values.MAESTRO_SANDBOX));
+  }
+  const healthy = findings.every((finding) => finding.level !== "fail");
+  const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
+  if (options.json) printJson(io, { healthy, settings: settingsJson(settings), extension, findings });
+  else io.out(`${people(io, findings, settings).join("\n")}\n`);
+  return healthy ? 0 : 3;
+}
+
+function checkNode(): Finding {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major >= 20) return { check: "node", level: "ok", message: `Node ${process.versions.node}` };
+  return {
+    check: "node",
+    level: "fail",
+    message: `Node ${process.versions.node} is too old`,
+    hint: "Install Node 20 or newer.",
+  };
+}
+
+const programHints: Record<string, string> = {
+  git: "Install git: Maestro isolates and compares work with it.",
+  gemini: 'Install it with "npm install -g @google/gemini-cli": agents run in it.',
+};
+
+function checkProgram(io: Io, name: string): Finding {
+  const found = findProgram(name, io.env.PATH);
+  if (found !== undefined) return { check: name, level: "ok", message: `${name} found: ${found}` };
+  return { check: name, level: "warn", message: `${name} is not on the PATH`, hint: programHints[name] ?? "" };
+}
+
+function checkAgents(io: Io): Finding[] {
+  const roster = rosterOf(io);
+  const directory = agentsDirectory(io);
+  if (!roster.exists) {
+    return [
+      {
+        check: "agents",
+        level: "fail",
+        message: `No agents directory: ${directory}`,
+        hint: "Reinstall, or set MAESTRO_EXTENSION_PATH.",
+      },
+    ];
+  }
+  const { lines, exitCode } = permissionReport(roster);
+  if (exitCode === 0)
+    return [
+      { check: "agents", level: "ok", message: `${roster.agents.length} agents, each with the tools of its tier` },
+    ];
+  return lines
+    .slice(0, -1)
+    .map((line) => ({ check: "agents", level: "fail" as const, message: line.replace(/^ERROR: /, "") }));
+}
+
+/** What Gemini CLI would drop or believe of the extension's own files. What `known` says already is not said again. */
+function checkExtension(directory: string, lint: LintResult | undefined, known: readonly Finding[]): Finding[] {
+  const check = "extension";
+  if (lint === undefined) {
+    const message = `${directory} is no extension of Gemini CLI: its files were not checked`;
+    return [{ check, level: "warn", message, hint: "It has no gemini-extension.json." }];
+  }
+  const { problems, budget } = lint;
+  const unsaid = problems.filter(({ problem }) => !known.some(({ message }) => message === problem));
+  const failures = unsaid.map(
+    (problem): Finding => ({ check, level: "fail", message: describeProblem(problem), ...hintOf(problem) }),
+  );
+  const cost = `a standard run reads about ${budget.total} tokens of instructions (limit ${MAX_RUN_TOKENS})`;
+  if (problems.length > 0) return [...failures, { check, level: "ok", message: `Extension: ${cost}` }];
+  return [{ check, level: "ok", message: `Extension: every file is one that Gemini CLI takes; ${cost}` }];
+}
+
+/** Whether the guard is there for agents; the trust of a project is nothing to be repaired. */
+function checkHooks(io: Io, settings: ResolvedSettings | undefined): Finding[] {
+  const words = splitWords(settings?.values.MAESTRO_GEMINI_EXTRA_ARGS ?? "");
+  const fault = missingHooks(io, "error" in words ? [] : words);
+  if (fault === null) return [{ check: "hooks", level: "ok", message: "The guard runs in agents of this project" }];
+  const message = `${hookReason(fault)}: no guard checks what agents run in the shell, only policies hold them`;
+  return [{ check: "hooks", level: "warn", message, hint: hookRemedy(fault) }];
+}
+
+function hintOf({ hint }: { hint?: string | undefined }): { hint?: string } {
+  return hint === undefined ? {} : { hint };
+}
+
+function checkSettings(io: Io, findings: Finding[]): ResolvedSettings | undefined {
+  try {
+    const settings = resolveSettings(io.cwd, io.env);
+    const own = (Object.keys(definitions) as SettingName[]).filter((name) => settings.sources[name] !== "default");
+    const message =
+      own.length === 0
+        ? "All settings at their defaults"
+        : `Settings: ${own.map((name) => `${name}=${settings.values[name]} (${settings.sources[name]})`).join(", ")}`;
+    findings.push({ check: "settings", level: "ok", message });
+    for (const caution of settings.cautions) findings.push({ check: "settings", level: "warn", message: caution });
+    return settings;
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    findings.push({
+      check: "settings",
+      level: "fail",
+      message: error.message,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+    return undefined;
+  }
+}
+
+function checkDisabled(io: Io, settings: ResolvedSettings): Finding[] {
+  const names = rosterOf(io).agents.map((agent) => agent.name);
+  const { warnings } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, names);
+  return warnings.map((message) => ({ check: "settings", level: "warn", message }));
+}
+
+function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding[] {
+  const findings: Finding[] = [];
+  const fail = (message: string, hint?: string) =>
+    findings.push({ check: "session", level: "fail", message, ...(hint === undefined ? {} : { hint }) });
+  try {
+    const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
+    const store = openStore(io, settings);
+    // Only what is there: looking at a project must not make a workspace in it.
+    if (store.hasWorkspace()) ensureWorkspace(location);
+    let read = store.read();
+    if (read.state === "broken" && fix) {
+      for (const moved of store.repair()) {
+        findings.push({ check: "session", level: "warn", message: `Set aside ${moved}` });
+      }
+      read = store.read();
+    }
+    if (read.state === "none") findings.push({ check: "session", level: "ok", message: "No active session" });
+    if (read.state === "broken") {
+      const kept = read.kept === null ? "" : ` The bytes are kept in ${read.kept}.`;
+      fail(
+        `The session cannot be read: ${read.reason}`,
+        `"maestro doctor --fix" sets the broken file aside and goes on from what is left.${kept}`,
+      );
+    }
+    if (read.state === "open") {
+      const { session } = read;
+      findings.push({
+        check: "session",
+        level: "ok",
+        message: `Session ${session.session_id}: ${session.status}, ${session.seq} events, all readable`,
+      });
+    }
+    store.close();
+  } catch (error) {
+    if (error instanceof MaestroError) fail(error.message, error.hint);
+    else if (errno(error) !== undefined) fail(`The state directory cannot be used: ${reasonOf(error)}`);
+    else throw error;
+  }
+  return findings;
+}
+
+function settingsJson(settings: ResolvedSettings | undefined) {
+  if (settings === undefined) return null;
+  return Object.fromEntries(
+    (Object.keys(definitions) as SettingName[]).map((name) => [
+      name,
+      { value: settings.values[name], source: settings.sources[name] },
+    ]),
+  );
+}
+
+function people(io: Io, findings: readonly Finding[], settings: ResolvedSettings | undefined): string[] {
+  const colors = paint(io.color);
+  const marks = { ok: colors.green("ok  "), warn: colors.yellow("warn"), fail: colors.red("FAIL") };
+  const lines = findings.flatMap((finding) => [
+    `${marks[finding.level]}  ${finding.message}`,
+    ...(finding.hint ? [`      ${finding.hint}`] : []),
+  ]);
+  const verdict = verdictOn(findings);
+  return [...lines, "", settings === undefined ? `${verdict} The session was not looked at.` : verdict];
+}
+
+function verdictOn(findings: readonly Finding[]): string {
+  const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
+  if (count("fail") > 0) return `${plural(count("fail"), "problem")} to solve.`;
+  if (count("warn") > 0) return `Nothing is broken; ${plural(count("warn"), "warning")}.`;
+  return "Everything Maestro needs is in place.";
+}

@@ -1,0 +1,95 @@
+// maestro agents install-policies: the tiers as policies of the user's own. Never touches a file that is not ours or was edited.
+
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type InstalledPolicy, type Standing, standingOf, userPolicies } from "../../agents/policies.ts";
+import { Directory } from "../../disk/contained.ts";
+import { readRegular, replaceDurably } from "../../disk/durable.ts";
+import { makeDirectories } from "../../disk/make-directories.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { type Io, printJson } from "../io.ts";
+
+interface Options {
+  remove?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** What is done with a file: `left` is the one that a person has to look at. */
+type Deed = "write" | "remove" | "keep" | "left";
+
+interface Step {
+  name: string;
+  standing: Standing;
+  deed: Deed;
+}
+
+const MAX_POLICY_BYTES = 1024 * 1024;
+
+export function installPolicies(io: Io, options: Options): number {
+  const path = join(io.env.GEMINI_CLI_HOME?.trim() || io.env.HOME?.trim() || homedir(), ".gemini", "policies");
+  const isWriting = !options.dryRun;
+  const directory = openDirectory(path, isWriting && !options.remove);
+  const steps = userPolicies().map((policy): Step => {
+    const standing = directory === undefined ? "absent" : look(directory, policy);
+    const deed = deedFor(standing, options.remove ?? false);
+    if (isWriting && directory !== undefined) act(directory, policy, deed);
+    return { name: policy.name, standing, deed };
+  });
+  directory?.close();
+  const isDone = steps.every(({ deed }) => deed !== "left");
+  const lines = steps.map((step) => `  ${sentence(step, isWriting, options.remove ?? false)}`);
+  if (options.json) printJson(io, { directory: path, dry_run: !isWriting, done: isDone, files: steps });
+  else io.out(`${[`${path}:`, ...lines].join("\n")}\n`);
+  if (!isDone)
+    io.err("ERROR: Not everything could be done: a file that was edited or is not Maestro's is left alone\n");
+  return isDone ? 0 : 1;
+}
+
+function deedFor(standing: Standing, isRemoving: boolean): Deed {
+  const isOurs = standing === "current" || standing === "older";
+  if (isRemoving) return isOurs ? "remove" : standing === "edited" ? "left" : "keep";
+  if (standing === "current") return "keep";
+  return standing === "edited" || standing === "foreign" ? "left" : "write";
+}
+
+/** A link, a directory or anything else that is no file is not ours. */
+function look(directory: Directory, policy: InstalledPolicy): Standing {
+  const entry = directory.lstat(policy.name);
+  if (entry !== undefined && (!entry.isFile() || entry.size > MAX_POLICY_BYTES)) return "foreign";
+  return standingOf(policy, readRegular(directory, policy.name, MAX_POLICY_BYTES)?.toString("utf8"));
+}
+
+function act(directory: Directory, { name, text }: InstalledPolicy, deed: Deed): void {
+  if (deed === "write") replaceDurably(directory, name, text, { mode: 0o644 });
+  if (deed === "remove") directory.unlink(name);
+}
+
+function openDirectory(path: string, isWanted: boolean): Directory | undefined {
+  try {
+    if (isWanted) makeDirectories(path, 0o700);
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    return Directory.openRoot(path);
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    throw new MaestroError("io", `Cannot use the policy directory ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+const reasons: Record<Standing, string> = {
+  absent: "it is not there",
+  current: "it is what this version writes",
+  older: "it was written by another version",
+  edited: "it was edited since Maestro wrote it",
+  foreign: "it is not Maestro's",
+};
+
+function sentence({ name, standing, deed }: Step, isWriting: boolean, isRemoving: boolean): string {
+  const reason = reasons[standing];
+  if (deed === "left")
+    return `${name}: left alone, ${reason}; move it away to ${isRemoving ? "be rid of it" : "install ours"}`;
+  if (deed === "keep") return `${name}: nothing to do, ${reason}`;
+  const verb = deed === "remove" ? "removed" : standing === "absent" ? "written" : "written anew";
+  return `${name}: ${isWriting ? verb : `would be ${verb}`}`;
+}

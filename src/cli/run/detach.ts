@@ -1,0 +1,74 @@
+// --detach: the same command again in a process of its own, which outlives the terminal. This one waits until the session is
+// under way, so that what can fail at the start is said here.
+
+import { spawn } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { errno } from "../../errors.ts";
+import { locateState } from "../../store/location.ts";
+import { ensureWorkspace } from "../../store/workspace.ts";
+import { settingsOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import type { EngineFlags } from "./engine-options.ts";
+
+const READY_FD = 3;
+
+/** The options of `flags` as words, without those that concern this process only. */
+function words(flags: object): string[] {
+  const skipped = new Set(["detach", "readyFd", "json"]);
+  return Object.entries(flags).flatMap(([key, value]) => {
+    if (skipped.has(key) || value === undefined || value === false) return [];
+    const option = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    if (value === true) return [option];
+    return Array.isArray(value) ? value.flatMap((each) => [option, String(each)]) : [option, String(value)];
+  });
+}
+
+export async function detach(io: Io, command: readonly string[], flags: EngineFlags): Promise<number> {
+  const location = locateState(io.cwd, settingsOf(io).values.MAESTRO_STATE_DIR);
+  ensureWorkspace(location);
+  const path = join(location.root, ...location.components, "state", "engine.log");
+  const log = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600);
+  const script = process.argv[1] ?? "";
+  const child = spawn(process.execPath, [script, ...command, ...words(flags), "--ready-fd", String(READY_FD)], {
+    cwd: io.cwd,
+    env: io.env as NodeJS.ProcessEnv,
+    stdio: ["ignore", log, log, "pipe"],
+    detached: true,
+  });
+  closeSync(log);
+  const ready = await new Promise<string>((resolve) => {
+    let said = "";
+    child.stdio[READY_FD]?.on("data", (chunk) => {
+      said += chunk;
+      if (said.includes("\n")) resolve(said);
+    });
+    child.once("exit", () => resolve(""));
+    child.once("error", () => resolve(""));
+  });
+  if (ready === "") {
+    io.err(readFileSync(path, "utf8"));
+    return child.exitCode ?? 1;
+  }
+  child.unref();
+  child.stdio[READY_FD]?.destroy();
+  const begun: { session_id: string; pid: number } = JSON.parse(ready);
+  if (flags.json) printJson(io, { ...begun, log: path });
+  else {
+    io.out(`Session ${begun.session_id} is running in process ${begun.pid}\n`);
+    io.out(`  maestro watch    shows it\n  maestro status   where it stands\n  maestro stop     ends it\n`);
+  }
+  return 0;
+}
+
+/** Tells the process that waits that the session is under way. */
+export function tellParent(fd: string | undefined, begun: object): void {
+  if (fd === undefined) return;
+  try {
+    writeSync(Number(fd), `${JSON.stringify(begun)}\n`);
+    closeSync(Number(fd));
+  } catch (error) {
+    // It has gone meanwhile: the session outlives it, which is what it was detached for.
+    if (errno(error) !== "EPIPE") throw error;
+  }
+}

@@ -1,0 +1,218 @@
+// maestro dispatch: the batch runner of the design documents. Every prompt is checked before the first agent starts.
+
+import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { normalizeAgentName } from "../../agents/names.ts";
+import { parseDisabled, resolveAgent } from "../../agents/resolve.ts";
+import type { Roster } from "../../agents/roster.ts";
+import { randomHex, readFrom } from "../../disk/durable.ts";
+import { type DispatchPrompt, type DispatchResult, dispatch as runBatch } from "../../engine/dispatch.ts";
+import { errno, MaestroError, reasonOf, signalCodes } from "../../errors.ts";
+import { agentEnvironment as exportedEnvironment } from "../../runtimes/environment.ts";
+import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
+import { modelFor } from "../../runtimes/models.ts";
+import { ATTEMPT_STATE_DIR } from "../../setting-layers.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { openDispatch, policyPath } from "../../store/files/batch.ts";
+import { stripControls } from "../../text.ts";
+import { redactorOf, rosterOf, settingsOf } from "../context.ts";
+import { refuseInsideAttempt } from "../inside-attempt.ts";
+import type { EndingSignal, Io } from "../io.ts";
+import { agentEnvironment } from "./agent-environment.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { projectNotes } from "./project-notes.ts";
+import { extraArguments, findProgram, supervise, warnOfArguments } from "./run-session.ts";
+
+const MAX_PROMPT_BYTES = 1_048_576;
+const REJECTED = 1;
+
+/** Exit code: how many agents failed, at most 255; 1 for a batch that was rejected. */
+export async function dispatch(io: Io, directory: string, flags: EngineFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const checked = check(io, directory);
+  if ("lines" in checked) {
+    io.err(`${checked.lines.join("\n")}\n`);
+    return REJECTED;
+  }
+  const { settings, prompts, extraArgs } = checked;
+  const limits = engineSettings(settings, flags);
+  const program = findProgram(io, geminiRuntime.program);
+  if (program === undefined) {
+    throw new MaestroError(
+      "environment",
+      `${geminiRuntime.program} was not found on PATH, so no agent can be started`,
+      {
+        hint: `Install it: ${geminiRuntime.install}. Or delegate the phases one after the other inside Gemini CLI.`,
+      },
+    );
+  }
+  io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
+  for (const note of projectNotes(io, extraArgs)) io.out(`\n${note}\n`);
+  const exported = exportedEnvironment(io.env, limits.passEnv, {});
+  const agentsOwn = agentEnvironment(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd, hasSetup: false });
+  const run = randomHex(8);
+  const batch = openDispatch(resolve(io.cwd, directory), directory);
+  const supervisor = supervise(io, run, limits.graceMs);
+  let stopped: EndingSignal | undefined;
+  const leave = io.onSignal((signal) => {
+    supervisor.stopAll("stopped", stopped !== undefined);
+    stopped ??= signal;
+  }, true);
+  try {
+    const summary = await runBatch(prompts, {
+      run,
+      batch,
+      supervisor,
+      redact: redactorOf(io),
+      runtime: geminiRuntime,
+      program,
+      projectRoot: io.cwd,
+      extraArgs,
+      environment: (root, own) => agentsOwn(root, { [ATTEMPT_STATE_DIR]: settings.values.MAESTRO_STATE_DIR, ...own }),
+      slots: limits.slots,
+      staggerMs: limits.staggerMs,
+      timeoutMs: limits.timeoutMs,
+      started: ({ name }) => io.err(`${name}: started\n`),
+      finished: (result) => io.err(`${said(result)}\n`),
+      isStopped: () => stopped !== undefined,
+    });
+    if (settings.values.MAESTRO_CLEANUP_DISPATCH && stopped === undefined) batch.removePrompts();
+    const { batch_status, succeeded, total_agents, failed, wall_time_seconds } = summary;
+    io.out(`\n${batch_status}: ${succeeded} of ${total_agents} agents succeeded in ${wall_time_seconds} s\n`);
+    io.out(`Summary: ${join(directory, "results", "summary.json")}\n`);
+    return stopped === undefined ? Math.min(255, failed) : signalCodes[stopped];
+  } finally {
+    await supervisor.close();
+    leave();
+    batch.close();
+  }
+}
+
+type Checked = { settings: ResolvedSettings; prompts: DispatchPrompt[]; extraArgs: string[] } | { lines: string[] };
+
+function check(io: Io, directory: string): Checked {
+  try {
+    const settings = settingsOf(io);
+    const files = promptFiles(io, directory);
+    const roster = rosterOf(io);
+    const read = files.map((file) => readPrompt(io, settings, roster, join(directory, "prompts", file)));
+    const lines = [...read.flatMap((one) => ("lines" in one ? one.lines : [])), ...collisions(files)];
+    if (lines.length > 0) return { lines };
+    const prompts = read.flatMap((one) => ("lines" in one ? [] : [one]));
+    const policyFile = policyPath(resolve(io.cwd, directory), "read-only");
+    const extraArgs = extraArguments(settings);
+    warnOfArguments(io, extraArgs);
+    // What the runtime would refuse of an agent it refuses before the first one starts.
+    for (const { agent, tier, model } of prompts) {
+      geminiRuntime.argv({ agent, tier, model, policyFile, extraArgs });
+    }
+    return { settings, prompts, extraArgs };
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    return { lines: [`ERROR: ${error.message}`, ...(error.hint === undefined ? [] : [`  ${error.hint}`])] };
+  }
+}
+
+function promptFiles(io: Io, directory: string): string[] {
+  const path = join(directory, "prompts");
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(resolve(io.cwd, path), { withFileTypes: true });
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    throw new MaestroError("usage", `Prompts directory not found: ${path}`, {
+      hint: "A dispatch directory has prompts/<agent>.txt in it, one file per agent.",
+    });
+  }
+  const files = entries.filter((entry) => entry.name.endsWith(".txt") && !entry.isDirectory()).map(({ name }) => name);
+  if (files.length === 0) throw new MaestroError("usage", `No prompt files found in ${path} (expected <agent>.txt)`);
+  return files.sort();
+}
+
+/** `<agent>[.<label>]`: letters, digits, `-` and `_`; the first dot ends the agent. */
+function stemOf(file: string): { name: string; role: string } {
+  const [agent = "", ...label] = file.slice(0, -".txt".length).split(".");
+  const clean = (part: string) => part.replace(/[^A-Za-z0-9_-]/g, "");
+  const role = clean(agent);
+  const rest = label.map(clean).filter((part) => part !== "");
+  return { name: [role, ...rest].join("."), role };
+}
+
+function readPrompt(
+  io: Io,
+  settings: ResolvedSettings,
+  roster: Roster,
+  path: string,
+): DispatchPrompt | { lines: string[] } {
+  const { name, role } = stemOf(path.slice(path.lastIndexOf("/") + 1));
+  if (role === "") return { lines: [`ERROR: Prompt file has no agent in its name: ${stripControls(path)}`] };
+  const agent = normalizeAgentName(role);
+  const known = roster.agents.find((one) => one.name === agent);
+  if (roster.exists) {
+    const names = roster.agents.map((one) => one.name);
+    const { disabled } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, names);
+    const resolution = resolveAgent(role, names, disabled);
+    if (resolution.kind !== "found") return { lines: resolution.lines };
+  }
+  const text = promptText(io, path);
+  if ("lines" in text) return text;
+  const model = modelFor(known ?? { name: agent }, settings.values, undefined);
+  return { name, agent, tier: known?.tier ?? "full", model, text };
+}
+
+function promptText(io: Io, path: string): Buffer | { lines: string[] } {
+  const shown = stripControls(path);
+  let fd: number;
+  try {
+    // A FIFO must not make us wait for its writer.
+    fd = openSync(resolve(io.cwd, path), constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return { lines: [`ERROR: Cannot read prompt file ${shown}: ${reasonOf(error)}`] };
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return { lines: [`ERROR: Prompt file is not a regular file: ${shown}`] };
+    const text = readFrom(fd, 0, Math.min(stat.size, MAX_PROMPT_BYTES + 1));
+    if (text.length > MAX_PROMPT_BYTES) {
+      const size = `${stat.size} bytes, the limit is ${MAX_PROMPT_BYTES}`;
+      return { lines: [`ERROR: Prompt file is too large: ${shown} has ${size}`] };
+    }
+    return text.toString("utf8").trim() === "" ? { lines: [`ERROR: Prompt file is empty: ${shown}`] } : text;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Two prompts whose results would have the same names; capitals make no difference to some file systems. */
+function collisions(files: readonly string[]): string[] {
+  const byName = new Map<string, string[]>([["summary", ["the batch's summary"]]]);
+  for (const file of files) {
+    const key = stemOf(file).name.toLowerCase();
+    byName.set(key, [...(byName.get(key) ?? []), file]);
+  }
+  return [...byName.values()]
+    .filter((same) => same.length > 1)
+    .map((same) => `ERROR: ${stripControls(same.join(" and "))} would write the same results`);
+}
+
+function banner(
+  io: Io,
+  { values }: ResolvedSettings,
+  prompts: readonly DispatchPrompt[],
+  limits: ReturnType<typeof engineSettings>,
+): string[] {
+  const seconds = (milliseconds: number) => `${milliseconds / 1000}s`;
+  return [
+    "Maestro Parallel Dispatch",
+    `  Agents:       ${prompts.length} (${prompts.map(({ name }) => name).join(", ")})`,
+    `  Concurrency:  ${Number.isFinite(limits.slots) ? limits.slots : "unlimited"}`,
+    `  Stagger:      ${seconds(limits.staggerMs)}`,
+    `  Timeout:      ${limits.timeoutMs % 60_000 === 0 ? `${limits.timeoutMs / 60_000} minutes` : seconds(limits.timeoutMs)}`,
+    `  Model:        ${values.MAESTRO_DEFAULT_MODEL || "each agent's own"}`,
+    `  Project root: ${io.cwd}`,
+  ];
+}
+
+function said({ name, status, exit_code }: DispatchResult): string {
+  return `${name}: ${status}${status === "failed" ? ` (exit code ${exit_code})` : ""}`;
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { planText } from "../../../test/support/project.ts";
+import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
+import { approvePlan, settingsOf } from "../context.ts";
+import type { Io } from "../io.ts";
+import { dryRun } from "./dry-run.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
+
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "maestro-dry-run-"));
+  writeFileSync(join(project, "plan.md"), planText([{ id: 1, files_created: ["a.ts"] }]));
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+async function said(flags: EngineFlags, isolation = "none"): Promise<string> {
+  let out = "";
+  const env = { HOME: project, PATH: "", MAESTRO_WORKTREE_SETUP: "npm ci" };
+  const io = { cwd: project, env, out: (text: string) => (out += text), err: () => undefined } as unknown as Io;
+  const settings = settingsOf(io);
+  const approved = await approvePlan(io, settings, "plan.md");
+  const intended = { flags, engine: engineSettings(settings, flags), runtime: geminiRuntime };
+  expect(dryRun(io, settings, approved, { ...intended, isolation })).toBe(0);
+  return out;
+}
+
+test("a dry run says how attempts would be kept apart", async () => {
+  expect(await said({}, "a worktree for each attempt")).toMatch(/^Mode .*\nIsolation: a worktree for each attempt\n/m);
+});
+
+test("a dry run tells programs the same, and limits apart from it", async () => {
+  const answer = JSON.parse(await said({ json: true, ownership: "warn", sandbox: true }, "none"));
+  expect(answer).toMatchObject({ isolation: "none", ownership: "warn", sandbox: true, setup: "npm ci" });
+  expect(answer.limits).toMatchObject({ slots: 0, timeoutMs: 600_000, passEnv: [] });
+  for (const name of ["isolation", "ownership", "sandbox", "setup"]) expect(answer.limits).not.toHaveProperty(name);
+});

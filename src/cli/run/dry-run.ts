@@ -1,0 +1,53 @@
+// --dry-run: what a run would do, without doing any of it.
+
+import { drawPlan } from "../../plan/draw.ts";
+import { modelFor } from "../../runtimes/models.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { policyPath } from "../../store/files/batch.ts";
+import { duration } from "../../views/text/duration.ts";
+import { type CheckedPlan, rosterOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import type { EngineFlags, EngineSettings } from "./engine-options.ts";
+import { extraArguments, findProgram } from "./run-session.ts";
+
+interface Intended {
+  flags: EngineFlags;
+  engine: EngineSettings;
+  runtime: Runtime;
+  /** How attempts would be kept apart, in words. */
+  isolation: string;
+}
+
+export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: CheckedPlan, intended: Intended): number {
+  const { flags, engine, runtime, isolation } = intended;
+  const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
+  const extraArgs = extraArguments(settings);
+  const { values } = settings;
+  const commands = plan.phases.map((phase) => {
+    const agent = agents.get(phase.agent) ?? { name: phase.agent, tier: "full" as const };
+    const model = modelFor(agent, settings.values, flags.model);
+    const policyFile = policyPath(`${values.MAESTRO_STATE_DIR}/parallel/<session>`, agent.tier);
+    const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, extraArgs });
+    return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
+  });
+  const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
+  const program = findProgram(io, runtime.program) ?? null;
+  if (flags.json) {
+    const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
+    const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
+    const apart = { isolation, ownership, sandbox, setup };
+    printJson(io, { mode, program, ...apart, limits, profile: report.profile, commands });
+    return 0;
+  }
+  const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "all that are ready at a time";
+  io.out(`${drawPlan(plan, report).join("\n")}\n\n`);
+  io.out(
+    `Mode ${mode}, ${slots}, ${duration(engine.timeoutMs)} per attempt, ${duration(engine.staggerMs)} between launches\n`,
+  );
+  io.out(`Isolation: ${isolation}\n`);
+  io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);
+  for (const { phase, command } of commands) io.out(`  ${phase}  ${command}\n`);
+  io.out("\nNothing was started.\n");
+  return 0;
+}

@@ -1,0 +1,78 @@
+// The last word about a run: the report and the archive, or what somebody has to decide, and the exit code.
+
+import type { EngineEnd } from "../../engine/engine.ts";
+import { signalCodes } from "../../errors.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { isClosed, type Session } from "../../session/session.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { archiveQuestion } from "../../store/operations.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { escalationBlock } from "../../views/decision/escalation.ts";
+import { type Io, printJsonLine } from "../io.ts";
+import { tidyRepository } from "../session/tidy.ts";
+import { reportOf } from "../work/report.ts";
+
+const exitCodes = { completed: 0, chosen: 0, aborted: 1, failed: 4, quota: 5 } as const;
+
+export interface Concluding {
+  store: SessionStore;
+  settings: ResolvedSettings;
+  end: EngineEnd;
+  json: boolean;
+  yes: boolean;
+  /** The completed session stays, for somebody who has more to do with it. */
+  keepOpen: boolean;
+}
+
+export async function conclude(io: Io, concluding: Concluding): Promise<number> {
+  const { store, settings, end, json } = concluding;
+  const session = requireSession(store.session);
+  const code = end.kind === "interrupted" ? signalCodes[end.signal] : exitCodes[end.kind];
+  if (!json) for (const line of lastWords(io, settings, session, end)) io.out(`${line}\n`);
+  const archived = end.kind === "completed" && !concluding.keepOpen ? await putAway(io, concluding) : undefined;
+  if (json) {
+    const phases = end.kind === "failed" ? { failed: end.phases } : {};
+    const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
+    printJsonLine(io, { ...value, ...phases, exit_code: code, archived: archived ?? null });
+  }
+  return code;
+}
+
+function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: EngineEnd): string[] {
+  const goOn = 'Go on with "maestro resume".';
+  switch (end.kind) {
+    case "completed":
+      return reportOf(io, settings, session);
+    case "chosen": {
+      const left = session.phases.filter((phase) => !isClosed(phase)).map((phase) => phase.id);
+      return [`Done. Left: phase ${left.slice(0, 10).join(", ")}${left.length > 10 ? ", ..." : ""}. ${goOn}`];
+    }
+    case "failed": {
+      if (end.phases.length === 0) return ['Nothing more can start. Look at it with "maestro status".'];
+      const { MAESTRO_MAX_RETRIES } = settings.values;
+      const blocks = end.phases.map((id) => escalationBlock(session, requirePhase(session, id), MAESTRO_MAX_RETRIES));
+      return blocks.flatMap((block, position) => (position === 0 ? block : ["", ...block]));
+    }
+    case "interrupted":
+      return [`Session ${session.session_id} was interrupted; nothing that was done is lost. ${goOn}`];
+    case "quota":
+      return [`The provider has been refusing for too long; session ${session.session_id} is interrupted. ${goOn}`];
+    case "aborted":
+      return [`Session ${session.session_id} was aborted. "maestro archive" puts it away.`];
+  }
+}
+
+/** Archives the completed session when that is wanted; returns where it is. */
+async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
+  if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
+    const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
+    if (!isWanted) {
+      if (!io.interactive && !json) io.out(`\n${archiveQuestion}\n  maestro archive\n`);
+      return undefined;
+    }
+  }
+  const { session } = store.archive();
+  if (!json) io.out(`\nArchived: ${session}\n`);
+  await tidyRepository(io, settings);
+  return session;
+}

@@ -1,0 +1,53 @@
+import { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { resolveSettings } from "../../settings.ts";
+import { type EngineFlags, engineOptions, engineSettings } from "./engine-options.ts";
+
+/** What the words of a command line come to, with those settings. */
+function given(words: string[], env: Record<string, string> = {}) {
+  const verb = engineOptions(new Command("run").exitOverride().configureOutput({ writeErr: () => undefined }));
+  const flags: EngineFlags = verb.parse(words, { from: "user" }).opts();
+  return engineSettings(resolveSettings("/nowhere", { HOME: "/nowhere", ...env }), flags);
+}
+
+describe("how attempts are kept apart", () => {
+  test.each([
+    [[], {}, { isolation: "auto", ownership: "auto", sandbox: false, setup: "" }],
+    [
+      ["--isolation", "worktree", "--ownership", "warn", "--sandbox"],
+      {},
+      { isolation: "worktree", ownership: "warn", sandbox: true },
+    ],
+    [["--isolation", "none", "--ownership", "strict"], {}, { isolation: "none", ownership: "strict" }],
+    [[], { MAESTRO_ISOLATION: "none", MAESTRO_OWNERSHIP: "strict" }, { isolation: "none", ownership: "strict" }],
+    [[], { MAESTRO_SANDBOX: "yes", MAESTRO_WORKTREE_SETUP: "npm ci" }, { sandbox: true, setup: "npm ci" }],
+    [["--isolation", "worktree"], { MAESTRO_ISOLATION: "none" }, { isolation: "worktree" }],
+    [["--ownership", "warn"], { MAESTRO_OWNERSHIP: "strict" }, { ownership: "warn" }],
+    [["--sandbox"], { MAESTRO_SANDBOX: "false" }, { sandbox: true }],
+  ] as [string[], Record<string, string>, object][])("%j with %j: flags win over settings", (words, env, expected) => {
+    expect(given(words, env)).toMatchObject(expected);
+  });
+
+  test.each([["--isolation"], ["--ownership"]])("%s takes only words that it knows", (option) => {
+    expect(() => given([option, "auto"])).toThrow(/argument 'auto' is invalid/);
+  });
+});
+
+describe("--allow-overlap", () => {
+  test.each([
+    ["--isolation none", ["--isolation", "none"], {}],
+    ["MAESTRO_ISOLATION=none", [], { MAESTRO_ISOLATION: "none" }],
+  ])("is refused with %s: there is nothing to merge", (source, words, env) => {
+    expect(() => given(["--allow-overlap", ...words], env)).toThrow(
+      expect.objectContaining({ code: "usage", message: `--allow-overlap cannot be used with ${source}` }),
+    );
+  });
+
+  test.each([
+    ["worktrees", ["--isolation", "worktree"], {}],
+    ["worktrees, whatever the setting says", ["--isolation", "worktree"], { MAESTRO_ISOLATION: "none" }],
+    ["no word about it", [], {}],
+  ])("is taken with %s", (_name, words, env) => {
+    expect(given(["--allow-overlap", ...words], env).isolation).not.toBe("none");
+  });
+});

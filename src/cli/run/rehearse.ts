@@ -1,0 +1,127 @@
+// maestro rehearse: the real engine, prompts, journal and views over a plan, with every agent played. It costs nothing and touches
+// nothing but a throw-away copy.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { MaestroError, signalCodes } from "../../errors.ts";
+import { modelFor } from "../../runtimes/models.ts";
+import { rehearsalRuntime } from "../../runtimes/rehearsal/rehearsal.ts";
+import { scriptOf } from "../../runtimes/rehearsal/script.ts";
+import { requireSession } from "../../session/decide/operation.ts";
+import type { Session } from "../../session/session.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { locateState } from "../../store/location.ts";
+import { createSession } from "../../store/operations.ts";
+import { SessionStore } from "../../store/session-store.ts";
+import { reviewView } from "../../store/view/view-review.ts";
+import { rehearsalForecast, rehearsalLines } from "../../views/report/rehearsal.ts";
+import { approvePlan, type CheckedPlan, redactorOf, rosterOf, settingsOf } from "../context.ts";
+import { refuseInsideAttempt } from "../inside-attempt.ts";
+import { type Io, printJson } from "../io.ts";
+import { paint } from "../paint.ts";
+import { pricesOf } from "../prices.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { noIsolation } from "./isolation.ts";
+import { conduct } from "./run-session.ts";
+
+const player = fileURLToPath(new URL("./player.js", import.meta.url));
+const DEFAULT_STAGE_SECONDS = 8;
+
+export interface RehearseFlags extends EngineFlags {
+  seconds?: string;
+}
+
+export async function rehearse(io: Io, planPath: string, flags: RehearseFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const settings = settingsOf(io);
+  pricesOf(io, settings);
+  const approved = await approvePlan(io, settings, planPath);
+  const stage = realpathSync(mkdtempSync(join(tmpdir(), "maestro-rehearsal-")));
+  try {
+    return await play(io, settings, approved, flags, stage);
+  } finally {
+    rmSync(stage, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function play(
+  io: Io,
+  settings: ResolvedSettings,
+  approved: CheckedPlan,
+  flags: RehearseFlags,
+  stage: string,
+): Promise<number> {
+  const plan = join(".gemini", "plans", basename(approved.path));
+  mkdirSync(join(stage, dirname(plan)), { recursive: true });
+  writeFileSync(join(stage, plan), approved.bytes);
+  const script = join(stage, ".gemini", "rehearsal.json");
+  const played = scriptOf(approved.plan, seconds(flags.seconds) * 1000, settings.values.MAESTRO_MAX_RETRIES);
+  writeFileSync(script, JSON.stringify(played));
+  const store = new SessionStore(locateState(stage, ".gemini"), {
+    now: io.now,
+    redact: redactorOf(io),
+    warn: (message) => io.err(`WARNING: ${message}\n`),
+    review: (session, text, sessionAt) => reviewView(session, text, settings.values.MAESTRO_MAX_RETRIES, sessionAt),
+    viewDelayMs: 250,
+  });
+  const mode = flags.mode === "sequential" ? "sequential" : "parallel";
+  // What the table says of the time that is left is the time on stage.
+  const phases = played.phases.map(({ ms, ...phase }) => ({
+    ...phase,
+    estimate: { ...phase.estimate, minutes: ms / 60_000 },
+  }));
+  const staged = { ...approved, plan: { ...approved.plan, phases }, path: plan };
+  createSession(store, { ...staged, task: null, executionMode: mode, now: io.now() });
+  const limits = engineSettings(settings, flags);
+  const end = await conduct(io, {
+    store,
+    settings,
+    runtime: rehearsalRuntime(process.execPath, [player, "agent", script]),
+    program: process.execPath,
+    engine: limits,
+    keepGoing: false,
+    display: flags.json ? "none" : "auto",
+    isolation: noIsolation(stage),
+    projectRoot: stage,
+    // The user's own commands could do anything: they are played too.
+    validator: () => ({ program: process.execPath, args: [player, "validation", script] }),
+  });
+  if (end.kind === "interrupted") return signalCodes[end.signal];
+  say(io, settings, approved, flags, requireSession(store.session), mode === "sequential" ? 1 : limits.slots);
+  return end.kind === "completed" ? 0 : 1;
+}
+
+function say(
+  io: Io,
+  settings: ResolvedSettings,
+  { report, plan }: CheckedPlan,
+  flags: RehearseFlags,
+  session: Session,
+  slots: number,
+): void {
+  const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
+  const models = new Map(
+    plan.phases.map(({ id, agent }) => [
+      id,
+      modelFor(agents.get(agent) ?? { name: agent }, settings.values, flags.model),
+    ]),
+  );
+  const forecast = rehearsalForecast(session, {
+    profile: report.profile,
+    criticalPath: report.dependency_graph.critical_path,
+    models,
+    prices: pricesOf(io, settings),
+    slots: Number.isFinite(slots) ? slots : null,
+  });
+  if (flags.json) printJson(io, forecast);
+  else io.out(`${rehearsalLines(forecast, paint(io.color)).join("\n")}\n`);
+}
+
+function seconds(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_STAGE_SECONDS;
+  const value = Number(given);
+  if (given.trim() !== "" && value >= 0 && value <= 3600) return value;
+  throw new MaestroError("usage", `--seconds must be a number from 0 to 3600 (got: ${given})`);
+}

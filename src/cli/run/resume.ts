@@ -1,0 +1,225 @@
+// maestro resume: where the session stands, what has to be decided first, and then on with it.
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { MaestroError } from "../../errors.ts";
+import { ownedFiles } from "../../session/decide/attempt.ts";
+import { decideMode, requireSession } from "../../session/decide/operation.ts";
+import { planChanges } from "../../session/plan-change.ts";
+import { positionOf } from "../../session/position.ts";
+import type { Session } from "../../session/session.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { changedSince } from "../../store/files/project-files.ts";
+import { conflictsOf, movePhase, revisePlan } from "../../store/operations.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { resumeLines } from "../../views/decision/resume.ts";
+import { approvePlan, settingsOf, validateFile } from "../context.ts";
+import { refuseInsideAttempt } from "../inside-attempt.ts";
+import type { Io } from "../io.ts";
+import { paint } from "../paint.ts";
+import { pricesOf } from "../prices.ts";
+import { chooseMode, presetMode } from "./consent.ts";
+import { detach } from "./detach.ts";
+import { conclude } from "./end-run.ts";
+import { engineSettings } from "./engine-options.ts";
+import { askAboutFailed } from "./escalate.ts";
+import { chooseIsolation } from "./isolation.ts";
+import { type AcceptFlags, isAccepted } from "./known-session.ts";
+import { tellProject } from "./project-notes.ts";
+import {
+  carryOut,
+  chosenPhases,
+  missingRuntime,
+  noteMissing,
+  openLiveStore,
+  type RunFlags,
+  runtimeNamed,
+} from "./run.ts";
+import { extraArguments, findProgram, idleSession } from "./run-session.ts";
+
+const NEEDS_A_PERSON = 4;
+
+export interface ResumeFlags extends RunFlags, AcceptFlags {
+  acceptPlanChange?: boolean;
+}
+
+export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const settings = settingsOf(io);
+  const engine = engineSettings(settings, flags);
+  extraArguments(settings);
+  pricesOf(io, settings);
+  const runtime = runtimeNamed(flags.runtime);
+  const store = openLiveStore(io, settings);
+  const session = openSession(store);
+  if (session.status === "completed") {
+    io.out(
+      `Session ${session.session_id} is completed: there is nothing left to do. "maestro archive" puts it away.\n`,
+    );
+    return 0;
+  }
+  chosenPhases(session.phases, flags.phases);
+  if (!(await isAccepted(io, settings, session, flags))) return NEEDS_A_PERSON;
+  const conflicts = conflictsOf(store.location, session);
+  const shown = resumeLines(
+    session,
+    positionOf(session),
+    conflicts,
+    io.now(),
+    paint(io.color),
+    fixedPhases(io, session),
+  );
+  const hasOldPlan = conflicts.some((conflict) => conflict.kind === "plan_changed");
+  const isStuck =
+    (hasOldPlan && !flags.acceptPlanChange) || (hasFailed(session, flags) && !flags.yes && !io.interactive);
+  // What somebody has to read before they decide is the answer; otherwise it is on the way to it.
+  (isStuck ? io.out : io.err)(`${shown.join("\n")}\n\n`);
+  if (hasOldPlan && !(await takeNewPlan(io, settings, store, flags))) return NEEDS_A_PERSON;
+  if (!(await decideFailed(io, settings, store, flags))) {
+    store.close();
+    if (!store.session?.aborted) return NEEDS_A_PERSON;
+    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+  }
+  const program = findProgram(io, runtime.program);
+  if (program === undefined) {
+    noteMissing(store, runtime);
+    store.close();
+    throw missingRuntime(runtime);
+  }
+  if (!(await haveMode(io, settings, store, flags))) return NEEDS_A_PERSON;
+  store.close();
+  const { location } = store;
+  const { execution_mode, total_phases: phases } = requireSession(store.session);
+  const mode = execution_mode ?? "sequential";
+  const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
+  if (session.execution_mode !== null || presetMode(settings, flags) !== null)
+    tellProject(io, extraArguments(settings));
+  if (flags.detach) return detach(io, ["resume"], flags);
+  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+}
+
+function openSession(store: SessionStore): Session {
+  const session = idleSession(store);
+  if (session === undefined) {
+    throw new MaestroError("environment", "There is nothing to resume: no session is active", {
+      hint: 'Start one with "maestro run <plan>".',
+    });
+  }
+  if (session.aborted) {
+    throw new MaestroError("environment", `There is nothing to resume: session ${session.session_id} was aborted`, {
+      hint: 'Put it away with "maestro archive".',
+    });
+  }
+  return session;
+}
+
+function hasFailed({ phases }: Session, flags: ResumeFlags): boolean {
+  const chosen = chosenPhases(phases, flags.phases);
+  return phases.some((phase) => phase.status === "failed" && chosen?.has(phase.id) !== false);
+}
+
+/** Phases of whose files some were written after their last error. */
+function fixedPhases(io: Io, session: Session): Set<string> {
+  const fixed = session.phases.filter((phase) => {
+    const error = phase.errors.findLast((one) => !one.resolved);
+    const files = [...ownedFiles(phase), ...phase.files_created, ...phase.files_modified];
+    return error !== undefined && changedSince(io.cwd, files, Date.parse(error.timestamp));
+  });
+  return new Set(fixed.map((phase) => phase.id));
+}
+
+/** The plan was changed after it was frozen: the session follows the change only when somebody says so. */
+async function takeNewPlan(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  flags: ResumeFlags,
+): Promise<boolean> {
+  const session = requireSession(store.session);
+  const path = session.implementation_plan ?? "";
+  if (!existsSync(resolve(io.cwd, path))) {
+    if (!flags.acceptPlanChange) {
+      io.out(`The plan that the session began with is gone: ${path}\n`);
+      io.out("Put it back, or pass --accept-plan-change to go on with it as it was recorded.\n");
+    }
+    return flags.acceptPlanChange === true;
+  }
+  if (!flags.acceptPlanChange) {
+    io.out(`The plan is not the one that the session began with: ${path}\n`);
+    for (const line of await difference(io, settings, session, path)) io.out(`  ${line}\n`);
+    io.out("Put the old plan back, or pass --accept-plan-change to go on with the new one.\n");
+    return false;
+  }
+  const revised = revisePlan(store, await approvePlan(io, settings, path, flags));
+  io.err(`The session now follows ${revised}\n`);
+  return true;
+}
+
+async function difference(io: Io, settings: ResolvedSettings, session: Session, path: string): Promise<string[]> {
+  try {
+    const { report } = await validateFile(io, settings, path);
+    if (report.plan === undefined) return report.errors.map((issue) => `${issue.code}: ${issue.message}`);
+    const changes = planChanges(session, report.plan.phases);
+    return changes.length === 0 ? ["The phases are the same; only the text around them differs."] : changes;
+  } catch (error) {
+    if (error instanceof MaestroError) return [error.message];
+    throw error;
+  }
+}
+
+/** Failed phases wait for somebody's word; --yes gives the proposed one, which is to try again. */
+async function decideFailed(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  flags: ResumeFlags,
+): Promise<boolean> {
+  const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
+  const { phases } = requireSession(store.session);
+  const chosen = chosenPhases(phases, flags.phases);
+  for (const { id } of phases.filter((one) => one.status === "failed" && chosen?.has(one.id) !== false)) {
+    const decision = flags.yes ? "retry" : await askAbout(io, id);
+    if (decision === "leave") return false;
+    if (decision === "options") {
+      if (!(await askAboutFailed(io, settings, store, [id]))) return false;
+      continue;
+    }
+    const to = decision === "retry" ? "in_progress" : "skipped";
+    const reason = flags.yes ? "resume --yes" : "decided at resume";
+    movePhase(store, { phase: id, to, userDecision: true, reason, maxRetries, now: io.now() });
+  }
+  return true;
+}
+
+async function askAbout(io: Io, id: string): Promise<"retry" | "skip" | "options" | "leave"> {
+  if (!io.interactive) return "leave";
+  for (;;) {
+    const question = `Phase ${id}: has this issue been resolved? [y retry, n show options, s skip, q leave] `;
+    const answer = (await io.ask(question))?.trim().toLowerCase() ?? "q";
+    if (/^(y|yes|r|retry)$/.test(answer)) return "retry";
+    if (/^(s|skip)$/.test(answer)) return "skip";
+    if (/^(n|no)$/.test(answer)) return "options";
+    if (/^(q|quit|)$/.test(answer)) return "leave";
+  }
+}
+
+async function haveMode(io: Io, settings: ResolvedSettings, store: SessionStore, flags: ResumeFlags): Promise<boolean> {
+  const { execution_mode, phases } = requireSession(store.session);
+  if (execution_mode !== null) {
+    if (flags.mode !== undefined && flags.mode !== execution_mode && flags.mode !== "ask") {
+      throw new MaestroError("environment", `The session runs in ${execution_mode} mode`, {
+        hint: "The mode holds for the whole session.",
+      });
+    }
+    return true;
+  }
+  const mode = await chooseMode(
+    io,
+    settings,
+    phases.flatMap(({ plan }) => plan ?? []),
+    flags,
+  );
+  if (mode === undefined) return false;
+  store.update((session) => ({ events: decideMode(requireSession(session), mode), result: undefined }));
+  return true;
+}

@@ -1,0 +1,257 @@
+// maestro run: a plan becomes a session, and the session is carried out.
+
+import type { EngineEnd } from "../../engine/engine.ts";
+import type { Isolation } from "../../engine/isolation.ts";
+import { MaestroError } from "../../errors.ts";
+import { list } from "../../git/refs.ts";
+import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
+import { decideNote, requireSession } from "../../session/decide/operation.ts";
+import type { ExecutionMode } from "../../session/events.ts";
+import { isClosed, type Session } from "../../session/session.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { type ApprovedPlan, createSession } from "../../store/operations.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { stripControls } from "../../text.ts";
+import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
+import { refuseInsideAttempt } from "../inside-attempt.ts";
+import { type Io, printJsonLine } from "../io.ts";
+import { pricesOf } from "../prices.ts";
+import { tidyRepository } from "../session/tidy.ts";
+import { chooseMode, presetMode } from "./consent.ts";
+import { detach, tellParent } from "./detach.ts";
+import { dryRun } from "./dry-run.ts";
+import { conclude } from "./end-run.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { askAboutFailed } from "./escalate.ts";
+import { chooseIsolation, describeIsolation } from "./isolation.ts";
+import { tellProject } from "./project-notes.ts";
+import { conduct, extraArguments, findProgram, idleSession } from "./run-session.ts";
+
+const NEEDS_A_PERSON = 4;
+
+export interface RunFlags extends EngineFlags {
+  task?: string;
+  runtime?: string;
+  detach?: boolean;
+  dryRun?: boolean;
+  keepOpen?: boolean;
+  /** Given by the process that detaches this one. */
+  readyFd?: string;
+}
+
+export async function run(io: Io, planPath: string, flags: RunFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const settings = settingsOf(io);
+  const engine = engineSettings(settings, flags);
+  extraArguments(settings);
+  pricesOf(io, settings);
+  const runtime = runtimeNamed(flags.runtime);
+  const approved = await approvePlan(io, settings, planPath, flags);
+  chosenPhases(approved.plan.phases, flags.phases);
+  if (flags.dryRun) {
+    const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel");
+    return dryRun(io, settings, approved, { flags, engine, runtime, isolation });
+  }
+  const store = openLiveStore(io, settings);
+  await clearTheWay(io, settings, store, flags);
+  const program = findProgram(io, runtime.program);
+  if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
+  const mode = await chooseMode(io, settings, approved.plan.phases, flags);
+  if (mode === undefined) {
+    io.err("Nothing was started.\n");
+    return NEEDS_A_PERSON;
+  }
+  const { location } = store;
+  const { length: phases } = approved.plan.phases;
+  const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
+  if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
+  if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
+  create(io, store, approved, mode, flags.task, await keptSessions(isolation));
+  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+}
+
+export interface CarryOut {
+  store: SessionStore;
+  settings: ResolvedSettings;
+  runtime: Runtime;
+  program: string;
+  isolation: Isolation;
+  flags: RunFlags;
+}
+
+/** From a session whose mode is chosen to the last word about it. At a terminal, what has failed is asked about, and then on. */
+export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
+  const { store, settings, runtime, program, isolation, flags } = carrying;
+  const id = requireSession(store.session).session_id;
+  const mayAsk = io.interactive && !flags.json && !flags.yes;
+  const { execution_mode } = requireSession(store.session);
+  if (flags.json) printJsonLine(io, { type: "run.started", session_id: id, execution_mode, pid: process.pid });
+  for (;;) {
+    const end = await conduct(io, {
+      store,
+      settings,
+      runtime,
+      program,
+      engine: engineSettings(settings, flags),
+      model: flags.model,
+      keepGoing: flags.keepGoing === true,
+      only: chosenPhases(requireSession(store.session).phases, flags.phases),
+      display: flags.json ? "json" : "auto",
+      isolation,
+      projectRoot: io.cwd,
+      begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
+    });
+    noteFallback(store, end);
+    const goesOn =
+      mayAsk && end.kind === "failed" && end.phases.length > 0
+        ? await askAboutFailed(io, settings, store, end.phases)
+        : null;
+    if (goesOn === null) {
+      return conclude(io, {
+        store,
+        settings,
+        end,
+        json: flags.json === true,
+        yes: flags.yes === true,
+        keepOpen: flags.keepOpen === true,
+      });
+    }
+    store.close();
+    if (goesOn) continue;
+    if (store.session?.aborted) {
+      return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+    }
+    io.out(`Session ${id} waits for your decision. "maestro resume" asks again.\n`);
+    return NEEDS_A_PERSON;
+  }
+}
+
+/** --phases: ids that there are, and that wait for nothing but each other. */
+export function chosenPhases(
+  phases: readonly { id: string; blocked_by: readonly string[]; status?: string }[],
+  given: string | undefined,
+): ReadonlySet<string> | undefined {
+  if (given === undefined) return undefined;
+  const ids = given.split(/[\s,]+/).filter((id) => id !== "");
+  const unknown = ids.find((id) => !phases.some((phase) => phase.id === id));
+  if (ids.length > 0 && unknown === undefined) {
+    refuseWaiting(phases, ids);
+    return new Set(ids);
+  }
+  const what =
+    unknown === undefined ? "--phases names no phase" : `--phases names ${unknown}, which is no phase of the plan`;
+  throw new MaestroError("usage", what, { hint: "Write ids with commas between them: --phases 1,2." });
+}
+
+function refuseWaiting(
+  phases: readonly { id: string; blocked_by: readonly string[]; status?: string }[],
+  ids: string[],
+) {
+  const isDone = (id: string) => phases.some((phase) => phase.id === id && isClosed({ status: phase.status ?? "" }));
+  for (const { id, blocked_by } of phases.filter((phase) => ids.includes(phase.id))) {
+    const blocker = blocked_by.find((other) => !ids.includes(other) && !isDone(other));
+    if (blocker === undefined) continue;
+    throw new MaestroError("usage", `--phases names ${id}, which waits for phase ${blocker}`, {
+      hint: `Name ${blocker} too, or run it first.`,
+    });
+  }
+}
+
+export function openLiveStore(io: Io, settings: ResolvedSettings): SessionStore {
+  return openStore(io, settings, { viewDelayMs: 250 });
+}
+
+export function runtimeNamed(name = "gemini"): Runtime {
+  if (name === geminiRuntime.name) return geminiRuntime;
+  throw new MaestroError("usage", `Unknown runtime ${JSON.stringify(name)}`, {
+    hint: 'The runtime is "gemini"; "maestro rehearse" plays a plan without a model.',
+  });
+}
+
+/** One session at a time: an unfinished one is named, a finished one is put away when that is wanted. */
+async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionStore, flags: RunFlags): Promise<void> {
+  const session = idleSession(store);
+  if (session === undefined) return;
+  if (session.aborted) {
+    throw new MaestroError("environment", `Session ${session.session_id} was aborted and is still there`, {
+      hint: 'Put it away with "maestro archive".',
+    });
+  }
+  if (session.status !== "completed") {
+    const what = `Session ${session.session_id} is not finished (${session.status})`;
+    const hint = 'Go on with it: "maestro resume". Or put it away: "maestro archive".';
+    throw new MaestroError("environment", what, { hint });
+  }
+  const question = `Session ${session.session_id} is completed but not archived. Archive it now? [Y/n] `;
+  const isWanted = flags.yes || (io.interactive && /^\s*(y|yes|)\s*$/i.test((await io.ask(question)) ?? "n"));
+  if (!isWanted) {
+    throw new MaestroError("environment", `Session ${session.session_id} is completed but not archived`, {
+      hint: 'Put it away with "maestro archive", or pass --yes.',
+    });
+  }
+  store.archive();
+  await tidyRepository(io, settings);
+}
+
+/** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */
+async function keptSessions({ options: { repository } }: Isolation): Promise<string[]> {
+  return repository === null ? [] : (await list(repository)).map(({ session }) => session);
+}
+
+function create(
+  io: Io,
+  store: SessionStore,
+  approved: ApprovedPlan,
+  mode: ExecutionMode | null,
+  task?: string,
+  taken: readonly string[] = [],
+): Session {
+  try {
+    const asked = task === undefined ? null : redactorOf(io)(stripControls(task));
+    createSession(store, { ...approved, task: asked, executionMode: mode, now: io.now(), taken });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;
+    throw new MaestroError("environment", error.message, { hint: error.hint, cause: error });
+  }
+  return requireSession(store.session);
+}
+
+/** Without a runtime nothing can run. The session says so, and goes on when there is one. */
+function recordMissing(
+  io: Io,
+  store: SessionStore,
+  approved: ApprovedPlan,
+  runtime: Runtime,
+  mode: ExecutionMode | null,
+): MaestroError {
+  create(io, store, approved, mode);
+  noteMissing(store, runtime);
+  store.close();
+  return missingRuntime(runtime);
+}
+
+export function noteMissing(store: SessionStore, runtime: Runtime): void {
+  const text = `Parallel dispatch is not possible: ${runtime.program} was not found on PATH. Fallback: sequential delegation inside Gemini CLI, or "maestro resume" once it is installed.`;
+  store.update((session) => ({ events: decideNote(requireSession(session), text, undefined), result: undefined }));
+}
+
+export function missingRuntime(runtime: Runtime): MaestroError {
+  return new MaestroError("environment", `${runtime.program} was not found on PATH, so no agent can be started`, {
+    hint: `Install it: ${runtime.install}. Then go on with "maestro resume". To see the plan played without a model: "maestro rehearse <plan>".`,
+  });
+}
+
+/** Nobody succeeded: the design documents then fall back to one agent at a time, under a person's eyes. */
+function noteFallback(store: SessionStore, end: EngineEnd): void {
+  const { session } = store;
+  if (end.kind !== "failed" || session === undefined) return;
+  const results = session.phases.flatMap((phase) => phase.attempts.flatMap((attempt) => attempt.result ?? []));
+  if (results.length < 2 || results.some((result) => result.outcome === "success")) return;
+  const text =
+    "All agents failed. Fallback: sequential delegation inside Gemini CLI, or retry the failed phases once the cause is mended.";
+  if (session.notes.at(-1)?.text === text) return;
+  store.update((current) => ({ events: decideNote(requireSession(current), text, undefined), result: undefined }));
+  store.close();
+}

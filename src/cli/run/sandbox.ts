@@ -1,0 +1,49 @@
+// The sandbox around an attempt's worktree, if this machine has one.
+
+import { dirname, join, resolve } from "node:path";
+import type { Command, IsolationOptions } from "../../engine/isolation.ts";
+import { type Author, cellFor } from "../../engine/sandbox/cell.ts";
+import { findSandbox, inSandbox } from "../../engine/sandbox/sandbox.ts";
+import { MaestroError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import { readConfig } from "../../git/user-config.ts";
+import { agentsFolder } from "../../program-root.ts";
+import type { StateLocation } from "../../store/location.ts";
+import type { Io } from "../io.ts";
+
+export async function sandboxOf(
+  io: Io,
+  repository: Repository,
+  location: StateLocation,
+): Promise<IsolationOptions["sandbox"]> {
+  const found = findSandbox(io.env);
+  if (found.kind === "missing") {
+    throw new MaestroError("environment", `--sandbox is not possible: ${found.reason}`, { hint: found.hint });
+  }
+  if (found.scope === null) io.err(`Sandbox: ${SOCKETS_IN_REACH}.\n`);
+  const stateDir = [location.root, ...location.components].join("/");
+  const { projectRoot } = repository;
+  const policyPlaces = [stateDir, dirname(agentsFolder(io.env))];
+  const place = { projectRoot, stateDir, repository, env: io.env, author: await authorOf(projectRoot) };
+  // What lies where is looked up for each command: files come and go.
+  return (command, { path, apart }) => {
+    const linked = apart.map((name) => join(projectRoot, name));
+    const own = { worktree: path, linked, program: command.program, files: policiesOf(command, policyPlaces) };
+    return inSandbox(found.program, command, cellFor({ ...place, ...own }), found.scope);
+  };
+}
+
+export const SOCKETS_IN_REACH =
+  "abstract Unix sockets of this machine are within reach of agents (Linux 6.12 with Landlock, and perl or python3, would prevent it)";
+
+/** Policies that the runtime is told to read, if they are Maestro's own: the user's arguments may come from a project's settings. */
+function policiesOf({ args }: Command, own: readonly string[]): string[] {
+  const named = args.filter((_, at) => args[at - 1] === "--policy");
+  return named.filter((path) => own.some((directory) => resolve(path).startsWith(`${directory}/`)));
+}
+
+async function authorOf(projectRoot: string): Promise<Author | null> {
+  const config = await readConfig(projectRoot);
+  const [name, email] = [config.get("user.name"), config.get("user.email")];
+  return name && email ? { name, email } : null;
+}

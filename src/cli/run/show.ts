@@ -1,0 +1,79 @@
+// A run in front of the user's eyes: a table on a terminal, plain lines elsewhere, events as JSON on request.
+
+import type { TimedEvent } from "../../session/fold.ts";
+import type { Session } from "../../session/session.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { type Live, liveFrame } from "../../views/live/live.ts";
+import { progressLine } from "../../views/live/progress.ts";
+import { type Io, printJsonLine } from "../io.ts";
+import { paint } from "../paint.ts";
+
+export type Display = "auto" | "json" | "none";
+
+const FRAME_MS = 250;
+
+/** What changes without being recorded. */
+export interface Pulse {
+  activity: ReadonlyMap<string, string>;
+  slots: number;
+}
+
+/** Begins to show the session; returns how to stop. */
+export function showRun(io: Io, store: SessionStore, pulse: Pulse, display: Display): () => void {
+  if (display === "none") return () => undefined;
+  if (display === "json") return store.observe((event) => printJsonLine(io, plain(event)));
+  if (io.screen() === undefined) return showLines(io, store);
+  return showTable(io, store, pulse);
+}
+
+/** What happens at once is written at once. */
+function showLines(io: Io, store: SessionStore): () => void {
+  let lines = "";
+  const flush = () => {
+    if (lines !== "") io.err(lines);
+    lines = "";
+  };
+  const stop = store.observe((event, session) => {
+    const line = progressLine(event, session);
+    if (line === null) return;
+    if (lines === "") setImmediate(flush);
+    lines += `${line}\n`;
+  });
+  return () => {
+    stop();
+    flush();
+  };
+}
+
+function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
+  const frames = io.frames();
+  let timer: NodeJS.Timeout | undefined;
+  const draw = () => {
+    const started = performance.now();
+    const size = io.screen();
+    if (store.session !== undefined && size !== undefined) {
+      frames.draw(frame(io, store.session, pulse, size));
+    }
+    // A plan of thousands of phases must not be drawn all the time.
+    timer = setTimeout(draw, Math.max(FRAME_MS, 10 * (performance.now() - started)));
+  };
+  draw();
+  return () => {
+    clearTimeout(timer);
+    draw();
+    clearTimeout(timer);
+    frames.close();
+  };
+}
+
+function frame(io: Io, session: Session, pulse: Pulse, size: { columns: number; rows: number }): string[] {
+  const { activity, slots } = pulse;
+  const live: Live = { activity, slots: Number.isFinite(slots) ? slots : null, now: io.now() };
+  return liveFrame(session, live, paint(io.color), size);
+}
+
+/** Without what only the journal needs. */
+function plain(event: TimedEvent): object {
+  const { v: _, crc: __, more: ___, ...rest } = event as TimedEvent & { v?: number; crc?: string; more?: true };
+  return rest;
+}

@@ -1,0 +1,141 @@
+// maestro verify <phase>: runs the validation commands of a phase that was delegated natively, and records what came of them.
+
+import { randomHex } from "../../disk/durable.ts";
+import { startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
+import { MaestroError, signalCodes } from "../../errors.ts";
+import { agentEnvironment } from "../../runtimes/environment.ts";
+import { decideValidated } from "../../session/decide/attempt.ts";
+import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { awaitsIntegration, hasReported, type SessionPhase } from "../../session/session.ts";
+import { claimEngine } from "../../store/engine-lock.ts";
+import { openBatch } from "../../store/files/batch.ts";
+import { hashFiles } from "../../store/files/project-files.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { openStore, redactorOf, settingsOf } from "../context.ts";
+import { refuseInsideAttempt } from "../inside-attempt.ts";
+import { type Io, printJson } from "../io.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import { requireKnown } from "./known-session.ts";
+import { idleSession, inShell, supervise } from "./run-session.ts";
+
+type VerifyFlags = Pick<EngineFlags, "validationTimeout" | "json">;
+
+export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<number> {
+  refuseInsideAttempt(io);
+  const settings = settingsOf(io);
+  const limits = engineSettings(settings, flags);
+  const store = openStore(io, settings);
+  const session = requireSession(idleSession(store));
+  const phase = requirePhase(session, id);
+  requireReported(phase);
+  requireKnown(io, session);
+  const release = claimEngine(store.location);
+  try {
+    const { result, signal } = await runCommands(io, store, phase, limits);
+    if (result.kind === "stopped") {
+      io.err(`Stopped; phase ${id} is as it was.\n`);
+      return signal === null ? 1 : signalCodes[signal];
+    }
+    record(io, store, id, result, settings.values.MAESTRO_MAX_RETRIES);
+    return tell(io, id, result, flags.json === true);
+  } finally {
+    store.close();
+    release();
+  }
+}
+
+/** Commands that pass prove nothing about work that nobody has reported. */
+function requireReported(phase: SessionPhase): void {
+  const { id, status, plan } = phase;
+  if (status !== "in_progress") {
+    throw new MaestroError(
+      "illegal_transition",
+      `Phase ${id} is ${status.replace("_", " ")}: there is nothing to verify`,
+      {
+        hint: status === "pending" || status === "failed" ? "Delegate it first." : undefined,
+      },
+    );
+  }
+  if ((plan?.validation ?? []).length === 0) {
+    throw new MaestroError("usage", `Phase ${id} has no validation commands in the plan`, {
+      hint: "It is completed by its agent's report.",
+    });
+  }
+  if (awaitsIntegration(phase)) {
+    throw new MaestroError("illegal_transition", `The work of phase ${id} is not in the project yet`, {
+      hint: 'Go on with "maestro resume": it is validated on its way into the project.',
+    });
+  }
+  if (hasReported(phase)) return;
+  throw new MaestroError("illegal_transition", `Phase ${id} has no report of success yet`, {
+    hint: "Delegate it first: its report is recorded when its agent comes back.",
+  });
+}
+
+type Signal = keyof typeof signalCodes;
+
+async function runCommands(
+  io: Io,
+  store: SessionStore,
+  { id }: SessionPhase,
+  limits: ReturnType<typeof engineSettings>,
+): Promise<{ result: ValidationResult; signal: Signal | null }> {
+  const run = randomHex(8);
+  const batch = openBatch(store.location, requireSession(store.session).session_id);
+  const supervisor = supervise(io, run, limits.graceMs);
+  const allowed = agentEnvironment(io.env, limits.passEnv, {});
+  let signal: Signal | null = null;
+  try {
+    const validation = startValidation(
+      {
+        run,
+        store,
+        batch,
+        supervisor,
+        environment: (own) => ({ ...allowed, ...own }),
+        validator: inShell,
+        redact: redactorOf(io),
+        limits,
+      },
+      id,
+      { cwd: io.cwd, tree: null, env: {}, wrap: (command) => command },
+    );
+    const leave = io.onSignal((caught) => {
+      signal = caught;
+      validation.stop("stopped");
+    }, true);
+    try {
+      return { result: await validation.done, signal };
+    } finally {
+      leave();
+    }
+  } finally {
+    await supervisor.close();
+    batch.close();
+  }
+}
+
+function record(io: Io, store: SessionStore, id: string, result: Proved, maxRetries: number): void {
+  const { projectRoot } = store.location;
+  const message = `Validation failed\n${result.detail}`;
+  // Whoever delegated decides about another attempt.
+  const failure = result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: false };
+  store.update((current) => ({
+    events: decideValidated(
+      requireSession(current),
+      id,
+      { result: result.kind, detail: result.detail, evidence: result.evidence, failure },
+      { maxRetries, now: io.now(), hashes: (paths) => hashFiles(projectRoot, paths) },
+    ),
+    result: undefined,
+  }));
+}
+
+type Proved = Exclude<ValidationResult, { kind: "stopped" }>;
+
+function tell(io: Io, id: string, { kind, detail }: Proved, json: boolean): number {
+  const status = kind === "pass" ? "completed" : "failed";
+  if (json) printJson(io, { phase: id, validation: kind, status, detail });
+  else io.out(`${detail}\nPhase ${id} is ${status}\n`);
+  return kind === "pass" ? 0 : 1;
+}

@@ -1,0 +1,20 @@
+// maestro session complete: ends the session, and archives it too unless MAESTRO_AUTO_ARCHIVE is off.
+
+import { archiveQuestion, completeSession } from "../../store/operations.ts";
+import { stripControls } from "../../text.ts";
+import { settingsOf, withStore } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import { tidyRepository } from "./tidy.ts";
+
+export async function sessionComplete(io: Io, options: { json?: boolean; summary?: string }): Promise<number> {
+  const settings = settingsOf(io);
+  const summary = options.summary === undefined ? undefined : stripControls(options.summary);
+  const archived = withStore(io, settings, (store) =>
+    completeSession(store, summary, { archive: settings.values.MAESTRO_AUTO_ARCHIVE }),
+  );
+  if (options.json) printJson(io, { status: "completed", archived });
+  else if (archived === null) io.out(`${archiveQuestion}\n`);
+  else io.out(`Session ${archived.session_id} is completed and archived in ${archived.session}\n`);
+  if (archived !== null) await tidyRepository(io, settings);
+  return 0;
+}

@@ -1,0 +1,67 @@
+// maestro status: where the session stands.
+
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { errno, MaestroError } from "../../errors.ts";
+import { positionOf } from "../../session/position.ts";
+import { readArchived } from "../../store/archived.ts";
+import { runningEngine } from "../../store/engine-lock.ts";
+import { brokenHint } from "../../store/journal/damage.ts";
+import { JOURNAL_FILE } from "../../store/journal/journal-file.ts";
+import type { StateLocation } from "../../store/location.ts";
+import { conflictsOf } from "../../store/operations.ts";
+import { readSession } from "../../store/read-session.ts";
+import { sessionJson } from "../../views/record/session-json.ts";
+import { statusLines } from "../../views/status.ts";
+import { settingsOf, withStore } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import { paint } from "../paint.ts";
+
+export function status(io: Io, options: { json?: boolean; conflicts?: boolean }): number {
+  return withStore(io, settingsOf(io), (store) => {
+    const read = readSession(store);
+    if (read.state === "none") {
+      if (options.json) printJson(io, { exists: false });
+      else io.out("No active session\n");
+      const last = options.json ? undefined : readArchived(store.location)?.session_id;
+      if (last !== undefined) io.err(`The last one, ${last}, is archived: "maestro report" shows it.\n`);
+      const elsewhere = sessionAbove(io.cwd, store.location);
+      if (elsewhere !== undefined) io.err(`There is one in ${elsewhere}: run the command there.\n`);
+      return 0;
+    }
+    if (read.state === "broken") {
+      if (!options.json) {
+        const message = `The session cannot be read: ${read.reason}`;
+        throw new MaestroError("parse_failed", message, { hint: brokenHint(read.kept) });
+      }
+      // What may not be read is not broken: there is nothing to repair.
+      const error = errno(read.cause) === undefined ? "parse_failed" : "io_error";
+      printJson(io, { exists: false, error, message: read.reason, kept: read.kept });
+      return 1;
+    }
+    const { session } = read;
+    const conflicts = options.conflicts ? conflictsOf(store.location, session) : null;
+    const position = positionOf(session);
+    const owner = runningEngine(store.location);
+    if (options.json) {
+      const engine = owner === undefined ? null : { pid: owner.pid, since: owner.since };
+      const found = conflicts === null ? {} : { conflicts };
+      printJson(io, { exists: true, ...sessionJson(session), position, engine, ...found });
+      return 0;
+    }
+    const lines = statusLines(session, position, conflicts, io.now(), paint(io.color), owner !== undefined);
+    io.out(`${lines.join("\n")}\n`);
+    if (owner !== undefined) io.out(`Engine:  process ${owner.pid}; "maestro watch" shows it\n`);
+    return 0;
+  });
+}
+
+/** The nearest directory above that has a session of its own, for someone who is too deep in the project. */
+function sessionAbove(from: string, location: StateLocation): string | undefined {
+  if (isAbsolute(location.shown)) return undefined;
+  for (let at = from; at !== dirname(at); ) {
+    at = dirname(at);
+    if (existsSync(join(at, ...location.components, "state", JOURNAL_FILE))) return at;
+  }
+  return undefined;
+}

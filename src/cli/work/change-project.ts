@@ -1,0 +1,221 @@
+// What apply and revert have in common: the change of one attempt is merged into the project as it is now, or out of it, and brought in whole
+// or not at all. Nothing is touched on a conflict, and nobody else's engine may be at work.
+
+import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
+import { declaredFiles } from "../../engine/isolation.ts";
+import { settleProject } from "../../engine/recovery/settle-project.ts";
+import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { describeLinks, linksOutside } from "../../git/objects/links.ts";
+import { type ConflictFile, type MergeRequest, mergeTrees } from "../../git/objects/merge.ts";
+import { treeWithout } from "../../git/objects/tree-without.ts";
+import type { Repository } from "../../git/repository.ts";
+import { stopGit } from "../../git/running.ts";
+import { snapshot } from "../../git/snapshot/snapshot.ts";
+import { filesOf } from "../../session/decide/attempt.ts";
+import { type FileLists, requirePhase } from "../../session/decide/operation.ts";
+import type { SessionEvent } from "../../session/events.ts";
+import type { Session, SessionPhase } from "../../session/session.ts";
+import { claimEngine } from "../../store/engine-lock.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { fileLines } from "../../views/diff.ts";
+import { oneLine } from "../../views/text/cell.ts";
+import { amountText } from "../../views/work.ts";
+import { openStore, settingsOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import { paint } from "../paint.ts";
+import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
+import { excluded } from "./repository.ts";
+import { sessionFor } from "./results.ts";
+
+const NEEDS_A_PERSON = 4;
+
+export interface Deed {
+  what: "apply" | "revert";
+  done: "applied" | "reverted";
+  /** The attempt that is meant; undefined when there is nothing to do. */
+  choose(phase: SessionPhase, number: string | undefined): Worked | undefined;
+  merge(kept: Kept): Omit<MergeRequest, "ours">;
+  /** What to say when the project is as it would be afterwards. */
+  already: string;
+  /** What to do about a conflict. */
+  advice(phase: string): string;
+  /** What somebody should know about files that were changed. */
+  warning?(work: Work, paths: ReadonlySet<string>): string | undefined;
+  /** What is left to decide. */
+  next(work: Work): string | undefined;
+  /** What is recorded; nothing when the session knows it already. */
+  events(work: Work, trees: { from: string; to: string }, changed: Changed): SessionEvent[];
+}
+
+export interface Work {
+  session: Session;
+  phase: SessionPhase;
+  attempt: Worked;
+}
+
+/** What happened to the project's files, and what they hold now. */
+export interface Changed {
+  files: FileLists;
+  projectRoot: string;
+}
+
+export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
+  const store = openStore(io, settingsOf(io));
+  try {
+    requirePhase(sessionFor(store, flags.session), id);
+    const project = { repository: await requireRepository(io), location: store.location };
+    const release = claimEngine(store.location);
+    try {
+      const settled = await settleProject(project, store, io.now());
+      if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+      return await change(io, { store, project }, id, flags, deed);
+    } finally {
+      release();
+    }
+  } finally {
+    store.close();
+  }
+}
+
+interface Place {
+  store: SessionStore;
+  project: GitProject;
+}
+
+async function change(io: Io, { store, project }: Place, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
+  const session = sessionFor(store, flags.session);
+  const phase = requirePhase(session, id);
+  const attempt = deed.choose(phase, flags.attempt);
+  if (attempt === undefined || attempt.changes.total === 0) return unchanged(io, session, id, attempt, flags, deed);
+  const work = { session, phase, attempt };
+  const { repository, location } = project;
+  const kept = await ownWork(repository, attempt, await requireKept(repository, session.session_id, id, attempt));
+  const options = { exclude: excluded(repository, location), include: [], force: declaredFiles(session) };
+  const { tree: from } = await snapshot(repository, options);
+  const merged = await mergeTrees(repository, { ...deed.merge(kept), ours: from });
+  if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, deed, deed.advice(id));
+  const changes = await changesBetween(repository, from, merged.tree);
+  const links = await linksOutside(repository, from, merged.tree);
+  // As it is before that is recorded.
+  const next = store.session?.session_id === session.session_id ? deed.next(work) : undefined;
+  // Short, and what is half done would be for another command to finish: only a second signal interrupts it.
+  let signals = 0;
+  const leave = io.onSignal(() => {
+    signals += 1;
+    if (signals > 1) stopGit();
+  });
+  try {
+    const about = { session: session.session_id, phase: id, attempt: attempt.attempt, what: deed.what };
+    const brought = await bringIn(project, { ...about, from, to: merged.tree });
+    if (brought.kind === "changed") {
+      const files = brought.paths.map((path) => ({ path, reason: "not on disk as git has it" }));
+      const advice =
+        "Somebody changed it in this very moment: try again. Or a content filter (git-lfs, git-crypt) stands for it.";
+      return conflict(io, work, files, flags, deed, advice);
+    }
+    record(store, work, deed, { from, to: merged.tree }, { files: filesOf({ files: changes }), projectRoot: io.cwd });
+  } finally {
+    leave();
+  }
+  const missing = unkeptLine(attempt.changes);
+  if (links.length > 0) io.err(`WARNING: ${describeLinks(links)}\n`);
+  if (missing !== undefined && deed.what === "apply") io.err(`WARNING: ${missing}\n`);
+  return tell(io, { ...work, next }, changes, flags, deed);
+}
+
+/** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
+async function ownWork(repository: Repository, { placed, changes }: Worked, { base, commit }: Kept): Promise<Kept> {
+  if (placed?.worktree !== null || changes.outside.length === 0) return { base, commit };
+  return { base, commit: await treeWithout(repository, { tree: commit, base, paths: changes.outside }) };
+}
+
+function record(
+  store: SessionStore,
+  work: Work,
+  deed: Deed,
+  trees: { from: string; to: string },
+  changed: Changed,
+): void {
+  const { session_id } = work.session;
+  // One that was put away stays as it is.
+  if (store.session?.session_id !== session_id) return;
+  store.update((session) => ({
+    events: session?.session_id === session_id ? deed.events(work, trees, changed) : [],
+    result: undefined,
+  }));
+}
+
+function unchanged(
+  io: Io,
+  { session_id: session }: Session,
+  phase: string,
+  attempt: Worked | undefined,
+  flags: WorkFlags,
+  deed: Deed,
+): number {
+  const number = attempt?.attempt ?? (flags.attempt === undefined ? null : Number(flags.attempt));
+  if (flags.json) printJson(io, { session, phase, attempt: number, [deed.done]: false, files: [] });
+  else io.out(`${number === null ? "Phase" : `Attempt ${number} of phase`} ${phase} changed nothing\n`);
+  return 0;
+}
+
+function tell(
+  io: Io,
+  work: Work & { next: string | undefined },
+  changes: readonly FileChange[],
+  flags: WorkFlags,
+  deed: Deed,
+): number {
+  const { session, phase, attempt } = work;
+  const { outside } = attempt.changes;
+  const files = changes.map(({ binary, added, removed, ...file }) =>
+    binary ? { ...file, added: null, removed: null } : { ...file, added, removed },
+  );
+  const warning = deed.warning?.(work, new Set(changes.flatMap(({ path, from }) => [path, from ?? path])));
+  if (warning !== undefined) io.err(`WARNING: ${warning}\n`);
+  if (flags.json) {
+    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt };
+    printJson(io, { ...about, [deed.done]: true, changed: files.length > 0, files });
+    return 0;
+  }
+  const what = `Attempt ${attempt.attempt} of phase ${phase.id}`;
+  if (files.length === 0) io.out(`${what} ${deed.already}\n`);
+  else {
+    const sum = (count: (change: FileChange) => number) => changes.reduce((all, one) => all + count(one), 0);
+    const amount = { files: files.length, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
+    io.out(`${what} is ${deed.done}: ${amountText(amount)}\n`);
+    io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);
+  }
+  if (work.next !== undefined) io.out(`${work.next}\n`);
+  return 0;
+}
+
+/** The File Conflict block, with what is wrong about each file. */
+function conflict(
+  io: Io,
+  { session, phase, attempt }: Work,
+  files: readonly ConflictFile[],
+  flags: WorkFlags,
+  deed: Deed,
+  advice: string,
+): number {
+  if (flags.json) {
+    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt };
+    printJson(io, { ...about, [deed.done]: false, conflicts: files });
+    return NEEDS_A_PERSON;
+  }
+  const lines = [
+    "File Conflict Detected",
+    "",
+    `Phase: ${oneLine(phase.name)}`,
+    `Agent: ${attempt.agent}`,
+    "",
+    "Conflicting Files:",
+    ...files.map(({ path, reason }) => `- ${oneLine(path)} (${reason})`),
+    "",
+    "Nothing was changed.",
+    advice,
+  ];
+  io.out(`${lines.join("\n")}\n`);
+  return NEEDS_A_PERSON;
+}

@@ -1,0 +1,68 @@
+// maestro diff <phase>: what an attempt changed, as the tree told it. Changes nothing.
+
+import { patchBetween } from "../../git/objects/patch.ts";
+import { requirePhase } from "../../session/decide/operation.ts";
+import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { diffText, statLines } from "../../views/diff.ts";
+import { openStore, settingsOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import { paint } from "../paint.ts";
+import {
+  isInProject,
+  requireKept,
+  requireRepository,
+  unkeptLine,
+  type Worked,
+  type WorkFlags,
+  workedAttempt,
+} from "./kept-work.ts";
+import { sessionFor } from "./results.ts";
+
+export interface DiffFlags extends WorkFlags {
+  stat?: boolean;
+}
+
+export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number> {
+  const session = sessionFor(openStore(io, settingsOf(io)), flags.session);
+  const phase = requirePhase(session, id);
+  const attempt = workedAttempt(phase, flags.attempt);
+  if (flags.json) printJson(io, facts(session, id, attempt));
+  else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(phase, attempt, flags)}\n`);
+  else if (flags.stat) io.out(`${stat(io, id, attempt).join("\n")}\n`);
+  else await printPatch(io, session, id, attempt);
+  return 0;
+}
+
+/** What the journal knows: it needs no repository, and is there when the work itself is gone. */
+function facts({ session_id: session }: Session, phase: string, attempt: Worked | undefined) {
+  const about = { session, phase, attempt: attempt?.attempt ?? null };
+  const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
+  return { ...about, integrated: attempt !== undefined && isInProject(attempt), ...(attempt?.changes ?? none) };
+}
+
+function stat(io: Io, phase: string, work: Worked): string[] {
+  const { attempt, changes } = work;
+  return statLines({ phase, attempt, changes, isIntegrated: isInProject(work) }, paint(io.color));
+}
+
+function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: DiffFlags): string {
+  const { id } = phase;
+  if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
+  const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
+  const last = lastAttempt(phase);
+  const isCutOff = last?.result === null && last.placed !== undefined;
+  const later = isCutOff
+    ? ` yet; attempt ${last.attempt} has no end, "maestro resume" or "abort" looks at what it did`
+    : "";
+  return `No changes are known of ${who}${later}`;
+}
+
+async function printPatch(io: Io, { session_id }: Session, id: string, attempt: Worked): Promise<void> {
+  const repository = await requireRepository(io);
+  const { base, commit } = await requireKept(repository, session_id, id, attempt);
+  const patch = await patchBetween(repository, base, commit);
+  const missing = unkeptLine(attempt.changes);
+  if (missing !== undefined) io.err(`WARNING: ${missing}\n`);
+  // For programs every byte as it is.
+  io.out(io.terminal ? diffText(patch.toString("utf8"), paint(io.color)) : patch);
+}

@@ -1,0 +1,47 @@
+// maestro report: what a session did, took and cost.
+
+import type { Session } from "../../session/session.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { hashFiles } from "../../store/files/project-files.ts";
+import { reportLines } from "../../views/report/report.ts";
+import { reportJson } from "../../views/report/report-json.ts";
+import { spendingJson } from "../../views/report/spending.ts";
+import { openStore, settingsOf } from "../context.ts";
+import { type Io, printJson } from "../io.ts";
+import { paint } from "../paint.ts";
+import { pricesOf } from "../prices.ts";
+import { sessionFor } from "./results.ts";
+
+export function report(io: Io, id: string | undefined, flags: { json?: boolean }): number {
+  const settings = settingsOf(io);
+  const session = sessionFor(openStore(io, settings), id);
+  if (flags.json) {
+    const missing = missingFiles(io.cwd, session);
+    const facts = reportJson(session, { prices: pricesOf(io, settings), now: io.now(), missingFiles: missing });
+    printJson(io, { ...facts, tokens: spendingJson(facts.tokens) });
+  } else io.out(`${reportOf(io, settings, session).join("\n")}\n`);
+  return 0;
+}
+
+/** For people. */
+export function reportOf(io: Io, settings: ResolvedSettings, session: Session): string[] {
+  const width = Math.min(120, io.screen()?.columns ?? 100);
+  return reportLines(session, {
+    prices: pricesOf(io, settings),
+    now: io.now(),
+    paint: paint(io.color),
+    width,
+    missingFiles: missingFiles(io.cwd, session),
+  });
+}
+
+/** Files that a completed phase was to create and that are not there. */
+function missingFiles(projectRoot: string, session: Session): { phase: string; file: string }[] {
+  return session.phases
+    .filter((phase) => phase.status === "completed")
+    .flatMap((phase) => {
+      const hashes = hashFiles(projectRoot, phase.plan?.files_created ?? []);
+      const missing = Object.keys(hashes).filter((file) => hashes[file] === null);
+      return missing.map((file) => ({ phase: phase.id, file }));
+    });
+}

@@ -1,0 +1,28 @@
+// Where the words of agents are, and of which session: the active one, or one that was put away.
+
+import { join } from "node:path";
+import { MaestroError } from "../../errors.ts";
+import type { Session } from "../../session/session.ts";
+import { readArchived } from "../../store/archived.ts";
+import { brokenHint } from "../../store/journal/damage.ts";
+import type { StateLocation } from "../../store/location.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+
+export function batchPath(location: StateLocation, batch: string): string {
+  return join(location.root, ...location.components, "parallel", batch);
+}
+
+/** The session of that id; without one the active session, or else the last that was archived. */
+export function sessionFor(store: SessionStore, id?: string): Session {
+  const state = store.read();
+  if (state.state === "broken" && id === undefined) {
+    const message = `The session cannot be read: ${state.reason}`;
+    throw new MaestroError("parse_failed", message, { hint: brokenHint(state.kept) });
+  }
+  const active = state.state === "open" ? state.session : undefined;
+  const found = active !== undefined && (id === undefined || active.session_id === id) ? active : undefined;
+  const session = found ?? readArchived(store.location, id);
+  if (session !== undefined) return session;
+  const what = id === undefined ? "There is no session, active or archived" : `There is no session ${id}`;
+  throw new MaestroError("no_session", what, { hint: 'Start one with "maestro run <plan>".' });
+}
