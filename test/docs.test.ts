@@ -1,0 +1,171 @@
+// What the README and docs/ say, held to the program, the manifest and the tree.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import type { Io } from "../src/cli/io.ts";
+import { program } from "../src/cli/program.ts";
+import { exitCodes, signalCodes } from "../src/errors.ts";
+import { definitions } from "../src/settings.ts";
+import { root } from "./support/project.ts";
+
+const textOf = (path: string) => readFileSync(join(root, path), "utf8");
+const readme = textOf("README.md");
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => join("docs", path)),
+];
+
+describe("the README", () => {
+  vi.stubGlobal("MAESTRO_VERSION", "0.0.0");
+
+  test("lists every command of the command line, as its help does", () => {
+    const helped = program({} as Io, () => undefined).commands.map((command) => [
+      `${command.name()} ${command.usage().replace("[options]", "").trim()}`.trim(),
+      command.description(),
+    ]);
+    expect(tableBelow(readme, "at a terminal: `maestro ...`")).toEqual(helped);
+  });
+
+  test("lists every command of Gemini CLI", () => {
+    const named = tableBelow(readme, "in Gemini CLI").map(([usage]) => /^\/maestro:([\w-]+)/.exec(usage ?? "")?.[1]);
+    const files = readdirSync(join(root, "commands/maestro")).map((file) => file.replace(/\.toml$/, ""));
+    expect(named.sort()).toEqual(files.sort());
+  });
+
+  test("lists the settings that Gemini CLI asks for, with their defaults, and counts them", () => {
+    const { settings } = JSON.parse(textOf("gemini-extension.json")) as { settings: { envVar: string }[] };
+    const defaults = new Map<string, { default: unknown; meaning: string }>(Object.entries(definitions));
+    const expected = settings.map(({ envVar }) => {
+      const { default: value, meaning } = defaults.get(envVar) ?? { default: null, meaning: null };
+      return [envVar, String(value), meaning];
+    });
+    expect(tableBelow(readme, "setting")).toEqual(expected);
+    const count = ["six", "seven", "eight", "nine"][settings.length - 6];
+    expect(readme).toContain(`[${count} settings](#settings)`);
+    expect(readme).toContain(`asks for these ${count} `);
+  });
+});
+
+describe("docs/failures.md", () => {
+  test("has every exit code of the program", () => {
+    const listed = tableBelow(textOf("docs/failures.md"), "exit code").flatMap(([codes = ""]) => codes.split(", "));
+    const used = [0, 4, 5, ...Object.values(exitCodes), ...Object.values(signalCodes)].map(String);
+    expect(listed).toEqual([...new Set(used)].sort((a, b) => Number(a) - Number(b)));
+  });
+});
+
+describe("docs/README.md", () => {
+  test("lists every page and folder of docs/", () => {
+    const linked = linksOf("docs/README.md").map(({ target }) => target);
+    const present = readdirSync(join(root, "docs"), { withFileTypes: true })
+      .filter(({ name }) => name !== "README.md")
+      .map(({ name }) => name);
+    expect(linked.sort()).toEqual(present.sort());
+  });
+});
+
+describe("links", () => {
+  test.each(pages)("of %s lead to a file and a heading that exist", (page) => {
+    const broken = linksOf(page).filter(({ target, anchor }) => {
+      const path = target === "" ? page : join(dirname(page), target);
+      if (!existsSync(join(root, path))) return true;
+      return anchor !== undefined && !anchorsOf(path).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("are found at all", () => {
+    expect(linksOf("README.md").length).toBeGreaterThan(10);
+  });
+});
+
+describe("paths of this repository", () => {
+  test.each(pages)("that %s names exist", (page) => {
+    expect(pathsOf(page).filter((path) => !isInTree(path))).toEqual([]);
+  });
+
+  test("are found at all", () => {
+    expect(pathsOf("docs/architecture.md").length).toBeGreaterThan(40);
+  });
+});
+
+/** The cells of the table whose first heading is `heading`, without code marks. */
+function tableBelow(text: string, heading: string): string[][] {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.startsWith(`| ${heading} |`));
+  expect(first, `a table with the heading ${heading}`).not.toBe(-1);
+  const rows = lines.slice(first + 2);
+  const length = rows.findIndex((line) => !line.startsWith("|"));
+  return rows.slice(0, length === -1 ? undefined : length).map((row) =>
+    row
+      .slice(1, row.lastIndexOf("|"))
+      .split("|")
+      .map((cell) => cell.trim().replace(/^`(.*)`$/, "$1")),
+  );
+}
+
+interface Link {
+  target: string;
+  anchor: string | undefined;
+}
+
+/** Links of Markdown and of HTML that do not leave the repository. */
+function linksOf(page: string): Link[] {
+  const text = proseOf(page);
+  return [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)]
+    .map(([, markdown, html]) => markdown ?? html ?? "")
+    .filter((address) => !/^[a-z]+:/.test(address))
+    .map((address) => {
+      const [target = "", anchor] = address.split("#");
+      return { target: target.replace(/\/$/, ""), anchor };
+    });
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(path: string): string[] {
+  return [...proseOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replaceAll(" ", "-"),
+  );
+}
+
+function proseOf(path: string): string {
+  return textOf(path).replace(/^```[\s\S]*?^```/gm, "");
+}
+
+const topLevel = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !/^(?:\..*|node_modules|coverage)$/.test(entry.name))
+  .map(({ name }) => name);
+
+/** Code marks that begin with a folder of the repository. */
+function pathsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/`([\w.-]+\/[^`\s]*)`/g)]
+    .map(([, path = ""]) => path)
+    .filter((path) => topLevel.includes(path.split("/")[0] ?? ""));
+}
+
+/** `<name>` and `*` stand for any name, of which there must be one. */
+function isInTree(path: string): boolean {
+  let found = [root];
+  for (const part of path.split("/").filter((name) => name !== "")) {
+    const pattern = new RegExp(
+      `^${part
+        .replace(/<[^>]*>|\*/g, "\0")
+        .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+        .replaceAll("\0", "[^/]+")}$`,
+    );
+    found = found.flatMap((folder) =>
+      (existsSync(folder) ? readdirSync(folder) : [])
+        .filter((name) => pattern.test(name))
+        .map((name) => join(folder, name)),
+    );
+  }
+  return found.length > 0;
+}
