@@ -1,7 +1,7 @@
 // What the README and docs/ say, held to the program, the manifest and the tree.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { Io } from "../src/cli/io.ts";
 import { program } from "../src/cli/program.ts";
@@ -65,6 +65,34 @@ describe("docs/README.md", () => {
       .filter(({ name }) => name !== "README.md")
       .map(({ name }) => name);
     expect(linked.sort()).toEqual(present.sort());
+  });
+});
+
+describe("docs/architecture.md", () => {
+  const architecture = textOf("docs/architecture.md");
+
+  test("names functions and tables that are in the files it names", () => {
+    const named = [...architecture.matchAll(/((?:`\w+`(?: and )?)+) in `(src\/[\w/.-]+\.ts)`/g)].flatMap(
+      ([, names = "", path = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => ({ name, path })),
+    );
+    const missing = named.filter(
+      ({ name, path }) => !existsSync(join(root, path)) || !new RegExp(`\\b${name}\\b`).test(textOf(path)),
+    );
+    expect(missing).toEqual([]);
+    expect(named.length).toBeGreaterThan(15);
+  });
+
+  test("walks from the plan to the report in at most ten files", () => {
+    const [, walk = ""] = architecture.split("## From plan to report in ten files");
+    const steps = [...(walk.split("\n## ")[0] ?? "").matchAll(/^\d+\. /gm)];
+    expect(steps).toHaveLength(10);
+  });
+
+  test("says what every folder of src/ owns", () => {
+    const folders = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    expect(folders.filter((folder) => !architecture.includes(`\`${folder}\``))).toEqual([]);
   });
 });
 
