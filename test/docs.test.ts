@@ -4,7 +4,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { verbs } from "../src/cli/verb-table.ts";
-import { exitCodes, signalCodes } from "../src/errors.ts";
 import { definitions } from "../src/settings.ts";
 import { root } from "./support/project.ts";
 
@@ -41,14 +40,6 @@ describe("the README", () => {
     const count = ["six", "seven", "eight", "nine"][settings.length - 6];
     expect(readme).toContain(`[${count} settings](#settings)`);
     expect(readme).toContain(`asks for these ${count} `);
-  });
-});
-
-describe("docs/failures.md", () => {
-  test("has every exit code of the program", () => {
-    const listed = tableBelow(textOf("docs/failures.md"), "exit code").flatMap(([codes = ""]) => codes.split(", "));
-    const used = [0, 4, 5, ...Object.values(exitCodes), ...Object.values(signalCodes)].map(String);
-    expect(listed).toEqual([...new Set(used)].sort((a, b) => Number(a) - Number(b)));
   });
 });
 

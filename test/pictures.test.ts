@@ -4,9 +4,16 @@ import { readFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { busiest, framesOf, svgOf } from "../tools/picture.js";
 import { root } from "./support/project.ts";
 
+/** What tools/picture.js exports: JavaScript without declarations. */
+interface Picture {
+  framesOf: (printed: string) => string[][];
+  busiest: (frames: readonly string[][]) => string[];
+  svgOf: (lines: readonly string[], palette: Readonly<Record<string, string>>) => string;
+}
+
+const { busiest, framesOf, svgOf }: Picture = await import(String(new URL("../tools/picture.js", import.meta.url)));
 const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 
 describe("the pictures of the live table", () => {
