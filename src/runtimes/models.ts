@@ -1,4 +1,4 @@
-// Which model an agent is played with, when anybody said so (52, 53, 81).
+// Which model an agent is played with, when anybody said so (E52, E53, G81).
 import { normalizeAgentName } from "../agents/names.ts";
 
 export interface ModelSettings {

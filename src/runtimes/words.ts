@@ -30,7 +30,7 @@ export function splitWords(text: string): string[] | { error: string } {
   return word === undefined ? words : [...words, word];
 }
 
-/** Gemini CLI has deprecated the flag: a policy file says the same (77). It takes both spellings. */
+/** Gemini CLI has deprecated the flag: a policy file says the same (F77). It takes both spellings. */
 export function warnsOfAllowedTools(args: readonly string[]): boolean {
   return args.some((arg) => /^--(?:allowed-tools|allowedTools)(?:=|$)/.test(arg));
 }

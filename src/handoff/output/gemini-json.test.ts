@@ -26,7 +26,7 @@ const tokens = { input: 107, output: 23, cached: 42 };
 const pretty = JSON.stringify({ session_id: "s", response: report, stats }, null, 2);
 const compact = JSON.stringify({ session_id: "s", response: report, stats });
 
-describe("the answer is found (V109, V131, F18)", () => {
+describe("the answer is found (H109, J131, F18)", () => {
   test.each([
     ["alone", pretty],
     ["on one line", compact],

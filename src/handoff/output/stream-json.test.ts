@@ -41,7 +41,7 @@ const stats = {
 };
 const result = { type: "result", timestamp: "t", status: "success", stats };
 
-describe("the answer is put together (V109)", () => {
+describe("the answer is put together (H109)", () => {
   test.each([
     ["one message", jsonl(init, prompt, say(report, false), result)],
     ["many pieces", jsonl(init, prompt, ...chunks(report), result)],

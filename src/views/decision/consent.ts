@@ -1,4 +1,4 @@
-// What a person is told before agents run on their own: the two options of seed document S0, section 6, word for word,
+// What a person is told before agents run on their own: the two options of design document S0, section 6, word for word,
 // and what they mean here.
 
 import type { ExecutionProfile } from "../../plan/profile.ts";

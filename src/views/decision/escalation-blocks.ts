@@ -1,4 +1,4 @@
-// The three blocks of seed document S2 that put a decision to a person, to the letter: labels, order, blank lines, options.
+// The three blocks of design document S2 that put a decision to a person, to the letter: labels, order, blank lines, options.
 // Which of them a session calls for is in escalation.ts.
 
 import { oneLine } from "../text/cell.ts";

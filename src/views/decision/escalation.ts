@@ -26,7 +26,7 @@ export interface Escalation {
   hints: string[];
 }
 
-/** The block of S2 that fits the phase's last error, and below it the commands that answer. */
+/** The block of design document S2 that fits the phase's last error, and below it the commands that answer. */
 export function escalationBlock(session: Session, phase: SessionPhase, maxRetries: number): string[] {
   const { block, choices, hints } = escalationOf(session, phase, maxRetries);
   return [...block, ...answers(phase, choices), ...hints.map((hint) => `  ${hint}`)];

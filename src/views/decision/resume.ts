@@ -1,5 +1,5 @@
 // Session -> what a person sees before work goes on: where it stands, what was cut off, what went wrong, what changed meanwhile.
-// The block of unresolved errors is that of seed document S2, to the letter.
+// The block of unresolved errors is that of design document S2, to the letter.
 
 import type { Conflict, Position } from "../../session/position.ts";
 import {

@@ -1,4 +1,4 @@
-// Session -> active-session.md: the front matter and the body of seed document S2, key for key.
+// Session -> active-session.md: the front matter and the body of design document S2, key for key.
 // Text only; strings are JSON strings, which every YAML reader takes as they are.
 
 import type { DownstreamContext, ErrorRecord } from "../../session/events.ts";
@@ -160,7 +160,7 @@ function quote(value: string | null): string {
   return JSON.stringify(value);
 }
 
-/** Integers are written as integers, as the seed document does; all other ids are strings. */
+/** Integers are written as integers, as design document S2 does; all other ids are strings. */
 function showId(id: string): string {
   return /^(0|[1-9]\d{0,14})$/.test(id) ? id : quote(id);
 }
