@@ -97,7 +97,8 @@ describe("links", () => {
 });
 
 describe("paths of this repository", () => {
-  test.each(pages)("that %s names exist", (page) => {
+  // A decision record may name what existed when it was written.
+  test.each(pages.filter((page) => !page.startsWith("docs/decisions/")))("that %s names exist", (page) => {
     expect(pathsOf(page).filter((path) => !isInTree(path))).toEqual([]);
   });
 

@@ -84,18 +84,22 @@ const verbChunks = {
 
 const commandLine = {
   ...programs,
-  entryPoints: { maestro: "src/cli/main.ts" },
+  entryPoints: { maestro: "src/cli/start.ts" },
   splitting: true,
   chunkNames: "maestro-[name]-[hash]",
   plugins: [verbChunks, ...programs.plugins],
 };
 
-/** The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. */
-const laterTools = {
-  name: "later-tools",
+/**
+ * The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. The server itself is a
+ * file of its own too, so that mcp.js can turn on the compile cache before Node reads it.
+ */
+const serverParts = {
+  name: "server-parts",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/toolbox\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./mcp-tools.js", external: true } : undefined,
+    const files = { "./toolbox.ts": "./mcp-tools.js", "./main.ts": "./mcp-server.js" };
+    onResolve({ filter: /^\.\/(?:toolbox|main)\.ts$/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path: files[path], external: true } : undefined,
     );
   },
 };
@@ -131,11 +135,11 @@ const server = {
   ...common,
   // One byte a character: V8 reads that twice as fast.
   charset: "ascii",
-  entryPoints: { mcp: "src/mcp/main.ts" },
+  entryPoints: { mcp: "src/mcp/start.ts", "mcp-server": "src/mcp/main.ts" },
   format: "esm",
   banner: { js: "#!/usr/bin/env node" },
   alias: { "@modelcontextprotocol/server/_shims": "./src/mcp/shims.ts" },
-  plugins: [laterTools, usedSchemas, lateYaml],
+  plugins: [serverParts, usedSchemas, lateYaml],
 };
 
 /** Builtins that cost a hook its start-up are loaded when a function of them is called; only the functions that are used are in the file. */
