@@ -2,12 +2,13 @@
 
 import type { Io } from "../../src/cli/io.ts";
 import { program } from "../../src/cli/program.ts";
+import { outgoing } from "../../src/cli/terminal.ts";
 import { exitCodes, MaestroError } from "../../src/errors.ts";
 import type { Project, Run, RunOptions } from "./project.ts";
 
 /** Runs `maestro ...words` in the project without starting a process. Errors that are defects reject. */
 export async function commandLine(
-  project: Project,
+  project: Pick<Project, "path" | "environment">,
   words: string[],
   { env = {}, input = "" }: Pick<RunOptions, "env" | "input"> = {},
 ): Promise<Run> {
@@ -20,10 +21,10 @@ export async function commandLine(
     cwd: project.path,
     env: project.environment(env),
     out: (text) => {
-      stdout += typeof text === "string" ? text : Buffer.from(text).toString("utf8");
+      stdout += typeof text === "string" ? outgoing(text) : Buffer.from(text).toString("utf8");
     },
     err: (text) => {
-      stderr += text;
+      stderr += outgoing(text);
     },
     readStdin: async () => Buffer.from(input),
     deferSignals: () => undefined,
