@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { initRepository } from "./empty-repository.ts";
 import { type Background, background, withRemoved } from "./processes.ts";
 import { type PhaseSpec, Project, planPath, planText, type Run } from "./project.ts";
 import { StandIn, type Start, type Steps, scripted } from "./stand-in.ts";
@@ -30,9 +31,7 @@ export class IsolatedProject extends Project {
   constructor(files: Record<string, string>, phases: PhaseSpec[]) {
     super();
     this.agents = new StandIn(this);
-    this.git("-c", "init.defaultBranch=main", "init", "-q");
-    this.git("config", "user.name", "User");
-    this.git("config", "user.email", "user@example.com");
+    initRepository(this.path);
     this.write(".git/info/exclude", ".bin\n.home\n.gemini\n");
     for (const [path, content] of Object.entries(files)) this.write(path, content);
     this.git("add", "-A");
