@@ -4,6 +4,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import {
   allGone,
   type Background,
@@ -28,7 +29,7 @@ const results = ".gemini/parallel/2026-02-14-task-api/results";
 
 /** What a report says about the phases that does not depend on when they ran. */
 async function outcomeOf(project: Project) {
-  const report = JSON.parse((await maestro(project, ["report", "--json"])).stdout);
+  const report = JSON.parse((await commandLine(project, ["report", "--json"])).stdout);
   return {
     status: report.status,
     done: report.done,
@@ -59,20 +60,19 @@ function finishedPhases(project: Project, agent: StandIn): string[] {
 const isArchived = (project: Project) => project.exists(".gemini/state/archive/2026-02-14-task-api.jsonl");
 
 /** How to go on: a crash may have been too early for a session. */
-async function nextWords(project: Project): Promise<string[]> {
-  const { exists } = JSON.parse((await maestro(project, ["status", "--json"])).stdout);
-  return exists ? ["resume", "--yes"] : ["run", planPath];
+function nextWords(project: Project): string[] {
+  return status(project).exists ? ["resume", "--yes"] : ["run", planPath];
 }
 
 /** After a crash: nothing runs, the session is sound, and it is carried to its end without doing anything twice. */
 async function recover(project: Project, agent: StandIn, what: string): Promise<void> {
   await allGone(project);
-  const doctor = await maestro(project, ["doctor"], agent.env());
+  const doctor = await commandLine(project, ["doctor"], { env: agent.env() });
   expect(doctor.code, `${what}: ${doctor.stdout}`).toBe(0);
   const before = finishedPhases(project, agent);
   const starts = new Map(before.map((phase) => [phase, startsOf(agent, phase)]));
   if (!isArchived(project)) {
-    const words = await nextWords(project);
+    const words = nextWords(project);
     const run = await maestro(project, [...words, ...quick], agent.env());
     expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
   }
@@ -146,7 +146,7 @@ describe("kill -9 of the engine at random times (F2, F21, P1-P4)", () => {
     const agent = prepare(project, phases);
     const done = new Map<string, number>();
     for (const milliseconds of delays) {
-      const words = [...(await nextWords(project)), "--max-concurrent", "4", ...quick];
+      const words = [...nextWords(project), "--max-concurrent", "4", ...quick];
       const engine = background(project, words, agent.env());
       const timer = setTimeout(() => engine.child.kill("SIGKILL"), milliseconds);
       await engine.ended;

@@ -19,6 +19,7 @@ import {
 } from "../support/processes.ts";
 import { maestroPath, type PhaseSpec, planPath } from "../support/project.ts";
 import { played, type Steps } from "../support/stand-in.ts";
+import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -213,11 +214,10 @@ interface PhaseJson {
 }
 
 /** What the session tells of the phases that does not depend on when they ran. */
-async function sessionOf(project: IsolatedProject) {
-  const { stdout } = await maestro(project, ["status", "--json"]);
-  const { status, phases } = JSON.parse(stdout) as { status: string; phases: PhaseJson[] };
+function sessionOf(project: IsolatedProject) {
+  const { status: session, phases } = status(project) as { status: string; phases: PhaseJson[] };
   return {
-    status,
+    status: session,
     phases: phases.map(({ id, status: state, retry_count, files_created, files_modified, files_deleted }) => ({
       id,
       state,
@@ -231,7 +231,7 @@ async function sessionOf(project: IsolatedProject) {
 
 interface Undisturbed {
   files: Files;
-  session: Awaited<ReturnType<typeof sessionOf>>;
+  session: ReturnType<typeof sessionOf>;
 }
 
 const runs = new Map<PhaseSpec[], Promise<Undisturbed>>();
@@ -247,7 +247,7 @@ function undisturbed(phases: PhaseSpec[]): Promise<Undisturbed> {
     expect(recordsOf(project).filter(({ type }) => type === "phase.error_added")).toEqual([]);
     expect(expectWhole(project, phases, "undisturbed")).toEqual(names(phases));
     await expectClean(project, belongings, "undisturbed");
-    return { files: filesOf(project), session: await sessionOf(project) };
+    return { files: filesOf(project), session: sessionOf(project) };
   });
   runs.set(phases, run);
   return run;
@@ -278,7 +278,7 @@ async function expectRecovery(
   const run = await maestro(project, nextWords(project), project.agents.env());
   expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
   expect(filesOf(project), what).toEqual(expected.files);
-  expect(await sessionOf(project), what).toEqual(expected.session);
+  expect(sessionOf(project), what).toEqual(expected.session);
   for (const [phase, starts] of finished) {
     expect(startsOf(project, phase), `${what}: phase ${phase} was done and is not started again`).toBe(starts);
   }
@@ -678,7 +678,7 @@ describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
           expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
           const expected = await undisturbed(four);
           expect(filesOf(project), what).toEqual(expected.files);
-          expect(await sessionOf(project), what).toEqual(expected.session);
+          expect(sessionOf(project), what).toEqual(expected.session);
           for (const [phase, starts] of finished) expect(startsOf(project, phase), what).toBe(starts);
           await expectClean(project, belongings, what);
         }),
