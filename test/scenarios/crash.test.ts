@@ -84,13 +84,13 @@ const cases: Case[] = [
   },
 ];
 
-describe("kill -9 at every write point (F1, P1, P3)", () => {
+describe("a command that is killed at every write point (F1, P1, P3)", () => {
   const base = new Project();
   beforeAll(() => createSession(base, phases));
   afterAll(() => base.remove());
 
   test.each(cases)(
-    "of $what leaves the old state or the new one, and no litter",
+    "leaves the old state or the new one, and no litter, when it is $what",
     async ({ args, input = "", observe, prepare }) => {
       const copyOf = (original: Project) => {
         const project = new Project();
@@ -142,7 +142,7 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
   );
 });
 
-describe("kill -9 at every step of a quarantine", () => {
+describe("a quarantine that is killed at every step", () => {
   test("keeps the decision that stands behind a forged line, and every byte of what was refused", () => {
     const made = new Project();
     createSession(made, [{ id: 1 }, { id: 2 }]);

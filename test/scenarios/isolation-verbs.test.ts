@@ -173,7 +173,7 @@ describe("maestro diff", () => {
     expect((await json(["diff", "1"])).files).toHaveLength(4);
   });
 
-  test("goes on without the ref as long as the work is there, and refuses when it is gone or another one", async () => {
+  test("works without the ref while the commit exists, and refuses when the commit is gone or another one", async () => {
     const { base, commit } = await oneAttempt();
     project.git.git("update-ref", ref(1, 1), base);
     expect(await project.command(["diff", "1"])).toMatchObject({
@@ -223,7 +223,7 @@ describe("maestro diff", () => {
     }
   });
 
-  test("is there for an attempt; deciding is not", async () => {
+  test("is allowed inside an attempt; apply and revert are not", async () => {
     await oneAttempt();
     const env = { MAESTRO_ATTEMPT: "1" };
     expect(project.maestro(["diff", "1"], { env }).code).toBe(0);
@@ -265,7 +265,7 @@ describe("maestro apply", () => {
     expect((await project.command(["status", "--conflicts"])).stdout).not.toContain("recorded a file that has changed");
   });
 
-  test("says when it is there already, and then does nothing", async () => {
+  test("does nothing and says so when the change is already in the project", async () => {
     await oneAttempt();
     await project.command(["apply", "1"]);
     const seq = project.session.seq;
@@ -276,7 +276,7 @@ describe("maestro apply", () => {
     expect(project.session.seq).toBe(seq);
   });
 
-  test("records work that is there though nobody knew, as after a kill between the two", async () => {
+  test("records work that is in the project without a record, as after a kill between the two", async () => {
     await oneAttempt();
     project.write({ "src/a.ts": after["src/a.ts"], "src/new.ts": "new\n" });
     rmSync(join(project.path, "src/old.ts"));
@@ -314,7 +314,7 @@ describe("maestro apply", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  test("brings in what the phase does not own too, because a person asks, and says so", async () => {
+  test("also integrates files that the phase does not own, because a person asks, and says so", async () => {
     await oneAttempt({ outside: ["src/new.ts", "src/old.ts"] });
     const { code, stderr, stdout } = await project.command(["apply", "1"]);
     expect([code, stderr]).toEqual([
@@ -481,7 +481,7 @@ describe("maestro revert", () => {
   });
 });
 
-describe("kill -9 (F1)", () => {
+describe("a killed change of the project (F1)", () => {
   const points = [
     "open:1",
     "integrate-open:1",
@@ -493,7 +493,7 @@ describe("kill -9 (F1)", () => {
   const late = ["integrate-sync:1", "integrate-end:1", "integrate-record:1"];
 
   test.each([...points, ...late])(
-    "of apply at %s: the next one finishes it, says so, and the session knows",
+    "by apply at %s is finished by the next apply, with a message and a record",
     async (point) => {
       await oneAttempt();
       const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: point };
@@ -512,7 +512,7 @@ describe("kill -9 (F1)", () => {
     },
   );
 
-  test("of revert: a later apply finishes the one and does the other", async () => {
+  test("by revert is finished by a later apply, which then applies", async () => {
     await oneAttempt({ integrated: true });
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     expect(project.maestro(["revert", "1"], { env }).signal).toBe("SIGKILL");
@@ -523,7 +523,7 @@ describe("kill -9 (F1)", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  test("and the user changed one of its files since: it is undone before anything else happens", async () => {
+  test("is undone first when the user changed one of its files since", async () => {
     await oneAttempt();
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     project.maestro(["apply", "1"], { env });
@@ -559,8 +559,8 @@ async function endedSession(title: string): Promise<string> {
   return session_id;
 }
 
-describe("cleaning", () => {
-  test("archiving removes the worktrees of dead processes and nothing of the user's", async () => {
+describe("archiving a session with worktrees and refs", () => {
+  test("removes the worktrees of dead processes and nothing of the user's", async () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     project.git.git("worktree", "add", "-q", join(project.git.base, "users-own"));
@@ -607,7 +607,7 @@ describe("cleaning", () => {
     );
   });
 
-  test("is no business of a project outside git", async () => {
+  test("works in a project outside git", async () => {
     await oneAttempt();
     rmSync(join(project.git.path, ".git"), { recursive: true });
     expect(await project.command(["archive"])).toMatchObject({
@@ -625,7 +625,7 @@ describe("maestro doctor", () => {
     return { code: run.code, findings: ours as { level: string; message: string; hint?: string }[] };
   };
 
-  test("says that attempts can be kept apart, and where", async () => {
+  test("says that attempts can run in worktrees, and where", async () => {
     const { code, findings } = await isolation();
     expect(code).toBe(0);
     expect(findings).toEqual([
@@ -637,7 +637,7 @@ describe("maestro doctor", () => {
     ]);
   });
 
-  test("or why not", async () => {
+  test("says why attempts cannot be kept apart", async () => {
     project.git.git("config", "core.sparseCheckout", "true");
     expect(await isolation()).toMatchObject({
       code: 0,
@@ -649,7 +649,7 @@ describe("maestro doctor", () => {
     });
   });
 
-  test("counts what dead processes left, and removes it when told to", async () => {
+  test("counts what dead processes left, and removes it with --fix", async () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     const messages = (await isolation()).findings.map(({ message }) => message);
@@ -670,7 +670,7 @@ describe("maestro doctor", () => {
     expect((await isolation()).findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
   });
 
-  test("tells of a change that was begun, and finishes it when told to", async () => {
+  test("reports an interrupted change, and finishes it with --fix", async () => {
     await oneAttempt();
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     project.maestro(["apply", "1"], { env });
@@ -717,7 +717,7 @@ describe("maestro doctor", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  test("does not take what an engine is doing for an accident", async () => {
+  test("does not report the change of a running engine as interrupted", async () => {
     await oneAttempt();
     const tree = project.git.git("rev-parse", "HEAD^{tree}");
     const release = claimEngine(project.location);
@@ -766,7 +766,7 @@ describe("maestro doctor", () => {
     ]);
   });
 
-  test("fails on a record that cannot be read, without being told to repair", async () => {
+  test("fails on an unreadable record without --fix", async () => {
     await oneAttempt();
     writeFileSync(join(project.path, ".gemini/state/integration.json"), "{");
     const { code, findings } = await isolation();
