@@ -1,7 +1,7 @@
 // The engine with real processes: the order of phases, consent, failures and conflicts.
 
 import { describe, expect, test, vi } from "vitest";
-import { mostAtOnce, quick, reportOf, runPlan, spansOf } from "../support/engine-run.ts";
+import { mostAtOnce, quick, reportOf, runPlan, type Span, spansOf } from "../support/engine-run.ts";
 import { background, maestro, processesOf, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { planPath } from "../support/project.ts";
 import { played, prepare, type Steps } from "../support/stand-in.ts";

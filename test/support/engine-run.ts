@@ -30,7 +30,7 @@ export async function reportOf(project: Project): Promise<Report> {
   return JSON.parse((await commandLine(project, ["report", "--json"])).stdout);
 }
 
-interface Span {
+export interface Span {
   phase: string;
   from: number;
   to: number;
