@@ -15,12 +15,14 @@ const results = join(scratch, "vitest.json");
 
 install();
 /** @type {[name: string, command: string, args: string[]][]} */
+/** @type {[name: string, command: string, args: string[]][]} */
 const checks = [
   ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
   ["types", bin("tsc"), ["--noEmit"]],
   ["unused code", bin("knip"), []],
   ["dist is fresh", process.execPath, ["tools/build.js", "--check"]],
 ];
+/** @type {[name: string, command: string, args: string[]]} */
 const tests = [
   "tests",
   bin("vitest"),
@@ -83,7 +85,14 @@ function run(name, command, args) {
   return status === 0;
 }
 
-/** As `run`, beside other steps: prints the output of the step in one piece when the step has ended. */
+/**
+ * As `run`, beside other steps: prints the output of the step in one piece when the step has ended.
+ *
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {Promise<boolean>}
+ */
 function runQuietly(name, command, args) {
   const started = performance.now();
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: environment() });

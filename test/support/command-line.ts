@@ -3,7 +3,8 @@
 import type { Io } from "../../src/cli/io.ts";
 import { program } from "../../src/cli/program.ts";
 import { outgoing } from "../../src/cli/terminal.ts";
-import { exitCodes, MaestroError } from "../../src/errors.ts";
+import { MaestroError } from "../../src/errors.ts";
+import { exitCodes } from "../../src/exit-codes.ts";
 import type { Project, Run, RunOptions } from "./project.ts";
 
 /** Runs `maestro ...words` in the project without starting a process. Errors that are defects reject. */
