@@ -9,7 +9,7 @@ afterEach(() => project.remove());
 
 describe("the command line", () => {
   test.each([[[]], [["--help"]], [["session", "--help"]], [["session", "transition", "--help"]]])(
-    "%j helps, on stdout",
+    "prints help on stdout for %j",
     (args) => {
       const run = project.maestro(args);
       expect([run.code, run.stderr]).toEqual([0, ""]);
@@ -44,7 +44,7 @@ describe("the command line", () => {
     ],
     [["validate", "none.md"], "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n"],
     [["handoff", "check", "none.md"], "ERROR: Cannot read none.md: no such file or directory (ENOENT)\n"],
-  ])("%j says what was wrong and what to do, exit 2", (args, stderr) => {
+  ])("exits with 2 and says what was wrong and what to do for %j", (args, stderr) => {
     expect(project.maestro(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
     expect(project.list()).toEqual([]);
   });
@@ -123,11 +123,11 @@ describe("the command line", () => {
     [["validate", "."], "Cannot read the plan .: it is a directory"],
     [["validate", ""], "Cannot read the plan : it has no name"],
     [["handoff", "check", "."], "Cannot read .: it is a directory"],
-  ])("%j is refused in words", (args, message) => {
+  ])("refuses %j with a readable message", (args, message) => {
     expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
   });
 
-  test("tells someone who is too deep in the project where the session is", () => {
+  test("says where the session is when it runs in a directory of the project", () => {
     createSession(project);
     project.write("src/deep/x", "");
     const run = project.maestro(["status"], { cwd: `${project.path}/src/deep` });
@@ -154,7 +154,7 @@ describe("the command line", () => {
     });
   });
 
-  test("is not upset by a reader that has seen enough", () => {
+  test("exits quietly when the reader of its output stops reading", () => {
     createSession(
       project,
       Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
