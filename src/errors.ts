@@ -1,7 +1,7 @@
-// The one error class for what the program cannot do: bad usage, bad environment, bad state.
-// A failed agent is never an error; it is an Outcome.
+// The one error class for everything Maestro cannot do: bad usage, bad environment, bad state. A failed agent is never an error; it is an
+// Outcome.
 
-/** What kind of trouble it is; `exitCodes` says what the command line answers with. */
+/** The category of the error; `exitCodes` maps it to the exit code of the command line. */
 export type ErrorCode =
   | "usage"
   | "invalid_plan"
@@ -31,20 +31,20 @@ export const exitCodes: Record<ErrorCode, number> = {
   io: 1,
 };
 
-/** What a command that was ended by a signal exits with. */
+/** Exit codes of a command that a signal interrupted. */
 export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** What an attempt that reached its time limit counts as. */
+/** The exit code recorded for an attempt that reached its time limit. */
 export const TIMEOUT_CODE = 124;
 
 export class MaestroError extends Error {
-  /** By name: the parts of a hook are bundles of their own, each with its copy of this class. */
+  /** Compares by name, because each bundled part of a hook has its own copy of this class. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === "MaestroError";
   }
 
   readonly code: ErrorCode;
-  /** What the person can do about it; printed on a line of its own. */
+  /** What the user can do about it; printed on its own line. */
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
@@ -70,7 +70,7 @@ const reasons: Record<string, string> = {
   EMFILE: "too many open files",
   ENFILE: "too many open files in the system",
   ENOTDIR: "a component of the path is not a directory",
-  EEXIST: "a file of that name is in the way",
+  EEXIST: "a file with that name already exists",
   EISDIR: "it is a directory",
   ENOENT: "no such file or directory",
   ELOOP: "a component of the path is a symbolic link",

@@ -104,8 +104,8 @@ describe("before anything is started", () => {
       ["MAESTRO_STAGGER_DELAY", "x", "a non-negative integer"],
       ["MAESTRO_STAGGER_DELAY", "-1", "a non-negative integer"],
       ["MAESTRO_MAX_CONCURRENT", "1.5", "a non-negative integer"],
-      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer"],
-      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer"],
+      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer of minutes, or a duration such as 90s"],
+      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer of minutes, or a duration such as 90s"],
       ["MAESTRO_CLEANUP_DISPATCH", "perhaps", "true or false"],
     ];
     const runs = await Promise.all(cases.map(([name, value]) => dispatch(project, agent.env({ [name]: value }))));
