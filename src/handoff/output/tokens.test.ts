@@ -51,11 +51,11 @@ test.each([
   [model({ prompt: "abc", candidates: Number.NaN, cached: Number.POSITIVE_INFINITY })],
   [model({ prompt: -1, candidates: 1.5, cached: 1e300 })],
   [model({ prompt: "1e3", candidates: "0x10", cached: "" })],
-])("%j says nothing, which is not zero (V156)", (stats) => {
+])("%j has no token counts, which is not zero (V156)", (stats) => {
   expect(tokensOf(stats)).toBeNull();
 });
 
-test("tokens are told by model, thoughts apart (V131, V156)", () => {
+test("reports tokens by model, with thoughts counted separately (V131, V156)", () => {
   const stats = {
     models: {
       pro: { tokens: { input: 60, prompt: 100, candidates: 20, cached: 40, thoughts: 7, total: 127 } },
@@ -72,13 +72,13 @@ test("tokens are told by model, thoughts apart (V131, V156)", () => {
   ]);
 });
 
-test("totals without models belong to a model nobody named", () => {
+test("totals without models belong to an unnamed model", () => {
   expect(tokensByModel({ input_tokens: 10, output_tokens: 3, cached: 4 })).toEqual([
     { model: null, input: 10, output: 3, cached: 4, thoughts: 0 },
   ]);
 });
 
-test("the models of a stream are told apart too", () => {
+test("reports the models of a stream separately too", () => {
   const stats = {
     input_tokens: 10,
     output_tokens: 3,
