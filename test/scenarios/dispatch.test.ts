@@ -185,7 +185,7 @@ describe("before anything is started", () => {
     const run = await maestro(project, ["dispatch", "a,b"], agent.env());
     expect(run).toMatchObject({ code: 1, stdout: "" });
     expect(run.stderr).toMatch(
-      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It takes a path without commas/,
+      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It needs a path without commas/,
     );
     expect(agent.notes()).toEqual([]);
   });

@@ -439,7 +439,7 @@ describe("what an agent hands over is judged (P9, 143)", () => {
       [["answer", '{"session_id":"x","response":"## Task Rep']],
       "truncated_json",
       "runtime",
-      /cut off/,
+      /is truncated/,
     ],
     ["an empty response", [["answer", '{"response":"","stats":{}}']], "empty_response", "runtime", /empty response/],
     ["an error of the API", [["error", [500, "backend exploded", 1]]], ".*", "runtime", /backend exploded/],
