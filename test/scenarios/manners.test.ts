@@ -190,10 +190,10 @@ describe("npm start", () => {
     const before = performance.now();
     const run = project.run("npm", ["start", "--silent"], { cwd: `${project.path}/clone` });
     expect([run.code, performance.now() - before < 20_000]).toEqual([0, true]);
-    expect(run.stderr).toContain("to be tried again");
+    expect(run.stderr).toContain("to be retried");
     expect(run.stderr).toContain("validation passed");
     expect(run.stdout).toContain("Critical path  1 → 3 → 5 → 8 → 11");
-    expect(run.stdout).toContain("No model was called and nothing of yours was touched.");
+    expect(run.stdout).toContain("No model was called and none of your files were touched.");
   });
 });
 
