@@ -114,7 +114,7 @@ describe("the header", () => {
     ["Agent: coder\nSession: s\nPhase: 1\n\nPROJECT ROOT: /", "another order"],
     [" Agent: coder\n\nPROJECT ROOT: /", "not at the beginning"],
     ["Do this.\nAgent: coder\n\nPROJECT ROOT: /", "in the text"],
-    ["Agent: \n\nPROJECT ROOT: /", "nobody"],
+    ["Agent: \n\nPROJECT ROOT: /", "no agent"],
     [`Agent: ${"x".repeat(65)}\n\nPROJECT ROOT: /`, "too long a name"],
     [`Agent: coder\nPhase: 1\nSession: ${"s".repeat(201)}\n\nPROJECT ROOT: /`, "too long a session"],
   ])("is not %j (%s)", (text) => {

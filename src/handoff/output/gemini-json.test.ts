@@ -150,7 +150,7 @@ describe("is detected without a format option", () => {
     ["a report that shows an event", `{"type":"message","role":"user","content":"x"}\n\n${report}`, null, true],
     ["a truncated answer", pretty.slice(0, 100), "truncated_json", false],
     ["an answer that ends with a title", JSON.stringify({ response: "~~~\nA\n## Task Report" }, null, 2), null, false],
-    ["an answer cut behind a title", '{"response": "A\\n## Task Report', "truncated_json", false],
+    ["an answer cut after a title", '{"response": "A\\n## Task Report', "truncated_json", false],
     ["a title before an escape", JSON.stringify({ response: "~~~\nA## Task Report\u009d\n" }), null, false],
     ["an error", `{"session_id":"s","error":{"message":"x","code":500}}`, "no_response", false],
     ["an unknown object", `{"a":1}`, null, false],

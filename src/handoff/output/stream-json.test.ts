@@ -119,7 +119,7 @@ describe("a stream that failed (F18)", () => {
       "success",
     ],
     [
-      "an error result, told before",
+      "an error result after an error event",
       jsonl(
         init,
         say(report),
@@ -140,7 +140,7 @@ describe("a stream that failed (F18)", () => {
     ],
     ["an empty message", jsonl(init, say(""), result), "empty_response", "runtime", null],
     [
-      "a message that is no text",
+      "a message that is not text",
       jsonl(init, { type: "message", role: "assistant", content: { a: 1 } }, result),
       "no_response",
       "runtime",

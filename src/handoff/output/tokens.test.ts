@@ -8,7 +8,7 @@ test.each([
   ["thoughts are not output", model({ prompt: 10, candidates: 3, thoughts: 50, total: 63 }), [10, 3, 0]],
   ["input and cached make the prompt", model({ input: 6, cached: 4, candidates: 3 }), [10, 3, 4]],
   ["digits in a string are a number", model({ prompt: "12", candidates: " 3 ", cached: "4" }), [12, 3, 4]],
-  ["what is no count is ignored", model({ prompt: 12, candidates: "abc", cached: -4 }), [12, 0, 0]],
+  ["a value that is not a count is ignored", model({ prompt: 12, candidates: "abc", cached: -4 }), [12, 0, 0]],
   ["zero is known", model({ prompt: 0, candidates: 0, cached: 0 }), [0, 0, 0]],
   [
     "models add up",
