@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
 import { join } from "node:path";
 import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
@@ -60,9 +60,17 @@ describe("the repository", () => {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-  test("pins every dependency exactly", () => {
+  test("pins every dependency exactly (X255, C44)", () => {
     const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies }) as string[];
     expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  test("has scripts to build, watch and check types, and no script whose file is missing (X258)", () => {
+    expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(["build", "dev", "typecheck"]));
+    const lines = Object.values(manifest.scripts) as string[];
+    const named = lines.flatMap((line) => [...line.matchAll(/\bnode ([\w./-]+)/g)].map((match) => match[1] as string));
+    expect(named).toContain("tools/build.js");
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
   test("has a lock file that is complete for every platform: npm ci refuses another one", () => {
@@ -79,7 +87,7 @@ describe("the repository", () => {
   const unhashed = /^node_modules\/@(?:biomejs\/cli|oxc-parser\/binding|rolldown\/binding)-/;
   const onLinux = /-linux-(?:x64|arm64)(?:-(?:gnu|musl))?$/;
 
-  test("has a lock file that knows the content of every package", () => {
+  test("has a lock file that knows the content of every package (T16)", () => {
     const entries = Object.entries(lock.packages) as [string, { integrity?: string; link?: true; inBundle?: true }][];
     const missing = entries
       .filter(([path, { integrity, link, inBundle }]) => path !== "" && !link && !inBundle && integrity === undefined)
@@ -97,7 +105,7 @@ describe("the repository", () => {
     (name) => [name, readFileSync(join(root, "dist", name), "utf8")] as const,
   );
 
-  test("needs nothing but itself at run time", () => {
+  test("needs nothing but itself at run time (X257)", () => {
     expect(manifest.dependencies).toBeUndefined();
     for (const [name, bundle] of built) {
       const imported = [...bundle.matchAll(/(?:from|import|require\()\s*"([\w./:@-]+)"/g)].map(

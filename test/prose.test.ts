@@ -27,7 +27,7 @@ describe.each([...new Set(requiredProse.map(({ file }) => file))])("%s", (file) 
 describe("the extension has", () => {
   test.each([
     [
-      "nine commands (O211)",
+      "nine commands (O211, C14)",
       "commands/maestro",
       ["archive", "debug", "execute", "orchestrate", "perf-check", "resume", "review", "security-audit", "status"].map(
         (name) => `${name}.toml`,

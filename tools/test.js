@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { testOthers } from "./nodes.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (name) => join(root, "node_modules", ".bin", name);
@@ -24,6 +25,9 @@ const steps = [
   ],
 ];
 const failed = steps.filter(([name, command, args]) => !run(name, command, args)).map(([name]) => name);
+// Tests that were chosen by name run on this Node alone.
+const others = process.argv.length > 2 ? [] : testOthers({ onlySample: true, env: environment() });
+failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 closingLine();
 rmSync(scratch, { recursive: true, force: true });
 if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
@@ -76,5 +80,6 @@ function environment() {
 function closingLine() {
   if (!existsSync(results)) return;
   const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, "utf8"));
-  console.log(`\n${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+  const elsewhere = others.map(({ line }) => `; ${line}`).join("");
+  console.log(`\n${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped${elsewhere}`);
 }

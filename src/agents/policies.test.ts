@@ -57,11 +57,11 @@ describe("policies/", () => {
 });
 
 describe("the policy of an attempt", () => {
-  test("does not exist for a tier that denies nothing (291)", () => {
+  test("does not exist for a tier that denies nothing (Y291)", () => {
     expect(tierPolicy("full")).toBeNull();
   });
 
-  test("denies the tools of the tier, above everything that a user allows (291, 293)", () => {
+  test("denies the tools of the tier, above everything that a user allows (Y291, Y293)", () => {
     expect(tierPolicy("read-only")).toBe(`# Written by Maestro for one attempt: what a read-only agent must not have.
 [[rule]]
 toolName = ["write_file", "replace", "run_shell_command"]

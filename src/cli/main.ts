@@ -1,4 +1,4 @@
-// The `maestro` command: argv to a verb, errors to stderr, verdicts to exit codes. The only file here that knows the process.
+// The `maestro` command: argv to a verb, errors to stderr and exit codes. The only file here that knows the process.
 
 import { fstatSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -22,12 +22,12 @@ process.exitCode = code === 0 && isAnswerLost ? exitCodes.io : code;
 async function main(argv: string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", cannotAnswer);
   let exitCode = 0;
-  const verdict = (code: number) => {
+  const onExitCode = (code: number) => {
     exitCode = code;
   };
   try {
     const [, , ...words] = argv;
-    const maestro = program(machine(), verdict, words[0]);
+    const maestro = program(machine(), onExitCode, words[0]);
     await maestro.parseAsync(plainWords(maestro, words), { from: "user" });
     return exitCode;
   } catch (error) {

@@ -91,7 +91,7 @@ describe("the words of a path", () => {
     ["a/..", "traversal"],
     ["..\\a", "traversal"],
     ["a\\..\\b", "traversal"],
-  ])("%j is %s (A13, B23, C31)", (path, fault) => {
+  ])("%j is %s (A13, B23, B31)", (path, fault) => {
     expect(pathFault(path)).toBe(fault);
   });
 
@@ -213,7 +213,7 @@ describe("a directory swapped for a link between check and use (T8)", () => {
 });
 
 describe("writing", () => {
-  test("replaces durably, keeps the mode, makes parents, leaves nothing behind (C32, C33)", () => {
+  test("replaces durably, keeps the mode, makes parents, leaves nothing behind (B32, B33)", () => {
     writeStateFile(project, "new/deep/file", Buffer.from("content"));
     expect(readFileSync(join(project, "new/deep/file"), "utf8")).toBe("content");
     expect(spawnSync("ls", ["-A", join(project, "new/deep")], { encoding: "utf8" }).stdout).toBe("file\n");

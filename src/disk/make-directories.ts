@@ -7,7 +7,11 @@ import { errno } from "../errors.ts";
 /** One by one: Node's recursive form never returns where the system says ENOENT below a directory that is there, as in /proc. */
 export function makeDirectories(path: string, mode: number): void {
   const missing: string[] = [];
-  for (let at = path; !isDirectory(at) && at !== dirname(at); at = dirname(at)) missing.unshift(at);
+  for (let at = path; !isDirectory(at) && at !== dirname(at); at = dirname(at)) {
+    // Below a file, Node 20 throws ENOTDIR here; later versions do not, so the system has to be asked to make a directory there.
+    if (at !== path && statSync(at, { throwIfNoEntry: false }) !== undefined) break;
+    missing.unshift(at);
+  }
   for (const directory of missing) make(directory, mode);
 }
 

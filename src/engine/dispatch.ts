@@ -1,5 +1,5 @@
 // A batch of prompts that somebody else has written: each is handed to an agent process, all results are collected, nothing is
-// retried and nothing is recorded in a session. The contract of the design documents, S3 before S2 before S0.
+// retried and nothing is recorded in a session. The contract of the design documents; the newer one wins (S3, S2, S0).
 
 import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";

@@ -76,7 +76,7 @@ const shown = ({ actions }: Schedule) => actions.map(({ kind, phase }) => `${kin
 const launches = (...ids: string[]) => ids.map((id) => `launch ${id}`);
 
 describe("a phase starts", () => {
-  test("when everything it waits for is completed or skipped, and not before", () => {
+  test("when everything it waits for is completed or skipped, and not before (H110)", () => {
     expect(shown(planned("a b c<a,b d<b"))).toEqual(launches("a", "b"));
     const events = [...complete("a"), moved("b", "pending", "skipped")];
     expect(shown(planned("a b c<a,b d<b", { events }))).toEqual(launches("c", "d"));

@@ -74,7 +74,7 @@ describe("a call of git", () => {
     expect(given.slice(-2)).toEqual(["status", "-z"]);
   });
 
-  test("never runs through a shell", async () => {
+  test("never runs through a shell (T15)", async () => {
     standIn("");
     await runGit({ args: ["$(touch PWNED)", "; touch PWNED", "`touch PWNED`"], cwd: base });
     expect(existsSync(join(base, "PWNED"))).toBe(false);

@@ -12,7 +12,7 @@ const none = {
   warnings: [],
 };
 
-describe("the five lists (V133, V155)", () => {
+describe("the five lists (J133, K155)", () => {
   const all = {
     key_interfaces_introduced: ["`User` in src/user.ts", "`findUser(id): Promise<User>`"],
     patterns_established: ["Repositories, one per table"],

@@ -24,7 +24,7 @@ const toolsOf = (messages: unknown) =>
   (select(messages).hookSpecificOutput as { toolConfig?: { allowedFunctionNames: string[] } } | undefined)?.toolConfig
     ?.allowedFunctionNames;
 
-describe("the tools that a delegated agent is offered (T241, T242)", () => {
+describe("the tools that a delegated agent is offered (T241, T242, C35)", () => {
   test.each([...agentTiers])("%s: those of the tier %s, and always the way to come back", (agent, tier) => {
     const offered = toolsOf([user(prompt(agent))]);
     if (tier === "full") expect(offered).toBeUndefined();

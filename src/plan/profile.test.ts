@@ -19,7 +19,7 @@ function profile(...phases: PlanPhase[]) {
   return profileOf(phases, graphOf(phases));
 }
 
-test("counts phases, batches and the phases that can run in parallel (200)", () => {
+test("counts phases, batches and the phases that can run in parallel (O200)", () => {
   const result = profile(
     phase("a", []),
     phase("b", ["a"]),
@@ -65,7 +65,7 @@ test.each<[string, PlanPhase[], PlannedBatch[]]>([
   expect(profile(...phases).batches).toEqual(batches);
 });
 
-test("uses the batches of the graph, and the parallel ones hold the parallelizable phases (O197)", () => {
+test("uses the batches of the graph, and the parallel ones hold the parallelizable phases (H106, O197)", () => {
   const phases = [phase("a", []), phase("b", []), phase("c", ["a"]), phase("d", ["c"]), phase("e", ["c"])];
   const { batches, batch_count, parallelizable_phases } = profile(...phases);
   expect(batches.map((batch) => batch.phases)).toEqual(batchesOf(phases, graphOf(phases)));
@@ -75,7 +75,7 @@ test("uses the batches of the graph, and the parallel ones hold the parallelizab
   );
 });
 
-test("estimates wall time for parallel and sequential execution (200)", () => {
+test("estimates wall time for parallel and sequential execution (O200)", () => {
   const result = profile(
     phase("a", [], true, { minutes: 4 }),
     phase("b", ["a"], true, { minutes: 10 }),
@@ -98,6 +98,6 @@ test("sums the estimated tokens of the phases that have an estimate", () => {
   expect(result.estimated_tokens).toEqual({ input: 7, output: 1 });
 });
 
-test("says what parallel dispatch means for approval (200)", () => {
+test("says what parallel dispatch means for approval (O200)", () => {
   expect(profile(phase("a", [])).note).toMatch(/--yolo.*approved/);
 });

@@ -38,7 +38,7 @@ function codes(report: ReturnType<typeof validatePlan>): string[] {
 }
 
 describe("a valid plan", () => {
-  test("is returned in its canonical form (C11, C33/34)", () => {
+  test("is returned in its canonical form (C11, C33, C34)", () => {
     const phases = [
       phase(1, { title: undefined, name: "By name", files_created: ["./src//a.ts"], validation: ["npm test"] }),
       phase("two", { agent: undefined, agents: ["tester", "coder"], blocked_by: ["1"], estimate: { minutes: 3 } }),
@@ -206,11 +206,11 @@ test.each([
   ["a b", ["invalid_id #1"]],
   [".a", ["invalid_id #1"]],
   ["a\n", ["invalid_id #1"]],
-])("an id may be an integer or a short name: %j (C33/34)", (id, expected) => {
+])("an id may be an integer or a short name: %j (C33, C34)", (id, expected) => {
   expect(codes(check([phase(id)]))).toEqual(expected);
 });
 
-test("ids are compared as text (C33/34)", () => {
+test("ids are compared as text (C33, C34)", () => {
   expect(codes(check([phase(1), phase("1")]))).toEqual(["duplicate_id 1"]);
   expect(codes(check([phase(1), phase("b", { blocked_by: ["1"] }), phase("c", { blocked_by: [1, "b"] })]))).toEqual([]);
 });
@@ -262,7 +262,7 @@ describe("agents", () => {
   test.each([
     ["architect", "read-only"],
     ["debugger", "read-shell"],
-  ])("%s cannot own files (215)", (agent, tier) => {
+  ])("%s cannot own files (P215)", (agent, tier) => {
     const report = check([phase(1, { agent, files_modified: ["src/a.ts"] }), phase(2, { agent, files_created: [] })]);
     expect(codes(report)).toEqual(["agent_capability 1"]);
     expect(report.errors[0]).toMatchObject({ suggestion: "coder", message: expect.stringContaining(tier) });
@@ -304,7 +304,7 @@ describe("dependencies", () => {
   });
 });
 
-describe("file ownership (X275)", () => {
+describe("file ownership (H106, X275)", () => {
   const owns = (id: number, files: string, fields: Fields = {}) => phase(id, { files_created: [files], ...fields });
 
   test.each<[string, Fields[], string[]]>([

@@ -100,7 +100,7 @@ describe("the delegation prompt", () => {
     ],
     ["the user's task", "## The user's overall task\n\nA small task service."],
     ["progress", 'Phase 2 of 3 of "Task API". Done: 1. Running beside this one: 0.'],
-  ])("contains its %s (107)", (_part, text) => {
+  ])("contains its %s (H107)", (_part, text) => {
     expect(prompt).toContain(text);
   });
 
@@ -110,7 +110,7 @@ describe("the delegation prompt", () => {
     expect(prompt.slice(header.length)).toMatch(/^\n\nAgent: coder\nPhase: 2\nSession: 2026-02-14-task-api\n\n/);
   });
 
-  test("has its parts in the decided order: protocols first, text from others last (190)", () => {
+  test("has its parts in the decided order: protocols first, text from others last (N190)", () => {
     const retried = promptFor(sessionAtPhaseTwo(failed, moved("2", "in_progress", "failed")), "2");
     const parts = [
       "PROJECT ROOT:",

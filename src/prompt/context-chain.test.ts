@@ -35,7 +35,7 @@ const blocksOf = (text: string) =>
     .map((part) => part.split(`\n${close}`)[0] ?? "");
 
 describe("the context chain", () => {
-  test("has every field of every direct blocker, and of no other phase (191)", () => {
+  test("has every field of every direct blocker, and of no other phase (N191)", () => {
     const session = sessionWith(
       {
         a: {
@@ -93,7 +93,7 @@ describe("a missing context", () => {
     ["skipped", "is skipped"],
     ["completed", "handed nothing over"],
     ["failed", "is failed"],
-  ] as const)("is named when the phase is %s (191)", (status, why) => {
+  ] as const)("is named when the phase is %s (N191)", (status, why) => {
     const session = sessionWith({ a: {} });
     phaseOf(session, "a").status = status;
     expect(chainOf(session)).toContain(`## Phase a: Work a (coder, ${status})\n\nMISSING CONTEXT: phase a ${why}.`);

@@ -9,11 +9,11 @@ const seedText = [
 ].join("\n");
 
 describe("the project root header", () => {
-  test("is the text of the design documents, byte for byte (78)", () => {
+  test("is the text of the design documents, byte for byte (G78)", () => {
     expect(projectRootHeader("/absolute/path/to/project")).toBe(seedText);
   });
 
-  test("stands at byte 0, followed by a blank line (78)", () => {
+  test("stands at byte 0, followed by a blank line (G78)", () => {
     expect(withProjectRoot("/absolute/path/to/project", "Do it.")).toBe(`${seedText}\n\nDo it.`);
   });
 

@@ -145,7 +145,7 @@ describe("earlier attempts", () => {
   });
 });
 
-describe("guidance (172)", () => {
+describe("guidance (M172)", () => {
   const withError = (retry_count: number, type: ErrorRecord["type"] = "validation") => ({
     retry_count,
     errors: [error(1, type, "it failed")],

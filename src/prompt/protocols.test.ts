@@ -15,7 +15,7 @@ function section(text: string, heading: string): string {
 }
 
 describe("the base protocol", () => {
-  test("has its sections in the order of the design documents (180)", () => {
+  test("has its sections in the order of the design documents (N180)", () => {
     const headings = [...base.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title);
     expect(headings).toEqual([
       "Agent Base Protocol",
@@ -29,7 +29,7 @@ describe("the base protocol", () => {
     ]);
   });
 
-  test("checks the parents of new files in Step 2 (187)", () => {
+  test("checks the parents of new files in Step 2 (N187)", () => {
     const [, step2 = ""] = section(base, "## Pre-Flight Protocol").split("### Step 2: Scope Verification");
     expect(step2.split("\n")).toContain("- Files listed for creation have existing parent directories");
     expect(step2).toMatch(/If one of these fails, stop/);
@@ -37,15 +37,15 @@ describe("the base protocol", () => {
 
   test.each([
     [
-      "no content through the shell (181)",
+      "no content through the shell (N181)",
       /^- NEVER use `run_shell_command` to create or write file content: no `cat`, `printf`, `echo`, heredocs/m,
     ],
-    ["the writing tools (182)", /^- ALWAYS use `write_file` .*`replace`/m],
+    ["the writing tools (N182)", /^- ALWAYS use `write_file` .*`replace`/m],
     [
-      "what to do without them (183)",
+      "what to do without them (N183)",
       /^- If `write_file` is not among your tools, report the limitation; do not attempt shell workarounds\.$/m,
     ],
-    ["no exceptions (184)", /^- No exceptions\.$/m],
+    ["no exceptions (N184)", /^- No exceptions\.$/m],
   ])("rules about writing files: %s", (_rule, words) => {
     expect(section(base, "## File Writing Protocol")).toMatch(words);
   });
@@ -55,7 +55,7 @@ describe("the base protocol", () => {
   });
 });
 
-describe("the form of the handoff (192)", () => {
+describe("the form of the handoff (N192)", () => {
   const form = base.slice(base.indexOf("## Task Report"));
   const values: Record<string, string> = {
     Status: "success",
@@ -112,7 +112,7 @@ describe("the form of the handoff (192)", () => {
 describe("the filesystem safety protocol", () => {
   const rules = safety.split("\n\n").slice(1);
 
-  test("has five rules in order (185, 188)", () => {
+  test("has five rules in order (N185, N188)", () => {
     expect(rules.map((rule) => /^\*\*(.*?)\.\*\*/.exec(rule)?.[1])).toEqual([
       "Rule 1 - Ensure Before Write",
       "Rule 2 - Silent Success, Clear Failure",
@@ -122,7 +122,7 @@ describe("the filesystem safety protocol", () => {
     ]);
   });
 
-  test("overrides the one check of Step 2 that it quotes, and no other (186, 187)", () => {
+  test("overrides the one check of Step 2 that it quotes, and no other (N186, N187)", () => {
     const quoted = /Scope Verification Step 2, "([^"]+)"/.exec(rules[0] ?? "")?.[1];
     expect(base).toContain(`- ${quoted}\n`);
     expect(rules[0]).toContain("mkdir -p");
@@ -130,7 +130,7 @@ describe("the filesystem safety protocol", () => {
     expect(rules[0]).toContain("All other Step 2 checks remain in effect");
   });
 
-  test("costs about 300 tokens (189)", () => {
+  test("costs about 300 tokens (N189)", () => {
     expect(Math.abs(safety.length / 4 - 300)).toBeLessThan(30);
   });
 });

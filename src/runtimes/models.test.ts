@@ -11,14 +11,14 @@ interface Case {
 
 test.each<[string, Case, string | null]>([
   ["nothing is set", {}, null],
-  ["front matter (52)", { model: "fm" }, "fm"],
+  ["front matter (E52)", { model: "fm" }, "fm"],
   ["front matter says inherit", { model: "inherit" }, null],
   ["front matter is blank", { model: " " }, null],
-  ["the default wins over front matter (52)", { model: "fm", standard: "def" }, "def"],
+  ["the default wins over front matter (E52)", { model: "fm", standard: "def" }, "def"],
   ["the flag wins over the default", { model: "fm", standard: "def", flag: "flag" }, "flag"],
-  ["the writer's model is not the coder's (53)", { writer: "w" }, null],
+  ["the writer's model is not the coder's (E53)", { writer: "w" }, null],
   [
-    "the writer's model wins over all (53, 81)",
+    "the writer's model wins over all (E53, G81)",
     { name: "technical-writer", model: "fm", standard: "def", flag: "flag", writer: "w" },
     "w",
   ],

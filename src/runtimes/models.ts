@@ -1,4 +1,4 @@
-// Which model an agent uses, if any setting names one (52, 53, 81).
+// Which model an agent uses, if any setting names one (E52, E53, G81).
 import { normalizeAgentName } from "../agents/names.ts";
 
 export interface ModelSettings {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { splitWords, warnsOfAllowedTools } from "./words.ts";
 
-describe("splits words like a shell, without its expansions (54)", () => {
+describe("splits words like a shell, without its expansions (E54)", () => {
   test.each<[string, string[]]>([
     ["", []],
     [" \t\n ", []],
@@ -55,7 +55,7 @@ describe("splits words like a shell, without its expansions (54)", () => {
   });
 });
 
-describe("the deprecated flag (77)", () => {
+describe("the deprecated flag (F77)", () => {
   test.each([
     [["--allowed-tools", "x"], true],
     [["--debug", "--allowed-tools=x"], true],

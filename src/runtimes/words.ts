@@ -30,7 +30,7 @@ export function splitWords(text: string): string[] | { error: string } {
   return word === undefined ? words : [...words, word];
 }
 
-/** Gemini CLI has deprecated the flag in favour of policy files (77). It accepts both spellings. */
+/** Gemini CLI has deprecated the flag in favour of policy files (F77). It accepts both spellings. */
 export function warnsOfAllowedTools(args: readonly string[]): boolean {
   return args.some((arg) => /^--(?:allowed-tools|allowedTools)(?:=|$)/.test(arg));
 }

@@ -25,7 +25,7 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
   });
 
   test.each<Tier>(["read-only", "read-shell", "read-write", "full"])(
-    "takes the file without complaint and offers a %s agent what its tier has (S4 L262, 80)",
+    "takes the file without complaint and offers a %s agent what its tier has (S4, G80, Y291)",
     async (tier) => {
       const policy = tierPolicy(tier);
       const policyFile = policy === null ? null : project.write(`${tier}.toml`, policy);

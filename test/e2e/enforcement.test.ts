@@ -130,7 +130,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     ["the TechLead", "main"],
     ["a delegated agent", "insideCoder"],
   ] as const) {
-    test(`is denied to ${who}, with what to do instead (S239, Y286-290)`, () => {
+    test(`is denied to ${who}, with what to do instead (T1, S239, Y286-Y290)`, () => {
       forbidden.forEach(([what], index) => {
         const { error = "" } = seen[where]?.[index]?.response ?? {};
         expect(error, what).toMatch(/Tool execution (blocked|denied)|not in workspace/i);
@@ -161,7 +161,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
       expect(response.error).toMatch(/denied by policy|not found|not available to this agent/);
   });
 
-  test("sends a report without its sections back once, with what is missing (V246-250)", () => {
+  test("sends a report without its sections back once, with what is missing (V246-V250)", () => {
     expect(seen.gate).toHaveLength(1);
     expect(seen.gate?.[0]?.response.error).toContain('the section "## Task Report"');
     const [handoff] = journalOf(project).filter(({ type }) => type === "phase.handed_off");

@@ -61,7 +61,7 @@ describe("the guard on the corpus", () => {
     expect(missed("literal")).toEqual([]);
   });
 
-  test("denies at least 98 % of ordinary spellings and evasions", () => {
+  test("denies at least 98 % of ordinary spellings and evasions (P13)", () => {
     expectShare(missed("normal"), tier("normal").length, 0.98);
   });
 
@@ -81,7 +81,7 @@ describe("the guard on the corpus", () => {
     expectShare(wrong, denied.length, 0.98);
   });
 
-  test("denies at most 0.5 % of ordinary developer commands (S240)", () => {
+  test("denies at most 0.5 % of ordinary developer commands (P13, S240)", () => {
     const wrong = allow.flatMap((entry) =>
       entry.verdict.verdict === "allow" ? [] : [`${line(entry)}\n    ${entry.verdict.reason}`],
     );

@@ -38,8 +38,8 @@ async function failed(project: Project) {
 const phasesOf = (project: Project) => status(project).phases.map((phase: { status: string }) => phase.status);
 const startsOf = (agent: StandIn) => agent.notes("start").map((note) => `${note.phase}.${note.attempt}`);
 
-describe("a phase that failed (147, 150, 168)", () => {
-  test.concurrent("waits for a decision: `resume` shows it and exits with 4, `resume --yes` tries it again (167, 170)", () =>
+describe("a phase that failed (K147, K150, L168)", () => {
+  test.concurrent("waits for a decision: `resume` shows it and exits with 4, `resume --yes` tries it again (L167, L170)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
       const asked = await maestro(project, ["resume", ...quick], env);
@@ -61,7 +61,7 @@ describe("a phase that failed (147, 150, 168)", () => {
       });
     }));
 
-  test.concurrent("`retry` puts it back and the session in progress; `resume` goes on; a longer --timeout is kept (145, 173)", () =>
+  test.concurrent("`retry` puts it back and the session in progress; `resume` goes on; a longer --timeout is kept (K145, M173)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [scripted(1, { 1: [["hang"]], "*": [["sleep", 1200]] })]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -79,7 +79,7 @@ describe("a phase that failed (147, 150, 168)", () => {
       expect(move).toMatchObject({ phase: "1", to: "in_progress", reason: "it was nearly done", timeout_ms: 20_000 });
     }));
 
-  test.concurrent("`skip` closes it, and what waited for it goes on (146, 147)", () =>
+  test.concurrent("`skip` closes it, and what waited for it goes on (K146, K147)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
       const skip = await maestro(project, ["skip", "1", "--json"], env);
@@ -90,7 +90,7 @@ describe("a phase that failed (147, 150, 168)", () => {
       expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
     }));
 
-  test.concurrent("`abort` ends the session: nothing can be resumed, retried or skipped, only archived (148, 164)", () =>
+  test.concurrent("`abort` ends the session: nothing can be resumed, retried or skipped, only archived (K148, L164)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
       const abort = await maestro(project, ["abort", "--reason", "wrong approach"], env);
@@ -107,7 +107,7 @@ describe("a phase that failed (147, 150, 168)", () => {
       expect(startsOf(agent)).toEqual(["1.1"]);
     }));
 
-  test.concurrent("a decision that makes no sense is refused and changes nothing (149)", () =>
+  test.concurrent("a decision that makes no sense is refused and changes nothing (K149)", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
       const before = project.read(".gemini/state/progress.jsonl");
@@ -124,7 +124,7 @@ describe("a phase that failed (147, 150, 168)", () => {
       expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
     }));
 
-  test.concurrent("that was mended by hand looks so on resume (171)", () =>
+  test.concurrent("that was mended by hand looks so on resume (L171)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["exit", 1]], { files_created: ["src/a.ts"] })]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -362,7 +362,7 @@ describe("looking at a session", () => {
       expect((await engine.ended).code).toBe(0);
     }));
 
-  test.concurrent("`report` tells of the active session, and of an archived one by its name or as the last (178)", () =>
+  test.concurrent("`report` tells of the active session, and of an archived one by its name or as the last (M178)", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
       const active = JSON.parse((await maestro(project, ["report", "--json"], env)).stdout);

@@ -264,7 +264,7 @@ describe("what an agent is given", () => {
     ]);
   });
 
-  it("its own prompt on stdin behind the project root, once, up to 1,048,576 bytes (F74, G78, G79, G102)", async (project, agent) => {
+  it("its own prompt on stdin behind the project root, once, up to 1,048,576 bytes (F74, G78, G79, G102, C46)", async (project, agent) => {
     shellGemini(project, "cat");
     const texts = {
       "coder.plain": "ONE `id` $HOME \\n 'ü' \u{1f3bc}",
@@ -653,7 +653,7 @@ describe("when it is ended itself", () => {
   });
 });
 
-describe("the scripts of the design documents", () => {
+describe("the scripts of the design documents (C12)", () => {
   it("parallel-dispatch.sh works through a link, from any directory, with spaces in paths (F62, F73, G79, E46)", async (project, agent) => {
     project.write("a project/my batch/prompts/coder.txt", play([["prompt"]]));
     project.write("a project/.env", "MAESTRO_DEFAULT_MODEL=m-env\n");

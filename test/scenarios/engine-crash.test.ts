@@ -128,7 +128,7 @@ describe("kill -9 of the engine at its write points (F1, F22, P1, P3, P4, P6)", 
   }, 900_000);
 });
 
-describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
+describe("kill -9 of the engine at random times (F2, F21, P1-P4)", () => {
   const rounds = chaos || 4;
   const random = generator(seed);
   const delay = () => 200 + random() * 1200;
@@ -230,7 +230,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       expect((await outcomeOf(project)).phases).toMatchObject([{ id: "1", state: "completed", retries: 1 }]);
     }));
 
-  test.concurrent("is not taken for one when the agent was killed with its engine: interrupted, and no retry is used (151)", () =>
+  test.concurrent("is not taken for one when the agent was killed with its engine: interrupted, and no retry is used (K151)", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await waiting(project);
       engine.child.kill("SIGKILL");

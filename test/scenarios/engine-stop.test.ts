@@ -127,7 +127,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
       expect(agent.notes("start")).toHaveLength(1);
     }));
 
-  test.concurrent("between a failure and its retry loses neither (151)", () =>
+  test.concurrent("between a failure and its retry loses neither (K151)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["exit", 1]], {}, [["await", ".bin/go"]])]);
       const engine = background(project, ["run", planPath, "--grace", "500ms"], agent.env());
@@ -175,7 +175,7 @@ describe("nobody reads what the engine says (F4)", () => {
     }));
 });
 
-describe("an attempt that reaches its limit (F14, P8, 173, 174)", () => {
+describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
   const limit = ["--timeout", "1s", "--grace", "500ms"];
   const cases: [what: string, steps: Steps][] = [
     ["hangs", [["hang"]]],

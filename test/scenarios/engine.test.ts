@@ -64,7 +64,7 @@ function mostAtOnce(spans: readonly Span[]): number {
 }
 
 describe("the order of things", () => {
-  test.concurrent("a plan is carried out along its graph, reported and archived (160, 162, 163)", () =>
+  test.concurrent("a plan is carried out along its graph, reported and archived (C41, L160, L162, L163)", () =>
     withProcesses(async (project) => {
       const { agent, run } = await carriedOut(project, [
         played(
@@ -91,7 +91,7 @@ describe("the order of things", () => {
       expect(processesOf(project)).toEqual([]);
     }));
 
-  test.concurrent("a phase starts when its own blockers are done, though another of the same depth still runs", () =>
+  test.concurrent("a phase starts when its own blockers are done, though another of the same depth still runs (H110)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [["await", ".bin/go"]]),
@@ -204,7 +204,7 @@ describe("consent", () => {
     }));
 });
 
-describe("a phase that fails (150, 157, 172, 177)", () => {
+describe("a phase that fails (K150, K157, M172, M177)", () => {
   test.concurrent("is tried again with what failed in its prompt, and its errors are resolved when it succeeds", () =>
     withProcesses(async (project) => {
       const { agent, run } = await carriedOut(
@@ -291,7 +291,7 @@ describe("a phase that fails (150, 157, 172, 177)", () => {
       expect(processesOf(project)).toEqual([]);
     }));
 
-  test.concurrent("for good is put to a person: the block of S2, exit 4, the session failed, the errors pending", () =>
+  test.concurrent("for good is put to a person: the block of design document S2, exit 4, the session failed, the errors pending", () =>
     withProcesses(async (project) => {
       const failing: Steps = [
         ["stderr", "boom"],
@@ -369,7 +369,7 @@ describe("a phase that fails (150, 157, 172, 177)", () => {
       ]);
     }));
 
-  test.concurrent("like all others leaves a note: the fallback of the design documents", () =>
+  test.concurrent("like all others leaves a note: the fallback of the design documents (H111)", () =>
     withProcesses(async (project) => {
       const { run } = await carriedOut(project, [played(1, [["exit", 1]]), played(2, [["exit", 1]])], {
         env: { MAESTRO_MAX_RETRIES: "0" },
@@ -381,7 +381,7 @@ describe("a phase that fails (150, 157, 172, 177)", () => {
     }));
 });
 
-describe("two phases that claim the same file (175, 176)", () => {
+describe("two phases that claim the same file (M175, M176)", () => {
   test.concurrent("stop the run at once, without a retry, with the File Conflict block", () =>
     withProcesses(async (project) => {
       const { agent, run } = await carriedOut(project, [
@@ -425,7 +425,7 @@ describe("two phases that claim the same file (175, 176)", () => {
     }));
 });
 
-describe("what an agent hands over is judged (P9, 143)", () => {
+describe("what an agent hands over is judged (P9, K143)", () => {
   const document = JSON.stringify({ session_id: "x", response: "All done, trust me.", stats: {} });
   const cases: [what: string, steps: Steps, reason: string, type: string, says: RegExp][] = [
     ["no hand-off", [["answer", document]], "handoff_incomplete", "validation", /Task Report/],
@@ -713,7 +713,7 @@ describe("without what it needs", () => {
     }));
 });
 
-describe("a plan that changed meanwhile (F19, 166, 169)", () => {
+describe("a plan that changed meanwhile (F19, L166, L169)", () => {
   test.concurrent("is not followed until somebody accepts it; the difference is shown; exit 4", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, []), played(2, [["hang"]], { blocked_by: [1] })]);
@@ -889,7 +889,7 @@ describe("on a terminal", () => {
     ["2", 0, { status: "completed", phases: [{ status: "skipped" }] }],
     ["3", 1, { status: "failed", aborted: true }],
     ["q", 4, { status: "failed", aborted: false, unresolved_errors: [{ resolution: "pending" }] }],
-  ])("a phase that failed for good is put to the user: answer %s, exit %i (168, 177)", (typed, exit, expected) =>
+  ])("a phase that failed for good is put to the user: answer %s, exit %i (L168, M177)", (typed, exit, expected) =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["exit", 1]])]);
       const { answer, ended } = onTerminal(project, agent, { MAESTRO_MAX_RETRIES: "0" });
@@ -999,7 +999,7 @@ describe("--json", () => {
     }));
 });
 
-describe("tokens (156, 178)", () => {
+describe("tokens (K156, M178)", () => {
   test.concurrent("are summed by agent and phase; unknown is null and never 0; no price, no cost", () =>
     withProcesses(async (project) => {
       const silent = JSON.stringify({ response: "nothing", stats: {} });

@@ -196,7 +196,7 @@ describe("delegating a phase", () => {
     }
   });
 
-  test("is refused until an execution mode is chosen, or preset (C20)", () => {
+  test("is refused until an execution mode is chosen, or preset (O196)", () => {
     const project = inSession(two, null);
     const reply = invoke(project, "coder", "Phase: 1");
     expect(reply.decision).toBe("deny");

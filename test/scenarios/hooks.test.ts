@@ -83,7 +83,7 @@ function repliesOf(runs: Runs): Record<string, Reply> {
   return Object.fromEntries(Object.entries(runs).map(([event, { reply }]) => [event, reply]));
 }
 
-describe("every hook, whatever it is told (C31, C39, Q222-Q226, I123)", () => {
+describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)", () => {
   test.each([
     ["is empty", ""],
     ["is cut short", '{"session_id":"x","cwd":"/'],
@@ -349,7 +349,7 @@ function replace(project: Project, path: string, by: "file" | "directory" | "FIF
   }
 }
 
-describe("hooks/hooks.json (Q217-Q221, S234)", () => {
+describe("hooks/hooks.json (Q217-Q221, S234, C5, C7, C27)", () => {
   const { hooks } = JSON.parse(readFileSync(join(root, "hooks/hooks.json"), "utf8"));
   type Entry = { matcher?: string; hooks: { type: string; command: string; timeout: number }[] };
   const entries = Object.entries(hooks) as [string, Entry[]][];

@@ -388,7 +388,7 @@ describe("a user who works in the project meanwhile", () => {
       },
     ));
 
-  test.concurrent("and changes the same lines has a conflict: nothing is touched or tried again, and once resolved it goes on (175, 176)", () =>
+  test.concurrent("and changes the same lines has a conflict: nothing is touched or tried again, and once resolved it goes on (M175, M176)", () =>
     withIsolated(
       { "a.txt": "old\n" },
       [

@@ -138,7 +138,7 @@ describe("a run in another process", () => {
 });
 
 describe("a dispatch", () => {
-  test("is running until its summary is there, and then what it came to (C25, H108, H109)", () =>
+  test("is running until its summary is there, and then what it came to (C25, H103, H108, H109)", () =>
     withProcesses(async (project) => {
       const agent = new StandIn(project);
       const play = (steps: object) => `Do it.\nPLAY ${JSON.stringify({ 1: steps })}\n`;

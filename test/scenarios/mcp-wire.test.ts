@@ -130,7 +130,7 @@ describe("on the wire (F23)", () => {
     }));
 });
 
-describe("sixteen servers with twenty changes each, and the command line (F9, P2)", () => {
+describe("sixteen servers with twenty changes each, and the command line (F9, P2, X265)", () => {
   test(
     "lose nothing, and leave a gapless journal",
     () =>

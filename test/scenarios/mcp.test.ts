@@ -44,7 +44,7 @@ function inSession<T>(
 }
 
 describe("the server", () => {
-  test("offers the six tools of the design documents and one for decisions (X259, X260, X263, X264, X268, X270, X277, X279)", () =>
+  test("offers the six tools of the design documents and one for decisions (C43, X259, X260, X263, X264, X268, X270, X277, X279)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         const { tools } = (await client.request("tools/list")).result;
@@ -151,7 +151,7 @@ describe("the server", () => {
         return { env: {} as Record<string, string>, at: `${project.path}/.maestro` };
       },
     ],
-  ])("keeps its state where the settings say: %s", (_, settle) =>
+  ])("keeps its state where the settings say: %s (C36)", (_, settle) =>
     inProject(async (project) => {
       const { env, at } = settle(project);
       const inside = at.slice(project.path.length + 1);
@@ -470,7 +470,7 @@ describe("maestro_session_write", () => {
       expect(refused.message).toContain('"error.type" must be one of validation, timeout');
     }));
 
-  test("chooses the mode once, and answers a stale revision with a conflict (T12)", () =>
+  test("chooses the mode once, and answers a stale revision with a conflict (O198, T12)", () =>
     inSession(async (client) => {
       const mode = (execution_mode: string, over = {}) => ({ action: "set_mode", execution_mode, ...over });
       const stale = await client.refused("maestro_session_write", mode("parallel", { expected_revision: 7 }));

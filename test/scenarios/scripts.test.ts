@@ -44,7 +44,7 @@ describe("ensure-workspace.sh", () => {
     ["../up", "ERROR: STATE_DIR must not contain path traversal components (got: ../up)"],
     ["a/../b", "ERROR: STATE_DIR must not contain path traversal components (got: a/../b)"],
     ["a\\..\\b", "ERROR: STATE_DIR must not contain path traversal components (got: a\\..\\b)"],
-  ])("refuses %s and makes nothing (A11-A13)", (stateDir, message) => {
+  ])("refuses %s and makes nothing (A11-A13, C3)", (stateDir, message) => {
     expect(project.script("ensure-workspace.sh", [stateDir])).toEqual({
       code: 1,
       signal: null,
@@ -134,7 +134,7 @@ describe("read-state.sh", () => {
     ["none.md", "ERROR: State file not found: none.md"],
     ["none/none.md", "ERROR: State file not found: none/none.md"],
     ["-x", "ERROR: State file not found: -x"],
-  ])("refuses %s (B22-B24)", (path, message) => {
+  ])("refuses %s (B22-B24, C4)", (path, message) => {
     expect(project.script("read-state.sh", [path])).toEqual({
       code: 1,
       signal: null,
@@ -157,7 +157,7 @@ describe("read-state.sh", () => {
 });
 
 describe("write-state.sh", () => {
-  test("writes what it is given, verbatim, into directories it makes (C29, C32, C37)", () => {
+  test("writes what it is given, verbatim, into directories it makes (B29, B32, B37)", () => {
     const content = "---\nkey: \"value\" # comment\n---\n`code` $HOME !event \\n 'quotes'\r\nno newline at the end";
     expect(project.script("write-state.sh", [".gemini/state/deep/x.md"], { input: content })).toEqual({
       code: 0,
@@ -169,7 +169,7 @@ describe("write-state.sh", () => {
     expect(project.list(".gemini/state/deep")).toEqual(["x.md"]);
   });
 
-  test("keeps the old content when its input cannot be read (C36)", () => {
+  test("keeps the old content when its input cannot be read (B36)", () => {
     project.write("file", "old");
     const run = project.run("sh", ["-c", `"${root}scripts/write-state.sh" file < .`]);
     expect([run.code, run.stderr, project.read("file")]).toEqual([
@@ -179,7 +179,7 @@ describe("write-state.sh", () => {
     ]);
   });
 
-  test("keeps the old content when its input is closed (C36)", () => {
+  test("keeps the old content when its input is closed (B36)", () => {
     project.write("file", "old");
     const run = project.run("sh", ["-c", `"${root}scripts/write-state.sh" file <&-`]);
     expect([run.code, run.stderr, project.read("file")]).toEqual([
@@ -208,7 +208,7 @@ describe("write-state.sh", () => {
   test.each([
     ["/tmp/x", "ERROR: Path must be relative (got: /tmp/x)"],
     ["../x", "ERROR: Path traversal not allowed (got: ../x)"],
-  ])("refuses %s and writes nothing (C30, C31)", (path, message) => {
+  ])("refuses %s and writes nothing (B30, B31)", (path, message) => {
     expect(project.script("write-state.sh", [path], { input: "x" })).toEqual({
       code: 1,
       signal: null,
@@ -219,7 +219,7 @@ describe("write-state.sh", () => {
   });
 
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "leaves the old content and no litter when %s comes while it waits (C34, C36)",
+    "leaves the old content and no litter when %s comes while it waits (B34, B36)",
     async (signal) => {
       project.write("file", "old");
       const child = project.start(join(root, "scripts/write-state.sh"), ["file"]);
@@ -233,7 +233,7 @@ describe("write-state.sh", () => {
     },
   );
 
-  test("shows readers the old or the new content, never a part (C35)", async () => {
+  test("shows readers the old or the new content, never a part (B35)", async () => {
     const [a, b] = ["a".repeat(300_000), "b".repeat(300_000)];
     project.write("file", a);
     const reader = project.start(process.execPath, [
@@ -288,7 +288,7 @@ describe("read-active-session.sh", () => {
   test.each([
     ["relative", "custom/state"],
     ["absolute", "/elsewhere"],
-  ])("finds a %s state directory by the chain of settings (D41, D42, J126)", (_what, where) => {
+  ])("finds a %s state directory by the chain of settings (D41, D42, J126, C3, C4)", (_what, where) => {
     const stateDir = where.startsWith("/") ? join(project.path, ".home", where) : where;
     const env = { MAESTRO_STATE_DIR: stateDir };
     createSession(project);

@@ -73,7 +73,7 @@ const orchestrator = [
   ...within("GEMINI.md", "MCP Tools Reference", [
     ["O207", "every tool is listed with when to use it", ...maestroTools.map(toolRow)],
     ["B27", "state is not read with read_file", /never `read_file` in the state directory/],
-    ["X282", "there is a way without the tools", /^Without them: .*`scripts\/read-active-session\.sh`/m],
+    ["X282, C17", "there is a way without the tools", /^Without them: .*`scripts\/read-active-session\.sh`/m],
   ]),
   ...within("GEMINI.md", "Hook-Aware Behavior", [
     [
@@ -193,7 +193,7 @@ const execution = [
       ["`maestro_session_read`", "`maestro_dispatch_status`", "`maestro_session_write`", "`scripts/read-state.sh <"],
     ],
     [
-      "C38",
+      "B38",
       "write_file comes first, write-state is for piping",
       [/`write_file` writes/, /`scripts\/write-state\.sh <path>`[^.]*\bpip/],
     ],
@@ -302,7 +302,7 @@ const sessions = [
   ]),
   ...within(skill("session-management"), "State File Access", [
     [
-      "O201, O209, B27",
+      "O201, O209, B27, C17, C18",
       "sessions are read with the tools, or with the scripts",
       [
         "`maestro_session_read`",

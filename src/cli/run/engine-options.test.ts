@@ -1,11 +1,14 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { resolveSettings } from "../../settings.ts";
-import { type EngineFlags, engineOptions, engineSettings } from "./engine-options.ts";
+import { engineOptions } from "../options.ts";
+import { commandOption } from "../program.ts";
+import { type EngineFlags, engineSettings } from "./engine-options.ts";
 
 /** What the words of a command line come to, with those settings. */
 function given(words: string[], env: Record<string, string> = {}) {
-  const verb = engineOptions(new Command("run").exitOverride().configureOutput({ writeErr: () => undefined }));
+  const verb = new Command("run").exitOverride().configureOutput({ writeErr: () => undefined });
+  for (const option of engineOptions) verb.addOption(commandOption(option));
   const flags: EngineFlags = verb.parse(words, { from: "user" }).opts();
   return engineSettings(resolveSettings("/nowhere", { HOME: "/nowhere", ...env }), flags);
 }

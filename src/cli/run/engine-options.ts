@@ -1,6 +1,5 @@
-// The options that run, resume, rehearse and dispatch have in common, and what they come to together with the settings.
+// The options of a run, combined with the settings: what the engine is started with.
 
-import { type Command, Option } from "commander";
 import { type DurationUnit, parseDuration } from "../../duration.ts";
 import { MaestroError } from "../../errors.ts";
 import type { ResolvedSettings, Settings } from "../../settings.ts";
@@ -42,46 +41,6 @@ export interface EngineSettings {
   sandbox: boolean;
   /** The command that makes a worktree ready; "": there is none. */
   setup: string;
-}
-
-/** Adds to a verb what all that carry a plan out take. */
-export function engineOptions(made: Command): Command {
-  return made
-    .addOption(new Option("--mode <mode>", "how phases are carried out").choices(["parallel", "sequential", "ask"]))
-    .option("--max-concurrent <n>", "agents at the same time; 0: all that are ready")
-    .option("--timeout <time>", "limit of an attempt: 90s, 10m (a bare number: minutes)")
-    .option("--stagger <time>", "time between two launches: 5s (a bare number: seconds)")
-    .option("--model <model>", "model for all agents")
-    .option("--runtime <name>", "what plays the agents", "gemini")
-    .addOption(
-      new Option(
-        "--isolation <how>",
-        "a git worktree for each attempt, or one tree for all (default: a worktree where attempts run side by side)",
-      ).choices(["worktree", "none"]),
-    )
-    .addOption(
-      new Option(
-        "--ownership <how>",
-        "changes outside a phase's files: refused, or told (default: strict in parallel mode, warn otherwise)",
-      ).choices(["strict", "warn"]),
-    )
-    .option("--sandbox", "let agents write to their worktree only (Linux with bubblewrap)")
-    .option("--allow-overlap", "let phases that run at the same time own the same file: their changes are merged")
-    .option("--keep-going", "after a failure, go on with phases that do not depend on it")
-    .option("--grace <time>", "how long a stopped agent has to end", "5s")
-    .option("--validation-timeout <time>", "limit of a validation command", "10m")
-    .option("--quota-wait <time>", "how long to wait for the provider without any progress", "60m")
-    .option("--pass-env <names>", "variables that agents get besides the allowed ones (A,B)", collect)
-    .option("--phases <ids>", "only these phases: 1,2")
-    .option("--keep-open", "do not archive the completed session")
-    .option("-y, --yes", "consent, archive and take the proposed next step without asking")
-    .option("--json", "print events as they happen, one JSON object a line")
-    .addOption(new Option("--ready-fd <fd>").hideHelp());
-}
-
-/** An option that may be given more than once. */
-export function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }
 
 export function engineSettings({ values }: ResolvedSettings, flags: EngineFlags): EngineSettings {

@@ -139,7 +139,7 @@ describe("what the agent reports itself", () => {
     "src/a.ts was overwritten externally.",
     "My edit conflicts with work of another phase on src/a.ts.",
     "There is an unresolved file conflict in src/a.ts.",
-  ])("is a file conflict when somebody else changed its files: %s (175)", (summary) => {
+  ])("is a file conflict when somebody else changed its files: %s (M175)", (summary) => {
     expect(judge(report("failure", summary) + context)).toMatchObject({
       errorType: "file_conflict",
       message: `The agent reported failure: ${summary}`,

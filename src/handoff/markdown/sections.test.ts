@@ -50,7 +50,7 @@ const titles: [form: string, title: string, context: string][] = [
   ["wider title", "## Handoff Report — Part 1: Task Report", "## Handoff Report — Part 2: Downstream Context"],
 ];
 
-describe("titles (V246, V192)", () => {
+describe("titles (V246, N192)", () => {
   test.each(titles)("%s: %s", (_, title, contextTitle) => {
     const check = checkHandoff(`I am done.\n\n${title}\n\n${fields}\n\n${contextTitle}\n\n${context}\n`);
     expect(check).toMatchObject({ valid: true, missing: [], status: "success", files_created: ["src/a.ts"] });

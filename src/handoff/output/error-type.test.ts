@@ -42,7 +42,7 @@ test.each([
   [{}, "runtime"],
   [{ exitCode: 0 }, null],
   [{ exitCode: 0, message: "rate limit reached, retried" }, null],
-] as const)("%j is %s (V158)", (failure, type) => {
+] as const)("%j is %s (K158)", (failure, type) => {
   expect(errorTypeOf(failure)).toBe(type);
 });
 

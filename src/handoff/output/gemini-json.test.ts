@@ -26,7 +26,7 @@ const tokens = { input: 107, output: 23, cached: 42 };
 const pretty = JSON.stringify({ session_id: "s", response: report, stats }, null, 2);
 const compact = JSON.stringify({ session_id: "s", response: report, stats });
 
-describe("finds the answer (V109, V131, F18)", () => {
+describe("finds the answer (H109, J131, F18)", () => {
   test.each([
     ["alone", pretty],
     ["on one line", compact],

@@ -41,7 +41,7 @@ const stats = {
 };
 const result = { type: "result", timestamp: "t", status: "success", stats };
 
-describe("joins the answer from its events (V109)", () => {
+describe("joins the answer from its events (H109)", () => {
   test.each([
     ["one message", jsonl(init, prompt, say(report, false), result)],
     ["many chunks", jsonl(init, prompt, ...chunks(report), result)],

@@ -33,7 +33,7 @@ test.each([
     JSON.parse('{"models":{"__proto__":{"tokens":{"prompt":1,"candidates":1}}}}'),
     [1, 1, 0],
   ],
-] as const)("%s (V131, V156)", (_, stats, [input, output, cached]) => {
+] as const)("%s (J131, K156)", (_, stats, [input, output, cached]) => {
   expect(tokensOf(stats)).toEqual({ input, output, cached });
 });
 
@@ -51,11 +51,11 @@ test.each([
   [model({ prompt: "abc", candidates: Number.NaN, cached: Number.POSITIVE_INFINITY })],
   [model({ prompt: -1, candidates: 1.5, cached: 1e300 })],
   [model({ prompt: "1e3", candidates: "0x10", cached: "" })],
-])("%j has no token counts, which is not zero (V156)", (stats) => {
+])("%j has no token counts, which is not zero (K156)", (stats) => {
   expect(tokensOf(stats)).toBeNull();
 });
 
-test("reports tokens by model, with thoughts counted separately (V131, V156)", () => {
+test("reports tokens by model, with thoughts counted separately (J131, K156)", () => {
   const stats = {
     models: {
       pro: { tokens: { input: 60, prompt: 100, candidates: 20, cached: 40, thoughts: 7, total: 127 } },
@@ -96,6 +96,6 @@ test.each([
   [{ models: {} }],
   [{ models: { m: {} } }],
   [model({ prompt: -1 })],
-])("%j names no model and no total: null, not zero (V156)", (stats) => {
+])("%j names no model and no total: null, not zero (K156)", (stats) => {
   expect(tokensByModel(stats)).toBeNull();
 });

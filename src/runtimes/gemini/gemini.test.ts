@@ -7,7 +7,7 @@ import { judgeGemini } from "./outcome.ts";
 const spec: AttemptSpec = { agent: "coder", tier: "full", model: null, policyFile: null, extraArgs: [] };
 const argv = (given: Partial<AttemptSpec>) => geminiRuntime.argv({ ...spec, ...given }).join(" ");
 
-test("the command line is the documented one (54, 80, 81, C8)", () => {
+test("the command line is the documented one (E54, G80, G81, C8)", () => {
   expect(geminiRuntime.program).toBe("gemini");
   expect(argv({})).toBe("--approval-mode=yolo --output-format json --skip-trust");
   expect(argv({ model: "gemini-2.5-pro" })).toBe(

@@ -41,7 +41,7 @@ const ended = (ending: Partial<Ending>): Outcome =>
   judgeGemini({ exitCode: 0, killed: null, stdout: "", stderr: chatter, ...ending });
 
 describe("success", () => {
-  test("is exit 0 and a response, whatever is on stderr; tokens are reported by model (82, 83, 109)", () => {
+  test("is exit 0 and a response, whatever is on stderr; tokens are reported by model (G82, G83, H109)", () => {
     const outcome = ended({ stdout: answer("## Task Report"), stderr: `${chatter}${errorJson(429, "earlier")}` });
     expect(outcome).toEqual({ kind: "success", text: "## Task Report", usage });
   });
@@ -182,7 +182,7 @@ describe("an attempt that Maestro stopped", () => {
     ["stopped", 137, { kind: "interrupted", reason: "stopped" }],
     [null, null, { kind: "interrupted", reason: "no_exit_code" }],
   ])(
-    "%s with exit code %s is not a success, though the answer is complete (89, 90, F14)",
+    "%s with exit code %s is not a success, though the answer is complete (G89, G90, F14)",
     (killed, exitCode, expected) => {
       const outcome = ended({ killed, exitCode, stdout: answer("done") });
       expect(outcome).toMatchObject({ ...expected, text: "done", usage });

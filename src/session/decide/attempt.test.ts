@@ -81,7 +81,7 @@ describe("the end of a native delegation", () => {
     });
   });
 
-  test("has one of the six types of the design documents (K158)", () => {
+  test("has one of the six types of the design documents (K158, C45)", () => {
     const [error] = end({ work: null, shortfall: { ...shortfall, errorType: "auth" } });
     expect(error).toMatchObject({ error: { type: "runtime" } });
     const [quota] = end({ work: null, shortfall: { ...shortfall, errorType: "quota" } });

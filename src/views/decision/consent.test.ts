@@ -14,7 +14,7 @@ describe("informed consent", () => {
   };
   const lines = consentLines(profile, "gemini");
 
-  test("states both options in the words of the design document (199)", () => {
+  test("states both options in the words of the design document (O199)", () => {
     expect(lines.slice(0, 11).join("\n")).toBe(
       [
         "Option 1: Parallel Dispatch (faster)",

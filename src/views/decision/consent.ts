@@ -1,4 +1,4 @@
-// What the user reads before agents run on their own: the two options of seed document S0, section 6, word for word, and what they mean
+// What the user reads before agents run on their own: the two options of design document S0, section 6, word for word, and what they mean
 // here.
 
 import type { ExecutionProfile } from "../../plan/profile.ts";

@@ -1,4 +1,4 @@
-// The three blocks of seed document S2 that ask the user for a decision, to the letter: labels, order, blank lines, options. escalation.ts
+// The three blocks of design document S2 that ask the user for a decision, to the letter: labels, order, blank lines, options. escalation.ts
 // chooses the block that a session needs.
 
 import { oneLine } from "../text/cell.ts";

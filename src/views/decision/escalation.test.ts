@@ -23,7 +23,7 @@ const timeout = {
 };
 
 describe("the blocks of the design document", () => {
-  test("describe a timeout to the letter (174)", () => {
+  test("describe a timeout to the letter (M174)", () => {
     expect(timeoutBlock({ ...timeout, timeoutMs: 600_000, elapsedMs: 600_400 }).join("\n")).toBe(
       `Agent Timeout: coder
 
@@ -58,7 +58,7 @@ What would you like to do?`,
     expect(lines).toContain(`1. Retry with increased timeout (suggest: ${suggested})`);
   });
 
-  test("describe conflicting files to the letter (176)", () => {
+  test("describe conflicting files to the letter (M176)", () => {
     const files = [
       { path: "src/a.ts", by: ["coder", "tester"] },
       { path: "src/b.ts", by: "external" as const },
@@ -84,7 +84,7 @@ What would you like to do?`,
     );
   });
 
-  test("describe a failed phase to the letter (177)", () => {
+  test("describe a failed phase to the letter (M177)", () => {
     const failure = {
       phase: "Routes",
       agent: "coder",
@@ -171,7 +171,7 @@ describe("the escalation of a session", () => {
     return escalationBlock(session, findPhase(session, "3") as SessionPhase, 2);
   };
 
-  test("is the timeout block after a timeout, with the commands of each option (173)", () => {
+  test("is the timeout block after a timeout, with the commands of each option (M173)", () => {
     const lines = of(
       end(601, "3", 600, { outcome: "timeout" }),
       ...fails(601, "3", "timeout", "Stopped after 10 minutes"),
@@ -239,7 +239,7 @@ describe("the escalation of a session", () => {
     ].join("\n");
     const shown = of(place(1, "3"), change(8, "3", ["src/a.ts"]), ...fails(9, "3", "file_conflict", message));
 
-    test("lists exactly the files that the engine reports, in its words (175, 176)", () => {
+    test("lists exactly the files that the engine reports, in its words (M175, M176)", () => {
       const from = shown.indexOf("Conflicting Files:");
       expect(shown.slice(from + 1, shown.indexOf("", from))).toEqual([
         "- src/a.ts (modified by coder and tester)",

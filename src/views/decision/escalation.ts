@@ -26,7 +26,7 @@ export interface Escalation {
   hints: string[];
 }
 
-/** The S2 block for the phase's last error, followed by the commands to answer. */
+/** The block of design document S2 for the phase's last error, followed by the commands to answer. */
 export function escalationBlock(session: Session, phase: SessionPhase, maxRetries: number): string[] {
   const { block, choices, hints } = escalationOf(session, phase, maxRetries);
   return [...block, ...answers(phase, choices), ...hints.map((hint) => `  ${hint}`)];

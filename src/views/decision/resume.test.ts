@@ -43,7 +43,7 @@ const shown = (session: Session, { fixed = [] as string[], conflicts = [] as Con
   resumeLines(session, positionOf(session), conflicts, at(120), plain, new Set(fixed));
 
 describe("resuming a session", () => {
-  test("shows its state: last completed, current, how many are left (167)", () => {
+  test("shows its state: last completed, current, how many are left (L167)", () => {
     const lines = shown(sessionOf(plan, [...runs(1, 10, "1"), ...failed, ...interrupted]));
     expect(lines.slice(0, 7)).toEqual([
       "Session Resume: 2026-02-14-task-api",
@@ -56,7 +56,7 @@ describe("resuming a session", () => {
     ]);
   });
 
-  test("presents unresolved errors to the letter (170)", () => {
+  test("presents unresolved errors to the letter (L170)", () => {
     const lines = shown(sessionOf(plan, failed));
     const from = lines.indexOf("Unresolved Errors Detected:");
     expect(lines.slice(from, from + 10).join("\n")).toBe(
@@ -73,7 +73,7 @@ describe("resuming a session", () => {
     );
   });
 
-  test("says for each error whether it looks fixed, and how to answer (168, 171)", () => {
+  test("says for each error whether it looks fixed, and how to answer (L168, L171)", () => {
     const session = sessionOf(plan, failed);
     expect(shown(session, { fixed: ["2"] })).toContain("   It looks fixed: files of this phase have changed since.");
     expect(shown(session)).toContain("   It does not look fixed: no file of this phase has changed since.");
@@ -135,7 +135,7 @@ describe("resuming a session", () => {
     expect(lines.at(-1)).toBe("Phase 1 recorded a file that has changed since: src/␛]0;x␇.ts");
   });
 
-  test("reports conflicts before it continues (169)", () => {
+  test("reports conflicts before it continues (L169)", () => {
     const conflicts: Conflict[] = [
       { kind: "plan_changed", file: "plan.md" },
       { kind: "partially_modified", phase: "3", file: "src/search.ts" },

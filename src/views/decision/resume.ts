@@ -1,5 +1,5 @@
 // What the user sees before a session resumes: its state, interrupted attempts, errors, and changes made meanwhile. The block of unresolved
-// errors is that of seed document S2, to the letter.
+// errors is that of design document S2, to the letter.
 
 import type { Conflict, Position } from "../../session/position.ts";
 import {

@@ -1,4 +1,4 @@
-// Renders a session as active-session.md: the front matter and the body of seed document S2, key for key. Text only; strings are JSON
+// Renders a session as active-session.md: the front matter and the body of design document S2, key for key. Text only; strings are JSON
 // strings, which every YAML parser reads unchanged.
 
 import type { DownstreamContext, ErrorRecord } from "../../session/events.ts";
@@ -160,7 +160,7 @@ function quote(value: string | null): string {
   return JSON.stringify(value);
 }
 
-/** Integers are written as integers, as in the seed document; all other ids are strings. */
+/** Integers are written as integers, as in design document S2; all other ids are strings. */
 function showId(id: string): string {
   return /^(0|[1-9]\d{0,14})$/.test(id) ? id : quote(id);
 }

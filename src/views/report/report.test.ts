@@ -73,7 +73,7 @@ describe("the final summary", () => {
     );
   });
 
-  test("has the token summary of the design document, with separators, ranking and right arithmetic (178, 179)", () => {
+  test("has the token summary of the design document, with separators, ranking and right arithmetic (M178, M179)", () => {
     // 32,000 input of which 3,000 cached, 4,000 output and 200 thoughts: 0.029 + 0.0015 + 0.042
     expect(shown(sessionOf(plan, done))).toContain(
       `Token Usage:

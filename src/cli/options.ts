@@ -1,0 +1,74 @@
+// Options that several verbs take. Data only: what they come to together with the settings is in run/engine-options.ts.
+
+import type { VerbOption } from "./verb.ts";
+
+export const json: VerbOption = { flags: "--json", meaning: "print the answer as JSON" };
+
+export const reason: VerbOption = { flags: "--reason <text>", meaning: "reason to record" };
+
+export const detach: VerbOption = {
+  flags: "--detach",
+  meaning: "run in a background process that outlives this terminal",
+};
+
+export const archivedSession: VerbOption = { flags: "--session <id>", meaning: "id of an archived session" };
+
+export const attemptWithChanges: VerbOption = {
+  flags: "--attempt <n>",
+  meaning: "number of the attempt (default: the latest with changes)",
+};
+
+export const maxConcurrent: VerbOption = {
+  flags: "--max-concurrent <n>",
+  meaning: "agents at the same time; 0: all that are ready",
+};
+
+export const grace: VerbOption = {
+  flags: "--grace <time>",
+  meaning: "grace period before a stopped agent is killed",
+  default: "5s",
+};
+
+export const validationTimeout: VerbOption = {
+  flags: "--validation-timeout <time>",
+  meaning: "time limit of a validation command",
+  default: "10m",
+};
+
+export const passEnv: VerbOption = {
+  flags: "--pass-env <names>",
+  meaning: "variables to pass to agents besides the allowed ones (A,B)",
+  isRepeatable: true,
+};
+
+/** What the verbs take that run a whole plan. */
+export const engineOptions: readonly VerbOption[] = [
+  { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential", "ask"] },
+  maxConcurrent,
+  { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
+  { flags: "--stagger <time>", meaning: "time between two launches: 5s (a bare number: seconds)" },
+  { flags: "--model <model>", meaning: "model for all agents" },
+  { flags: "--runtime <name>", meaning: "program that plays the agents", default: "gemini" },
+  {
+    flags: "--isolation <how>",
+    meaning: "a git worktree for each attempt, or one tree for all (default: worktrees when attempts run in parallel)",
+    choices: ["worktree", "none"],
+  },
+  {
+    flags: "--ownership <how>",
+    meaning: "reject or warn about changes outside a phase's files (default: strict in parallel mode, else warn)",
+    choices: ["strict", "warn"],
+  },
+  { flags: "--sandbox", meaning: "let agents write only to their worktree (Linux with bubblewrap)" },
+  { flags: "--allow-overlap", meaning: "let parallel phases own the same file; their changes are merged" },
+  { flags: "--keep-going", meaning: "after a failure, run the phases that do not depend on it" },
+  grace,
+  validationTimeout,
+  { flags: "--quota-wait <time>", meaning: "longest wait for quota without any progress", default: "60m" },
+  passEnv,
+  { flags: "--phases <ids>", meaning: "run only these phases: 1,2" },
+  { flags: "--keep-open", meaning: "do not archive the completed session" },
+  { flags: "-y, --yes", meaning: "give consent, archive and take the proposed next step without asking" },
+  { flags: "--json", meaning: "print events as they happen, as JSON Lines" },
+  { flags: "--ready-fd <fd>", meaning: "", isHidden: true },
+];

@@ -1,0 +1,56 @@
+// Every verb of `maestro`, in the order of the help. A new verb is a file in verbs/ and a line here.
+
+import type { Verb } from "./verb.ts";
+import { abort } from "./verbs/abort.ts";
+import { agents } from "./verbs/agents.ts";
+import { apply } from "./verbs/apply.ts";
+import { archive } from "./verbs/archive.ts";
+import { diff } from "./verbs/diff.ts";
+import { dispatch } from "./verbs/dispatch.ts";
+import { doctor } from "./verbs/doctor.ts";
+import { guard } from "./verbs/guard.ts";
+import { handoff } from "./verbs/handoff.ts";
+import { logs } from "./verbs/logs.ts";
+import { rehearse } from "./verbs/rehearse.ts";
+import { report } from "./verbs/report.ts";
+import { resume } from "./verbs/resume.ts";
+import { retry } from "./verbs/retry.ts";
+import { revert } from "./verbs/revert.ts";
+import { run } from "./verbs/run.ts";
+import { session } from "./verbs/session.ts";
+import { skip } from "./verbs/skip.ts";
+import { state } from "./verbs/state.ts";
+import { status } from "./verbs/status.ts";
+import { stop } from "./verbs/stop.ts";
+import { validate } from "./verbs/validate.ts";
+import { verify } from "./verbs/verify.ts";
+import { watch } from "./verbs/watch.ts";
+import { workspace } from "./verbs/workspace.ts";
+
+export const verbs: readonly Verb[] = [
+  run,
+  resume,
+  rehearse,
+  validate,
+  status,
+  watch,
+  logs,
+  diff,
+  apply,
+  revert,
+  report,
+  stop,
+  retry,
+  skip,
+  abort,
+  archive,
+  verify,
+  dispatch,
+  doctor,
+  workspace,
+  state,
+  session,
+  agents,
+  guard,
+  handoff,
+];

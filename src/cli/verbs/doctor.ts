@@ -1,0 +1,22 @@
+// maestro doctor: checks the installation and repairs what can be repaired.
+
+import { json } from "../options.ts";
+import type { Verb } from "../verb.ts";
+
+export const doctor: Verb = {
+  usage: "doctor",
+  summary: "check this machine, the extension, the settings and the session",
+  options: [
+    json,
+    {
+      flags: "--fix",
+      meaning: "set broken session files aside, resume from what can be read, and remove what dead runs left behind",
+    },
+  ],
+  examples: ["maestro doctor", "maestro doctor --fix"],
+  isDecision: ({ fix }) => fix === true,
+  run: async (verbNames) => {
+    const { doctor } = await import("../check/doctor.ts");
+    return (io, options) => doctor(io, options, verbNames());
+  },
+};

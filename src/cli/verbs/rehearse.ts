@@ -1,0 +1,18 @@
+// maestro rehearse: runs a plan with agents that are played, not called.
+
+import { json, maxConcurrent } from "../options.ts";
+import type { Verb } from "../verb.ts";
+
+export const rehearse: Verb = {
+  usage: "rehearse <plan>",
+  summary: "rehearse a plan without a model: order, prompts, forecast",
+  options: [
+    { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential"] },
+    maxConcurrent,
+    { flags: "--model <model>", meaning: "model to forecast the cost with" },
+    { flags: "--seconds <n>", meaning: "how long the longest chain of phases takes on screen", default: "8" },
+    json,
+  ],
+  examples: ["maestro rehearse plan.md", "maestro rehearse plan.md --model gemini-2.5-pro --json"],
+  run: async () => (await import("../run/rehearse.ts")).rehearse,
+};

@@ -1,0 +1,13 @@
+// maestro skip: records that a phase is not done.
+
+import { json, reason } from "../options.ts";
+import type { Verb } from "../verb.ts";
+
+export const skip: Verb = {
+  usage: "skip <phase>",
+  summary: "skip a phase",
+  options: [reason, json],
+  examples: ["maestro skip 3", 'maestro skip 3 --reason "done by hand"'],
+  isDecision: true,
+  run: async () => (await import("../session/decisions.ts")).skip,
+};
