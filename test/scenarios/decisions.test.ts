@@ -285,7 +285,7 @@ describe("commands that show a session", () => {
       expect((await engine.ended).code).toBe(0);
       const seen = await watcher.ended;
       expect(seen.code).toBe(0);
-      expect(seen.stderr).toMatch(/phase 2 tester {2}skipped by decision/);
+      expect(seen.stderr).toMatch(/phase 2 tester {2}skipped by user decision/);
       // Also what happened last, though the session is in the archive by then.
       expect(seen.stderr).toMatch(/session {2}completed/);
       expect(seen.stdout).toBe("Session 2026-02-14-task-api: completed\n");

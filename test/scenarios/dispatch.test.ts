@@ -112,8 +112,8 @@ describe("a dispatch that is refused before any agent starts", () => {
       ["MAESTRO_STAGGER_DELAY", "x", "a non-negative integer"],
       ["MAESTRO_STAGGER_DELAY", "-1", "a non-negative integer"],
       ["MAESTRO_MAX_CONCURRENT", "1.5", "a non-negative integer"],
-      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer"],
-      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer"],
+      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer of minutes, or a duration such as 90s"],
+      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer of minutes, or a duration such as 90s"],
       ["MAESTRO_CLEANUP_DISPATCH", "perhaps", "true or false"],
     ];
     const runs = await Promise.all(cases.map(([name, value]) => dispatch(project, agent.env({ [name]: value }))));
@@ -196,7 +196,7 @@ describe("a dispatch that is refused before any agent starts", () => {
     const run = await maestro(project, ["dispatch", "a,b"], agent.env());
     expect(run).toMatchObject({ code: 1, stdout: "" });
     expect(run.stderr).toMatch(
-      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It takes a path without commas/,
+      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It needs a path without commas/,
     );
     expect(agent.notes()).toEqual([]);
   });

@@ -200,7 +200,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       const agent = await missedEnd(project);
       const run = await maestro(project, ["resume", ...quick], agent.env());
       expect(run.code, run.stderr).toBe(0);
-      expect(run.stderr).toContain("result of attempt 1 found and taken over (success)");
+      expect(run.stderr).toContain("result of attempt 1 found and recorded (success)");
       expect(agent.notes("start").map((note) => note.phase)).toEqual(["1", "2"]);
       const ends = journalOf(project).filter((record) => record.type === "attempt.finished");
       expect(ends.map((end) => [end.phase, end.outcome, end.adopted ?? false])).toEqual([

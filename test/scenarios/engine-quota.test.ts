@@ -53,7 +53,7 @@ describe("a session whose provider refuses requests (F17, P7)", () => {
       const ends = journalOf(project).filter((record) => record.type === "attempt.finished");
       expect(ends.filter((end) => end.outcome === "quota")).toHaveLength(refusals);
       expect(waitsOf(project).length).toBeGreaterThan(3);
-      expect(run.stderr).toMatch(/session {2}waits .* for quota, until .* \(phase \d+ was refused\)/);
+      expect(run.stderr).toMatch(/session {2}waits .* for quota, until .* \(the provider rejected phase \d+\)/);
     }));
 
   test.concurrent("slows down all phases after the refusal of one", () =>

@@ -71,7 +71,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
         expect(ends.map((record) => record.outcome)).toEqual(["interrupted", "interrupted"]);
         const resumed = background(project, ["resume", "--grace", "500ms"], agent.env());
         expect((await resumed.ended).code, resumed.stderr()).toBe(0);
-        expect(resumed.stderr()).toContain("Interrupted, to be started again with the retries they have left");
+        expect(resumed.stderr()).toContain("Interrupted; they restart with their remaining retries");
         expect(agent.notes("start").map((note) => note.attempt)).toEqual([1, 1, 2, 2]);
       }),
   );

@@ -191,7 +191,9 @@ describe("a project's .env", () => {
     project.write(".env", `MAESTRO_WORKTREE_SETUP="touch ${project.path}/set-up"\n`);
     const { stderr } = maestro(project, "run", "plan.md", "--mode", "parallel");
     expect(project.exists("set-up")).toBe(false);
-    expect(stderr).toContain(`MAESTRO_WORKTREE_SETUP in ${project.path}/.env is ignored: it is a command`);
+    expect(stderr).toContain(
+      `MAESTRO_WORKTREE_SETUP in ${project.path}/.env is ignored: Maestro would run it as a command`,
+    );
     expect(stderr).toContain("export MAESTRO_WORKTREE_SETUP=");
   });
 

@@ -144,7 +144,7 @@ describe("the command line", () => {
   test.each([
     ["MAESTRO_STAGGER_DELAY", "x", "must be a non-negative integer (got: x)"],
     ["MAESTRO_MAX_CONCURRENT", "-1", "must be a non-negative integer (got: -1)"],
-    ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer (got: 0)"],
+    ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer of minutes, or a duration such as 90s (got: 0)"],
   ])("refuses %s=%s with exit 3 (E61)", (name, value, message) => {
     const run = project.maestro(["status"], { env: { [name]: value } });
     expect(run).toEqual({ code: 3, signal: null, stdout: "", stderr: `ERROR: ${name} ${message}\n` });
@@ -190,10 +190,10 @@ describe("npm start", () => {
     const before = performance.now();
     const run = project.run("npm", ["start", "--silent"], { cwd: `${project.path}/clone` });
     expect([run.code, performance.now() - before < 20_000]).toEqual([0, true]);
-    expect(run.stderr).toContain("to be tried again");
+    expect(run.stderr).toContain("to be retried");
     expect(run.stderr).toContain("validation passed");
     expect(run.stdout).toContain("Critical path  1 → 3 → 5 → 8 → 11");
-    expect(run.stdout).toContain("No model was called and nothing of yours was touched.");
+    expect(run.stdout).toContain("No model was called and none of your files were touched.");
   });
 });
 

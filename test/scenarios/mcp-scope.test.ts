@@ -99,7 +99,7 @@ describe("an agent that needs more than its phase owns", () => {
         .map(({ prompt }) => prompt);
       expect(first).toContain("ask for it with `maestro_request_scope` first");
       expect(first).not.toContain("Out of scope are");
-      expect(second).toContain("Nothing that was done to them was taken over.");
+      expect(second).toContain("Changes to them were not kept.");
       expect(second).toContain("Changed outside of its files:\n- theirs.txt");
     }));
 });

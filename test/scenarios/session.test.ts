@@ -138,7 +138,7 @@ describe("moving phases", () => {
     expect(move("1", "aborted", "--user-decision").code).toBe(0);
     expect(status(project).status).toBe("failed");
     expect(move("2", "skipped", "--user-decision").stderr).toContain("session 2026-02-14-task-api was aborted");
-    expect(project.maestro(["status"]).stdout).toContain('The session was aborted: "maestro archive" puts it away');
+    expect(project.maestro(["status"]).stdout).toContain('The session was aborted: "maestro archive" archives it');
     expect(status(project).position).toMatchObject({ next: null, ready: [] });
     const view = ".gemini/state/active-session.md";
     project.write(view, project.read(view).replace('status: "failed"', 'status: "in_progress"'));

@@ -175,7 +175,7 @@ describe("a session whose journal is gone", () => {
     else project.write(".gemini/state/progress.jsonl", "");
     const run = project.maestro(["status", "--conflicts"]);
     expect(run.stderr).toContain("The journal is gone; the session was taken over from active-session.md");
-    expect(run.stdout).toContain("Whether the plan has changed is not known");
+    expect(run.stdout).toContain("Cannot tell whether the plan has changed");
     expect(status(project).phases[0].status).toBe("in_progress");
   });
 });
