@@ -4,6 +4,8 @@
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { homedir } from "node:os";
+import { dirname } from "node:path";
+import { parseDotenv } from "./dotenv.ts";
 import { errno, MaestroError, reasonOf } from "./errors.ts";
 import { EXTENSION_PATH } from "./extension-path.ts";
 
@@ -53,7 +55,7 @@ export function layersOf(projectRoot: string, env: Environment): Layer[] {
   // In a worktree the state directory is always the project's, whatever the extension's settings say.
   const attempt = given(env, ATTEMPT_STATE_DIR);
   const project = readEnvFile(`${projectRoot}/.env`);
-  const exported = usersOwn(env, project);
+  const exported = usersOwn(env, projectRoot);
   return [
     ["environment", attempt === undefined ? exported : { ...exported, [STATE_DIR]: attempt }],
     ["workspace .env", project],
@@ -65,14 +67,39 @@ export function layersOf(projectRoot: string, env: Environment): Layer[] {
 const steering = /^(?:XDG_|MAESTRO_(?!(?:AGENT|PHASE|ATTEMPT|ATTEMPT_STATE_DIR|SESSION|RUN)$))/;
 
 /**
- * The environment without the values that come from the project's .env. Gemini CLI loads that file into its own environment, and hooks,
- * servers and commands inherit it as if the user had exported it. So a variable with the same value in both is attributed to the file.
+ * The environment without the values that come from an env file of the project. Gemini CLI loads such a file into its own environment, and
+ * hooks, servers and commands inherit the values as if the user had exported them. So a variable with the same value in both is attributed to
+ * the file, as Maestro reads it or as the CLI reads it.
  */
-export function usersOwn(env: Environment, project: Environment): Environment {
+export function usersOwn(env: Environment, projectRoot: string): Environment {
   if (given(env, "GEMINI_CLI") === undefined && given(env, "GEMINI_PROJECT_DIR") === undefined) return env;
-  const shared = Object.keys(project).filter((name) => steering.test(name) && project[name] === env[name]);
+  const names = Object.keys(env).filter((name) => steering.test(name));
+  if (names.length === 0) return env;
+  const files = filesOfProject(projectRoot, env).map((text) => ({ ours: parseEnv(text), theirs: parseDotenv(text) }));
+  const isFromFile = (name: string) =>
+    files.some(({ ours, theirs }) => ours[name] === env[name] || theirs.get(name) === env[name]);
+  const shared = names.filter(isFromFile);
   if (shared.length === 0) return env;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !shared.includes(name)));
+}
+
+/** The env files that Gemini CLI may load here: of the project, and of the directories above it up to the home, whose files are the user's own. */
+function filesOfProject(projectRoot: string, env: Environment): string[] {
+  const home = given(env, "HOME") ?? homedir();
+  const directories = [projectRoot];
+  for (let at = dirname(projectRoot); at !== home && at !== directories.at(-1); at = dirname(at)) directories.push(at);
+  const paths = directories.flatMap((directory) => [`${directory}/.gemini/.env`, `${directory}/.env`]);
+  return paths.filter(isFile).map(readable);
+}
+
+/** Empty for a file that this user may not read: Gemini CLI cannot read it either. */
+function readable(path: string): string {
+  try {
+    return beginningOf(path);
+  } catch (error) {
+    if (errno(error) === "EACCES") return "";
+    throw new MaestroError("config", `Cannot read settings from ${path}: ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 /** The directory the user installed the extension in, which holds its `.env`. */

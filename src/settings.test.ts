@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseEnv, readEnvFile, usersOwn } from "./setting-layers.ts";
+import { parseEnv, usersOwn } from "./setting-layers.ts";
 import { definitions, resolveSettings, type SettingName } from "./settings.ts";
 
 let project: string;
@@ -127,6 +127,30 @@ describe("a project's .env (C48)", () => {
     expect(resolve({ MAESTRO_STATE_DIR: "/other", GEMINI_CLI: "1" }).values.MAESTRO_STATE_DIR).toBe("/other");
   });
 
+  test.each([
+    ["MAESTRO_GEMINI_EXTRA_ARGS: --foo", "--foo"],
+    ["MAESTRO_GEMINI_EXTRA_ARGS=--foo#x", "--foo"],
+    ["MAESTRO_GEMINI_EXTRA_ARGS=`--foo`", "--foo"],
+    ["MAESTRO_GEMINI_EXTRA_ARGS='--foo\\'s'", "--foo\\'s"],
+  ])("is not taken for the user's own where only Gemini CLI reads %j so", (line, loaded) => {
+    inProject(line);
+    const env = { MAESTRO_GEMINI_EXTRA_ARGS: loaded, GEMINI_CLI: "1" };
+    expect(usersOwn(env, project)).toEqual({ GEMINI_CLI: "1" });
+  });
+
+  test.each([[".gemini"], [".."], ["../.gemini"]])(
+    "is not taken for the user's own when Gemini CLI loads it from %s, unless that is the home",
+    (place) => {
+      const root = join(project, "deep");
+      mkdirSync(join(root, place), { recursive: true });
+      writeFileSync(join(root, place, ".env"), "MAESTRO_GUARD=off\n");
+      const env = { MAESTRO_GUARD: "off", GEMINI_CLI: "1", HOME: join(project, "home") };
+      expect(usersOwn(env, root)).toEqual({ GEMINI_CLI: "1", HOME: join(project, "home") });
+      if (place === ".gemini") return;
+      expect(usersOwn({ ...env, HOME: project }, root)).toMatchObject({ MAESTRO_GUARD: "off" });
+    },
+  );
+
   test("cannot replace the extension's path or an attempt's variables", () => {
     const elsewhere = join(project, "elsewhere");
     mkdirSync(elsewhere);
@@ -137,7 +161,7 @@ describe("a project's .env (C48)", () => {
     const env = { MAESTRO_EXTENSION_PATH: elsewhere, GEMINI_CLI: "1" };
     expect(resolve(env).values.MAESTRO_MAX_RETRIES).toBe(2);
     const attempt = { MAESTRO_AGENT: "coder", MAESTRO_RUN: "r.1", MAESTRO_ATTEMPT_STATE_DIR: "/state" };
-    expect(usersOwn({ ...env, ...attempt }, readEnvFile(join(project, ".env")))).toEqual({
+    expect(usersOwn({ ...env, ...attempt }, project)).toEqual({
       GEMINI_CLI: "1",
       ...attempt,
     });

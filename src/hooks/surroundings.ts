@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
-import { readEnvFile, usersOwn } from "../setting-layers.ts";
+import { usersOwn } from "../setting-layers.ts";
 import { type HookInput, textValue } from "./input.ts";
 
 export interface Surroundings {
@@ -44,7 +44,7 @@ export function surroundingsOf(
 /** Where the user says that the extension is; the project's .env is read only for a user who says so. */
 function givenExtension(env: Surroundings["env"], projectRoot: string): string | undefined {
   if (env[EXTENSION_PATH] === undefined) return undefined;
-  return usersOwn(env, readEnvFile(`${projectRoot}/.env`))[EXTENSION_PATH]?.trim();
+  return usersOwn(env, projectRoot)[EXTENSION_PATH]?.trim();
 }
 
 /** How a person or a model starts the command line of this extension. */

@@ -3,7 +3,7 @@
 
 import { refuseDecision } from "../engine/process/inside-attempt.ts";
 import { projectRedactor } from "../secrets/redact.ts";
-import { readEnvFile, usersOwn } from "../setting-layers.ts";
+import { usersOwn } from "../setting-layers.ts";
 import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
@@ -101,7 +101,7 @@ export class Toolbox {
   #context(): Context {
     const { now } = this.#machine;
     const cwd = this.#machine.cwd();
-    const env = usersOwn(this.#machine.env, readEnvFile(`${cwd}/.env`));
+    const env = usersOwn(this.#machine.env, cwd);
     const settings = resolveSettings(cwd, env).values;
     const location = locateState(cwd, settings.MAESTRO_STATE_DIR);
     this.#maxRetries = settings.MAESTRO_MAX_RETRIES;

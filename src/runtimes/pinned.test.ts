@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parseDotenv } from "../dotenv.ts";
 import { definitions } from "../settings.ts";
 import { geminiRuntime } from "./gemini/gemini.ts";
-import { type EnvFiles, ignoredNames, parseDotenv, pinnedVariables, wellKnown } from "./pinned.ts";
+import { type EnvFiles, ignoredNames, pinnedVariables, wellKnown } from "./pinned.ts";
 import { isSteering } from "./steering.ts";
 
 const files = (project: string[], home: string | null = null, name = "/home/.gemini/.env"): EnvFiles => ({

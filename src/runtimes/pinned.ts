@@ -1,6 +1,7 @@
 // The value with which an agent's program starts for every variable that steers it: the user's own or an empty one, so that no env file of
 // a project can set another. A program that loads env files keeps variables that are already set, even to nothing.
 
+import { parseDotenv } from "../dotenv.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { definitions } from "../settings.ts";
 import { isSteering, namesIn, namesSet } from "./steering.ts";
@@ -93,17 +94,4 @@ export function ignoredNames(exported: Readonly<Record<string, string>>, { proje
     const names = [...namesSet(text)].filter((name) => isSteering(name) && exported[name] === undefined).sort();
     return names.length === 0 ? [] : [{ path, names }];
   });
-}
-
-/** Parses a file as dotenv does, which the CLI uses. */
-export function parseDotenv(text: string): Map<string, string> {
-  const line =
-    /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm;
-  const values = new Map<string, string>();
-  for (const [, name, given = ""] of text.replace(/\r\n?/g, "\n").matchAll(line)) {
-    const raw = given.trim();
-    const value = raw.replace(/^(['"`])([\s\S]*)\1$/gm, "$2");
-    values.set(name ?? "", raw.startsWith('"') ? value.replace(/\\n/g, "\n").replace(/\\r/g, "\r") : value);
-  }
-  return values;
 }
