@@ -1,4 +1,4 @@
-// maestro_decide: what the user decides about a run, most of all one that an engine carries out in another process.
+// maestro_decide: applies the user's decisions about a run, usually one that an engine in another process is running.
 
 import { parseDuration } from "../../duration.ts";
 import { MaestroError } from "../../errors.ts";
@@ -15,11 +15,11 @@ const user_decision = flag("the user has said so").optional();
 export const decide: Tool = {
   name: "maestro_decide",
   description:
-    "Carry out what the user decided about a run: stop the engine (it can be resumed), retry or skip a phase, abort the session for good. All but stop need user_decision: true.",
+    "Apply the user's decision about a run: stop the engine (it can be resumed), retry or skip a phase, abort the session for good. All but stop need user_decision: true.",
   actions: {
     stop: action({ reason, user_decision }, async ({ location }) => {
       const pid = await stopEngine(location);
-      return { body: { stopped: true, pid, next: 'Go on with "maestro resume".' } };
+      return { body: { stopped: true, pid, next: 'Run "maestro resume".' } };
     }),
     retry: action(
       { phase_id: id(), reason, timeout: time("its attempts may take that long: 90s, 20m").optional(), user_decision },
@@ -53,8 +53,8 @@ function decideAbout(
   requireDecision(to === "skipped" ? "skip" : "retry", isDecided);
   const { MAESTRO_MAX_RETRIES: maxRetries } = settings;
   const isRunning = decidePhase(store, { phase: phase_id, to, reason: why, timeoutMs, maxRetries, now: now() });
-  const yourself = to === "skipped" ? "with what is ready" : "by delegating it again";
-  const next = isRunning ? "The running engine takes it up." : `Go on with "maestro resume", or ${yourself}.`;
+  const yourself = to === "skipped" ? "start what is ready" : "delegate it again";
+  const next = isRunning ? "The engine acts on it." : `Run "maestro resume", or ${yourself}.`;
   const revision = requireSession(store.session).seq;
   return { body: { phase_id, phase_status: to, engine_running: isRunning, next, revision } };
 }
@@ -70,7 +70,7 @@ function durationOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const milliseconds = parseDuration(given, "m");
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
-  throw new MaestroError("usage", `"timeout" must be a length of time (got: ${JSON.stringify(given)})`, {
+  throw new MaestroError("usage", `"timeout" must be a duration (got: ${JSON.stringify(given)})`, {
     hint: "Write it as 90s, 20m or 1h.",
   });
 }
