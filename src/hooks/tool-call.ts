@@ -1,4 +1,4 @@
-// BeforeTool of run_shell_command, write_file and replace: the tier of a dispatched agent, then the guard.
+// BeforeTool of run_shell_command, write_file and replace: checks the tier of a dispatched agent, then asks the guard.
 
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
@@ -13,7 +13,7 @@ import { type HookInput, recordOf, textOf } from "./input.ts";
 import { allow, deny, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** `guard` is the whole judge, in a file of its own. */
+/** `guard` loads the complete guard, which is a separate bundle. */
 export function judgeCall(input: HookInput, here: Surroundings, guard: () => Guard): Reply {
   const tool = textOf(input.tool_name);
   const tier = here.attempt === null ? undefined : agentTiers.get(here.attempt.agent);
@@ -28,7 +28,7 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
-    // Looked up when something is to be written: most commands that are judged quickly write nothing.
+    // Resolved lazily: most commands that the quick check decides write nothing.
     get stateDir() {
       stateDir ??= stateDirectory(here);
       return stateDir;
@@ -49,7 +49,7 @@ function judgeShell(call: HookInput, ground: Ground, guard: () => Guard): Verdic
   return quick ?? guard().judgeToolCall("run_shell_command", call, ground);
 }
 
-/** A setting that cannot be read must not switch the guard off. */
+/** An unreadable setting must not disable the guard, so the default applies. */
 function stateDirectory(here: Surroundings): string {
   let directory = DEFAULT_STATE_DIR;
   try {
