@@ -82,7 +82,7 @@ export interface RefusedRecord {
 }
 
 export interface SortedTail {
-  /** To be recorded again, each a change of its own. */
+  /** Changes to record again, each as its own change. */
   kept: (readonly SessionEvent[])[];
   refused: RefusedRecord[];
 }

@@ -1,4 +1,4 @@
-// One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Encoding, decoding, nothing else.
+// One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Only encodes and decodes.
 // Each checksum continues the previous record's: the last one covers all lines, so one call verifies many of them.
 
 import { crc32, hex } from "../../disk/crc32.ts";
