@@ -35,7 +35,21 @@ const allowed = {
 };
 
 const leaves =
-  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|errors|text|front-matter|duration|yaml|plain-yaml|program-root|schema)[.]ts$";
+  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
+
+/** The files that start processes, by folder: base names, in whatever subfolder they are. */
+const starters = {
+  // Agents and their commands; the warden; a detached engine; the sandbox's tests of this machine; a process list where /proc is missing.
+  engine: ["supervisor", "lifeline", "start-detached", "sandbox", "ancestors"],
+  // Git, and nothing else.
+  git: ["run"],
+  // The start time of a process where /proc is missing.
+  disk: ["identity"],
+};
+
+const starterFiles = Object.entries(starters).map(
+  ([folder, names]) => `^src/${folder}(/|/.*/)(${names.join("|")})[.]ts$`,
+);
 
 module.exports = {
   forbidden: [
@@ -43,7 +57,7 @@ module.exports = {
     {
       name: "no-orphans",
       severity: "error",
-      from: { orphan: true, path: "^src/", pathNot: "main[.]ts$|[.]test[.]ts$" },
+      from: { orphan: true, path: "^src/", pathNot: "(main|start)[.]ts$|[.]test[.]ts$" },
       to: {},
     },
     { name: "unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
@@ -53,7 +67,12 @@ module.exports = {
       from: { path: "^src/", pathNot: "[.]test[.]ts$" },
       to: { path: "^test/|[.]test[.]ts$" },
     },
-    { name: "only-main-is-an-entry", severity: "error", from: {}, to: { path: "^src/[^/]+/main[.]ts$" } },
+    {
+      name: "only-main-is-an-entry",
+      severity: "error",
+      from: { pathNot: "^src/[^/]+/start[.]ts$" },
+      to: { path: "^src/[^/]+/main[.]ts$" },
+    },
     ...Object.entries(allowed).map(([folder, targets]) => ({
       name: `${folder}-imports-only-what-the-table-allows`,
       severity: "error",
@@ -75,6 +94,22 @@ module.exports = {
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?(path|crypto|util)$" },
     },
     {
+      name: "few-files-start-processes",
+      comment:
+        "Every process has to have a process group that the warden knows, or a time limit: so the list of starters is short.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["[.]test[.]ts$", ...starterFiles] },
+      to: { dependencyTypes: ["core"], path: "^(node:)?(child_process|cluster|worker_threads)$" },
+    },
+    {
+      name: "nothing-opens-the-network",
+      comment:
+        "Only agents talk to a network: Maestro itself neither connects nor listens, and evaluates no code. A hook reads its standard input with net.Socket.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "[.]test[.]ts$|^src/hooks/input[.]ts$" },
+      to: { dependencyTypes: ["core"], path: "^(node:)?(http|https|http2|net|tls|dgram|dns|inspector|vm|repl)(/|$)" },
+    },
+    {
       name: "fold-and-handoff-start-in-the-time-of-bare-node",
       comment: "Hooks load these on every tool call: no schema library, no YAML.",
       severity: "error",
@@ -83,6 +118,15 @@ module.exports = {
         pathNot: "[.]test[.]ts$",
       },
       to: { path: "node_modules/(zod|yaml|commander)/|^src/schema[.]ts$", dependencyTypesNot: ["type-only"] },
+    },
+  ],
+  required: [
+    {
+      name: "listed-starters-start-processes",
+      comment: "A file that no longer starts processes leaves the list of starters.",
+      severity: "error",
+      module: { path: starterFiles, pathNot: "[.]test[.]ts$" },
+      to: { path: "^(node:)?child_process$" },
     },
   ],
   options: {

@@ -12,7 +12,7 @@ import { type Control, placeAttempt, worktreeName } from "../src/engine/attempt/
 import { startIntegration } from "../src/engine/integrate/integrate.ts";
 import { Isolation } from "../src/engine/isolation.ts";
 import { Stopping } from "../src/engine/process/stopping.ts";
-import type { Workshop } from "../src/engine/run-context.ts";
+import type { RunContext } from "../src/engine/run-context.ts";
 import { openRepository } from "../src/git/open.ts";
 import { decideEnd, decideStart, type Rules } from "../src/session/decide/attempt.ts";
 import { requirePhase, requireSession } from "../src/session/decide/operation.ts";
@@ -54,7 +54,7 @@ async function makeProject(count: number): Promise<string> {
 const rules: Rules = { maxRetries: 2, now: new Date(), hashes: () => ({}) };
 
 /** An engine's tools, as far as files are concerned, over a session with a phase a round. */
-async function open(project: string, rounds: number): Promise<Workshop> {
+async function open(project: string, rounds: number): Promise<RunContext> {
   const opening = await openRepository(project, join(root, "cache"));
   if (opening.kind !== "open") throw new Error(opening.reason);
   const isolation = new Isolation({
@@ -78,7 +78,7 @@ async function open(project: string, rounds: number): Promise<Workshop> {
   };
   const limits = { timeoutMs: 1, validationTimeoutMs: 1, maxRetries: rules.maxRetries, graceMs: 1 };
   // Nothing here starts a process of an agent: the rest of a workshop is not asked for.
-  return { ...parts, limits, warn: console.error, now: () => new Date() } as Partial<Workshop> as Workshop;
+  return { ...parts, limits, warn: console.error, now: () => new Date() } as Partial<RunContext> as RunContext;
 }
 
 function newSession(project: string, rounds: number): SessionStore {
@@ -113,7 +113,7 @@ const stages = ["placing", "examining", "integrating", "clearing away"] as const
 type Times = Record<(typeof stages)[number], number[]>;
 const newTimes = (): Times => ({ placing: [], examining: [], integrating: [], "clearing away": [] });
 
-async function isolate(workshop: Workshop, times: Times, round: number): Promise<void> {
+async function isolate(workshop: RunContext, times: Times, round: number): Promise<void> {
   const { store, projectRoot } = workshop;
   const [phase, attempt] = [`p${round}`, 1];
   const record = (decide: (session: Session) => SessionEvent[]) =>

@@ -2,12 +2,13 @@
 // import() rather than import: the file works as an ES module and as CommonJS, wherever it is copied.
 
 import("node:fs").then(({ readFileSync, realpathSync, writeFileSync }) => {
-  const root = realpathSync(process.argv[1]).replace(/[\\/]scripts[\\/][^\\/]*$/, "");
+  const root = realpathSync(process.argv[1] ?? "").replace(/[\\/]scripts[\\/][^\\/]*$/, "");
+  /** @param {string} name */
   const read = (name) => {
     try {
       return JSON.parse(readFileSync(`${root}/${name}`, "utf8"));
     } catch (error) {
-      console.error(`ERROR: Cannot read ${name}: ${error.message}`);
+      console.error(`ERROR: Cannot read ${name}: ${/** @type {Error} */ (error).message}`);
       process.exit(1);
     }
   };

@@ -1,7 +1,7 @@
 // The one error class for what the program cannot do: bad usage, bad environment, bad state.
 // A failed agent is never an error; it is an Outcome.
 
-/** What kind of trouble it is; `exitCodes` says what the command line answers with. */
+/** What kind of error it is; exit-codes.ts says what the command exits with. */
 export type ErrorCode =
   | "usage"
   | "invalid_plan"
@@ -15,27 +15,6 @@ export type ErrorCode =
   | "parse_failed"
   | "locked"
   | "io";
-
-export const exitCodes: Record<ErrorCode, number> = {
-  usage: 2,
-  invalid_plan: 2,
-  config: 3,
-  environment: 3,
-  path: 1,
-  not_found: 1,
-  conflict: 1,
-  illegal_transition: 1,
-  no_session: 1,
-  parse_failed: 1,
-  locked: 1,
-  io: 1,
-};
-
-/** What a command that was ended by a signal exits with. */
-export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
-/** What an attempt that reached its time limit counts as. */
-export const TIMEOUT_CODE = 124;
 
 export class MaestroError extends Error {
   /** By name: the parts of a hook are bundles of their own, each with its copy of this class. */

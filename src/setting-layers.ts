@@ -18,7 +18,7 @@ export const DEFAULT_STATE_DIR = ".gemini";
 export const ONE_LINE = "text without line breaks";
 
 /** What a value of text may be. */
-export function oneLine(value: string): string | undefined {
+export function settingLine(value: string): string | undefined {
   return /[\n\r\0]/.test(value) ? undefined : value;
 }
 
@@ -29,7 +29,7 @@ export function resolveStateDirectory(projectRoot: string, env: Environment): st
   );
   const [source, variables] = layerWith(STATE_DIR, layers) ?? ["default" as const, {}];
   const value = given(variables, STATE_DIR) ?? DEFAULT_STATE_DIR;
-  return oneLine(value.trim()) ?? refuse(STATE_DIR, ONE_LINE, value, source);
+  return settingLine(value.trim()) ?? refuse(STATE_DIR, ONE_LINE, value, source);
 }
 
 /** Whether a path, by its letters, names something below the project that is not git's. */

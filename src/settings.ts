@@ -10,10 +10,10 @@ import {
   type Layer,
   layersOf,
   ONE_LINE,
-  oneLine,
   refuse,
   type SettingSource,
   STATE_DIR,
+  settingLine,
   staysInside,
 } from "./setting-layers.ts";
 
@@ -225,7 +225,7 @@ function string(fallback: string, meaning: string): Definition<string> {
     default: fallback,
     meaning,
     expects: ONE_LINE,
-    parse: oneLine,
+    parse: settingLine,
   };
 }
 

@@ -74,7 +74,8 @@ export const wordsByPath: Shape<Record<string, string | null>> = (value) => {
 const MAX_LISTED = 100_000;
 const MAX_WORD_CHARS = 64;
 
-export function matching(form: RegExp, expected: string): Shape<string> {
+/** `Text`: the type of text that has this form. */
+export function matching<Text extends string = string>(form: RegExp, expected: string): Shape<Text> {
   return (value) => (typeof value === "string" && form.test(value) ? undefined : fault(expected));
 }
 

@@ -1,25 +1,31 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { cruise, type IConfiguration, type ICruiseResult } from "dependency-cruiser";
+import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { root } from "./support/project.ts";
 
 const MAX_LINES = 400;
+const MAX_FUNCTION_LINES = 80;
+const MAX_FILES_IN_FOLDER = 25;
+/** Every verb file exports the same few names: its options, its examples and how it runs. */
+const verbFiles = /^cli\/verbs\//;
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
   path.endsWith(".ts"),
 );
 
 describe("the house", () => {
   test("imports only what the table allows, and the table was looked at", async () => {
-    const { forbidden, options }: IConfiguration = createRequire(import.meta.url)(
+    const { forbidden, required, options }: IConfiguration = createRequire(import.meta.url)(
       join(root, ".dependency-cruiser.cjs"),
     );
     const { output } = await cruise(["src"], {
       ...(options ?? {}),
       baseDir: root,
       validate: true,
-      ruleSet: { forbidden: forbidden ?? [] },
+      ruleSet: { forbidden: forbidden ?? [], required: required ?? [] },
     });
     const { summary } = output as ICruiseResult;
     expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
@@ -33,6 +39,59 @@ describe("the house", () => {
         !path.endsWith(".test.ts") && readFileSync(join(root, "src", path), "utf8").split("\n").length > MAX_LINES,
     );
     expect(long).toEqual([]);
+  });
+
+  const parsed = sources
+    .filter((path) => !path.endsWith(".test.ts"))
+    .map((path) => {
+      const text = readFileSync(join(root, "src", path), "utf8");
+      return [path, ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)] as const;
+    });
+
+  test(`has no function of more than ${MAX_FUNCTION_LINES} lines`, () => {
+    const long: string[] = [];
+    let functions = 0;
+    for (const [path, file] of parsed) {
+      const visit = (node: ts.Node): void => {
+        if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+          functions += 1;
+          const [first, last] = [node.getStart(), node.end].map((at) => file.getLineAndCharacterOfPosition(at).line);
+          const lines = (last ?? 0) - (first ?? 0) + 1;
+          if (lines > MAX_FUNCTION_LINES) long.push(`${path}:${(first ?? 0) + 1} has ${lines} lines`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(file);
+    }
+    expect(functions).toBeGreaterThan(1000);
+    expect(long).toEqual([]);
+  });
+
+  test(`has no folder of more than ${MAX_FILES_IN_FOLDER} files`, () => {
+    const counts = new Map<string, number>();
+    for (const path of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    const full = [...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER);
+    expect(full.map(([folder, count]) => `${folder} has ${count} files`)).toEqual([]);
+  });
+
+  test("exports no name of a type or function from two files", () => {
+    const owners = new Map<string, string[]>();
+    for (const [path, file] of parsed) {
+      for (const statement of file.statements) {
+        const isNamed =
+          ts.isFunctionDeclaration(statement) ||
+          ts.isClassDeclaration(statement) ||
+          ts.isInterfaceDeclaration(statement) ||
+          ts.isTypeAliasDeclaration(statement);
+        if (!isNamed || statement.name === undefined) continue;
+        const isExported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+        const { text } = statement.name;
+        if (isExported) owners.set(text, [...(owners.get(text) ?? []), path]);
+      }
+    }
+    expect(owners.size).toBeGreaterThan(1000);
+    const shared = [...owners].filter(([, paths]) => paths.filter((path) => !verbFiles.test(path)).length > 1);
+    expect(shared.map(([name, paths]) => `${name}: ${paths.join(", ")}`)).toEqual([]);
   });
 
   test("opens every source file with a line about what it owns", () => {
@@ -53,6 +112,143 @@ describe("the house", () => {
     expect(sources.filter((path) => /(^|[/-])(index|utils?|helpers?|manager|factory|service)\.ts$/.test(path))).toEqual(
       [],
     );
+  });
+});
+
+/**
+ * The files that may import a function of node:fs that can write, create or remove, by folder: base names, in whatever subfolder they are.
+ * openSync is among these functions, though some of the files only read with it.
+ */
+const writers: Record<string, string> = {
+  cli: "detach dispatch input main rehearse",
+  git: "apply ignored own-git prepare read-file remove-directory special-files copy-ignored tree-of-files tree-without worktree",
+  hooks: "input main",
+  player: "main",
+  disk: "contained durable make-directories",
+  store: "batch delegations env-files journal workspace",
+  "": "compile-cache setting-layers",
+};
+const writing =
+  /^(?:write|append|rm|unlink|rename|link|symlink|copy|cp|mkdir|mkdtemp|f?truncate|[fl]?chmod|[fl]?chown|[fl]?utimes|open(?!dir)|createWriteStream)/;
+
+/** Escape sequences are made in cli/terminal.ts; the other files recognise them to take them out, or to judge `printf '\\e'`. */
+const escapers = ["cli/terminal", "guard/printed", "text", "views/width"];
+
+describe("a source file", () => {
+  const own = sources
+    .filter((path) => !path.endsWith(".test.ts"))
+    .map((path) => {
+      const folders = path.split("/");
+      const name = folders.at(-1)?.slice(0, -".ts".length) ?? "";
+      const folder = folders.length > 1 ? (folders[0] ?? "") : "";
+      return { path, folder, name, text: readFileSync(join(root, "src", path), "utf8") };
+    });
+  const inFolder = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
+  const among = (files: typeof own) => files.map(({ folder, name }) => inFolder(folder, name)).sort();
+
+  test("imports node:fs by the names of its functions only", () => {
+    const named = /import (?:type )?\{[^}]*\} from "node:fs(?:\/promises)?"/g;
+    expect(among(own.filter(({ text }) => /["'](?:node:)?fs(?:\/|["'])/.test(text.replace(named, ""))))).toEqual([]);
+  });
+
+  test("imports functions of node:fs that write only if it is listed, and is listed only if it does", () => {
+    const imported = (text: string) =>
+      [...text.matchAll(/import \{([^}]*)\} from "node:fs(?:\/promises)?"/g)].flatMap(([, names = ""]) =>
+        names.split(",").map((name) => name.trim()),
+      );
+    const listed = Object.entries(writers).flatMap(([folder, names]) =>
+      names.split(" ").map((name) => inFolder(folder, name)),
+    );
+    const found = among(own.filter(({ text }) => imported(text).some((name) => writing.test(name))));
+    expect([...new Set(found)]).toEqual(listed.sort());
+  });
+
+  test("makes or recognises escape sequences only if it is listed", () => {
+    expect(among(own.filter(({ text }) => /\\u001b|\\x1b|\\u\{1b\}|\u001b/i.test(text)))).toEqual(escapers);
+  });
+
+  test("knows the streams, arguments and exit code of the process only as a main.ts", () => {
+    const knows = /\bconsole\.|\bprocess\.(?:exit|exitCode|stdout|stderr|stdin|argv)\b/;
+    // The engine of a detached run is started with the arguments of this one.
+    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual([
+      "engine/start-detached",
+    ]);
+  });
+
+  test("of a pure folder knows no clock, no chance and no environment", () => {
+    const pure = /^(?:plan|session|handoff|prompt|runtimes|views|guard)$/;
+    const impure =
+      /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandom(?:UUID|Bytes)\b|\bperformance\.|\bprocess\.\w/;
+    expect(own.filter(({ folder }) => pure.test(folder)).length).toBeGreaterThan(50);
+    expect(among(own.filter(({ folder, text }) => pure.test(folder) && impure.test(text)))).toEqual([]);
+  });
+});
+
+describe("AGENTS.md", () => {
+  const agents = readFileSync(join(root, "AGENTS.md"), "utf8");
+  const tree = /```\n([\s\S]*?)```/.exec(agents)?.[1]?.trimEnd().split("\n") ?? [];
+  /** The folders that the lines name before their description; two spaces at least stand between them. */
+  const named = (lines: string[]) =>
+    lines
+      .flatMap(
+        (line) =>
+          line
+            .trim()
+            .split(/ {2,}/)[0]
+            ?.match(/[\w.-]+(?=\/)/g) ?? [],
+      )
+      .sort();
+  const tracked = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const files = tracked.stdout
+    .trim()
+    .split("\n")
+    .filter((file) => existsSync(join(root, file)));
+  const folders = (path: string) =>
+    [
+      ...new Set(
+        files
+          .filter((file) => file.startsWith(path))
+          .flatMap((file) => file.slice(path.length).match(/^[^/]+(?=\/)/) ?? []),
+      ),
+    ].sort();
+
+  test("names every folder of the repository, and no other", () => {
+    expect(named(tree.filter((line) => !line.startsWith(" ")))).toEqual(folders(""));
+  });
+
+  test("names every folder of src/, and no other", () => {
+    expect(named(tree.filter((line) => line.startsWith("  ")))).toEqual(folders("src/"));
+  });
+
+  test("names for each rule a check that exists", () => {
+    const rules = agents.split(/^## Rules\b.*$/m)[1]?.match(/^\d+\. .*(?:\n(?!\d+\. ).+)*/gm) ?? [];
+    expect(rules.length).toBeGreaterThan(5);
+    for (const rule of rules) {
+      const checks = [...(/Checked by\s(.*)\.$/s.exec(rule)?.[1] ?? "").matchAll(/`([^`]+)`/g)].map(
+        (match) => match[1],
+      );
+      expect(checks.length, rule).toBeGreaterThan(0);
+      for (const check of checks) expect(existsSync(join(root, check ?? "")), `${rule}: ${check}`).toBe(true);
+    }
+  });
+});
+
+describe("CHANGELOG.md", () => {
+  const headings = [...readFileSync(join(root, "CHANGELOG.md"), "utf8").matchAll(/^(##|###) (.*)$/gm)];
+  const titles = (level: string) => headings.filter(([, marks]) => marks === level).map(([, , title]) => title);
+
+  test("has a part for what is not released yet, and a dated one for this version", () => {
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(titles("##")[0]).toBe("[Unreleased]");
+    expect(titles("##")).toContainEqual(expect.stringMatching(new RegExp(`^\\[${version}\\] - \\d{4}-\\d\\d-\\d\\d$`)));
+  });
+
+  test("sorts changes by the kinds of Keep a Changelog only", () => {
+    const kinds = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
+    expect(titles("###").filter((title) => !kinds.includes(title ?? ""))).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
-// Runs the benchmarks in bench/, each bundled and started as a process of its own: node tools/bench.js [name ...]
+// Runs the benchmarks in bench/, each bundled and started as a process of its own: node tools/bench.js [--node=24] [name ...]
+// --node: another Node, by its major version (tools/nodes.js installs it) or by the path of its program.
 // Compare only figures of one run: machines are noisy.
 
 import { spawnSync } from "node:child_process";
@@ -7,9 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { nodeOf, versions } from "./nodes.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--node="));
+const node = nodeFor(process.argv.find((word) => word.startsWith("--node="))?.slice("--node=".length));
 const names = readdirSync(join(root, "bench"))
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.slice(0, -".ts".length))
@@ -32,8 +35,18 @@ await build({
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 const failed = names.filter((name) => {
   console.log(`\n${name}`);
-  return spawnSync(process.execPath, [join(out, `${name}.mjs`)], { stdio: "inherit", env }).status !== 0;
+  return spawnSync(node, [join(out, `${name}.mjs`)], { stdio: "inherit", env }).status !== 0;
 });
 rmSync(out, { recursive: true });
 if (failed.length > 0) console.log(`\nOver the limit: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** @param {string | undefined} choice */
+function nodeFor(choice) {
+  if (choice === undefined) return process.execPath;
+  const version = versions.find((one) => one.split(".")[0] === choice);
+  if (version === undefined) return choice;
+  const { program, problem } = nodeOf(version);
+  if (program === undefined) throw new Error(problem);
+  return program;
+}

@@ -1,14 +1,20 @@
 // Builds dist/ from src/: the front doors with everything they need beside them, so that an installed extension needs no npm install.
-// `node tools/build.js --check` builds in memory and says whether dist/ is what the sources give.
+// THIRD_PARTY_NOTICES is written along with it. `node tools/build.js --check` builds in memory and says which of these files are out of date.
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { noticesOf } from "./notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** @typedef {import("esbuild").Plugin} Plugin */
+/** @typedef {import("esbuild").BuildOptions & { write: false, metafile: true }} Options */
+
 const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
+/** @satisfies {Options} */
 const common = {
   absWorkingDir: root,
   outdir: "dist",
@@ -21,9 +27,13 @@ const common = {
   charset: "utf8",
   define: { MAESTRO_VERSION: JSON.stringify(version) },
   write: false,
+  metafile: true,
 };
 
-/** The YAML library is a file of its own, for the few texts that our quick reader leaves to it. */
+/**
+ * The YAML library is a file of its own, for the few texts that our quick reader leaves to it.
+ * @type {Plugin}
+ */
 const lateYaml = {
   name: "late-yaml",
   setup({ onLoad }) {
@@ -35,7 +45,10 @@ const lateYaml = {
     });
   },
 };
-/** CommonJS starts sooner, and can be read in the middle of something. */
+/**
+ * CommonJS starts sooner, and can be read in the middle of something.
+ * @type {Options}
+ */
 const small = {
   ...common,
   entryPoints: { warden: "src/warden/main.ts", yaml: "yaml" },
@@ -43,9 +56,10 @@ const small = {
   outExtension: { ".js": ".cjs" },
 };
 
+/** @type {Options} */
 const programs = {
   ...common,
-  entryPoints: { player: "src/player/main.ts", "mcp-tools": "src/mcp/toolbox.ts" },
+  entryPoints: { player: "src/player/main.ts" },
   format: "esm",
   banner: {
     // commander is CommonJS and asks for builtins with require().
@@ -57,6 +71,7 @@ const programs = {
 /**
  * A verb imports its code when it is called (src/cli/verbs). Verbs that share most of their code share a chunk: one for each verb would be
  * ninety small files, and a verb would have to open twenty of them. A verb that is in no group gets a chunk of its own.
+ * @type {Record<string, string[]>}
  */
 const verbGroups = {
   check: ["check/agents", "check/doctor", "check/handoff", "check/install-policies", "check/validate"],
@@ -67,35 +82,54 @@ const verbGroups = {
   session: ["session/session", "session/state", "session/status"],
   show: ["run/watch", "work/logs", "work/report"],
 };
+/** @type {Plugin} */
 const verbChunks = {
   name: "verb-chunks",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\.\/[\w-]+\/[\w-]+\.ts$/ }, ({ kind, path, importer }) => {
       if (kind !== "dynamic-import" || !importer.includes("/src/cli/verbs/")) return undefined;
-      const group = Object.keys(verbGroups).find((name) => verbGroups[name].includes(path.slice(3, -3)));
+      const group = Object.keys(verbGroups).find((name) => verbGroups[name]?.includes(path.slice(3, -3)));
       return group === undefined ? undefined : { path: group, namespace: "verbs" };
     });
     onLoad({ filter: /./, namespace: "verbs" }, ({ path }) => ({
-      contents: verbGroups[path].map((file) => `export * from "./${file}.ts";`).join("\n"),
+      contents: (verbGroups[path] ?? []).map((file) => `export * from "./${file}.ts";`).join("\n"),
       resolveDir: `${root}src/cli`,
     }));
   },
 };
 
+/** @type {Options} */
 const commandLine = {
   ...programs,
-  entryPoints: { maestro: "src/cli/main.ts" },
+  entryPoints: { maestro: "src/cli/start.ts" },
   splitting: true,
   chunkNames: "maestro-[name]-[hash]",
-  plugins: [verbChunks, ...programs.plugins],
+  plugins: [verbChunks, ...(programs.plugins ?? [])],
 };
 
-/** The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. */
-const laterTools = {
-  name: "later-tools",
+/**
+ * The MCP tools read crash recovery, and git with it, when a decision calls for it.
+ * @type {Options}
+ */
+const tools = {
+  ...programs,
+  entryPoints: { "mcp-tools": "src/mcp/toolbox.ts" },
+  splitting: true,
+  chunkNames: "mcp-[name]-[hash]",
+};
+
+/**
+ * The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. The server itself is a
+ * file of its own too, so that mcp.js can turn on the compile cache before Node reads it.
+ * @type {Plugin}
+ */
+const serverParts = {
+  name: "server-parts",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/toolbox\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./mcp-tools.js", external: true } : undefined,
+    /** @type {Record<string, string>} */
+    const files = { "./toolbox.ts": "./mcp-tools.js", "./main.ts": "./mcp-server.js" };
+    onResolve({ filter: /^\.\/(?:toolbox|main)\.ts$/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path: files[path] ?? path, external: true } : undefined,
     );
   },
 };
@@ -103,6 +137,7 @@ const laterTools = {
 /**
  * The SDK makes a schema of every type of the protocol as it is loaded, and a registry of them all that nothing of ours asks: a third of the
  * start. Without that registry, and told that making a schema does nothing else, esbuild leaves out those that nobody uses.
+ * @type {Plugin}
  */
 const usedSchemas = {
   name: "used-schemas",
@@ -112,7 +147,11 @@ const usedSchemas = {
       const registry = /^for \(const .*\bregister\(key, .*$/gm;
       if (source.match(registry)?.length !== 2)
         throw new Error(`${path} has changed: where is its registry of schemas?`);
-      return { contents: source.replace(registry, "") };
+      // A parser of HTTP headers that only servers on the network use.
+      const parser = "__toESM(require_content_type(), 1)";
+      if (!source.includes(parser)) throw new Error(`${path} has changed: where is its parser of content types?`);
+      const isPure = "__toESM(/* @__PURE__ */ require_content_type(), 1)";
+      return { contents: source.replace(registry, "").replace(parser, isPure) };
     });
     // Signing in is for servers on the network.
     onResolve({ filter: /^\.\/auth-[\w-]+\.mjs$/ }, ({ path, resolveDir }) => ({
@@ -127,18 +166,22 @@ const usedSchemas = {
   },
 };
 
+/** @type {Options} */
 const server = {
   ...common,
   // One byte a character: V8 reads that twice as fast.
   charset: "ascii",
-  entryPoints: { mcp: "src/mcp/main.ts" },
+  entryPoints: { mcp: "src/mcp/start.ts", "mcp-server": "src/mcp/main.ts" },
   format: "esm",
   banner: { js: "#!/usr/bin/env node" },
   alias: { "@modelcontextprotocol/server/_shims": "./src/mcp/shims.ts" },
-  plugins: [laterTools, usedSchemas, lateYaml],
+  plugins: [serverParts, usedSchemas, lateYaml],
 };
 
-/** Builtins that cost a hook its start-up are loaded when a function of them is called; only the functions that are used are in the file. */
+/**
+ * Builtins that cost a hook its start-up are loaded when a function of them is called; only the functions that are used are in the file.
+ * @type {Plugin}
+ */
 const lateBuiltins = {
   name: "late-builtins",
   setup({ onResolve, onLoad }) {
@@ -162,6 +205,7 @@ const lateBuiltins = {
  * line: 100 kB cost a tenth of the start of Node. So what is large and seldom needed is a file beside hook.cjs.
  */
 const parts = ["adopting", "delegation", "guard", "make-checkpoint", "recording", "session-events", "status"];
+/** @type {Plugin} */
 const hookParts = {
   name: "hook-parts",
   setup({ onResolve }) {
@@ -171,6 +215,7 @@ const hookParts = {
   },
 };
 
+/** @type {Options} */
 const hook = {
   ...common,
   entryPoints: {
@@ -187,8 +232,12 @@ const hook = {
   plugins: [hookParts, lateBuiltins, lateYaml],
 };
 
-/** Every module of ours asks for its builtins again: ten times and more in a file that a hook reads. There, the first answer is kept. */
+/**
+ * Every module of ours asks for its builtins again: ten times and more in a file that a hook reads. There, the first answer is kept.
+ * @param {string} text
+ */
 function askOnce(text) {
+  /** @type {Map<string, string>} */
   const known = new Map();
   return text.replace(/([\w$]+)=require\("(node:\w+)"\)/g, (asked, name, builtin) => {
     if (known.has(builtin)) return `${name}=${known.get(builtin)}`;
@@ -197,11 +246,21 @@ function askOnce(text) {
   });
 }
 
-const built = (await Promise.all([programs, commandLine, server, hook, small].map((options) => build(options))))
+const results = await Promise.all([programs, commandLine, tools, server, hook, small].map((options) => build(options)));
+const bundles = results
   .flatMap(({ outputFiles }) => outputFiles)
   .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
+const notices = {
+  path: `${root}THIRD_PARTY_NOTICES`,
+  text: noticesOf(
+    root,
+    results.map(({ metafile }) => metafile),
+    bundles.map(({ text }) => text),
+  ),
+};
+const built = [...bundles, notices];
 
-/** Parts of the command line have their content in their name: those of another build stay behind. */
+/** Parts of the command line and of the MCP tools have their content in their name: those of another build stay behind. */
 const left = readdirSync(`${root}dist`)
   .map((name) => `${root}dist/${name}`)
   .filter((path) => !built.some((file) => file.path === path));

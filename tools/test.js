@@ -5,16 +5,20 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { testOthers } from "./nodes.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** @param {string} name */
 const bin = (name) => join(root, "node_modules", ".bin", name);
 const scratch = mkdtempSync(join(tmpdir(), "maestro-gate-"));
 const results = join(scratch, "vitest.json");
 
 install();
+/** @type {[name: string, command: string, args: string[]][]} */
 const steps = [
   ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
   ["types", bin("tsc"), ["--noEmit"]],
+  ["types of ids", bin("tsc"), ["--noEmit", "-p", "tsconfig.src.json"]],
   ["unused code", bin("knip"), []],
   ["dist is fresh", process.execPath, ["tools/build.js", "--check"]],
   [
@@ -24,6 +28,9 @@ const steps = [
   ],
 ];
 const failed = steps.filter(([name, command, args]) => !run(name, command, args)).map(([name]) => name);
+// Tests that were chosen by name run on this Node alone.
+const others = process.argv.length > 2 ? [] : testOthers({ onlySample: true, env: environment() });
+failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 closingLine();
 rmSync(scratch, { recursive: true, force: true });
 if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
@@ -48,10 +55,19 @@ function install() {
   if (!isInstalled) process.exit(1);
 }
 
+/**
+ * @param {string} lockFile
+ * @returns {Record<string, { version?: string, optional?: boolean }>}
+ */
 function packages(lockFile) {
   return JSON.parse(readFileSync(lockFile, "utf8")).packages;
 }
 
+/**
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ */
 function run(name, command, args) {
   console.log(`\n== ${name}`);
   const started = performance.now();
@@ -76,5 +92,6 @@ function environment() {
 function closingLine() {
   if (!existsSync(results)) return;
   const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, "utf8"));
-  console.log(`\n${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+  const elsewhere = others.map(({ line }) => `; ${line}`).join("");
+  console.log(`\n${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped${elsewhere}`);
 }

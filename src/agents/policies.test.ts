@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { attemptPolicy, extensionPolicies, standingOf, tierPolicy, userPolicies } from "./policies.ts";
+import { attemptPolicy, extensionPolicies, policyStateOf, tierPolicy, userPolicies } from "./policies.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 
 const folder = fileURLToPath(new URL("../../policies/", import.meta.url));
@@ -123,6 +123,6 @@ describe("policies for the user's own folder (Y292)", () => {
     ["somebody else's", '[[rule]]\ntoolName = "*"\n', "foreign"],
     ["an empty one", "", "foreign"],
   ])("%s is told apart", (_, found, standing) => {
-    expect(standingOf(policy, found)).toBe(standing);
+    expect(policyStateOf(policy, found)).toBe(standing);
   });
 });

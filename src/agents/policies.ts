@@ -94,10 +94,10 @@ export function userPolicies(): InstalledPolicy[] {
 }
 
 /** `older`: ours and unedited, but not what this version writes. */
-export type Standing = "absent" | "current" | "older" | "edited" | "foreign";
+export type PolicyState = "absent" | "current" | "older" | "edited" | "foreign";
 
 /** What a file found under the name of `policy` is. */
-export function standingOf(policy: InstalledPolicy, found: string | undefined): Standing {
+export function policyStateOf(policy: InstalledPolicy, found: string | undefined): PolicyState {
   if (found === undefined) return "absent";
   if (found === policy.text) return "current";
   const seal = sealLine.exec(found);

@@ -1,6 +1,6 @@
 // The machine as a verb sees it. A verb gets it as an argument; only main.ts knows the real one.
 
-import type { signalCodes } from "../errors.ts";
+import type { signalCodes } from "../exit-codes.ts";
 import { plainJson } from "../text.ts";
 
 export type EndingSignal = keyof typeof signalCodes;

@@ -3,7 +3,8 @@
 import { fstatSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { CommanderError } from "commander";
-import { errno, exitCodes, MaestroError, reasonOf, signalCodes } from "../errors.ts";
+import { errno, MaestroError, reasonOf } from "../errors.ts";
+import { exitCodes, signalCodes } from "../exit-codes.ts";
 import { readEnvFile, usersOwn } from "../setting-layers.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";

@@ -42,12 +42,12 @@ const refusal = (work: () => void): string => {
     if (error instanceof MaestroError) return error.message;
     throw error;
   }
-  throw new Error("was not refused");
+  throw new Error("was not rejected");
 };
 
-describe("a directory that is open", () => {
+describe("an open directory", () => {
   test.each(["..", "../secret", "/etc/passwd", "real/file", "real/../../secret", "a\0b", ""])(
-    "reaches nothing by %j, whatever is done with it",
+    "rejects %j as a name in every operation",
     (name) => {
       const directory = Directory.openRoot(join(project, "real"));
       const uses = [
@@ -71,7 +71,7 @@ describe("a directory that is open", () => {
   );
 });
 
-describe("the words of a path", () => {
+describe("checking the text of a path", () => {
   test.each([
     ["a/b", undefined],
     ["a..b", undefined],
@@ -107,13 +107,13 @@ describe("the words of a path", () => {
     [".", "."],
     ["a/..", "a/.."],
     ["a/../", "a/../"],
-  ])("%j without detours is %j", (path, plain) => {
+  ])("%j is normalized to %j", (path, plain) => {
     expect(withoutDetours(path)).toBe(plain);
   });
 });
 
-describe("links", () => {
-  test("are followed while they stay inside", () => {
+describe("symbolic links", () => {
+  test("are followed while they stay inside the project", () => {
     symlinkSync("real", join(project, "link"));
     symlinkSync(join(project, "real", "file"), join(project, "absolute"));
     expect(read("link/file")).toBe("inside");
@@ -121,7 +121,7 @@ describe("links", () => {
     expect(resolveInside(project, "link/new/deep")).toEqual(["real", "new", "deep"]);
   });
 
-  test("keep their place when their target is written", () => {
+  test("stay links when their target is written", () => {
     symlinkSync("real/file", join(project, "link"));
     writeStateFile(project, "link", Buffer.from("new"));
     expect(readFileSync(join(project, "real", "file"), "utf8")).toBe("new");
@@ -132,34 +132,34 @@ describe("links", () => {
     ["a directory outside", "..", "/secret"],
     ["an absolute path outside", "", ""],
     ["a path that leaves and comes back", "../project/real/file", ""],
-  ])("to %s are refused for reading and writing (B28)", (_what, target, rest) => {
+  ])("to %s are rejected for reading and writing (B28)", (_what, target, rest) => {
     symlinkSync(target === "" ? join(outside, "secret") : target, join(project, "link"));
     expect(refusal(() => read(`link${rest}`))).toContain("leaves the project through a symbolic link");
     expect(refusal(() => writeStateFile(project, `link${rest}`, Buffer.from("x")))).toContain("leaves the project");
     expect(readFileSync(join(outside, "secret"), "utf8")).toBe("outside");
   });
 
-  test("in a circle are refused", () => {
+  test("that form a loop are rejected", () => {
     symlinkSync("b", join(project, "a"));
     symlinkSync("a", join(project, "b"));
     expect(refusal(() => read("a"))).toContain("Too many symbolic links");
   });
 });
 
-describe("what is not a file", () => {
-  test("is refused without hanging: a FIFO", () => {
+describe("a path that is not a regular file", () => {
+  test("is rejected without blocking: a FIFO", () => {
     spawnSync("mkfifo", [join(project, "fifo")]);
     expect(refusal(() => read("fifo"))).toBe("Not a regular file: fifo");
     expect(refusal(() => writeStateFile(project, "fifo", Buffer.from("x")))).toBe("Not a regular file: fifo");
   });
 
-  test("is refused: a directory", () => {
+  test("is rejected: a directory", () => {
     expect(refusal(() => read("real"))).toBe("Not a regular file: real");
     expect(refusal(() => writeStateFile(project, "real", Buffer.from("x")))).toBe("Not a regular file: real");
     expect(refusal(() => writeStateFile(project, "new/", Buffer.from("x")))).toBe("Not a file (got: new/)");
   });
 
-  test.skipIf(process.getuid?.() !== 0)("is refused: a device (needs root)", () => {
+  test.skipIf(process.getuid?.() !== 0)("is rejected: a device (needs root)", () => {
     const made = spawnSync("mknod", [join(project, "device"), "c", "1", "3"]);
     if (made.status !== 0) return;
     expect(refusal(() => read("device"))).toBe("Not a regular file: device");
@@ -168,8 +168,8 @@ describe("what is not a file", () => {
 });
 
 describe("a directory swapped for a link between check and use (T8)", () => {
-  test("never leads a write outside, in a thousand tries and a thousand swaps", async () => {
-    // The swapper turns `dir` into a link to a directory outside, and takes it away again, as fast as it can.
+  test("never redirects a write outside the project, in 1000 writes and 1000 swaps", async () => {
+    // The swapper replaces `dir` with a link to a directory outside, and deletes the link again, as fast as it can.
     mkdirSync(join(outside, "trap"));
     mkdirSync(join(project, "dir"));
     const swapper = spawn(process.execPath, [
@@ -206,14 +206,14 @@ describe("a directory swapped for a link between check and use (T8)", () => {
       await new Promise((resolve) => swapper.once("exit", resolve));
     }
     expect(spawnSync("ls", ["-A", join(outside, "trap")], { encoding: "utf8" }).stdout).toBe("");
-    // All of it must have happened, or the race was none.
+    // Unless some writes passed and some were rejected, there was no race.
     expect(written).toBeGreaterThan(0);
     expect(refused).toBeGreaterThan(0);
   });
 });
 
-describe("writing", () => {
-  test("replaces durably, keeps the mode, makes parents, leaves nothing behind (B32, B33)", () => {
+describe("writing a state file", () => {
+  test("replaces it durably, keeps its mode, creates parents and leaves no temporary file (B32, B33)", () => {
     writeStateFile(project, "new/deep/file", Buffer.from("content"));
     expect(readFileSync(join(project, "new/deep/file"), "utf8")).toBe("content");
     expect(spawnSync("ls", ["-A", join(project, "new/deep")], { encoding: "utf8" }).stdout).toBe("file\n");
@@ -228,7 +228,7 @@ describe("writing", () => {
     expect(existsSync(join(project, name))).toBe(true);
   });
 
-  test("removes what a killed writer left in the same directory, and only that", () => {
+  test("deletes the temporary file of a killed writer in the same directory, and nothing else", () => {
     const killed = spawnSync(process.execPath, [maestroPath, "state", "write", "real/file"], {
       cwd: project,
       input: "x",
@@ -238,13 +238,13 @@ describe("writing", () => {
     const left = () => readdirSync(join(project, "real")).filter((name) => name.endsWith(".tmp"));
     expect(left()).toHaveLength(1);
     const foreign = `.maestro-00000000-00000000-${killed.pid}-1-${"a".repeat(24)}.tmp`;
-    writeFileSync(join(project, "real", foreign), "of another machine");
+    writeFileSync(join(project, "real", foreign), "from another machine");
     writeFileSync(join(project, "real", ".maestro-mine.tmp"), "the user's own");
     writeStateFile(project, "real/file", Buffer.from("x"));
     expect(left().sort()).toEqual([foreign, ".maestro-mine.tmp"].sort());
   });
 
-  test("reaches the project through a moved root only by its real path", () => {
+  test("fails when the project root was moved", () => {
     renameSync(project, join(outside, "moved"));
     expect(() => writeStateFile(project, "x", Buffer.from("x"))).toThrow();
     mkdirSync(project);

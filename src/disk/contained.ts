@@ -1,6 +1,6 @@
-// Paths that cannot leave their root. A path is resolved component by component, links are followed only while they stay
-// inside, and the result is then walked again by directory descriptor with O_NOFOLLOW: a directory swapped for a link
-// between the check and the use is refused by the kernel, not by us. No other file of the store opens a path by name.
+// Paths that cannot leave their root. A path is resolved component by component and links are followed only while they stay inside;
+// the result is then opened directory by directory with O_NOFOLLOW, so the kernel rejects a directory that is swapped for a link
+// between the check and the use. No other file of the store opens a path by name.
 
 import {
   closeSync,
@@ -26,10 +26,10 @@ import { crashPoint } from "./fault.ts";
 const MAX_LINKS = 40;
 const MAX_SHOWN_CHARS = 100;
 const separators = process.platform === "win32" ? /[\\/\0]/ : /[/\0]/;
-/** Linux addresses a file below an open directory as /proc/self/fd/<n>/<name>: what openat() is elsewhere. */
+/** Linux addresses a file in an open directory as /proc/self/fd/<n>/<name>, which replaces openat(): Node has no binding for it. */
 const byDescriptor = process.platform === "linux" && existsSync("/proc/self/fd");
 
-/** What is wrong with a path before the disk is asked: the words of the traversal test count `\` as a separator everywhere. */
+/** What is wrong with the text of a path, without touching the disk. `\` counts as a separator on every platform. */
 export function pathFault(path: string): "empty" | "absolute" | "traversal" | "nul" | undefined {
   if (path === "") return "empty";
   if (path.includes("\0")) return "nul";
@@ -37,13 +37,13 @@ export function pathFault(path: string): "empty" | "absolute" | "traversal" | "n
   return path.split(/[\\/]/).includes("..") ? "traversal" : undefined;
 }
 
-/** A file's path without detours (`./src/../src/a.ts`), by its letters alone. What names no file is left to `pathFault`, as it is. */
+/** Normalizes the text of a file path (`./src/../src/a.ts`). A path that names no file stays as it is, for `pathFault` to reject. */
 export function withoutDetours(path: string): string {
   const plain = posix.normalize(path);
   return plain === "." || plain === "./" ? path : plain;
 }
 
-/** An open directory. Names given to its methods are single components. */
+/** An open directory. Its methods accept single path components only. */
 export class Directory {
   readonly fd: number;
   /** For messages only. */
@@ -58,7 +58,7 @@ export class Directory {
     this.#identity = fstatSync(fd);
   }
 
-  /** Opens a root by its real path; everything below it is reached through `child`. */
+  /** Opens a root by its real path. Everything below it must be opened through `child`. */
   static openRoot(path: string, shown = path): Directory {
     const real = realpathSync.native(path);
     return new Directory(openSync(real, constants.O_RDONLY | constants.O_DIRECTORY), real, shown);
@@ -69,12 +69,12 @@ export class Directory {
     return new Directory(openSync(this.at(name), flags), join(this.#path, name), join(this.shown, name));
   }
 
-  /** The directory as it was when it was opened. */
+  /** The status of the directory when it was opened. */
   get stat(): Stats {
     return this.#identity;
   }
 
-  /** The path of an entry, or of the directory itself ("."), for a system call; valid while it is open. Refuses all but a single name. */
+  /** The path of an entry (or "." for the directory itself) for a system call, valid while it is open. Rejects anything but one name. */
   at(name: string): string {
     if (name === "" || name === ".." || separators.test(name)) {
       throw new MaestroError("path", `Not a file name (got: ${JSON.stringify(name.slice(0, MAX_SHOWN_CHARS))})`);
@@ -115,7 +115,7 @@ export class Directory {
     crashPoint("renamed");
   }
 
-  /** Removes a file; one that is already gone is fine. */
+  /** Deletes a file. A missing file is not an error. */
   unlink(name: string): void {
     crashPoint("unlink");
     try {
@@ -131,7 +131,7 @@ export class Directory {
     try {
       fsyncSync(this.fd);
     } catch (error) {
-      // Some file systems (and Windows) have no fsync for directories; there is nothing stronger to ask for.
+      // Some file systems (and Windows) do not support fsync on directories, and they offer nothing stronger.
       if (!["EINVAL", "EPERM", "EISDIR", "ENOTSUP"].includes(errno(error) ?? "")) throw error;
     }
     crashPoint("synced-dir");
@@ -142,7 +142,7 @@ export class Directory {
   }
 }
 
-/** The components of `path` below `root` with every link resolved; the last ones may not exist yet. */
+/** The components of `path` below `root` with every link resolved. The last components need not exist yet. */
 export function resolveInside(root: string, path: string): string[] {
   const realRoot = realpathSync.native(root);
   const pending = split(path);
@@ -174,12 +174,12 @@ export function resolveInside(root: string, path: string): string[] {
 }
 
 export interface WalkOptions {
-  /** Make what is missing. */
+  /** Create missing directories. */
   create: boolean;
   mode?: number;
-  /** How messages call the root; empty: paths are shown relative to it. */
+  /** The name of the root in messages. Empty: messages show paths relative to the root. */
   shown?: string;
-  /** Called with every directory on the way; throws to refuse it. */
+  /** Called with every directory that is opened; throws to reject it. */
   admit?: ((directory: Directory, depth: number) => void) | undefined;
 }
 
@@ -196,7 +196,7 @@ export function withParent<T>(
   return withDirectory(root, components, options, (parent) => use(parent, name));
 }
 
-/** Runs `use` with the directory `root/components...`, opened without following any link; missing ones are made on request. */
+/** Runs `use` with the directory `root/components...`, opened without following any link. Creates missing directories on request. */
 export function withDirectory<T>(
   root: string,
   components: readonly string[],
@@ -232,10 +232,10 @@ function enter(parent: Directory, name: string, options: WalkOptions): Directory
   return parent.child(name);
 }
 
-/** A system error about a path, in our words. */
+/** Turns a system error about a path into a MaestroError. */
 export function ioError(action: string, path: string, error: unknown): Error {
   if (error instanceof MaestroError) return error;
-  // Not the system's word but ours: a defect, to be seen as one.
+  // An error without an errno is a bug in Maestro, so it must not be reported as an I/O error.
   if (errno(error) === undefined) return error instanceof Error ? error : new Error(String(error));
   return new MaestroError("io", `Cannot ${action} ${path}: ${reasonOf(error)}`, { cause: error });
 }
@@ -249,7 +249,7 @@ function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch (error) {
-    // EINVAL: not a link. ENOENT, ENOTDIR: not there (yet); the walk by descriptor decides.
+    // EINVAL: not a link. ENOENT, ENOTDIR: it does not exist (yet), and opening it later decides.
     if (["EINVAL", "ENOENT", "ENOTDIR", "UNKNOWN"].includes(errno(error) ?? "")) return undefined;
     throw error;
   }

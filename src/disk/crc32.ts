@@ -1,7 +1,7 @@
-// CRC-32 (IEEE). Ours for short pieces and for early Node 20, which has no `zlib.crc32`; zlib is loaded only for a long piece, because
-// loading it costs a hook its start-up.
+// CRC-32 (IEEE), in JavaScript for short input and for early Node 20, which has no `zlib.crc32`. zlib is loaded only for long input,
+// because loading it slows down the start of a hook.
 
-/** From here on loading zlib costs less than it saves. */
+/** From this length on, zlib saves more time than loading it costs. */
 const LONG = 16 * 1024;
 
 let table: Int32Array | undefined;
@@ -16,7 +16,7 @@ function makeTable(): Int32Array {
   return made;
 }
 
-/** The checksum, an unsigned number, of `bytes[start, end)` behind something that has the checksum `before`. */
+/** The unsigned checksum of `bytes[start, end)`, continuing from `before`, the checksum of the preceding bytes. */
 export function crc32(bytes: Uint8Array, start = 0, end = bytes.length, before = 0): number {
   const native = end - start < LONG ? undefined : nativeCrc32();
   if (native !== undefined) return native(bytes.subarray(start, end), before);
@@ -24,7 +24,7 @@ export function crc32(bytes: Uint8Array, start = 0, end = bytes.length, before =
   return (remainder(table, bytes, start, end, ~before) ^ -1) >>> 0;
 }
 
-/** A function of its own, with nothing behind its loop: compiled in the middle of a long line, it would be thrown away there. */
+/** A separate function that ends with its loop: V8 would otherwise discard code that it optimized in the middle of a long line. */
 function remainder(by: Int32Array, bytes: Uint8Array, start: number, end: number, before: number): number {
   let crc = before;
   for (let i = start; i < end; i++) {
@@ -33,12 +33,11 @@ function remainder(by: Int32Array, bytes: Uint8Array, start: number, end: number
   return crc;
 }
 
-/** Before Node 20.16 either the function is missing or this way to it. */
+/** Undefined before Node 20.16, which lacks either `zlib.crc32` or `process.getBuiltinModule`. */
 function nativeCrc32(): ((bytes: Uint8Array, before: number) => number) | undefined {
   return (process as Partial<typeof process>).getBuiltinModule?.("node:zlib").crc32;
 }
 
-/** Eight hexadecimal digits. */
 export function hex(checksum: number): string {
   return checksum.toString(16).padStart(8, "0");
 }

@@ -5,20 +5,30 @@ const of = (user: number, project = user) => ({ user, project: () => project });
 
 describe("a directory of the state tree", () => {
   test.each([
-    ["one's own", { uid: 1000, mode: 0o40700 }, of(1000)],
-    ["one's own, as umask 002 makes it", { uid: 1000, mode: 0o40775 }, of(1000)],
-    ["one's own, with the group of its parent", { uid: 1000, mode: 0o42775 }, of(1000)],
-    ["root's", { uid: 0, mode: 0o40755 }, of(1000)],
-    ["root's, for root", { uid: 0, mode: 0o40755 }, of(0)],
-    ["of the project's owner, for root", { uid: 1000, mode: 0o40755 }, of(0, 1000)],
+    ["owned by the user", { uid: 1000, mode: 0o40700 }, of(1000)],
+    ["owned by the user, created with umask 002", { uid: 1000, mode: 0o40775 }, of(1000)],
+    ["owned by the user, with setgid", { uid: 1000, mode: 0o42775 }, of(1000)],
+    ["owned by root", { uid: 0, mode: 0o40755 }, of(1000)],
+    ["owned by root, when root runs", { uid: 0, mode: 0o40755 }, of(0)],
+    ["owned by the project's owner, when root runs", { uid: 1000, mode: 0o40755 }, of(0, 1000)],
   ])("is trusted: %s", (_, stat, whose) => expect(whyForeign(stat, whose)).toBe(undefined));
 
   test.each([
-    ["another user's", { uid: 1001, mode: 0o40700 }, of(1000), "owner"],
-    ["another user's, in that user's project", { uid: 1001, mode: 0o40700 }, of(1000, 1001), "owner"],
-    ["another user's, for root in a third one's project", { uid: 1001, mode: 0o40700 }, of(0, 1000), "owner"],
-    ["one's own that every user can write", { uid: 1000, mode: 0o40757 }, of(1000), "writable"],
-    ["one's own that every user can write, though not remove from", { uid: 1000, mode: 0o41777 }, of(1000), "writable"],
-    ["root's that every user can write", { uid: 0, mode: 0o40777 }, of(1000), "writable"],
-  ])("is refused: %s", (_, stat, whose, why) => expect(whyForeign(stat, whose)).toBe(why));
+    ["owned by another user", { uid: 1001, mode: 0o40700 }, of(1000), "owner"],
+    ["owned by another user, in that user's project", { uid: 1001, mode: 0o40700 }, of(1000, 1001), "owner"],
+    [
+      "owned by another user, when root runs in a third user's project",
+      { uid: 1001, mode: 0o40700 },
+      of(0, 1000),
+      "owner",
+    ],
+    ["owned by the user, writable by everyone", { uid: 1000, mode: 0o40757 }, of(1000), "writable"],
+    [
+      "owned by the user, writable by everyone, with the sticky bit",
+      { uid: 1000, mode: 0o41777 },
+      of(1000),
+      "writable",
+    ],
+    ["owned by root, writable by everyone", { uid: 0, mode: 0o40777 }, of(1000), "writable"],
+  ])("is rejected: %s", (_, stat, whose, why) => expect(whyForeign(stat, whose)).toBe(why));
 });

@@ -1,5 +1,5 @@
-// Whose a directory of the state tree is. What stands in it makes agents run, so another user must not be able to write it: such a
-// directory can be read, but nothing is written or run there.
+// Decides whether a directory of the state tree can be trusted. Its files make agents run, so another user must not be able to write
+// to it: an untrusted directory can be read, but nothing is written or run there.
 
 import { type Stats, statSync } from "node:fs";
 import { MaestroError } from "../errors.ts";
@@ -10,13 +10,13 @@ const OTHERS_WRITE = 0o002;
 export interface Whose {
   /** The user that this process acts for. */
   user: number;
-  /** The owner of the project; asked for only when it matters. */
+  /** The owner of the project, read only when it matters. */
   project: () => number | undefined;
 }
 
 /**
- * Why a directory is not to be trusted; undefined when it is. Root is trusted, and works for the owner of a project, as in a container.
- * The group may write: where every user has a group of their own, all directories are made so.
+ * Why a directory cannot be trusted; undefined when it can. Root is trusted, and may work for the owner of a project (in a container).
+ * Group write permission is accepted: systems that give every user a private group create all directories that way.
  */
 export function whyForeign({ uid, mode }: Pick<Stats, "uid" | "mode">, whose: Whose): "owner" | "writable" | undefined {
   const isOurs = uid === whose.user || uid === 0 || (whose.user === 0 && uid === whose.project());
@@ -24,7 +24,7 @@ export function whyForeign({ uid, mode }: Pick<Stats, "uid" | "mode">, whose: Wh
   return (mode & OTHERS_WRITE) === 0 ? undefined : "writable";
 }
 
-/** Asked with what is known of an open directory: costs no look at the disk. Not on Windows, where there are no such owners. */
+/** Uses the status of the open directory, so it does not access the disk. Always undefined on Windows, which has no such owners. */
 export function ownershipFault({ stat, shown }: Directory, projectRoot: string): MaestroError | undefined {
   const user = process.geteuid?.();
   if (user === undefined) return undefined;
@@ -36,14 +36,14 @@ export function ownershipFault({ stat, shown }: Directory, projectRoot: string):
   const facts = `owner ${stat.uid}, mode ${mode}`;
   if (why === "writable") {
     return new MaestroError("environment", `Every user can write to the state directory ${name} (${facts})`, {
-      hint: `Look at what is in it, then run "chmod o-w ${name}".`,
+      hint: `Check its content, then run "chmod o-w ${name}".`,
     });
   }
   return new MaestroError(
     "environment",
     `The state directory ${name} belongs to another user (${facts}, you are ${user})`,
     {
-      hint: "If you trust what is in it, make it yours with chown; otherwise move it away, or set MAESTRO_STATE_DIR to a directory of your own.",
+      hint: "If you trust what is in it, take ownership with chown; otherwise move it away, or set MAESTRO_STATE_DIR to a directory of your own.",
     },
   );
 }

@@ -1,5 +1,5 @@
-// Durable replacement of one file, and the removal of what a killed writer left behind.
-// Ours because the libraries of this field open their temporary file without O_EXCL, follow links, or never fsync the directory.
+// Replaces one file durably, and deletes what a killed writer left behind.
+// Hand-written because the libraries for this open their temporary file without O_EXCL, follow links, or never fsync the directory.
 
 import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, readSync, type Stats, writeSync } from "node:fs";
 import { MaestroError } from "../errors.ts";
@@ -12,13 +12,13 @@ const temporaryName = /^\.maestro-([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w+)-[0-9a-
 
 export interface ReplaceOptions {
   mode?: number;
-  /** Asked when the new bytes are safe, directly before they take the place of the old ones; false gives it up. */
+  /** Called when the new bytes are on disk, just before they replace the old ones; false cancels the replacement. */
   confirm?: () => boolean;
 }
 
 /**
- * Replaces `name` by `content`: a reader sees the old bytes or the new ones, and once this returns the new ones survive a power cut. On
- * failure the old file is untouched and the temporary one is gone. Returns what the new file is; undefined when it was given up.
+ * Replaces `name` with `content`: a reader sees either the old or the new bytes, and after the return the new ones survive a power cut. On
+ * failure the old file is untouched and the temporary file is deleted. Returns the new file's status, or undefined when it was cancelled.
  */
 export function replaceDurably(
   directory: Directory,
@@ -59,7 +59,7 @@ export function replaceDurably(
   }
 }
 
-/** Writes every byte, also when the system takes them in pieces. */
+/** Writes all bytes, even when the system accepts them only in parts. */
 export function writeAll(fd: number, bytes: Uint8Array, step: string): void {
   crashPoint(step);
   if (isArmed(`${step}-half`)) writeSync(fd, bytes, 0, bytes.length >> 1);
@@ -69,7 +69,7 @@ export function writeAll(fd: number, bytes: Uint8Array, step: string): void {
   crashPoint(`${step}-done`);
 }
 
-/** The bytes of a regular file; undefined when there is none. Anything else, or more than `limit` bytes, is refused. */
+/** The bytes of a regular file; undefined when it does not exist. Rejects other kinds of files and more than `limit` bytes. */
 export function readRegular(directory: Directory, name: string, limit: number): Buffer | undefined {
   if (directory.lstat(name) === undefined) return undefined;
   const shown = shownPath(directory, name);
@@ -92,7 +92,7 @@ export function readRegular(directory: Directory, name: string, limit: number): 
   }
 }
 
-/** Reads `[offset, end)` of an open file, less when it ends earlier. */
+/** Reads `[offset, end)` of an open file; returns less when the file is shorter. */
 export function readFrom(fd: number, offset: number, end: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.max(0, end - offset));
   let filled = 0;
@@ -104,7 +104,7 @@ export function readFrom(fd: number, offset: number, end: number): Buffer {
   return bytes.subarray(0, filled);
 }
 
-/** Removes the temporary files of writers that no longer live; returns how many. */
+/** Deletes the temporary files of dead writers; returns how many. */
 export function sweepTemporaries(directory: Directory): number {
   let removed = 0;
   for (const name of directory.list()) {
@@ -124,7 +124,7 @@ export function shownPath(directory: Directory, name: string): string {
   return directory.shown === "" ? name : `${directory.shown}/${name}`;
 }
 
-/** A random name, short whatever the target's length, that tells who is writing. */
+/** A random name that identifies the writing process. Its length does not depend on the target's name. */
 export function newTemporaryName(): string {
   const { pid, start } = ownIdentity();
   return `.maestro-${tags(ownIdentity()).join("-")}-${pid}-${start?.replace(/\W/g, "_") ?? "x"}-${randomHex(12)}.tmp`;

@@ -1,5 +1,5 @@
-// Who a process is, so that a lock or a temporary file can be told to belong to a living or a dead one.
-// A pid alone lies (pids are reused); time stamps lie (clocks jump). Pid + start time + boot id do not.
+// Identifies processes, so that the owner of a lock or a temporary file can be recognized as alive or dead.
+// Pids are reused and clocks jump, so neither is enough alone: pid, start time and boot id together are.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -9,12 +9,12 @@ import { safePath } from "../search-path.ts";
 
 export interface ProcessIdentity {
   pid: number;
-  /** Kernel start time of the process; null where the platform does not tell. */
+  /** Kernel start time of the process; null where the platform does not provide it. */
   start: string | null;
-  /** Differs after every boot; null where the platform does not tell. */
+  /** Different after every boot; null where the platform does not provide it. */
   boot: string | null;
   host: string;
-  /** The pid namespace: pids of another container say nothing here. */
+  /** The pid namespace: a pid of another container means nothing here. */
   namespace: string | null;
 }
 
@@ -31,10 +31,10 @@ export function ownIdentity(): ProcessIdentity {
   return own;
 }
 
-/** "unknown" when it lives on another host or in another container: such an owner is never declared dead. */
+/** "unknown" when the process runs on another host or in another container: such an owner is never declared dead. */
 export function judge(identity: ProcessIdentity): "alive" | "dead" | "unknown" {
   const me = ownIdentity();
-  // Equal boot ids mean the same machine, whatever it is called by now.
+  // Equal boot ids mean the same machine, even if it was renamed.
   const sameBoot = identity.boot !== null && identity.boot === me.boot;
   if (!sameBoot && identity.host !== me.host) return "unknown";
   if (!sameBoot && identity.boot !== null && me.boot !== null) return "dead";
@@ -53,22 +53,22 @@ function pidExists(pid: number): boolean {
   }
 }
 
-/** Start time of a process: field 22 of /proc/<pid>/stat on Linux, `ps` elsewhere; a zombie counts as gone. */
+/** Start time of a process: field 22 of /proc/<pid>/stat on Linux, `ps` elsewhere. A zombie counts as ended. */
 function startTime(pid: number): string | null {
   const stat = readOptional(`/proc/${pid}/stat`);
   if (stat !== undefined) {
-    // The command name (field 2) may hold spaces and parentheses: count from the last one.
+    // The command name (field 2) may contain spaces and parentheses, so count from the last ")".
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? "ended" : (fields[19] ?? null);
   }
   if (process.platform === "linux" || process.platform === "win32") return null;
   try {
-    // The words must not depend on anybody's language or time zone.
+    // The output must not depend on the user's locale or time zone.
     const env = { PATH: safePath(process.env.PATH), LC_ALL: "C", TZ: "UTC" };
     const shown = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2000, env });
     return shown.trim() || null;
   } catch (error) {
-    // `ps` answers 1 for a pid that is gone; without `ps` the pid itself has to be enough.
+    // `ps` exits with 1 for a pid that does not exist; without `ps` the pid alone has to be enough.
     return errno(error) === undefined ? "ended" : null;
   }
 }

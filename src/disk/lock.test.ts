@@ -52,14 +52,14 @@ const plant = (owner: Partial<LockOwner>) =>
 const counter = () => Number(readFileSync(join(path, "counter"), "utf8"));
 
 describe("the lock", () => {
-  test("lets one in at a time: 8 processes x 40 rounds lose no update", async () => {
+  test("admits one process at a time: 8 processes x 40 rounds lose no update", async () => {
     const codes = await Promise.all(Array.from({ length: 8 }, () => ended(start("40"))));
     expect(codes).toEqual(Array(8).fill(0));
     expect(counter()).toBe(320);
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 
-  test("is free after the work, also when the work throws", () => {
+  test("is released after the work, even when the work throws", () => {
     expect(() =>
       withLock(directory, ".lock", () => {
         throw new Error("no");
@@ -69,8 +69,8 @@ describe("the lock", () => {
   });
 });
 
-describe("somebody who takes it again and again", () => {
-  test("keeps a claim in between, and nothing after it is dropped; others take their turns", async () => {
+describe("an owner that takes the lock repeatedly", () => {
+  test("keeps its claim file until it is dropped, and lets other processes in between", async () => {
     const keeper = newOwner();
     const other = ended(start("40"));
     for (let round = 0; round < 40; round++) {
@@ -84,7 +84,7 @@ describe("somebody who takes it again and again", () => {
     expect(readdirSync(path)).toEqual(["counter"]);
   });
 
-  test("leaves a claim that is swept when it dies", () => {
+  test("leaves a claim that is deleted after its death", () => {
     const dead = { ...newOwner(), pid: 2 ** 22 + 1 };
     writeFileSync(join(path, `.lock.claim.${dead.token}`), JSON.stringify(dead));
     expect(hasLitter(directory, ".lock")).toBe(true);
@@ -93,8 +93,8 @@ describe("somebody who takes it again and again", () => {
   });
 });
 
-describe("a lock for the life of a process", () => {
-  test("is refused to the second, who is told of the first, and free when it was let go", () => {
+describe("a lock held for the life of a process", () => {
+  test("is denied to a second owner, names the first, and is free after its release", () => {
     const first = claimLock(directory, ".engine");
     const second = claimLock(directory, ".engine");
     expect(second).toEqual({ heldBy: expect.objectContaining({ pid: process.pid }) });
@@ -109,7 +109,7 @@ describe("a lock for the life of a process", () => {
 });
 
 describe("a dead owner", () => {
-  test("loses it: killed with -9 while holding", async () => {
+  test("loses the lock when killed with SIGKILL while holding it", async () => {
     const owner = await holding();
     owner.kill("SIGKILL");
     await ended(owner);
@@ -118,16 +118,16 @@ describe("a dead owner", () => {
   });
 
   test.each([
-    ["whose pid is gone", { pid: 2 ** 22 - 3 }],
-    ["whose pid was given to another process", { pid: 1, start: "12345" }],
+    ["whose pid does not exist", { pid: 2 ** 22 - 3 }],
+    ["whose pid was reused by another process", { pid: 1, start: "12345" }],
     ["of an earlier boot", { boot: "another-boot" }],
     ["from before this machine was renamed", { host: "old-name", pid: 2 ** 22 - 3 }],
-  ])("%s loses it", (_what, owner) => {
+  ])("%s loses the lock", (_what, owner) => {
     plant(owner);
     expect(withLock(directory, ".lock", () => "mine", { waitMs: 1000 })).toBe("mine");
   });
 
-  test("loses it to exactly one of many: 12 processes and a corpse, again and again", async () => {
+  test("loses the lock to exactly one of 12 competing processes, in every round", async () => {
     for (let round = 0; round < 5; round++) {
       const owner = await holding();
       const before = counter();
@@ -139,14 +139,14 @@ describe("a dead owner", () => {
     expect(readdirSync(path)).toEqual(["counter"]);
   }, 60_000);
 
-  test("loses it also when the one who was taking over died in between", () => {
+  test("loses the lock even if the process taking over died halfway", () => {
     plant({ pid: 2 ** 22 - 3, token: "a".repeat(24) });
     const marker = { ...ownIdentity(), pid: 2 ** 22 - 5, token: "b".repeat(24), since: "then" };
     writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(marker));
     expect(withLock(directory, ".lock", () => "mine", { waitMs: 2000 })).toBe("mine");
   });
 
-  test("loses it also when the take-over was cut off before its last step", () => {
+  test("loses the lock even if the takeover was interrupted before its last step", () => {
     const corpse = { ...ownIdentity(), pid: 2 ** 22 - 3, token: "a".repeat(24), since: "then" };
     writeFileSync(join(path, `.lock.reap.${"a".repeat(24)}`), JSON.stringify(corpse));
     plant({ pid: 2 ** 22 - 3, token: "c".repeat(24) });
@@ -155,7 +155,7 @@ describe("a dead owner", () => {
 });
 
 describe("a living owner", () => {
-  test("keeps it, even stopped, whatever the clock says; the message names it", async () => {
+  test("keeps the lock even while stopped, and the error names it", async () => {
     const owner = await holding();
     owner.kill("SIGSTOP");
     expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 300 })).toThrow(
@@ -167,7 +167,7 @@ describe("a living owner", () => {
   test.each([
     ["on another host", { host: "elsewhere", boot: "another-boot", pid: 2 ** 22 - 3 }],
     ["in another container", { namespace: "pid:[1]", pid: 2 ** 22 - 3 }],
-  ])("%s keeps it: nobody here can tell that it is dead", (_what, owner) => {
+  ])("%s keeps the lock, because its death cannot be detected here", (_what, owner) => {
     plant(owner);
     expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 200 })).toThrow(
       expect.objectContaining({ code: "locked" }),
@@ -175,8 +175,8 @@ describe("a living owner", () => {
   });
 });
 
-describe("a lock that names nobody", () => {
-  test.each(["", "not an owner"])("such as a power cut leaves (%j) is taken over after a while", (content) => {
+describe("a lock file without a readable owner", () => {
+  test.each(["", "not an owner"])("such as a power cut leaves (%j), is taken over after a while", (content) => {
     writeFileSync(join(path, ".lock"), content);
     expect(() => withLock(directory, ".lock", () => "mine", { waitMs: 200 })).toThrow(
       expect.objectContaining({ hint: expect.stringContaining("remove ") }),

@@ -1,10 +1,10 @@
-// A lock between processes that a dead owner cannot hold and a living one cannot lose.
-// Ours because lock libraries judge by modification time, and a laptop that slept, or a clock that jumped, breaks that promise.
+// A lock between processes: a dead owner never keeps it, a living owner never loses it.
+// Hand-written because lock libraries decide by modification time, which is wrong after a laptop slept or a clock jumped.
 //
-// The lock is a file that holds its owner's identity, made complete by link() so that nobody ever sees it half written.
-// Taking over from a dead owner: only the process that made the marker `<lock>.reap.<token of the dead owner>` may remove
-// that owner's lock, and it looks again after it has the marker. Tokens never return, so a contender with an old verdict
-// can never remove somebody else's lock. The removal is a rename of the lock onto the marker.
+// The lock is a file with its owner's identity, created complete by link() so that no process ever reads half of it.
+// Taking over from a dead owner: only the process that created the marker `<lock>.reap.<token of the dead owner>` may remove
+// that owner's lock, and it checks the owner again once it has the marker. Tokens are never reused, so a process that decided
+// on outdated information cannot remove another process's lock. The removal renames the lock onto the marker.
 
 import { closeSync, constants } from "node:fs";
 import { errno, MaestroError } from "../errors.ts";
@@ -15,7 +15,7 @@ import { judge, ownIdentity, type ProcessIdentity } from "./identity.ts";
 export interface LockOwner extends ProcessIdentity {
   token: string;
   since: string;
-  /** Of the lock of an engine: it runs the session, and judges what other processes record. */
+  /** Set on an engine's lock: the engine runs the session and checks what other processes record. */
   drives?: true;
 }
 
@@ -23,10 +23,10 @@ export interface LockOwner extends ProcessIdentity {
 export const LOCK_FILE = ".lock";
 
 const DEFAULT_WAIT_MS = 10_000;
-/** How long a lock may be unreadable before it counts as nobody's. */
+/** How long a lock may be unreadable before it counts as abandoned. */
 const UNREADABLE_MS = 1_000;
 const MAX_OWNER_BYTES = 4096;
-/** Links are missing on some file systems (exFAT, some network shares). */
+/** Errors of link() on file systems without hard links (exFAT, some network shares). */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 export function newOwner(): LockOwner {
@@ -35,18 +35,18 @@ export function newOwner(): LockOwner {
 
 export interface LockOptions {
   waitMs?: number;
-  /** Who takes the lock again and again: its claim stays on disk in between, and `dropClaim` removes it. */
+  /** An owner that takes the lock repeatedly: its claim file stays on disk in between, and `dropClaim` deletes it. */
   keeper?: LockOwner | undefined;
 }
 
-/** Runs `work` while holding the lock `name` in `directory`. Waits for a living owner up to `waitMs`, then says who it is. */
+/** Runs `work` while holding the lock `name` in `directory`. Waits up to `waitMs` for a living owner, then throws an error naming it. */
 export function withLock<T>(directory: Directory, name: string, work: () => T, options: LockOptions = {}): T {
   const { waitMs = DEFAULT_WAIT_MS, keeper } = options;
   const owner = keeper ?? newOwner();
   const take = keeper === undefined ? tryAcquire : tryAcquireAgain;
   const started = performance.now();
   const unreadable = { inode: 0, since: started };
-  // Making a claim costs more than looking: who has waited once looks first.
+  // Creating a claim costs more than reading the lock, so retries read first.
   const tryOnce = (isFirst: boolean) => (isFirst || !isHeld(directory, name)) && take(directory, name, owner);
   for (let attempt = 0; !tryOnce(attempt === 0); attempt++) {
     if (performance.now() - started >= waitMs) throw heldBy(directory, name, readOwner(directory, name));
@@ -60,9 +60,7 @@ export function withLock<T>(directory: Directory, name: string, work: () => T, o
   }
 }
 
-/**
- * Takes the lock for longer than one change, without waiting: the way to give it back, or who has it (undefined: it says nothing readable).
- */
+/** Takes the lock for longer than one change, without waiting. Returns how to release it, or its owner (undefined: unreadable). */
 export function claimLock(
   directory: Directory,
   name: string,
@@ -84,7 +82,7 @@ export function claimLock(
   }
 }
 
-/** One attempt: true when the lock is now ours. A dead owner's lock is cleared on the way. */
+/** One attempt: true when this owner now holds the lock. Removes a dead owner's lock, for the next attempt. */
 function tryAcquire(directory: Directory, name: string, owner: LockOwner): boolean {
   if (place(directory, name, owner)) return true;
   const current = readOwner(directory, name);
@@ -92,7 +90,7 @@ function tryAcquire(directory: Directory, name: string, owner: LockOwner): boole
   return false;
 }
 
-/** As `tryAcquire`, with a claim that is made once: most of what a lock costs is the making of a file. */
+/** Like `tryAcquire`, but reuses one claim file: creating files is most of the cost of a lock. */
 function tryAcquireAgain(directory: Directory, name: string, owner: LockOwner): boolean {
   try {
     directory.link(claimName(name, owner), name);
@@ -114,7 +112,7 @@ function claimName(name: string, { token }: LockOwner): string {
   return `${name}.claim.${token}`;
 }
 
-/** Claims and markers beside the lock that nobody will use any more. */
+/** Whether there are claims or markers beside the lock that no process will use again. */
 export function hasLitter(directory: Directory, name: string): boolean {
   return directory
     .list()
@@ -125,7 +123,7 @@ function isClaim(entry: string, name: string): boolean {
   return entry.startsWith(`${name}.claim.`);
 }
 
-/** Who holds the lock now; undefined when nobody does or the file says nothing readable. */
+/** The owner of the lock; undefined when it is free or its file is unreadable. */
 export function readOwner(directory: Directory, name: string): LockOwner | undefined {
   const bytes = readIfThere(directory, name);
   if (bytes === undefined) return undefined;
@@ -138,19 +136,19 @@ export function readOwner(directory: Directory, name: string): LockOwner | undef
   }
 }
 
-/** By somebody who lives, or may. */
+/** True when the owner is alive or may be. */
 function isHeld(directory: Directory, name: string): boolean {
   const owner = readOwner(directory, name);
   return owner !== undefined && judge(owner) !== "dead";
 }
 
-/** The lock is there and its owner is dead. */
+/** True when the lock exists and its owner is dead. */
 export function isAbandoned(directory: Directory, name: string): boolean {
   const owner = readOwner(directory, name);
   return owner !== undefined && judge(owner) === "dead";
 }
 
-/** Removes claims and markers of dead processes. Call it while holding the lock. */
+/** Deletes claims and markers of dead processes. Call it while holding the lock. */
 export function sweepMarkers(directory: Directory, name: string): void {
   for (const entry of directory.list()) {
     if (!entry.startsWith(`${name}.reap.`) && !isClaim(entry, name)) continue;
@@ -159,7 +157,7 @@ export function sweepMarkers(directory: Directory, name: string): void {
   }
 }
 
-/** Creates the file with its whole content at once; false when it is there already. */
+/** Creates the file with its whole content at once; false when it already exists. */
 function place(directory: Directory, name: string, owner: LockOwner): boolean {
   const claim = newTemporaryName();
   try {
@@ -194,7 +192,7 @@ function reap(directory: Directory, name: string, dead: LockOwner, me: LockOwner
   const marker = `${name.split(".reap.")[0]}.reap.${dead.token}`;
   if (!place(directory, marker, me)) {
     const rival = readOwner(directory, marker);
-    // A marker that holds the dead owner itself is a finished removal whose author died before the last step.
+    // A marker that holds the dead owner itself is a finished removal whose process died before the last step.
     if (rival === undefined || rival.token === dead.token || judge(rival) !== "dead") return;
     reap(directory, marker, rival, me);
     return;
@@ -204,8 +202,8 @@ function reap(directory: Directory, name: string, dead: LockOwner, me: LockOwner
 }
 
 /**
- * A lock without a readable owner is what a power cut left, or, where there are no links, one that is being written this very moment.
- * The same file still unreadable after a while is the former.
+ * A lock without a readable owner was left by a power cut or, on file systems without links, is being written right now.
+ * If the same file stays unreadable for a while, it is the former.
  */
 function clearUnreadable(
   directory: Directory,
@@ -232,7 +230,7 @@ function readIfThere(directory: Directory, name: string): Buffer | undefined {
   try {
     return readRegular(directory, name, MAX_OWNER_BYTES);
   } catch (error) {
-    // Removed between looking and opening: the owner has just let go.
+    // Deleted between lstat and open: the owner has just released it.
     if (error instanceof MaestroError && errno(error.cause) === "ENOENT") return undefined;
     throw error;
   }

@@ -25,9 +25,9 @@ const failure = (path: string): string | undefined => {
   }
 };
 
-describe("making directories", () => {
+describe("makeDirectories", () => {
   test.each(["there", "there/", "new", "new/deep/er", "there/new/", "link", "link/new", "new/../other"])(
-    "%s is there afterwards, and a second time changes nothing",
+    "creates %s, and a second call changes nothing",
     (path) => {
       expect(failure(`${base}/${path}`)).toBeUndefined();
       const before = statSync(at(path));
@@ -37,7 +37,7 @@ describe("making directories", () => {
     },
   );
 
-  test("those that it makes have the mode", () => {
+  test("creates directories with the given mode", () => {
     makeDirectories(at("new/deep"), 0o700);
     expect([at("new"), at("new/deep")].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
   });
@@ -48,7 +48,7 @@ describe("making directories", () => {
     ["dangling", "EEXIST"],
     ["dangling/below", "EEXIST"],
     [`${"x".repeat(300)}/below`, "ENAMETOOLONG"],
-  ])("%s is refused in the words of the system", (path, code) => {
+  ])("rejects %s with the system's error code", (path, code) => {
     expect(failure(at(path))).toBe(code);
   });
 });

@@ -1,13 +1,17 @@
-// A directory by its whole path, with those above it that are missing. For paths that a person gives and that have no root to stay in.
+// Creates a directory and its missing parents, for paths that a user gives and that need not stay below a root.
 
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errno } from "../errors.ts";
 
-/** One by one: Node's recursive form never returns where the system says ENOENT below a directory that is there, as in /proc. */
+/** Creates them one by one: Node's recursive mkdir never returns when the system answers ENOENT in an existing directory, as in /proc. */
 export function makeDirectories(path: string, mode: number): void {
   const missing: string[] = [];
-  for (let at = path; !isDirectory(at) && at !== dirname(at); at = dirname(at)) missing.unshift(at);
+  for (let at = path; !isDirectory(at) && at !== dirname(at); at = dirname(at)) {
+    // Below a file, Node 20 throws ENOTDIR here; later versions do not, so the system has to be asked to make a directory there.
+    if (at !== path && statSync(at, { throwIfNoEntry: false }) !== undefined) break;
+    missing.unshift(at);
+  }
   for (const directory of missing) make(directory, mode);
 }
 
@@ -15,7 +19,7 @@ function make(path: string, mode: number): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
-    // Somebody else was faster.
+    // Another process may have created it first.
     if (errno(error) !== "EEXIST" || !isDirectory(path)) throw error;
   }
 }

@@ -14,13 +14,13 @@ symlinkSync(at("secret", ".env"), at("notes.txt"));
 symlinkSync("nowhere/.env", at("dangling"));
 symlinkSync("loop", at("loop"));
 
-describe("where a path leads", () => {
+describe("realPath resolves", () => {
   test.each([
     ["a file", "secret/.env", "secret/.env"],
-    ["a file that is not there", "src/new.ts", "src/new.ts"],
+    ["a file that does not exist", "src/new.ts", "src/new.ts"],
     ["a link to a file", "notes.txt", "secret/.env"],
     ["a new file behind a link to a directory", "open/new/.env", "secret/new/.env"],
-    ["a link to nothing", "dangling", "nowhere/.env"],
+    ["a dangling link", "dangling", "nowhere/.env"],
     ["a file below a file", "secret/.env/x", "secret/.env/x"],
     ["a link to itself", "loop", "loop"],
   ])("%s", (_, given, expected) => {

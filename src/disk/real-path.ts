@@ -1,4 +1,4 @@
-// Where a path leads, through links and also when it does not exist yet. Looks, and opens nothing.
+// Resolves the links of a path, including a path that does not exist yet. Reads metadata only and opens nothing.
 
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
@@ -6,7 +6,7 @@ import { errno } from "../errors.ts";
 
 const MAX_LINKS = 40;
 
-/** What cannot be looked at counts as not there. A missing file makes no error on the way: that would cost a hook more than all the rest. */
+/** A path that cannot be read counts as missing. Missing files create no error objects here: those would cost a hook more than all the rest. */
 export function realPath(path: string): string {
   const rest: string[] = [];
   let links = 0;
@@ -23,13 +23,12 @@ export function realPath(path: string): string {
   }
 }
 
-/** Both are normal: `join` would look again, and takes its time when a hook calls it first. */
+/** Both parts are normalized already: `join` would do it again, and its first call is slow in a hook. */
 function below(directory: string, names: readonly string[]): string {
   if (names.length === 0) return directory;
   return (directory.endsWith(sep) ? directory : directory + sep) + names.join(sep);
 }
 
-/** Asked of what leads nowhere. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;

@@ -3,7 +3,8 @@
 
 import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
-import { MaestroError, TIMEOUT_CODE } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
+import { TIMEOUT_CODE } from "../exit-codes.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Batch, MAX_STDOUT_BYTES } from "../store/files/batch.ts";
@@ -61,7 +62,10 @@ export interface DispatchSummary {
 }
 
 /** Runs the whole batch and writes its summary. The results are in the order of the prompts. */
-export async function dispatch(prompts: readonly DispatchPrompt[], options: DispatchOptions): Promise<DispatchSummary> {
+export async function dispatchBatch(
+  prompts: readonly DispatchPrompt[],
+  options: DispatchOptions,
+): Promise<DispatchSummary> {
   const { batch } = options;
   batch.clearAll();
   for (const { name } of prompts) batch.clear(name);

@@ -1,13 +1,14 @@
 // The loop: fold, decide, act, wait for something to end. It starts what `schedule` says, records what came of it, and stops
 // when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
 
-import { MaestroError, type signalCodes } from "../errors.ts";
+import { MaestroError } from "../errors.ts";
+import type { signalCodes } from "../exit-codes.ts";
 import { limitGit, stopGit, wasStopped } from "../git/running.ts";
+import type { PhaseId } from "../ids.ts";
 import type { Killed } from "../runtimes/runtime.ts";
-import { decideCompletion, requirePhase, requireSession } from "../session/decide/operation.ts";
+import { decideCompletion, decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
-import { judgeStatus } from "../session/transitions.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
 import { adoptAttempt, clearAway, runAttempt } from "./attempt/attempt-run.ts";
@@ -19,8 +20,8 @@ import type { Ground } from "./isolation.ts";
 import { type Due, Outbox } from "./outbox.ts";
 import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
-import { clearLeftovers } from "./recovery/leftovers.ts";
-import type { Workshop } from "./run-context.ts";
+import { clearLeftovers } from "./recovery/prune.ts";
+import type { RunContext } from "./run-context.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
 
 /** How often the engine looks what others have recorded. */
@@ -54,7 +55,7 @@ interface Live {
 }
 
 interface Sign {
-  phase: string;
+  phase: PhaseId;
   retryAfterMs: number | null;
 }
 
@@ -65,16 +66,16 @@ interface Turn {
 }
 
 export class Engine {
-  readonly #workshop: Workshop;
+  readonly #workshop: RunContext;
   readonly #limits: EngineLimits;
-  readonly #live = new Map<string, Live>();
+  readonly #live = new Map<PhaseId, Live>();
   readonly #tasks = new Set<Promise<void>>();
   /** What is not recorded yet. */
   readonly #outbox = new Outbox(() => this.#wake());
   /** Worktrees that are being removed. */
   readonly #clearing = new Set<Promise<void>>();
   /** The last words of what runs, by phase. */
-  readonly activity = new Map<string, string>();
+  readonly activity = new Map<PhaseId, string>();
   readonly #quota: QuotaWatch;
   readonly #predictor: Predictor;
   /** Refusals that running attempts have told of, not recorded yet. */
@@ -86,7 +87,7 @@ export class Engine {
   #wake: () => void = () => undefined;
   #liftLimit: () => void = () => undefined;
 
-  constructor(workshop: Workshop, limits: EngineLimits) {
+  constructor(workshop: RunContext, limits: EngineLimits) {
     this.#workshop = workshop;
     this.#limits = limits;
     this.#quota = new QuotaWatch(limits, workshop.now);
@@ -236,8 +237,8 @@ export class Engine {
     const workshop = this.#workshop;
     const { phase } = prepared;
     const watcher = {
-      activity: (id: string, line: string) => void this.activity.set(id, line),
-      quota: (id: string, retryAfterMs: number | null) => {
+      activity: (id: PhaseId, line: string) => void this.activity.set(id, line),
+      quota: (id: PhaseId, retryAfterMs: number | null) => {
         this.#signs.push({ phase: id, retryAfterMs });
         this.#wake();
       },
@@ -250,7 +251,7 @@ export class Engine {
   }
 
   /** An earlier engine died over its attempt. */
-  #adopt(phase: string): void {
+  #adopt(phase: PhaseId): void {
     this.#live.set(phase, { stop: () => undefined });
     this.#await(phase, adoptAttempt(this.#workshop, phase), (finished) => (update) => this.#finish(finished, update));
   }
@@ -261,7 +262,7 @@ export class Engine {
     this.#clear(phase);
   }
 
-  #integrate(phase: string): void {
+  #integrate(phase: PhaseId): void {
     const integration = startIntegration(this.#workshop, phase, (events) => this.#outbox.write(events));
     this.activity.set(phase, "integrating");
     this.#live.set(phase, integration);
@@ -272,7 +273,7 @@ export class Engine {
     );
   }
 
-  #validate(phase: string): void {
+  #validate(phase: PhaseId): void {
     const validation = startProjectValidation(this.#workshop, phase);
     this.activity.set(phase, "validating");
     this.#live.set(phase, validation);
@@ -288,7 +289,7 @@ export class Engine {
     this.#wake();
   }
 
-  #clear(phase: string): void {
+  #clear(phase: PhaseId): void {
     const task = clearAway(this.#workshop, phase)
       .catch((error: unknown) => this.#fail(error))
       .finally(() => void this.#clearing.delete(task));
@@ -296,7 +297,7 @@ export class Engine {
   }
 
   /** Until the end of `work` is recorded the phase counts as live. What goes wrong in it ends the run. */
-  #await<T>(phase: string, work: Promise<T>, ending: (result: T) => (update: Update) => void): void {
+  #await<T>(phase: PhaseId, work: Promise<T>, ending: (result: T) => (update: Update) => void): void {
     const task = work
       .then((result) => this.#outbox.add({ phase, record: ending(result) }))
       .catch((error: unknown) => {
@@ -313,14 +314,14 @@ export class Engine {
   }
 
   /** What an attempt's end means for the others. */
-  #follow(consequence: Consequence, phase: string, update: Update): void {
+  #follow(consequence: Consequence, phase: PhaseId, update: Update): void {
     // The one that was refused has ended, and is not among those that run any more.
     if (consequence.kind === "quota") this.#slowDown(phase, consequence.retryAfterMs, this.#live.size + 1, update);
     if (consequence.kind === "success") this.#quota.success();
   }
 
   /** The session as a whole waits: one phase's refusal is everybody's. */
-  #slowDown(phase: string, retryAfterMs: number | null, running: number, update: Update): void {
+  #slowDown(phase: PhaseId, retryAfterMs: number | null, running: number, update: Update): void {
     const event = this.#quota.refused(phase, retryAfterMs, running);
     if (event === null) return;
     update(() => ({ events: [event], result: undefined }));
@@ -365,19 +366,12 @@ export class Engine {
   }
 
   #setStatus(status: SessionStatus): void {
-    this.#update((session) => statusEvents(session, status));
+    this.#update((session) => decideStatus(session, status));
   }
 }
 
 function endEvents(session: Session, end: EngineEnd): SessionEvent[] {
   if (end.kind === "completed") return decideCompletion(session, undefined);
   if (end.kind === "aborted" || end.kind === "chosen") return [];
-  return statusEvents(session, end.kind === "failed" ? "failed" : "interrupted");
-}
-
-function statusEvents(session: Session, status: SessionStatus): SessionEvent[] {
-  if (session.status === status) return [];
-  const verdict = judgeStatus(session, status);
-  if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
-  return [{ type: "session.status_set", status }];
+  return decideStatus(session, end.kind === "failed" ? "failed" : "interrupted");
 }

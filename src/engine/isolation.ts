@@ -7,6 +7,7 @@ import { type Snapshot, snapshot } from "../git/snapshot/snapshot.ts";
 import { TurnTaking } from "../git/turn-taking.ts";
 import { freeName } from "../git/worktree/marker.ts";
 import type { Worktree } from "../git/worktree/worktree.ts";
+import type { CommitId } from "../ids.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import { type Listing, listProject } from "./attempt/listing.ts";
@@ -46,7 +47,7 @@ export interface Ground {
   root: string;
   worktree: Worktree | null;
   /** What it begins with: a commit, a listing outside git, null when nobody looks. */
-  before: string | Listing | null;
+  before: CommitId | Listing | null;
 }
 
 export class Isolation {
@@ -110,7 +111,7 @@ export class Isolation {
    * What a phase in the project is judged against: its files before its first attempt in this run, so that a retry may take back what an
    * attempt before it had no right to, and cannot get away with leaving it there.
    */
-  beforeFirst(session: Session, run: string, phase: SessionPhase, now: Moment): string | Listing {
+  beforeFirst(session: Session, run: string, phase: SessionPhase, now: Moment): CommitId | Listing {
     const first = this.options.isShared ? undefined : firstOfRow(session, run, phase);
     if (now.kind === "commit") return first?.placed?.base ?? now.snapshot.commit;
     if (first === undefined) return now.listing;

@@ -1,11 +1,12 @@
 // What is to be recorded with the next turn of the engine: everything together, with one durable write.
 
+import type { PhaseId } from "../ids.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Update } from "../store/session-store.ts";
 
 export interface Due {
   /** The phase that is done with it; null: it goes on. */
-  phase: string | null;
+  phase: PhaseId | null;
   record: (update: Update) => void;
   /** Called when it is durable. */
   recorded?: () => void;

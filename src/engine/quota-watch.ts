@@ -1,5 +1,7 @@
 // How the run as a whole takes a provider's refusals: what the back-off decides, told once, and remembered across engines.
 
+import type { PhaseId } from "../ids.ts";
+import { quotaHit } from "../session/decide/facts.ts";
 import type { EventOf } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
@@ -47,12 +49,12 @@ export class QuotaWatch {
   }
 
   /** A new attempt of the phase starts. */
-  forget(phase: string): void {
+  forget(phase: PhaseId): void {
     this.#refused.delete(phase);
   }
 
   /** What is to be recorded about a refusal; null when it is known. `running`: how many were at work. */
-  refused(phase: string, retryAfterMs: number | null, running: number): EventOf<"quota.hit"> | null {
+  refused(phase: PhaseId, retryAfterMs: number | null, running: number): EventOf<"quota.hit"> | null {
     const now = performance.now();
     // An attempt tells of one refusal more than once: while it runs, and by its end.
     const told = this.#refused.get(phase) ?? Number.NEGATIVE_INFINITY;
@@ -66,7 +68,7 @@ export class QuotaWatch {
     if (until === before.until) return null;
     const wait_ms = Math.max(0, Math.round(until - now));
     const ends = new Date(this.#now().getTime() + wait_ms).toISOString();
-    return { type: "quota.hit", phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null };
+    return quotaHit({ phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null });
   }
 
   /** A wait that an earlier engine began is not cut short by a new one. */

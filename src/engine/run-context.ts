@@ -8,7 +8,7 @@ import type { AgentEnvironment } from "./attempt/agent-environment.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 
-export interface Workshop {
+export interface RunContext {
   /** Marks everything that this engine starts. */
   run: string;
   store: SessionStore;

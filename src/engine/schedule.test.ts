@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter, startTime } from "../../test/support/session.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
 import type { AttemptOutcome, SessionEvent } from "../session/events.ts";
-import { apply } from "../session/fold.ts";
+import { applyEvent } from "../session/fold.ts";
 import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { type Backoff, onQuota, onSuccess, startBackoff } from "./backoff.ts";
 import { tailsOf } from "./priority.ts";
@@ -423,7 +423,7 @@ function simulate(world: World, watch?: (look: Look) => void): Run {
       if (event.type === "phase.moved" && event.to === "in_progress") needs.set(event.phase, "launch");
       if (event.type === "phase.moved" && event.to !== "in_progress") needs.delete(event.phase);
       const seq = session.seq + 1;
-      session = apply(session, { ...event, seq, ts: new Date(Date.parse(startTime) + seq).toISOString() });
+      session = applyEvent(session, { ...event, seq, ts: new Date(Date.parse(startTime) + seq).toISOString() });
     }
   };
   const scriptOf = (id: string) => world.phases[Number(id)] as World["phases"][number];

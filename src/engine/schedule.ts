@@ -1,6 +1,7 @@
 // What to start now, when to look again, and whether it is over: a pure function of the session, the limits and the situation.
 // It is asked after every event, so it costs one pass over the phases. It starts nothing and moves no phase.
 
+import type { PhaseId } from "../ids.ts";
 import type { ExecutionMode } from "../session/events.ts";
 import {
   awaitsIntegration,
@@ -40,13 +41,13 @@ export interface Situation {
 
 export type Action =
   /** Start an attempt. */
-  | { kind: "launch"; phase: string }
+  | { kind: "launch"; phase: PhaseId }
   /** The agent is done and succeeded; the validation is not. */
-  | { kind: "validate"; phase: string }
+  | { kind: "validate"; phase: PhaseId }
   /** The agent is done and succeeded in a worktree: its work is merged, validated and brought into the project. */
-  | { kind: "integrate"; phase: string }
+  | { kind: "integrate"; phase: PhaseId }
   /** An earlier engine died over its attempt: see whether a result reached the files, and record how the attempt ended. */
-  | { kind: "adopt"; phase: string };
+  | { kind: "adopt"; phase: PhaseId };
 
 export interface Schedule {
   /** In order. */

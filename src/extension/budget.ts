@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { skillNames } from "./lint-skills.ts";
-import type { Problem } from "./problem.ts";
+import type { LintProblem } from "./problem.ts";
 import { exists, readText } from "./tree.ts";
 
 /** Paid by every session of every user, and again by every subagent. */
@@ -41,9 +41,9 @@ export async function budget(root: string): Promise<Budget> {
   return { parts, total: parts.reduce((sum, { tokens }) => sum + tokens, 0) };
 }
 
-export function lintBudget({ parts, total }: Budget): Problem[] {
+export function lintBudget({ parts, total }: Budget): LintProblem[] {
   const context = parts.find(({ file }) => file === CONTEXT)?.tokens ?? 0;
-  const problems: Problem[] = [];
+  const problems: LintProblem[] = [];
   if (context >= MAX_CONTEXT_TOKENS) {
     problems.push({
       file: CONTEXT,

@@ -5,16 +5,16 @@ import { checkPermissions } from "../agents/permissions.ts";
 import { loadRoster, type Roster } from "../agents/roster.ts";
 import { canonicalTool } from "../agents/tools.ts";
 import { splitFrontMatter } from "../front-matter.ts";
-import type { Problem } from "./problem.ts";
+import type { LintProblem } from "./problem.ts";
 import { readText } from "./tree.ts";
 
 const dropped = "Gemini CLI drops this agent.";
 
-export function rosterOf(root: string): Roster {
+export function extensionRoster(root: string): Roster {
   return loadRoster(join(root, "agents"));
 }
 
-export function lintAgents(root: string, { exists, agents, problems }: Roster): Problem[] {
+export function lintAgents(root: string, { exists, agents, problems }: Roster): LintProblem[] {
   if (!exists) return [{ file: "agents", problem: "is missing: there is nobody to work" }];
   const shown = (file: string) => relative(root, file).split(sep).join("/");
   return [
@@ -26,7 +26,7 @@ export function lintAgents(root: string, { exists, agents, problems }: Roster): 
   ];
 }
 
-function permissionProblems(file: string, roster: Roster): Problem[] {
+function permissionProblems(file: string, roster: Roster): LintProblem[] {
   return checkPermissions(roster).map((line) => ({
     file,
     problem: line.replace(/^ERROR: /, ""),
@@ -35,7 +35,7 @@ function permissionProblems(file: string, roster: Roster): Problem[] {
 }
 
 /** The roster takes old names of tools for today's; the CLI does not. */
-function oldNames(root: string, file: string): Problem[] {
+function oldNames(root: string, file: string): LintProblem[] {
   const yaml = splitFrontMatter(readText(root, file) ?? "")?.yaml ?? "";
   const listed = /^tools:([\s\S]*?)^(?=\S)|^tools:([\s\S]*)$/m.exec(yaml)?.[0] ?? "";
   return (listed.match(/[a-z]+(?:_[a-z]+)+/g) ?? [])

@@ -1,10 +1,10 @@
 // commands/**/*.toml: Gemini CLI skips a file that it cannot read or that has no prompt, and a person learns it from an unknown command.
 
-import type { Problem } from "./problem.ts";
+import type { LintProblem } from "./problem.ts";
 import { readToml } from "./toml.ts";
 import { listFiles, readText } from "./tree.ts";
 
-export function lintCommands(root: string): Problem[] {
+export function lintCommands(root: string): LintProblem[] {
   return listFiles(root, "commands").flatMap((file) => {
     if (!file.endsWith(".toml")) return [{ file, problem: "is no command: only .toml files are" }];
     if (!/^[\w./-]+$/.test(file))
@@ -13,12 +13,15 @@ export function lintCommands(root: string): Problem[] {
   });
 }
 
-function lintCommand(file: string, text: string): Problem[] {
+function lintCommand(file: string, text: string): LintProblem[] {
   const read = readToml(text);
   if ("problem" in read)
     return [{ file, ...read.problem, hint: read.problem.hint ?? "Gemini CLI drops this command." }];
   const { prompt, description, ...others } = read.value;
-  const problems: Problem[] = Object.keys(others).map((key) => ({ file, problem: `a command has no key "${key}"` }));
+  const problems: LintProblem[] = Object.keys(others).map((key) => ({
+    file,
+    problem: `a command has no key "${key}"`,
+  }));
   if (description !== undefined && typeof description !== "string")
     problems.push({ file, problem: "description must be a text" });
   if (description === undefined)

@@ -2,9 +2,9 @@
 
 import { nearest } from "../agents/nearest.ts";
 import { canonicalTool, isKnownTool } from "../agents/tools.ts";
-import { isObject, objectOf, parseObject } from "./json.ts";
+import { isJsonObject, objectOf, parseObject } from "./json.ts";
 import { missingFiles, unknownPlaceholders } from "./placeholders.ts";
-import { lineOf, type Problem, suggestion } from "./problem.ts";
+import { type LintProblem, lineOf, suggestion } from "./problem.ts";
 import { readText } from "./tree.ts";
 
 const FILE = "hooks/hooks.json";
@@ -31,14 +31,14 @@ const MIN_TIMEOUT = 100;
 
 type Say = (problem: string, hint?: string) => void;
 
-export function lintHooks(root: string): Problem[] {
+export function lintHooks(root: string): LintProblem[] {
   const text = readText(root, FILE);
   if (text === undefined) return [];
   const hooks = parseObject(text)?.hooks;
-  if (!isObject(hooks)) {
+  if (!isJsonObject(hooks)) {
     return [{ file: FILE, problem: 'is no JSON object with an object "hooks": Gemini CLI loads no hook' }];
   }
-  const problems: Problem[] = [];
+  const problems: LintProblem[] = [];
   for (const [event, definitions] of Object.entries(hooks)) {
     const say: Say = (problem, hint) =>
       void problems.push({ file: FILE, line: lineOf(text, `"${event}"`), problem: `${event}: ${problem}`, hint });
@@ -87,7 +87,7 @@ function lintHook(root: string, hook: unknown, say: Say): void {
   if (timeout !== undefined && !(typeof timeout === "number" && timeout >= MIN_TIMEOUT)) {
     say(`timeout must be milliseconds, at least ${MIN_TIMEOUT} (got: ${JSON.stringify(timeout)})`);
   }
-  if (env !== undefined && !(isObject(env) && Object.values(env).every((value) => typeof value === "string"))) {
+  if (env !== undefined && !(isJsonObject(env) && Object.values(env).every((value) => typeof value === "string"))) {
     say("env must hold texts by name");
   }
   if (typeof command !== "string" || command.trim() === "") {

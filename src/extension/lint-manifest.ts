@@ -5,7 +5,7 @@ import { isKnownTool } from "../agents/tools.ts";
 import { definitions, type SettingName } from "../settings.ts";
 import { isText, listOf, objectOf, parseObject } from "./json.ts";
 import { missingFiles } from "./placeholders.ts";
-import { lineOf, type Problem, suggestion } from "./problem.ts";
+import { type LintProblem, lineOf, suggestion } from "./problem.ts";
 import { exists, readText } from "./tree.ts";
 import { settingNames } from "./vocabulary.ts";
 
@@ -29,13 +29,13 @@ export function isExtension(root: string): boolean {
   return exists(root, MANIFEST);
 }
 
-export function lintManifest(root: string): Problem[] {
+export function lintManifest(root: string): LintProblem[] {
   const text = readText(root, MANIFEST);
   if (text === undefined)
     return [{ file: MANIFEST, problem: "is missing: Gemini CLI takes this directory for no extension" }];
   const manifest = parseObject(text);
   if (manifest === undefined) return [{ file: MANIFEST, problem: "is not a JSON object" }];
-  const found = (words: string, problem: string, hint?: string): Problem => ({
+  const found = (words: string, problem: string, hint?: string): LintProblem => ({
     file: MANIFEST,
     line: lineOf(text, words),
     problem,
@@ -66,9 +66,9 @@ export function lintManifest(root: string): Problem[] {
   ];
 }
 
-type Found = (words: string, problem: string, hint?: string) => Problem;
+type Found = (words: string, problem: string, hint?: string) => LintProblem;
 
-function versionProblems(root: string, version: unknown, found: Found): Problem[] {
+function versionProblems(root: string, version: unknown, found: Found): LintProblem[] {
   const packageText = readText(root, "package.json");
   if (packageText === undefined || !isText(version)) return [];
   const wanted = parseObject(packageText)?.version;
@@ -78,7 +78,7 @@ function versionProblems(root: string, version: unknown, found: Found): Problem[
   ];
 }
 
-function settingProblems(setting: unknown, found: Found): Problem[] {
+function settingProblems(setting: unknown, found: Found): LintProblem[] {
   const { envVar, name, description } = objectOf(setting);
   if (!isText(envVar) || !isText(name) || !isText(description)) {
     return [found('"settings"', `a setting needs name, description and envVar (got: ${JSON.stringify(setting)})`)];
@@ -103,9 +103,9 @@ function settingProblems(setting: unknown, found: Found): Problem[] {
   ];
 }
 
-function serverProblems(root: string, name: string, server: unknown, found: Found): Problem[] {
+function serverProblems(root: string, name: string, server: unknown, found: Found): LintProblem[] {
   const { command, args, url, httpUrl, cwd } = objectOf(server);
-  const problems: Problem[] = [];
+  const problems: LintProblem[] = [];
   const say = (problem: string, hint?: string) =>
     problems.push(found(`"${name}"`, `the MCP server ${name} ${problem}`, hint));
   if (name.includes("_")) say("has an underscore in its name: Gemini CLI takes the first one for its end");

@@ -4,7 +4,7 @@ import { nearest } from "../agents/nearest.ts";
 import { MAX_PRIORITY } from "../agents/policy-file.ts";
 import { canonicalTool, isKnownTool } from "../agents/tools.ts";
 import { objectOf } from "./json.ts";
-import { lineAt, type Problem, suggestion } from "./problem.ts";
+import { type LintProblem, lineAt, suggestion } from "./problem.ts";
 import { readToml } from "./toml.ts";
 import { listFiles, readText } from "./tree.ts";
 
@@ -29,7 +29,7 @@ const MAX_PATTERN = 2048;
 
 type Say = (problem: string, hint?: string) => void;
 
-export function lintPolicies(root: string, agents: readonly string[]): Problem[] {
+export function lintPolicies(root: string, agents: readonly string[]): LintProblem[] {
   return listFiles(root, "policies").flatMap((file) => {
     if (!/^policies\/[^/]+\.toml$/.test(file))
       return [{ file, problem: "is no policy: only .toml files directly in policies/ are" }];
@@ -37,12 +37,12 @@ export function lintPolicies(root: string, agents: readonly string[]): Problem[]
   });
 }
 
-function lintPolicy(file: string, text: string, agents: readonly string[]): Problem[] {
+function lintPolicy(file: string, text: string, agents: readonly string[]): LintProblem[] {
   const read = readToml(text);
   if ("problem" in read)
     return [{ file, ...read.problem, hint: read.problem.hint ?? "Gemini CLI drops this file: it denies nothing." }];
   const { rule = [], ...others } = read.value;
-  const problems: Problem[] = Object.keys(others).map((key) => ({
+  const problems: LintProblem[] = Object.keys(others).map((key) => ({
     file,
     problem: `"${key}" is not used here`,
     hint: "Rules stand under [[rule]].",

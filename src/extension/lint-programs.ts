@@ -1,11 +1,11 @@
 // The programs in dist/ load one another when they need them. A part that an update or a disk has lost is noticed only then.
 
-import type { Problem } from "./problem.ts";
+import type { LintProblem } from "./problem.ts";
 import { exists, listFiles, readText } from "./tree.ts";
 
 const FOLDER = "dist";
 
-export function lintPrograms(root: string): Problem[] {
+export function lintPrograms(root: string): LintProblem[] {
   const named = new Map<string, string>();
   for (const file of listFiles(root, FOLDER).filter((name) => /\.[cm]?js$/.test(name))) {
     for (const [, part] of (readText(root, file) ?? "").matchAll(/"\.\/([\w-]+\.[cm]?js)"/g)) {

@@ -3,7 +3,7 @@
 import { normalizeAgentName } from "../agents/names.ts";
 import { nearest } from "../agents/nearest.ts";
 import { canonicalTool } from "../agents/tools.ts";
-import { type Problem, suggestion } from "./problem.ts";
+import { type LintProblem, suggestion } from "./problem.ts";
 import { codeOf, codeSpans, type Piece, type Prose, pieces, proseOf } from "./prose.ts";
 import { exists, listFiles, readText } from "./tree.ts";
 import { isTool, maestroTools, toolArguments, variableNames } from "./vocabulary.ts";
@@ -15,7 +15,7 @@ export interface Known {
   skills: readonly string[];
 }
 
-export function lintProse(root: string, known: Known): Problem[] {
+export function lintProse(root: string, known: Known): LintProblem[] {
   const documented = documentedWords(root);
   return proseOf(root).flatMap((prose) => [
     ...wordProblems(prose, documented),
@@ -43,7 +43,7 @@ function documentedWords(root: string): ReadonlySet<string> {
   ]);
 }
 
-function wordProblems({ file, text }: Prose, documented: ReadonlySet<string>): Problem[] {
+function wordProblems({ file, text }: Prose, documented: ReadonlySet<string>): LintProblem[] {
   const inSpans = codeSpans(text).flatMap(({ text: span, line }) =>
     (span.match(snakeCase) ?? []).map((word) => ({ word, line })),
   );
@@ -71,7 +71,7 @@ function isAmong(words: ReadonlySet<string>, word: string): boolean {
   return [...words].some((other) => other.startsWith(word.slice(0, -1)));
 }
 
-function verbProblems({ file, text }: Prose, verbs: readonly string[]): Problem[] {
+function verbProblems({ file, text }: Prose, verbs: readonly string[]): LintProblem[] {
   return codeOf(text).flatMap(({ text: code, line }) =>
     pieces(code, /(?<![\w:@-])maestro(?:\.js)? +[a-z][a-z-]*(?: +[a-z][a-z-]*)?/g).flatMap((call) => {
       const [first = "", second] = call.text.split(/ +/).slice(1);
@@ -93,7 +93,7 @@ function verbProblems({ file, text }: Prose, verbs: readonly string[]): Problem[
   );
 }
 
-function commandProblems(root: string, { file, text }: Prose): Problem[] {
+function commandProblems(root: string, { file, text }: Prose): LintProblem[] {
   return pieces(text, /\/maestro:([a-z][a-z-]*)/g).flatMap(({ text: name, line }) =>
     exists(root, `commands/maestro/${name}.toml`)
       ? []
@@ -101,7 +101,7 @@ function commandProblems(root: string, { file, text }: Prose): Problem[] {
   );
 }
 
-function skillProblems({ file, text }: Prose, skills: readonly string[]): Problem[] {
+function skillProblems({ file, text }: Prose, skills: readonly string[]): LintProblem[] {
   return pieces(text, /(?<=\bskill `)[a-z-]+(?=`)|(?<=`)[a-z-]+(?=` skill\b)/g).flatMap(({ text: name, line }) =>
     skills.includes(name)
       ? []
@@ -120,7 +120,7 @@ const pathsForAgents = new RegExp(
   "g",
 );
 
-function pathProblems(root: string, { file, text }: Prose): Problem[] {
+function pathProblems(root: string, { file, text }: Prose): LintProblem[] {
   const pattern = /^(?:agents|protocols)\//.test(file) ? pathsForAgents : paths;
   return pieces(text, pattern).flatMap(({ text: match, line }) => {
     const path = match.replace(/^(?:\$\{extensionPath\}(?:\/|\$\{\/\})|\.\/)/, "").replace(/[.-]+$/, "");
@@ -128,7 +128,7 @@ function pathProblems(root: string, { file, text }: Prose): Problem[] {
   });
 }
 
-function variableProblems({ file, text }: Prose): Problem[] {
+function variableProblems({ file, text }: Prose): LintProblem[] {
   return pieces(text, /\bMAESTRO_[A-Z_]*[A-Z]\b/g).flatMap(({ text: name, line }) =>
     variableNames.includes(name)
       ? []
@@ -136,7 +136,7 @@ function variableProblems({ file, text }: Prose): Problem[] {
   );
 }
 
-function agentProblems({ file, text }: Prose, agents: readonly string[]): Problem[] {
+function agentProblems({ file, text }: Prose, agents: readonly string[]): LintProblem[] {
   const named = pieces(text, /\bagent(?:_name)?["'`]?\s*[:=]\s*["'`]([a-z][a-z0-9_-]*)["'`]/g);
   const listed = nameLists(text).flatMap((list) => strangersIn(list, agents));
   return unique(

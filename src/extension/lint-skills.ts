@@ -3,7 +3,7 @@
 import { splitFrontMatter } from "../front-matter.ts";
 import { readYaml } from "../yaml.ts";
 import { objectOf } from "./json.ts";
-import type { Problem } from "./problem.ts";
+import type { LintProblem } from "./problem.ts";
 import { exists, listFiles, listFolders, readText } from "./tree.ts";
 
 /** What does not open like this the CLI takes for no skill. */
@@ -13,7 +13,7 @@ export function skillNames(root: string): string[] {
   return listFolders(root, "skills").filter((folder) => exists(root, `skills/${folder}/SKILL.md`));
 }
 
-export function lintSkills(root: string): Problem[] {
+export function lintSkills(root: string): LintProblem[] {
   const tooDeep = listFiles(root, "skills").filter((file) => /^skills\/[^/]+\/.+\/SKILL\.md$/.test(file));
   return [
     ...tooDeep.map((file) => ({ file, problem: "lies too deep: Gemini CLI looks one folder below skills/" })),
@@ -21,7 +21,7 @@ export function lintSkills(root: string): Problem[] {
   ];
 }
 
-function lintSkill(root: string, folder: string): Problem[] {
+function lintSkill(root: string, folder: string): LintProblem[] {
   const file = `skills/${folder}/SKILL.md`;
   const text = readText(root, file);
   if (text === undefined) return [{ file, problem: "is missing: the folder is no skill" }];
@@ -34,7 +34,7 @@ function lintSkill(root: string, folder: string): Problem[] {
   if (!("value" in read))
     return [{ file, line: read.line + 1, problem: `the front matter ${read.problem}`, hint: ignored }];
   const { name, description, ...others } = objectOf(read.value);
-  const problems: Problem[] = Object.keys(others).map((key) => ({
+  const problems: LintProblem[] = Object.keys(others).map((key) => ({
     file,
     problem: `Gemini CLI reads no key "${key}" of a skill`,
   }));

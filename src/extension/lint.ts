@@ -1,7 +1,7 @@
 // The linter of the extension: everything that Gemini CLI would drop, ignore or believe without a word. Reads only.
 
 import { type Budget, budget, lintBudget } from "./budget.ts";
-import { lintAgents, rosterOf } from "./lint-agents.ts";
+import { extensionRoster, lintAgents } from "./lint-agents.ts";
 import { lintCommands } from "./lint-commands.ts";
 import { lintHooks } from "./lint-hooks.ts";
 import { lintManifest } from "./lint-manifest.ts";
@@ -9,16 +9,16 @@ import { lintPolicies } from "./lint-policies.ts";
 import { lintPrograms } from "./lint-programs.ts";
 import { lintProse } from "./lint-prose.ts";
 import { lintSkills, skillNames } from "./lint-skills.ts";
-import type { Problem } from "./problem.ts";
+import type { LintProblem } from "./problem.ts";
 
 export interface LintResult {
-  problems: Problem[];
+  problems: LintProblem[];
   budget: Budget;
 }
 
 /** `verbs`: every verb of the program, with its words, as in "session create". */
 export async function lintExtension(root: string, verbs: readonly string[]): Promise<LintResult> {
-  const roster = rosterOf(root);
+  const roster = extensionRoster(root);
   const agents = [...roster.agents.map(({ name }) => name), ...roster.problems.map(({ agent }) => agent)];
   const cost = await budget(root);
   const problems = [

@@ -1,6 +1,6 @@
 // What is wrong with a file of the extension: a sentence that a person can act on. No behaviour.
 
-export interface Problem {
+export interface LintProblem {
   /** Relative to the extension's directory. */
   file: string;
   /** From 1; undefined when the whole file is meant. */
@@ -21,7 +21,7 @@ export function lineOf(text: string, words: string): number | undefined {
 }
 
 /** `gemini-extension.json:3: what is wrong`. */
-export function describeProblem({ file, line, problem }: Problem): string {
+export function describeProblem({ file, line, problem }: LintProblem): string {
   return `${file}${line === undefined ? "" : `:${line}`}: ${problem}`;
 }
 

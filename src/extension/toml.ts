@@ -1,9 +1,9 @@
 // TOML as Gemini CLI reads it. Its parser knows an older TOML than ours: what only ours takes is a problem too, or the CLI drops the file.
 
 import { parse, TomlError } from "smol-toml";
-import { lineAt, type Problem } from "./problem.ts";
+import { type LintProblem, lineAt } from "./problem.ts";
 
-export type TomlResult = { value: Record<string, unknown> } | { problem: Omit<Problem, "file"> };
+export type TomlResult = { value: Record<string, unknown> } | { problem: Omit<LintProblem, "file"> };
 
 export function readToml(text: string): TomlResult {
   const refused = refusedByTheCli(text);
@@ -28,7 +28,7 @@ export function readToml(text: string): TomlResult {
 const piece =
   /#[^\n]*|"""(?<long>(?:[^\\]|\\[\s\S])*?)"""(?<more>"*)|'''[\s\S]*?'''(?<more2>'*)|"(?<short>(?:[^"\\\n]|\\.)*)"|'[^'\n]*'/g;
 
-function refusedByTheCli(text: string): Omit<Problem, "file"> | undefined {
+function refusedByTheCli(text: string): Omit<LintProblem, "file"> | undefined {
   if (text.startsWith("\uFEFF"))
     return { line: 1, problem: "begins with a byte order mark, which Gemini CLI does not take" };
   for (const { index, groups = {} } of text.matchAll(piece)) {

@@ -1,5 +1,5 @@
-// The files of a repository's administration that every git command opens. One that is a FIFO, a socket or a device would keep git waiting for
-// ever: it is refused with its name before git starts.
+// Checks the files in a git directory that every git command opens. git would wait forever for a FIFO or a device among them, so Maestro
+// rejects the repository, naming the file, before git starts.
 
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -10,22 +10,22 @@ import { fromRaw, toRaw } from "./names.ts";
 import { readFile } from "./read-file.ts";
 import {
   blockingKindAt,
+  fileKindOf,
   gitDirectory,
   isUnreachable,
-  kindOf,
   mayBlock,
   type SpecialKind,
 } from "./snapshot/file-kind.ts";
 
-/** Below a git directory; of the objects only what is read to find them. */
+/** Checked directories below a git directory. Of the objects, only the files that git reads to find them. */
 const parts = ["", "info", "objects/info", "objects/pack", "refs", "worktrees"];
 const objectParts = ["objects/info", "objects/pack"];
-/** Directories with directories of their own. */
+/** Directories that are checked with their subdirectories. */
 const deep = /^(?:refs|worktrees)(?:\/|$)/;
-/** As many references are looked at. */
+/** Limits the check of repositories with very many references. */
 const MAX_DIRECTORIES = 2000;
 
-/** Refuses git directories (absolute paths) with something in them that git cannot open. */
+/** Throws when one of the git directories (absolute paths) contains a file that git would wait for. */
 export function requireOpenable(...gitDirs: readonly string[]): void {
   for (const gitDir of new Set(gitDirs)) {
     const found = firstSpecial(toRaw(gitDir), parts) ?? includedSpecial(toRaw(gitDir));
@@ -33,15 +33,15 @@ export function requireOpenable(...gitDirs: readonly string[]): void {
   }
 }
 
-/** The same for a command that uses nothing of a repository but its objects. */
+/** Like `requireOpenable`, for a command that uses only the objects of a repository. */
 export function requireOpenableObjects(commonDir: string): void {
   const found = firstSpecial(toRaw(commonDir), objectParts);
   if (found !== undefined) throw unopenable(found);
 }
 
 /**
- * The same before it is known where the repository is: for every directory from the project upwards, whose .git git would look at, or which
- * could be a repository itself.
+ * Like `requireOpenable`, before the repository is located: checks every directory from the project upwards, because git looks there for a
+ * .git and for the files of a bare repository.
  */
 export function requireFindable(project: string): void {
   for (let at = project; ; at = dirname(at)) {
@@ -62,7 +62,7 @@ export function requireFindable(project: string): void {
   }
 }
 
-/** A worktree's git directory names the one that it shares. */
+/** The git directory of a worktree names the one that it shares with the repository. */
 function commonDirectory(gitDir: string): string[] {
   const target = readFile(Buffer.from(`${gitDir}/commondir`, "latin1"))
     ?.bytes.toString("latin1")
@@ -72,7 +72,7 @@ function commonDirectory(gitDir: string): string[] {
 }
 
 interface Special {
-  /** Raw. */
+  /** As a raw name. */
   path: string;
   kind: SpecialKind;
 }
@@ -82,22 +82,22 @@ function firstSpecial(gitDir: string, where: readonly string[]): Special | undef
   for (let count = 0, part = left.pop(); part !== undefined && count < MAX_DIRECTORIES; count++, part = left.pop()) {
     const directory = part === "" ? gitDir : `${gitDir}/${part}`;
     for (const entry of entriesOf(directory)) {
-      // No command of ours opens the user's index: it is read and copied by us.
+      // No command here opens the user's index: Maestro reads and copies it itself.
       if (entry.isFile() || entry.name === "index") continue;
       const path = `${directory}/${entry.name}`;
       if (entry.isDirectory()) {
         if (deep.test(part)) left.push(`${part}/${entry.name}`);
         continue;
       }
-      // The daemon of a file system monitor has a socket there, and nothing waits for one.
-      const kind = entry.isSymbolicLink() ? blockingKindAt(path) : kindOf(entry);
+      // git's file system monitor keeps a socket here, and opening a socket fails instead of blocking.
+      const kind = entry.isSymbolicLink() ? blockingKindAt(path) : fileKindOf(entry);
       if (mayBlock(kind)) return { path, kind };
     }
   }
   return undefined;
 }
 
-/** A configuration may include another file, which git opens with it. */
+/** A configuration may include another file, and git opens it too. */
 function includedSpecial(gitDir: string): Special | undefined {
   const text = readFile(Buffer.from(`${gitDir}/config`, "latin1"))?.bytes.toString("latin1") ?? "";
   for (const [, value = ""] of text.matchAll(
@@ -122,7 +122,7 @@ function entriesOf(directory: string) {
 
 function unopenable({ path, kind }: Special): MaestroError {
   const shown = stripControls(fromRaw(path)).replace(/\s+/g, " ");
-  return new MaestroError("path", `${shown} is not a file but a ${kind}: git would wait for it for ever`, {
-    hint: `Remove it, and look for what put it there: rm "${shown}"`,
+  return new MaestroError("path", `${shown} is a ${kind}, not a file: git would wait for it forever`, {
+    hint: `Delete it, and find out what created it: rm "${shown}"`,
   });
 }

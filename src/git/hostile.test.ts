@@ -2,17 +2,17 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
-import { carryOut, finish } from "./apply/apply.ts";
+import { executePlan, finish } from "./apply/apply.ts";
 import { planApply } from "./apply/apply-plan.ts";
 import { changesBetween } from "./objects/changes.ts";
 import { mergeTrees } from "./objects/merge.ts";
-import { drop, keep, list } from "./refs.ts";
+import { dropKept, keepCommit, listKept } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { snapshot } from "./snapshot/snapshot.ts";
 import { pruneWorktrees, removeWorktree } from "./worktree/removal.ts";
 import { addWorktree, adoptWorktree, resetWorktree, treeOf } from "./worktree/worktree.ts";
 
-// A repository that wants to run something, and everything we do with one (T14).
+// A repository that tries to run programs, and everything Maestro does with a repository (T14).
 
 let project: GitProject;
 beforeEach(() => {
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-/** A command that leaves a trace wherever it runs, named after who ran it. */
+/** A command that creates a file wherever it runs, named after what started it. */
 const trap = (name: string) => `touch ${join(project.base, "pwned")}-${name}; cat`;
 const traces = () =>
   readdirSync(project.base)
@@ -110,7 +110,7 @@ function setTraps(): void {
   project.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.d filter=daemon\n");
 }
 
-/** Everything that is ever done with a repository. */
+/** Every operation that Maestro performs on a repository. */
 async function useAll(): Promise<Repository> {
   const repository = await project.open();
   const options = { exclude: [".state"], include: [".env"] };
@@ -124,11 +124,11 @@ async function useAll(): Promise<Repository> {
   expect(await changesBetween(repository, first.tree, left.tree)).toHaveLength(2);
   const merged = await mergeTrees(repository, { base: first.tree, ours: left.tree, theirs: right.tree });
   if (merged.kind !== "clean") throw new Error(JSON.stringify(merged));
-  await keep(repository, { session: "s", phase: "1", attempt: 1, commit: left.commit });
-  await keep(repository, { session: "t", phase: "1", attempt: 1, commit: right.commit });
-  expect(await list(repository)).toHaveLength(2);
+  await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: left.commit });
+  await keepCommit(repository, { session: "t", phase: "1", attempt: 1, commit: right.commit });
+  expect(await listKept(repository)).toHaveLength(2);
   await resetWorktree(repository, other, left.commit);
-  await carryOut(repository, await planApply(repository, first.tree, merged.tree));
+  await executePlan(repository, await planApply(repository, first.tree, merged.tree));
   await finish(repository, first.tree, merged.tree);
   expect(project.read("a")).toBe("other\n1\n2\n3\n4\n5\nagent\n");
   writeFileSync(join(worktree.path, "a"), "conflict\n");
@@ -139,7 +139,7 @@ async function useAll(): Promise<Repository> {
   await removeWorktree(repository, "p1-1");
   await removeWorktree(repository, "p2-1");
   await pruneWorktrees(repository);
-  await drop(repository, "s");
+  await dropKept(repository, "s");
   return repository;
 }
 
@@ -153,13 +153,13 @@ describe("a hostile repository", () => {
     project.write("b.d", "2\n");
   });
 
-  test("runs its traps for anybody else: the test would see them", () => {
+  test("runs its traps for plain git, so the test would notice them", () => {
     const attempts = [["status"], ["diff"], ["add", "-A"], ["update-ref", "refs/x", "HEAD"], ["commit", "-m", "x"]];
     for (const args of attempts) {
       try {
         project.git(...args);
       } catch {
-        // What matters is what it ran before it failed.
+        // Only what it ran before it failed matters.
       }
     }
     expect(traces()).toEqual(
@@ -167,13 +167,13 @@ describe("a hostile repository", () => {
     );
   });
 
-  test("runs nothing in anything that we do", async () => {
+  test("runs nothing in any operation of Maestro", async () => {
     await useAll();
     expect(traces()).toEqual([]);
     expect(() => project.git("rev-parse", "refs/maestro/s/1/1")).toThrow();
   });
 
-  test("runs nothing when the project is a worktree with settings of its own", async () => {
+  test("runs nothing when the project is a worktree with its own settings", async () => {
     rmSync(join(project.path, ".gitattributes"));
     const path = join(project.base, "linked");
     project.gitIn(

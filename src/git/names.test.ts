@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fromProject, fromRaw, isBelow, isText, rawInput, rawNames, toProject, toRaw } from "./names.ts";
+import { fromProject, fromRaw, isBelow, isUtf8, rawInput, rawNames, toProject, toRaw } from "./names.ts";
 import { anchored } from "./worktree/ignored.ts";
 
-describe("a path from the top of the repository, seen from the project", () => {
+describe("converting paths between repository and project", () => {
   test.each([
     ["", "a/b", "a/b"],
     ["packages/api/", "packages/api/src/a", "src/a"],
@@ -11,7 +11,7 @@ describe("a path from the top of the repository, seen from the project", () => {
     ["packages/api/", "packages/api-v2/a", "../api-v2/a"],
     ["packages/api/", "a", "../../a"],
     ["\u00fc/", "\u00fc/\u6f22", "\u6f22"],
-  ])("below %j, %j is %j, and back", (prefix, top, path) => {
+  ])("with prefix %j, %j becomes %j, and back", (prefix, top, path) => {
     expect(toProject(prefix, toRaw(top))).toBe(path);
     expect(fromRaw(fromProject(prefix, path))).toBe(top);
   });
@@ -20,17 +20,17 @@ describe("a path from the top of the repository, seen from the project", () => {
     ["", "./a//b/", "a/b"],
     ["p/", "a/../b", "p/b"],
     ["p/", "..", ""],
-  ])("below %j, %j is brought to %j", (prefix, path, top) => {
+  ])("with prefix %j, %j is normalized to %j", (prefix, path, top) => {
     expect(fromProject(prefix, path)).toBe(top);
   });
 
-  test("does not leave the repository", () => {
+  test("rejects a path that leaves the repository", () => {
     expect(() => fromProject("p/", "../../x")).toThrow("Path leaves the repository (got: ../../x)");
   });
 });
 
 describe("raw names", () => {
-  test("are the bytes that git gave, whatever they are", () => {
+  test("preserve the bytes from git, whatever they are", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ minLength: 1 }).map((bytes) => bytes.map((byte) => byte || 1))), (names) => {
         const answer = Buffer.concat(names.flatMap((name) => [Buffer.from(name), Buffer.from([0])]));
@@ -40,8 +40,8 @@ describe("raw names", () => {
   });
 
   test("are text only when they are UTF-8", () => {
-    expect(isText(toRaw("\u00fc"))).toBe(true);
-    expect(isText("\xff")).toBe(false);
+    expect(isUtf8(toRaw("\u00fc"))).toBe(true);
+    expect(isUtf8("\xff")).toBe(false);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe("raw names", () => {
   });
 });
 
-describe("patterns of .maestroinclude in a project below the top", () => {
+describe("patterns of .maestroinclude in a project below the repository's top", () => {
   test.each([
     ["*.env", "/p/**/*.env"],
     ["/.env", "/p/.env"],
@@ -64,12 +64,12 @@ describe("patterns of .maestroinclude in a project below the top", () => {
     ["!keep", "!/p/**/keep"],
     ["# comment", "# comment"],
     ["", ""],
-  ])("%j is %j", (line, expected) => {
+  ])("%j becomes %j", (line, expected) => {
     expect(anchored([line], "p/")).toBe(`${expected}\n`);
     expect(anchored([line], "")).toBe(`${line}\n`);
   });
 
-  test("take a directory with special characters by its name", () => {
+  test("escape special characters in the name of the project directory", () => {
     expect(anchored(["x"], "a*[b]/")).toBe("/a\\*\\[b\\]/**/x\n");
   });
 });

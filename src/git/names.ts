@@ -1,9 +1,9 @@
-// Names of files as git and we see them. Git has bytes, relative to the top of the repository; we have text, relative to the project.
-// Inside this folder bytes travel as text of one character per byte ("raw"), so that no name is changed on its way through.
+// Converts file names between git (bytes, relative to the top of the repository) and Maestro (text, relative to the project).
+// Inside this folder bytes are kept as text with one character per byte ("raw"), so that no name is altered on the way.
 
 import { MaestroError } from "../errors.ts";
 
-/** Raw names from an answer with -z. */
+/** Raw names from the output of a command with -z. */
 export function rawNames(answer: Buffer): string[] {
   const names = answer.toString("latin1").split("\0");
   if (names.at(-1) === "") names.pop();
@@ -14,21 +14,21 @@ export function toRaw(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** As text; a name that is no UTF-8 loses what cannot be shown. */
+/** As text. Invalid UTF-8 becomes replacement characters. */
 export function fromRaw(raw: string): string {
   return Buffer.from(raw, "latin1").toString("utf8");
 }
 
-export function isText(raw: string): boolean {
+export function isUtf8(raw: string): boolean {
   return toRaw(fromRaw(raw)) === raw;
 }
 
-/** The bytes of lines, each closed by NUL. */
+/** Raw lines as bytes, each terminated by NUL. */
 export function rawInput(lines: readonly string[]): Buffer {
   return Buffer.from(lines.map((line) => `${line}\0`).join(""), "latin1");
 }
 
-/** A path from the top of the repository as one from the project: what lies outside begins with "../". */
+/** Converts a path from the top of the repository to one relative to the project; outside the project it begins with "../". */
 export function toProject(prefix: string, raw: string): string {
   const path = fromRaw(raw);
   if (path.startsWith(prefix)) return path.slice(prefix.length);
@@ -39,7 +39,7 @@ export function toProject(prefix: string, raw: string): string {
   return [...above.slice(shared).map(() => ".."), ...names.slice(shared)].join("/");
 }
 
-/** The other way round; a path that leaves the repository is refused. */
+/** The inverse of `toProject`. Rejects a path that leaves the repository. */
 export function fromProject(prefix: string, path: string): string {
   const names: string[] = [];
   for (const name of `${prefix}${path}`.split("/")) {
@@ -50,7 +50,7 @@ export function fromProject(prefix: string, path: string): string {
   return toRaw(names.join("/"));
 }
 
-/** Whether a raw name is one of the paths or lies below one. */
+/** Whether a raw name equals one of the paths or is below one. */
 export function isBelow(raw: string, paths: readonly string[]): boolean {
   return paths.some((path) => raw === path || (raw.startsWith(path) && raw[path.length] === "/"));
 }

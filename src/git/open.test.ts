@@ -23,7 +23,7 @@ const reason = async (root = project.path) => {
 };
 
 describe("opening a repository", () => {
-  test("tells where it is and how its files are kept", async () => {
+  test("reports its location and how it stores files", async () => {
     project.write("packages/api/a", "1");
     project.commit();
     project.git("config", "core.autocrlf", "input");
@@ -49,7 +49,7 @@ describe("opening a repository", () => {
   test.each([
     ["unborn", () => undefined, { kind: "unborn", branch: "main" }],
     [
-      "on a branch with a name of several parts",
+      "on a branch with slashes in its name",
       () => {
         project.commit();
         project.git("checkout", "-q", "-b", "feature/x");
@@ -64,12 +64,12 @@ describe("opening a repository", () => {
       },
       { kind: "detached" },
     ],
-  ])("tells that HEAD is %s", async (_what, prepare, head) => {
+  ])("reports that HEAD is %s", async (_what, prepare, head) => {
     prepare();
     expect((await project.open()).head).toEqual(head);
   });
 
-  test("finds it through a link to the project, in a directory with odd characters", async () => {
+  test("finds it through a link to the project, in a directory with unusual characters", async () => {
     project.remove();
     project = new GitProject([], "a b\n\u00fc'\"$(x)");
     project.write("a", "1");
@@ -78,7 +78,7 @@ describe("opening a repository", () => {
     expect(repository.toplevel).toBe(project.path);
   });
 
-  test("takes a linked worktree of the user's, and a submodule as a project of its own", async () => {
+  test("accepts a worktree of the user, and a submodule as a project of its own", async () => {
     project.write("a", "1");
     project.commit();
     const other = join(project.base, "other");
@@ -91,7 +91,7 @@ describe("opening a repository", () => {
     expect(await project.open(join(outer, "inner"))).toMatchObject({ toplevel: join(outer, "inner") });
   });
 
-  test("asks nothing of the user's files: the repository is as it was", async () => {
+  test("changes nothing in the user's repository", async () => {
     project.write("a", "1");
     project.commit();
     const before = project.untouchables();
@@ -100,8 +100,8 @@ describe("opening a repository", () => {
   });
 });
 
-describe("a FIFO in the place of the index", () => {
-  test("is not waited for", async () => {
+describe("a FIFO instead of the index", () => {
+  test("does not block", async () => {
     project.write("a", "1");
     project.commit();
     rmSync(join(project.path, ".git/index"));
@@ -110,20 +110,20 @@ describe("a FIFO in the place of the index", () => {
   });
 });
 
-describe("there is no repository", () => {
+describe("no repository is found", () => {
   test("without git", async () => {
     process.env.PATH = join(project.base, "nothing");
     expect(await reason()).toBe("none: git is not installed");
   });
 
-  test("where there is none above", async () => {
+  test("when no parent directory has one", async () => {
     project.remove();
     project = new GitProject(null);
     expect(await reason()).toBe("none: the project is not in a git repository");
   });
 });
 
-describe("a repository is refused, in one line", () => {
+describe("a repository is rejected, with a reason in one line", () => {
   test("when git is too old", async () => {
     const bin = join(project.base, "bin");
     mkdirSync(bin);
@@ -144,7 +144,7 @@ describe("a repository is refused, in one line", () => {
   });
 
   test("when it is bare, or the project is its .git directory", async () => {
-    expect(await reason(join(project.path, ".git"))).toBe("refused: the project lies inside a .git directory");
+    expect(await reason(join(project.path, ".git"))).toBe("refused: the project is inside a .git directory");
     project.remove();
     project = new GitProject(["--bare"]);
     expect(await reason()).toBe("refused: the repository is bare: it has no files to work on");
@@ -196,10 +196,10 @@ describe("a repository is refused, in one line", () => {
     project.commit();
     project.git("sparse-checkout", "set", "a");
     expect(await reason()).toContain("refused: the checkout is sparse");
-    expect(await open()).toMatchObject({ hint: 'Take all files with "git sparse-checkout disable".' });
+    expect(await open()).toMatchObject({ hint: 'Check out all files with "git sparse-checkout disable".' });
   });
 
-  test("when it claims somebody else's directory as its files (T14)", async () => {
+  test("when it declares a foreign directory as its working tree (T14)", async () => {
     project.write("a", "1");
     project.commit();
     project.git("config", "core.worktree", project.base);
@@ -220,7 +220,7 @@ describe("a repository is refused, in one line", () => {
     expect(await reason()).toBe("open");
   });
 
-  test("when git itself cannot read it", async () => {
+  test("when git cannot read it", async () => {
     project.write(".git/config", "[core\n");
     expect(await reason()).toMatch(/^refused: git cannot read the repository: bad config line 1/);
     rmSync(join(project.path, ".git"), { recursive: true });

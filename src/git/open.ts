@@ -1,4 +1,4 @@
-// Which repository a project lies in and whether Maestro can work with it. Asks; changes nothing of the user's.
+// Finds the repository of a project and decides whether Maestro can work with it. Reads only: changes nothing that belongs to the user.
 
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
@@ -10,7 +10,7 @@ import type { Repository } from "./repository.ts";
 import { hasGit, runGit } from "./run.ts";
 import { indexEntries } from "./snapshot/index-file.ts";
 import { borrowedWorkTree, submoduleReason, unmergedReason } from "./unfit.ts";
-import { attributesFile, autocrlf, excludesFile, isOn, look, readConfig } from "./user-config.ts";
+import { askGit, attributesFile, autocrlf, excludesFile, isOn, readConfig } from "./user-config.ts";
 import { makePlace } from "./worktree/place-directory.ts";
 
 export type Opening =
@@ -20,7 +20,7 @@ export type Opening =
 
 const OLDEST_GIT: readonly [number, number] = [2, 38];
 
-/** `cacheRoot`: an absolute directory of ours outside the project; below it each repository has one of its own. */
+/** `cacheRoot`: Maestro's absolute cache directory outside the project, with a directory per repository. */
 export async function openRepository(projectRoot: string, cacheRoot: string): Promise<Opening> {
   if (!hasGit()) return { kind: "none", reason: "git is not installed" };
   const project = realpathSync.native(projectRoot);
@@ -37,7 +37,7 @@ export async function openRepository(projectRoot: string, cacheRoot: string): Pr
   if (borrowed !== undefined) return refused(borrowed);
   if (isOn(config, "core.sparsecheckout", false)) {
     return refused("the checkout is sparse: files that are not on disk cannot be merged into it", {
-      hint: 'Take all files with "git sparse-checkout disable".',
+      hint: 'Check out all files with "git sparse-checkout disable".',
     });
   }
   const objectFormat = config.get("extensions.objectformat") === "sha256" ? "sha256" : "sha1";
@@ -69,7 +69,7 @@ async function gitVersion(cwd: string): Promise<[major: number, minor: number]> 
   const { stdout } = await runGit({ args: ["version"], cwd });
   const match = /(\d+)\.(\d+)/.exec(stdout.toString());
   if (match === null)
-    throw new MaestroError("environment", `git has no version that can be read: ${stdout.toString().trim()}`);
+    throw new MaestroError("environment", `Cannot read the version of git: ${stdout.toString().trim()}`);
   return [Number(match[1]), Number(match[2])];
 }
 
@@ -83,13 +83,13 @@ export function isOlder(
 type Discovery = Opening | { kind: "found"; gitDir: string; commonDir: string; toplevel: string };
 
 async function discover(project: string): Promise<Discovery> {
-  const ask = (...args: string[]) => look(project, ["rev-parse", ...args], [0, 128]);
+  const ask = (...args: string[]) => askGit(project, ["rev-parse", ...args], [0, 128]);
   const inside = await ask("--is-inside-work-tree", "--is-bare-repository");
   if (inside.code !== 0) return notFound(inside.warnings);
   const [isInside, isBare] = inside.stdout.toString().trim().split("\n");
   if (isBare === "true") return refused("the repository is bare: it has no files to work on");
-  if (isInside !== "true") return refused("the project lies inside a .git directory");
-  // A path per call: rev-parse closes them with a newline, and a path may hold one.
+  if (isInside !== "true") return refused("the project is inside a .git directory");
+  // One call per path: rev-parse ends each path with a newline, and a path may contain one.
   const paths = ["--git-dir", "--git-common-dir", "--show-toplevel"].map(async (what) => {
     const { code, stdout, warnings } = await ask("--path-format=absolute", what);
     if (code !== 0) throw new MaestroError("environment", `git rev-parse failed: ${warnings.at(-1) ?? ""}`);
@@ -112,8 +112,8 @@ function notFound(said: readonly string[]): Opening {
 
 async function readHead(project: string): Promise<Repository["head"]> {
   const [name, commit] = await Promise.all([
-    look(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]),
-    look(project, ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"], [0, 1]),
+    askGit(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]),
+    askGit(project, ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"], [0, 1]),
   ]);
   if (name.code !== 0) return { kind: "detached" };
   const branch = name.stdout

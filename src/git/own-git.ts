@@ -1,6 +1,6 @@
-// A git directory of our own beside each repository. It shares the repository's objects and nothing else: no configuration and no attribute
-// of the repository reaches a command that runs in it, so there is no filter, driver, hook or monitor to be started. What a repository can
-// still say there is which files it ignores. Only src/git writes into it.
+// Maestro's own git directory beside each repository. It shares the repository's objects and nothing else: no configuration and no
+// attribute of the repository affects a command that runs in it, so no filter, driver, hook or monitor can start. Only the repository's
+// ignore rules apply. Only src/git writes to it.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -14,21 +14,21 @@ import { type GitAnswer, type GitCall, runGit } from "./run.ts";
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Bytes go in and out as they are: no line endings, no encodings, no keywords, no filters. Merging keeps its attributes ("union", "binary"):
- * a driver with a command would have to be defined in a configuration, and there is none.
+ * Store and restore bytes unchanged: no line endings, encodings, keywords or filters. Merge attributes ("union", "binary") stay in effect:
+ * a driver with a command would need a configuration, and there is none.
  */
 const attributes = "* -text -filter -ident -working-tree-encoding !eol !crlf !diff\n";
-/** Temporary files of ours that a killed process left in the project. */
+/** Maestro's temporary files that a killed process left in the project. */
 const ignored = "\n.maestro-*.tmp\n";
 
 export interface OwnCall extends Pick<GitCall, "input" | "codes" | "timeoutMs"> {
-  /** Directory with files; without one the command works on objects alone. */
+  /** The directory with the files; without one the command works on objects alone. */
   workTree?: string;
   index?: string;
   env?: Readonly<Record<string, string>>;
 }
 
-/** Runs git on the repository's objects with nothing of its configuration. */
+/** Runs git on the repository's objects, without the repository's configuration. */
 export async function ownGit(repository: Repository, args: readonly string[], call: OwnCall = {}): Promise<GitAnswer> {
   const { workTree, index, env, ...rest } = call;
   const gitDir = ownDirectory(repository.place);
@@ -48,7 +48,7 @@ export async function ownGit(repository: Repository, args: readonly string[], ca
   });
 }
 
-/** Runs git in the repository itself: for its references, its worktrees and questions about them, and for nothing else. */
+/** Runs git in the repository itself. Only for its references, its worktrees and queries about them. */
 export async function theirGit(
   repository: Repository,
   args: readonly string[],
@@ -68,12 +68,12 @@ export function ownDirectory(place: string): string {
   return join(place, "git");
 }
 
-/** Where its files are. */
+/** All directories of Maestro's own git directory that contain files. */
 export function ownDirectories(place: string): string[] {
   return [ownDirectory(place), join(ownDirectory(place), "info")];
 }
 
-/** Makes the directory, or brings it up to date: what the user ignores is taken over each time a repository is opened. */
+/** Creates or updates the directory. The user's ignore rules are copied each time a repository is opened. */
 export function prepareOwnGit(repository: Repository, excludesFile: string | undefined): void {
   const patterns = [excludesFile, join(repository.commonDir, "info", "exclude")].map(patternsIn);
   const path = ownDirectory(repository.place);
@@ -85,7 +85,7 @@ export function prepareOwnGit(repository: Repository, excludesFile: string | und
   write(join(path, "info"), "exclude", Buffer.concat([...patterns, Buffer.from(ignored)]));
 }
 
-/** Copied, for git would wait for a FIFO in its place. Of two patterns that match, the later one wins, as with two files. */
+/** Copied, because git would wait for a FIFO at this path. Of two matching patterns the later one wins, as with two files. */
 function patternsIn(path: string | undefined): Buffer {
   const bytes = path === undefined ? undefined : readFile(path)?.bytes;
   if (bytes === undefined) return Buffer.alloc(0);
@@ -102,7 +102,7 @@ function configuration(repository: Repository): string {
     ["symlinks", repository.symlinks],
     ["ignoreCase", repository.ignoreCase],
     ["precomposeUnicode", repository.precomposeUnicode],
-    // What an integration relies on has to be there after a power cut.
+    // The objects that an integration relies on must survive a power cut.
     ["fsync", "objects"],
     ["fsyncMethod", "batch"],
   ];

@@ -1,10 +1,10 @@
-// Reads a file of a repository's administration. Never waits: a FIFO in the place of a file is no file.
+// Reads a file of a git directory without blocking: a FIFO counts as missing.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { ioError } from "../disk/contained.ts";
 import { errno } from "../errors.ts";
 
-/** The bytes and what the file was when they were read; undefined when there is no such file. */
+/** The bytes and the file's status when they were read; undefined when the file does not exist. */
 export function readFile(path: string | Buffer): { bytes: Buffer; stat: Stats } | undefined {
   let fd: number;
   try {

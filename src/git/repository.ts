@@ -1,27 +1,27 @@
-// What is known about the repository a project lies in. Found out by open.ts; data, no behaviour.
+// The facts about a project's repository, as open.ts finds them. Data only, no behaviour.
 
-/** Everything is read once, when the repository is opened; paths are absolute and real. */
+/** Read once, when the repository is opened. Paths are absolute and real. */
 export interface Repository {
   projectRoot: string;
   toplevel: string;
-  /** The project below the toplevel: "" or "packages/api/". */
+  /** The path of the project below the toplevel: "" or "packages/api/". */
   prefix: string;
   gitDir: string;
   commonDir: string;
   objectFormat: ObjectFormat;
   head: { kind: "unborn" | "branch"; branch: string } | { kind: "detached" };
-  /** What the user's git does to line endings. Ours does nothing: what is on disk is what is kept. */
+  /** How the user's git converts line endings. Maestro's git converts nothing: it stores the bytes on disk. */
   autocrlf: "true" | "input" | "false";
   eol: string | null;
-  /** Whether the executable bit on disk means something. */
+  /** Whether the executable bit on disk is meaningful. */
   fileMode: boolean;
-  /** Whether links are links on disk; otherwise they are files that hold their target. */
+  /** Whether the disk supports links; otherwise a link is a file that contains its target. */
   symlinks: boolean;
   ignoreCase: boolean;
   precomposeUnicode: boolean;
-  /** Where the user's own attributes are, for questions about them. */
+  /** The user's own attributes file, for queries about attributes. */
   attributesFile: string | undefined;
-  /** Ours, outside the project: the worktrees of this repository and what we need for them. */
+  /** Maestro's directory for this repository, outside the project: worktrees and everything they need. */
   place: string;
 }
 

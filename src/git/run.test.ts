@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(base, { recursive: true });
 });
 
-/** A git that is a shell script. */
+/** Installs a shell script as git. */
 const standIn = (script: string, bin = join(base, "bin")) => {
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, "git"), `#!/bin/sh\n${script}\n`);
@@ -26,14 +26,14 @@ const standIn = (script: string, bin = join(base, "bin")) => {
   process.env.PATH = [bin, path].join(delimiter);
 };
 
-describe("a call of git", () => {
-  test("gives the answer as bytes", async () => {
+describe("runGit", () => {
+  test("returns the output as bytes", async () => {
     standIn("printf 'a\\000\\377'; cat");
     const { stdout } = await runGit({ args: ["x"], cwd: base, input: Buffer.from([1, 2]) });
     expect([...stdout]).toEqual([0x61, 0, 0xff, 1, 2]);
   });
 
-  test("has none of the user's GIT_ variables, and the language of programs", async () => {
+  test("passes none of the user's GIT_ variables, and sets the C locale", async () => {
     process.env.GIT_DIR = "/elsewhere";
     process.env.GIT_EXTERNAL_DIFF = "touch PWNED";
     standIn("env");
@@ -59,7 +59,7 @@ describe("a call of git", () => {
     expect(stdout.toString()).toMatch(/^HOME=\/dev\/null$/m);
   });
 
-  test("switches off on the command line what a repository could name (T14)", async () => {
+  test("disables on the command line every program that a repository could configure (T14)", async () => {
     standIn('printf "%s\\n" "$@"');
     const { stdout } = await runGit({ args: ["status", "-z"], cwd: base });
     const given = stdout.toString().trim().split("\n");
@@ -80,7 +80,7 @@ describe("a call of git", () => {
     expect(existsSync(join(base, "PWNED"))).toBe(false);
   });
 
-  test("never takes a git from the directory it runs in", async () => {
+  test("never runs a git from the current directory", async () => {
     standIn("touch PWNED", join(base, "here"));
     process.env.PATH = [".", "", "here", path].join(delimiter);
     await runGit({ args: ["version"], cwd: join(base, "here") });
@@ -88,7 +88,7 @@ describe("a call of git", () => {
     expect(searchPath([".", "", "bin", "/usr/bin", "../x"].join(delimiter))).toBe("/usr/bin");
   });
 
-  test("that fails tells in one line what git said first", async () => {
+  test("reports git's first error in one line", async () => {
     standIn("echo 'error: open(\"a\"): Permission denied' >&2; echo 'fatal: adding files failed' >&2; exit 128");
     await expect(runGit({ args: ["-c", "a=b", "add"], cwd: base })).rejects.toMatchObject({
       code: "environment",
@@ -97,12 +97,12 @@ describe("a call of git", () => {
     standIn("exit 3");
     await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: exit code 3");
     standIn("kill -9 $$");
-    await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: ended by SIGKILL");
+    await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: killed by SIGKILL");
     standIn("printf 'fatal: \\033[31mred\\033[0m\\n' >&2; exit 1");
     await expect(runGit({ args: ["add"], cwd: base })).rejects.toThrow("git add failed: red");
   });
 
-  test("may answer with the codes that are expected, and warn", async () => {
+  test("accepts expected exit codes, and returns warnings", async () => {
     standIn("echo 'warning: careful' >&2; exit 1");
     expect(await runGit({ args: ["x"], cwd: base, codes: [0, 1] })).toMatchObject({
       code: 1,
@@ -110,27 +110,27 @@ describe("a call of git", () => {
     });
   });
 
-  test("is ended with what it started when its time is up, also when it ignores that", async () => {
+  test("kills git and its children on timeout, even when they ignore SIGTERM", async () => {
     standIn("trap '' TERM; sleep 60 & echo $! > child; wait; sleep 60");
     const began = performance.now();
     await expect(runGit({ args: ["gc"], cwd: base, timeoutMs: 300 })).rejects.toThrow(
-      "git gc failed: not done within 0.3 s",
+      "git gc failed: timed out after 0.3 s",
     );
     expect(performance.now() - began).toBeLessThan(10_000);
   }, 20_000);
 
-  test("that does not read its input is no trouble", async () => {
+  test("tolerates a git that does not read its input", async () => {
     standIn("exit 0");
     await runGit({ args: ["x"], cwd: base, input: Buffer.alloc(1 << 20) });
   });
 
-  test("is refused when there is no git", async () => {
+  test("fails when git is not installed", async () => {
     process.env.PATH = base;
     await expect(runGit({ args: ["x"], cwd: base })).rejects.toThrow("git is not installed, or not on the PATH");
   });
 });
 
-describe("git that is stopped", () => {
+describe("stopping git", () => {
   afterEach(allowGit);
   const failure = (call: Promise<unknown>) =>
     call.then(
@@ -138,7 +138,7 @@ describe("git that is stopped", () => {
       (error: unknown) => error,
     );
 
-  test("ends at once, also when it ignores that, and none starts any more", async () => {
+  test("kills git at once, even when it ignores SIGTERM, and starts no other git", async () => {
     standIn("trap '' TERM; echo > started; sleep 60");
     const began = performance.now();
     const waiting = failure(runGit({ args: ["gc"], cwd: base }));
@@ -154,7 +154,7 @@ describe("git that is stopped", () => {
     expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(false);
   });
 
-  test("is the one that takes longer than a limit, and with it all others", async () => {
+  test("stops every git process when one exceeds the limit", async () => {
     standIn("sleep 60");
     const lift = limitGit(200);
     expect(wasStopped(await failure(runGit({ args: ["gc"], cwd: base })))).toBe(true);
@@ -164,7 +164,7 @@ describe("git that is stopped", () => {
     await runGit({ args: ["gc"], cwd: base });
   });
 
-  test("is known by its process group to whoever watches, from its start to its end", async () => {
+  test("reports each process group to watchers, from its start to its end", async () => {
     standIn("exit 0");
     const seen: string[] = [];
     const leave = watchGit({ started: (group) => seen.push(`+${group}`), ended: (group) => seen.push(`-${group}`) });

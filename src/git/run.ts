@@ -1,7 +1,7 @@
-// Runs git: an argument array, never a shell, with a clean environment, a time limit and everything switched off that a
-// repository's configuration could start. It knows no repository and must never be handed a command that uses the network.
+// Runs git: with an argument array, never a shell, a clean environment, a time limit, and every setting disabled by which a
+// repository could start a program. Knows nothing about repositories, and must never be given a command that uses the network.
 //
-// Asynchronous only: on 50,000 files a single call takes longer than the engine's loop may stand still.
+// Asynchronous only: on 50,000 files one call takes longer than the engine's event loop may block.
 
 import { spawn } from "node:child_process";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
@@ -12,15 +12,15 @@ import { gitStarted, stopCause } from "./running.ts";
 export interface GitCall {
   args: readonly string[];
   cwd: string;
-  /** What git is told through its environment; nothing of the user's GIT_* gets in. */
+  /** Variables for git. None of the user's GIT_* variables is passed on. */
   env?: Readonly<Record<string, string>>;
   /**
-   * Whose configuration is read beside the repository's own: "none" for every command that does something; "user" and "machine" (the user's
-   * and the system's) only for commands that answer questions about a repository.
+   * The configuration that git reads beside the repository's own: "none" for every command that changes something; "user" and "machine"
+   * (the user's and the system's) only for queries about a repository.
    */
   config?: "none" | "user" | "machine";
   input?: string | Uint8Array;
-  /** Exit codes that are answers; all others are errors. */
+  /** Exit codes that count as success; all others are errors. */
   codes?: readonly number[];
   timeoutMs?: number;
 }
@@ -28,11 +28,11 @@ export interface GitCall {
 export interface GitAnswer {
   code: number;
   stdout: Buffer;
-  /** What git complained about and went on. */
+  /** What git printed to stderr. */
   warnings: string[];
 }
 
-/** What a repository's own configuration could name, and git would start. Given on the command line these win over any file. */
+/** Settings by which a repository could make git start a program. On the command line they override every file. */
 const safety = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -58,7 +58,7 @@ const safetyArguments = safety.flatMap((setting) => ["-c", setting]);
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
-/** After a stop git has only the time that removing its lock files takes. */
+/** After a stop, git gets only enough time to remove its lock files. */
 const STOP_GRACE_MS = 300;
 const MAX_OUTPUT_BYTES = 1 << 30;
 const MAX_COMPLAINT_BYTES = 64 * 1024;
@@ -82,12 +82,12 @@ export async function runGit(call: GitCall): Promise<GitAnswer> {
 const STOPPED = "Maestro was told to stop";
 
 interface Ended {
-  /** Undefined when it was ended by a signal. */
+  /** Undefined when a signal killed git. */
   code: number | undefined;
   signal: NodeJS.Signals | null;
   stdout: Buffer;
   stderr: string;
-  /** Why we ended it ourselves. */
+  /** Why Maestro stopped git. */
   failure?: string;
 }
 
@@ -96,7 +96,7 @@ const neverRan: Ended = { code: undefined, signal: null, stdout: Buffer.alloc(0)
 function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
   const limitMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
-    // A process group of its own: the terminal's Ctrl-C is for the engine, which then lets git finish; and git's workers end with it.
+    // A separate process group: Ctrl-C in the terminal reaches only the engine, which lets git finish, and git's children end with it.
     const child = spawn(program, [...safetyArguments, "--no-pager", "--literal-pathspecs", ...call.args], {
       cwd: call.cwd,
       env: environment(path, call),
@@ -116,12 +116,12 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
       clearTimeout(killer);
       killer = setTimeout(() => {
         signalGroup(child.pid, "SIGKILL");
-        // A process that left the group may hold the pipes open: nothing more is read from it.
+        // A process that left the group may keep the pipes open, so stop reading them.
         for (const pipe of [child.stdout, child.stderr]) pipe.destroy();
       }, graceMs);
     };
     const hasEnded = child.pid === undefined ? undefined : gitStarted(child.pid, () => stop(STOPPED, STOP_GRACE_MS));
-    const limit = setTimeout(() => stop(`not done within ${limitMs / 1000} s`), limitMs);
+    const limit = setTimeout(() => stop(`timed out after ${limitMs / 1000} s`), limitMs);
     child.stdout.on("data", (chunk: Buffer) => {
       outBytes += chunk.length;
       if (outBytes > MAX_OUTPUT_BYTES) return stop(`more than ${MAX_OUTPUT_BYTES} bytes of output`);
@@ -143,7 +143,7 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
       const ended: Ended = { code: code ?? undefined, signal, stdout: Buffer.concat(stdout), stderr: said };
       resolve(failure === undefined ? ended : { ...ended, code: undefined, failure });
     });
-    // A git that ends without reading everything says why with its exit code.
+    // When git exits before reading all input, its exit code says why.
     child.stdin.on("error", (error) => {
       if (!["EPIPE", "ECONNRESET"].includes(errno(error) ?? "")) stop(reasonOf(error));
     });
@@ -165,7 +165,7 @@ function environment(path: string, { env, config = "none" }: GitCall): NodeJS.Pr
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_NO_LAZY_FETCH: "1",
-    // Stronger than any setting: no transport, so nothing that a transport could start.
+    // Overrides every setting: without a transport, none can start a program.
     GIT_ALLOW_PROTOCOL: "none",
     GIT_EDITOR: "true",
     GIT_PAGER: "cat",
@@ -183,19 +183,19 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // macOS answers EPERM for a group of which only the dead are left.
+    // macOS answers EPERM for a group that contains only zombies.
     if (!["ESRCH", "EPERM"].includes(errno(error) ?? "")) throw error;
   }
 }
 
-/** What git said, in one line: its first word is the reason, what follows are the consequences. */
+/** git's error in one line: its first error is the cause, the rest are consequences. */
 function complaint(said: readonly string[], { code, signal }: Ended): string {
   const reason = said.find((line) => /^(fatal|error):/.test(line)) ?? said.at(-1);
   if (reason !== undefined) return reason.replace(/^(fatal|error): /, "").trim();
-  return signal === null ? `exit code ${code}` : `ended by ${signal}`;
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`;
 }
 
-/** The command, behind the settings given to it. */
+/** The git command, after its global options. */
 function verb(args: readonly string[]): string {
   return args.find((arg, at) => !arg.startsWith("-") && args[at - 1] !== "-c") ?? "";
 }

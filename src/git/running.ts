@@ -1,28 +1,28 @@
-// The git processes that run now, each in a process group of its own: an observer is told of every group, and all of them can be stopped.
+// Tracks the running git processes, each in its own process group: watchers are notified about every group, and all of them can be stopped.
 
 export interface GitWatcher {
   started(group: number): void;
   ended(group: number): void;
 }
 
-/** By group: the way to stop it. */
+/** How to stop each group. */
 const running = new Map<number, () => void>();
 const watchers = new Set<GitWatcher>();
 /** The cause of every failure that comes from `stopGit`. */
 const stopped = new Error("git was stopped");
 let isOver = false;
-/** How long each git may run from now on, once there is such a limit. */
+/** The time limit of each git process, when one is set. */
 let limitMs: number | undefined;
 const limits = new Map<number, NodeJS.Timeout>();
 
-/** Tells `watcher` of the groups that run and of all that follow; returns how to leave. */
+/** Notifies `watcher` about the running groups and all later ones; returns a function that unsubscribes it. */
 export function watchGit(watcher: GitWatcher): () => void {
   watchers.add(watcher);
   for (const group of running.keys()) watcher.started(group);
   return () => void watchers.delete(watcher);
 }
 
-/** Called by whoever starts a git; returns what to call when the process has ended. */
+/** Registers a git process that has started; returns a function to call when it has ended. */
 export function gitStarted(group: number, stop: () => void): () => void {
   running.set(group, stop);
   if (limitMs !== undefined) limits.set(group, setTimeout(stopGit, limitMs));
@@ -35,7 +35,7 @@ export function gitStarted(group: number, stop: () => void): () => void {
   };
 }
 
-/** Stops every git of this process. No other one starts until `allowGit`: what comes after a stop must not wait either. */
+/** Stops every git of this process. None starts again until `allowGit`, because the work after a stop must not block either. */
 export function stopGit(): void {
   isOver = true;
   for (const stop of running.values()) stop();
@@ -45,7 +45,7 @@ export function allowGit(): void {
   isOver = false;
 }
 
-/** Stops all git as soon as one of those that run, or of those that follow, takes longer than this; returns how to lift the limit. */
+/** Stops all git processes as soon as one, running or later, exceeds the limit; returns a function that lifts the limit. */
 export function limitGit(ms: number): () => void {
   limitMs = ms;
   for (const group of running.keys()) limits.set(group, setTimeout(stopGit, ms));
@@ -56,12 +56,12 @@ export function limitGit(ms: number): () => void {
   };
 }
 
-/** The cause for an error, once git is stopped; undefined as long as git may run. */
+/** The cause to attach to errors once git is stopped; undefined while git may run. */
 export function stopCause(): Error | undefined {
   return isOver ? stopped : undefined;
 }
 
-/** Whether an error comes from `stopGit`: the work was interrupted and did not fail. */
+/** Whether an error comes from `stopGit`: the work was interrupted, it did not fail. */
 export function wasStopped(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) if (at === stopped) return true;
   return false;

@@ -3,8 +3,8 @@ import { TurnTaking } from "./turn-taking.ts";
 
 const soon = (ms = 1) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-describe("taking turns", () => {
-  test("lets one work at a time, in the order of asking, however long each takes", async () => {
+describe("TurnTaking", () => {
+  test("runs one task at a time, in the order of submission, however long each takes", async () => {
     const turns = new TurnTaking();
     const log: string[] = [];
     const work = (name: string, ms: number) =>
@@ -17,7 +17,7 @@ describe("taking turns", () => {
     expect(log).toEqual(["slow begins", "slow ends", "quick begins", "quick ends", "last begins", "last ends"]);
   });
 
-  test("gives everybody their own result or failure, and nobody somebody else's", async () => {
+  test("gives each caller the result or failure of its own task", async () => {
     const turns = new TurnTaking();
     const failing = turns.take(() => Promise.reject(new Error("mine")));
     const throwing = turns.take(() => {
@@ -30,7 +30,7 @@ describe("taking turns", () => {
     expect(await turns.take(async () => 4)).toBe(4);
   });
 
-  test("does not begin before it is asked to go on: also the first has its turn later, not at once", async () => {
+  test("starts even the first task asynchronously", async () => {
     const turns = new TurnTaking();
     let begun = false;
     const turn = turns.take(async () => {
@@ -41,7 +41,7 @@ describe("taking turns", () => {
     expect(begun).toBe(true);
   });
 
-  test("lets somebody ask again from inside a turn, for after it", async () => {
+  test("runs a task that is submitted during another one after it", async () => {
     const turns = new TurnTaking();
     const log: string[] = [];
     let inner: Promise<void> = Promise.resolve();

@@ -1,4 +1,4 @@
-// Why a repository cannot be worked with, as far as its files tell: unmerged entries, submodules, files kept elsewhere.
+// Reasons why Maestro cannot work with a repository, found in its files: unmerged entries, submodules, a foreign working tree.
 
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -34,8 +34,8 @@ function fewOf(names: readonly string[]): string {
 }
 
 /**
- * A repository can claim any directory as its files (core.worktree): the home directory, say, whose content would then reach the agents. Only
- * a submodule has a reason to, and there the directory points back.
+ * A repository can declare any directory as its working tree (core.worktree), such as the home directory, whose content would then reach
+ * the agents. Only a submodule has a reason to do so, and there the directory points back.
  */
 export function borrowedWorkTree(toplevel: string, gitDir: string): string | undefined {
   const pointer = join(toplevel, ".git");

@@ -1,4 +1,4 @@
-// What the user's git would be told in a repository: the settings that say something about its files. Reads only.
+// Reads the user's git settings that affect the files of a repository. Changes nothing.
 
 import { join } from "node:path";
 import { toRaw } from "./names.ts";
@@ -6,19 +6,19 @@ import type { Repository } from "./repository.ts";
 import { type GitAnswer, runGit } from "./run.ts";
 import { blockingKindAt } from "./snapshot/file-kind.ts";
 
-/** A question is answered from a few small files. */
+/** A query needs only a few small files. */
 const QUESTION_MS = 30_000;
 
 export type Config = ReadonlyMap<string, string>;
 
-/** Every setting that the user's git would use here, by its name in lower case; the last one given wins. */
+/** Every setting that the user's git would use here, by its name in lower case; the last value wins. */
 export async function readConfig(project: string): Promise<Config> {
-  const { stdout } = await look(project, ["config", "--list", "--show-scope", "-z"], [0]);
+  const { stdout } = await askGit(project, ["config", "--list", "--show-scope", "-z"], [0]);
   const fields = stdout.toString().split("\0");
   const config = new Map<string, string>();
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [scope, setting = ""] = [fields[at], fields[at + 1]];
-    // Ours, from the command line.
+    // Maestro's own settings from the command line.
     if (scope === "command") continue;
     const line = setting.indexOf("\n");
     config.set(line < 0 ? setting : setting.slice(0, line), line < 0 ? "true" : setting.slice(line + 1));
@@ -39,7 +39,7 @@ export function autocrlf(config: Config): Repository["autocrlf"] {
 
 export async function excludesFile(project: string, config: Config): Promise<string | undefined> {
   if (config.get("core.excludesfile") === undefined) return userFile("ignore");
-  const { stdout } = await look(project, ["config", "--type=path", "-z", "--get", "core.excludesFile"], [0]);
+  const { stdout } = await askGit(project, ["config", "--type=path", "-z", "--get", "core.excludesFile"], [0]);
   return stdout.toString().replace(/\0$/, "");
 }
 
@@ -50,14 +50,14 @@ export function attributesFile(config: Config): string | undefined {
   return path === undefined || blockingKindAt(toRaw(path)) !== undefined ? undefined : path;
 }
 
-/** Where git looks when nothing is set. */
+/** git's default when nothing is configured. */
 function userFile(name: string): string | undefined {
   const { XDG_CONFIG_HOME: config, HOME: home } = process.env;
   if (config) return join(config, "git", name);
   return home ? join(home, ".config", "git", name) : undefined;
 }
 
-/** A question about the repository, answered with the user's and the system's settings in view. */
-export function look(cwd: string, args: readonly string[], codes: readonly number[]): Promise<GitAnswer> {
+/** A query about the repository that includes the user's and the system's settings. */
+export function askGit(cwd: string, args: readonly string[], codes: readonly number[]): Promise<GitAnswer> {
   return runGit({ args, cwd, codes, config: "machine", timeoutMs: QUESTION_MS });
 }

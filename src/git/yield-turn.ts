@@ -1,8 +1,8 @@
-// Lets the engine's loop have its turn during long work on files.
+// Yields to the engine's event loop during long work on files.
 
 const TURN_MS = 8;
 
-/** Awaited between steps it costs nothing until a turn's time is used up; `onPause` runs before the others do. */
+/** Await the returned function between steps: it yields only when its time slice is used up. `onPause` runs before it yields. */
 export function turns(onPause?: () => void): () => Promise<void> | undefined {
   let began = performance.now();
   return () => {

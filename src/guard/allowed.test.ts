@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rewrite, ruleOf } from "../../test/support/guard.ts";
 
-/** What developers type all day, and what only looks like a fault. */
+/** Common developer commands, and commands that only look dangerous. */
 const commands = [
   "npm test > out.log 2>&1",
   "make | tee -a build.log",
@@ -1044,7 +1044,7 @@ test.each(commands)("allows %j (S240)", (command) => {
   expect(ruleOf(command)).toBe("allow");
 });
 
-test("allows them still when they are quoted, wrapped and nested (T2)", () => {
+test("still allows them when they are quoted, wrapped and nested (T2)", () => {
   fc.assert(
     fc.property(fc.constantFrom(...commands), rewrite, (command, rewritten) => {
       expect(ruleOf(rewritten(command)), rewritten(command)).toBe("allow");
@@ -1053,7 +1053,7 @@ test("allows them still when they are quoted, wrapped and nested (T2)", () => {
   );
 });
 
-test("allows a comment and nothing at all", () => {
+test("allows a comment and an empty command", () => {
   expect(ruleOf("# echo hi > file")).toBe("allow");
   expect(ruleOf("")).toBe("allow");
 });

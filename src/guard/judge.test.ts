@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ground, quickest, ruleOf } from "../../test/support/guard.ts";
+import { machine, quickest, ruleOf } from "../../test/support/guard.ts";
 import { judgeCommand, judgeToolCall } from "./judge.ts";
-import type { Ground } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 
-const write = (path: string, place: Ground = ground, tool = "write_file") => {
+const write = (path: string, place: Machine = machine, tool = "write_file") => {
   const verdict = judgeToolCall(tool, { file_path: path, content: "x" }, place);
   return verdict.verdict === "allow" ? "allow" : verdict.rule;
 };
@@ -45,9 +45,9 @@ describe("write_file and replace (T4, T5, Y290)", () => {
     "~/.config/git/config",
     "hooks/hooks.json",
     "policies/safety-baseline.toml",
-  ])("must not touch %j", (path) => {
+  ])("cannot write %j", (path) => {
     expect(write(path)).toBe("sensitive-file");
-    expect(write(path, ground, "replace")).toBe("sensitive-file");
+    expect(write(path, machine, "replace")).toBe("sensitive-file");
   });
 
   test.each([
@@ -77,26 +77,28 @@ describe("write_file and replace (T4, T5, Y290)", () => {
     ".gemini/commands/own.toml",
     "docs/.bashrc",
     "/tmp/notes.txt",
-  ])("may write %j", (path) => {
+  ])("can write %j", (path) => {
     expect(write(path)).toBe("allow");
   });
 
-  test("must not follow a link to what they must not touch", () => {
+  test("cannot write a protected file through a link", () => {
     const realpath = (path: string) => (path === "/home/dev/project/notes.txt" ? "/home/dev/project/.env" : path);
-    expect(write("notes.txt", { ...ground, realpath })).toBe("sensitive-file");
-    expect(write("other.txt", { ...ground, realpath })).toBe("allow");
-    expect(judgeCommand("npm run keys > notes.txt", { ...ground, realpath })).toMatchObject({ rule: "sensitive-file" });
+    expect(write("notes.txt", { ...machine, realpath })).toBe("sensitive-file");
+    expect(write("other.txt", { ...machine, realpath })).toBe("allow");
+    expect(judgeCommand("npm run keys > notes.txt", { ...machine, realpath })).toMatchObject({
+      rule: "sensitive-file",
+    });
   });
 
-  test("may build the extension only where it is not the one that runs", () => {
-    const own = { ...ground, extensionRoot: ground.projectRoot };
+  test("can build the extension only when it is not the running one", () => {
+    const own = { ...machine, extensionRoot: machine.projectRoot };
     expect(write("dist/hook.cjs", own)).toBe("sensitive-file");
     expect(write("src/hooks/main.ts", own)).toBe("allow");
     expect(write("dist/hook.cjs")).toBe("allow");
   });
 
-  test("know the state directory wherever it is", () => {
-    const elsewhere = { ...ground, stateDir: "/home/dev/project/var/maestro" };
+  test("recognize the state directory wherever it is", () => {
+    const elsewhere = { ...machine, stateDir: "/home/dev/project/var/maestro" };
     expect(write("var/maestro/state/progress.jsonl", elsewhere)).toBe("sensitive-file");
     expect(write("var/maestro/plans/x.md", elsewhere)).toBe("allow");
     expect(write(".gemini/state/x", elsewhere)).toBe("allow");
@@ -111,8 +113,8 @@ describe("other tool calls", () => {
     ["write_file", { file_path: 7 }],
     ["run_shell_command", {}],
     ["run_shell_command", { command: ["rm", "-rf", "/"] }],
-  ])("%s %j is nobody's business here (S234)", (tool, input) => {
-    expect(judgeToolCall(tool, input, ground)).toEqual({ verdict: "allow" });
+  ])("%s %j is always allowed (S234)", (tool, input) => {
+    expect(judgeToolCall(tool, input, machine)).toEqual({ verdict: "allow" });
   });
 
   test.each([
@@ -122,8 +124,8 @@ describe("other tool calls", () => {
     [{ command: "rm -rf ..", dir_path: "dist" }, "destructive-rm"],
     [{ command: "rm -rf ../build", dir_path: "packages/api" }, "allow"],
     [{ command: "cp draft hooks/pre-commit", dir_path: ".git" }, "sensitive-file"],
-  ])("run_shell_command %j starts where it says: %s", (input, expected) => {
-    const verdict = judgeToolCall("run_shell_command", input, ground);
+  ])("run_shell_command %j is judged in its own directory: %s", (input, expected) => {
+    const verdict = judgeToolCall("run_shell_command", input, machine);
     expect(verdict.verdict === "allow" ? "allow" : verdict.rule).toBe(expected);
   });
 });
@@ -139,23 +141,23 @@ describe("a denial", () => {
     ["cp a .git/config", /ask the user/],
     ["echo 'a", /unterminated single quote/],
   ])("of %j says what to do instead (S239)", (command, expected) => {
-    expect(judgeCommand(command, ground)).toMatchObject({ verdict: "deny", reason: expect.stringMatching(expected) });
+    expect(judgeCommand(command, machine)).toMatchObject({ verdict: "deny", reason: expect.stringMatching(expected) });
   });
 });
 
-describe("without a home or a directory for temporary files", () => {
-  const bare: Ground = { ...ground, home: undefined, tmpdir: undefined };
+describe("without a known home or temporary directory", () => {
+  const bare: Machine = { ...machine, home: undefined, tmpdir: undefined };
 
-  test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf /tmp"])("%j is refused", (command) => {
+  test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf /tmp"])("%j is denied", (command) => {
     expect(judgeCommand(command, bare)).toMatchObject({ rule: "destructive-rm" });
   });
 
-  test.each(['rm -rf "$TMPDIR/x"', "d=$(mktemp -d); rm -rf $d"])("%j is fine", (command) => {
+  test.each(['rm -rf "$TMPDIR/x"', "d=$(mktemp -d); rm -rf $d"])("%j is allowed", (command) => {
     expect(judgeCommand(command, bare)).toEqual({ verdict: "allow" });
   });
 });
 
-describe("what cannot be judged is denied (P13, C39)", () => {
+describe("a command that cannot be checked is denied (P13, C39)", () => {
   test.each(["echo 'a", 'echo "a', "echo )", "if true", "bash -c 'echo \"'", "eval 'if'", "ls &&", "$(", "echo `ls"])(
     "%j",
     (command) => {
@@ -165,13 +167,13 @@ describe("what cannot be judged is denied (P13, C39)", () => {
 
   const nested = (levels: number) => `${"$(echo ".repeat(levels)}hi${")".repeat(levels)}`;
 
-  test("64 levels are judged, 65 are too many (T3)", () => {
+  test("judges 64 levels, and denies 65 (T3)", () => {
     expect(ruleOf(`echo ${nested(64)}`)).toBe("allow");
     expect(ruleOf(`echo ${nested(65)}`)).toBe("too-deep");
     expect(ruleOf(`${"( ".repeat(65)}ls${" )".repeat(65)}`)).toBe("too-deep");
   });
 
-  test("256 kB are judged, one byte more is too much (T3)", () => {
+  test("judges 256 kB, and denies one byte more (T3)", () => {
     const limit = 256 * 1024;
     expect(ruleOf(`: ${"a".repeat(limit - 2)}`)).toBe("allow");
     expect(ruleOf(`: ${"a".repeat(limit - 1)}`)).toBe("too-large");
@@ -182,34 +184,34 @@ describe("what cannot be judged is denied (P13, C39)", () => {
     ["$( 10,000 times", "$(".repeat(10_000)],
     ["1 MB of quotes", '\\"'.repeat(500_000)],
     ["100 kB of braces side by side", `echo ${"{a,b}".repeat(20_000)}`],
-    ["100 kB of braces inside each other", `echo ${"{a,".repeat(25_000)}b${"}".repeat(25_000)}`],
+    ["100 kB of braces nested in each other", `echo ${"{a,".repeat(25_000)}b${"}".repeat(25_000)}`],
     ["braces that multiply", `echo ${"{a,b}".repeat(40)}`],
     ["braces over braces", `echo ${"{a,b} ".repeat(30_000)}`],
     ["a quarter of a megabyte of commands", "a;".repeat(130_000)],
-    ["a pipeline without end", `${"a|".repeat(130_000)}a`],
+    ["a very long pipeline", `${"a|".repeat(130_000)}a`],
     ["arithmetic in arithmetic", "$[".repeat(100_000)],
     ["heredocs in a row", "<<a ".repeat(60_000)],
     ["functions of functions", "f()".repeat(80_000)],
-    ["words without number", "a ".repeat(130_000)],
+    ["very many words", "a ".repeat(130_000)],
     ["a text that doubles itself", `x=aaaaaaaa;${"x=$x$x;".repeat(2000)}${"eval $x;".repeat(5000)}`],
     ["code that runs itself", `x='${"a ".repeat(30_000)}';${'eval "$x";'.repeat(1000)}`],
-    ["links in a circle", `ln -s x y; ln -s y x; for i in {1..250}; do ln -s ../{1..60} d$i/; touch x/{1..60}; done`],
-    ["links by the thousand", `ln -s ${"../a ".repeat(2000)}d/; ${"ln -s a b; touch b/c; ".repeat(2000)}rm -rf /`],
+    ["a loop of links", `ln -s x y; ln -s y x; for i in {1..250}; do ln -s ../{1..60} d$i/; touch x/{1..60}; done`],
+    ["thousands of links", `ln -s ${"../a ".repeat(2000)}d/; ${"ln -s a b; touch b/c; ".repeat(2000)}rm -rf /`],
     ["loops in loops", `${"for i in {1..50}; do ".repeat(20)}a${"; done".repeat(20)}; ${"echo $(ls) ".repeat(6000)}`],
-  ])("%s: an answer in time (T3)", (_, command) => {
-    const took = quickest(200, () => expect(judgeCommand(command, ground).verdict).toBe("deny"));
+  ])("answers in time: %s (T3)", (_, command) => {
+    const took = quickest(200, () => expect(judgeCommand(command, machine).verdict).toBe("deny"));
     expect(took).toBeLessThan(200);
   });
 
   test.each(["f() { f; }; f", ":(){ :|:& };:", "alias a=a; a", "a() { b; }; b() { a; }; a", "trap 'trap x 0' 0"])(
-    "%j comes to an end",
+    "terminates for %j",
     (command) => {
       expect(ruleOf(command)).toBe("allow");
     },
   );
 });
 
-test("thousands of judgements a second", () => {
+test("judges thousands of commands per second", () => {
   const commands = [
     "npm test 2>&1 | tail -20",
     "git add . && git commit -m 'x'",
@@ -219,7 +221,7 @@ test("thousands of judgements a second", () => {
   ];
   const rates = Array.from({ length: 10 }, () => {
     const start = performance.now();
-    for (let i = 0; i < 200; i++) for (const command of commands) judgeCommand(command, ground);
+    for (let i = 0; i < 200; i++) for (const command of commands) judgeCommand(command, machine);
     return (200 * commands.length * 1000) / (performance.now() - start);
   });
   expect(Math.max(...rates)).toBeGreaterThan(2000);

@@ -1,20 +1,20 @@
-// What the judge knows of the machine. Plain data: the judge itself looks at nothing.
+// What the judge knows about the machine. Plain data: the judge itself never accesses the disk.
 
-export interface Ground {
+export interface Machine {
   /** Absolute. */
   projectRoot: string;
-  /** Absolute: where the command starts; the project root when it is not given. */
+  /** Absolute: where the command starts; defaults to the project root. */
   cwd?: string;
   home: string | undefined;
   tmpdir: string | undefined;
-  /** Absolute: MAESTRO_STATE_DIR resolved. */
+  /** Absolute: the resolved MAESTRO_STATE_DIR. */
   stateDir: string;
-  /** The installed extension: hooks, policies, agents, dist. Never a destination. */
+  /** The installed extension: hooks, policies, agents, dist. It must never be written. */
   extensionRoot: string | undefined;
-  /** Follows the links of a path that may not exist. Only called for destinations. */
+  /** Resolves the links of a path that may not exist. Called only for destinations. */
   realpath?: (path: string) => string;
-  /** Where a shape leads through links that the command line itself has made. */
+  /** Resolves a shape through links that the same command line has created. */
   through?: (path: string) => string;
-  /** Whether a session lies in `stateDir`. Only asked about what would sweep it away unnamed. */
+  /** Whether a session exists in `stateDir`. Called only for commands that would remove or replace its files. */
   hasSession?: () => boolean;
 }

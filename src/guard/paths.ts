@@ -1,13 +1,13 @@
-// Paths as text: where a shape leads, without looking at the disk. A hook asks it in its first milliseconds: each regular expression that
-// is used for the first time costs it more than all of the rest here.
+// Resolves paths as text, without accessing the disk. A hook calls this in its first milliseconds, and the first use of each regular
+// expression would cost more than everything else here.
 
-/** Absolute and normal. What starts with a hole can be anywhere and stays as it is. */
+/** Absolute and normalized. A path that starts with a hole can be anywhere and stays relative. */
 export function locate(path: string, cwd: string): string {
   const joined = path.startsWith("/") || "\uE000\uE001\uE004\uE005".includes(path[0] ?? "-") ? path : `${cwd}/${path}`;
   return normal(joined);
 }
 
-/** Without `.`, `..`, doubled and trailing slashes. */
+/** Removes `.`, `..`, double and trailing slashes. */
 export function normal(path: string): string {
   const isAbsolute = path.startsWith("/");
   const kept: string[] = [];
@@ -35,6 +35,6 @@ export function parentOf(path: string): string {
   return cut > 0 ? path.slice(0, cut) : cut === 0 ? "/" : ".";
 }
 
-export function segmentsOf(path: string): string[] {
+export function pathSegments(path: string): string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".");
 }

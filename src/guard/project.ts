@@ -1,9 +1,9 @@
-// Where a project may be. Small, and lists are texts: a hook asks it in its first milliseconds.
+// Which directories can be a project. Small, with lists as strings, because a hook needs it in its first milliseconds.
 
-import type { Ground } from "./machine.ts";
-import { normal, segmentsOf } from "./paths.ts";
+import type { Machine } from "./machine.ts";
+import { normal, pathSegments } from "./paths.ts";
 
-/** Of these everything is the system's, of those the first level below. */
+/** Directories that belong to the system as a whole, and directories whose first level does. */
 const systemTree = "bin boot dev etc lib lib32 lib64 libx32 proc sbin sys System Windows";
 const systemTop = "usr var run Library Applications snap private Volumes mnt media home Users";
 
@@ -15,13 +15,13 @@ export function isSystemTop(name: string): boolean {
   return systemTop.split(" ").includes(name);
 }
 
-/** An agent may be started in a home, or at the root of a container: what lies there is not its own to remove. */
-export function isProject(directory: string, ground: Ground): boolean {
-  const [first = "", second] = segmentsOf(directory);
+/** An agent may be started in a home directory, or at the root of a container: the files there are not the agent's to remove. */
+export function isProject(directory: string, machine: Machine): boolean {
+  const [first = "", second] = pathSegments(directory);
   if (first === "" || isOfSystemTree(first)) return false;
-  return !(second === undefined && isSystemTop(first)) && !isHome(directory, ground);
+  return !(second === undefined && isSystemTop(first)) && !isHome(directory, machine);
 }
 
-export function isHome(path: string, ground: Ground): boolean {
-  return path === normal(ground.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
+export function isHome(path: string, machine: Machine): boolean {
+  return path === normal(machine.home || "/root") || /^\/(?:root|(?:home|Users)\/[^/]+)$/.test(path);
 }

@@ -1,4 +1,4 @@
-// What the guard answers: allow, or deny with the rule and what to do instead.
+// The guard's answer: allow, or deny with the rule and what to do instead.
 
 import { shown } from "./shell/shape.ts";
 
@@ -28,7 +28,7 @@ export function deny(rule: Rule, reason: string): Denial {
   return { verdict: "deny", rule, reason };
 }
 
-/** Text that the shell would put into a file. */
+/** Denies content that the shell would write into a file. */
 export function denyContent(name: string, target: string): Denial {
   return deny(
     "shell-write",

@@ -2,14 +2,14 @@
 // Form is read generously, meaning strictly: nothing is taken from a fence, a quote, a template or another report.
 import { stripControls } from "../text.ts";
 import { type DownstreamContext, emptyContext } from "./downstream-context.ts";
-import { type Answer, type ParseError, unreadable } from "./output/answer.ts";
+import { type AgentAnswer, type ParseError, unreadable } from "./output/answer.ts";
 import type { ErrorType } from "./output/error-type.ts";
 import type { HandoffFormat } from "./output/formats.ts";
 import { findGeminiJson, isGeminiJson, readGeminiJson } from "./output/gemini-json.ts";
 import { isStreamJson, readStreamJson } from "./output/stream-json.ts";
 import { unwrapSubagent } from "./output/subagent.ts";
 import type { Tokens } from "./output/tokens.ts";
-import { type FileKey, fileKeys, type Report, readReport } from "./report.ts";
+import { type FileKey, fileKeys, readReport, type TaskReport } from "./report.ts";
 import type { Status, Validation } from "./status.ts";
 
 export type MissingPart = "task_report" | "downstream_context" | "status" | FileKey;
@@ -72,7 +72,7 @@ export function readHandoff(source: string | Uint8Array, options: HandoffOptions
   return { check, summary: report.summary, validation: report.validation, report: report.text };
 }
 
-function missingParts(report: Report, dependents: boolean): MissingPart[] {
+function missingParts(report: TaskReport, dependents: boolean): MissingPart[] {
   const missing: MissingPart[] = [];
   if (!report.found) missing.push("task_report");
   if (report.context === null && dependents) missing.push("downstream_context");
@@ -85,7 +85,7 @@ function decode(source: string | Uint8Array): string {
   return text.replace(/^\uFEFF/, "");
 }
 
-function readAnswer(output: string, format: HandoffFormat): Answer {
+function readAnswer(output: string, format: HandoffFormat): AgentAnswer {
   if (format === "gemini-json") return readGeminiJson(output);
   if (format === "stream-json") return readStreamJson(output);
   if (stripControls(output).trim() === "") return unreadable("empty_output");
@@ -101,7 +101,7 @@ function formatOf(output: string): HandoffFormat {
   return isStream ? "stream-json" : "gemini-json";
 }
 
-function readText(text: string): { report: Report; errorType: ErrorType | null } {
+function readText(text: string): { report: TaskReport; errorType: ErrorType | null } {
   const { text: result, errorType } = unwrapSubagent(stripControls(text));
   const report = readReport(result.replace(/^\uFEFF/, ""));
   // Who did not reach the goal has not succeeded, whatever the report says.

@@ -11,7 +11,7 @@ import { type Status, statusOf, type Validation, validationOf } from "./status.t
 export const fileKeys = ["files_created", "files_modified", "files_deleted"] as const;
 export type FileKey = (typeof fileKeys)[number];
 
-export interface Report {
+export interface TaskReport {
   readonly found: boolean;
   readonly status: Status | null;
   readonly files: Record<FileKey, string[] | null>;
@@ -23,7 +23,7 @@ export interface Report {
 }
 
 /** `text` has no control characters. */
-export function readReport(text: string): Report {
+export function readReport(text: string): TaskReport {
   const { report, context } = findSections(text);
   const { fields } = readFields<ReportKey>(report?.lines ?? [], reportKey);
   const validation = validationOf(itemsOf(fields, "validation"));

@@ -3,11 +3,11 @@
 
 import { MaestroError } from "../errors.ts";
 import { projectStore } from "../store/project-store.ts";
-import { type Project, settingsOf } from "./project.ts";
+import { hookSettings, type Project } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export function adoptView({ location }: Project, here: Surroundings): void {
-  const maxRetries = () => settingsOf(here).MAESTRO_MAX_RETRIES;
+  const maxRetries = () => hookSettings(here).MAESTRO_MAX_RETRIES;
   const store = projectStore(location, { now: here.clock, warn: here.log, maxRetries, env: here.env });
   const read = store.read();
   store.close();

@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, type Stats } from "node:fs";
 import type { Directory } from "../disk/contained.ts";
 import { readFrom } from "../disk/durable.ts";
 import { JOURNAL_FILE } from "../store/journal/journal-file.ts";
-import { parseInput, textOf } from "./input.ts";
+import { parseInput, textValue } from "./input.ts";
 
 export const CHECKPOINT_FILE = "compress-checkpoint.md";
 const MAX_BYTES = 64 * 1024;
@@ -48,7 +48,13 @@ export function parseCheckpoint(text: string, journal: string): Checkpoint | und
   const read = parseInput(text.slice("<!-- ".length, text.indexOf(" -->\n")));
   if (read?.journal !== journal) return undefined;
   const { status, facts, waiting, brief } = read;
-  return { journal, status: textOf(status), facts: textOf(facts), waiting: textOf(waiting), brief: textOf(brief) };
+  return {
+    journal,
+    status: textValue(status),
+    facts: textValue(facts),
+    waiting: textValue(waiting),
+    brief: textValue(brief),
+  };
 }
 
 /** Escapes `>`, so that nothing in the JSON can end the comment. */

@@ -17,20 +17,21 @@ import type { Settings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { delegationsElsewhere, noteDelegation, runningDelegations } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
-import { type HookInput, recordOf, textOf } from "./input.ts";
-import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
+import { type HookInput, recordOf, textValue } from "./input.ts";
+import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
 import { makeWorkspace, storeOf } from "./recording.ts";
-import { allow, deny, type Reply } from "./reply.ts";
+import { allow, denyReply, type Reply } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
 /** Called when `invoke_agent` names one of Maestro's agents. */
 export function delegate(input: HookInput, here: Surroundings): Reply {
-  if (here.attempt !== null) return deny("You are a specialist at work on one phase: do it yourself, do not delegate.");
+  if (here.attempt !== null)
+    return denyReply("You are a specialist at work on one phase: do it yourself, do not delegate.");
   const call = recordOf(input.tool_input);
-  const agent = normalizeAgentName(textOf(call.agent_name));
-  const text = textOf(call.prompt);
+  const agent = normalizeAgentName(textValue(call.agent_name));
+  const text = textValue(call.prompt);
   const claimed = tryClaim(agent, text, here);
-  if ("reason" in claimed) return deny(claimed.reason);
+  if ("reason" in claimed) return denyReply(claimed.reason);
   const prompt = delegationPrompt({
     agent,
     work: claimed.work,
@@ -66,9 +67,9 @@ type Claim = { work: DelegationPrompt["work"] } | { reason: string };
 /** Broken state or settings must not block an agent (C39): it starts without a phase, but still gets the protocols. */
 function tryClaim(agent: string, text: string, here: Surroundings): Claim {
   try {
-    const settings = settingsOf(here);
+    const settings = hookSettings(here);
     const reason = whyUnavailable(agent, settings, here);
-    return reason === undefined ? claim({ agent, text, settings, project: openProject(here), here }) : { reason };
+    return reason === undefined ? claim({ agent, text, settings, project: openHookProject(here), here }) : { reason };
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;
     here.log(error.message);

@@ -2,4 +2,4 @@
 
 export { delegate } from "./delegate.ts";
 export { judgeAnswer, judgeCompletion } from "./gate.ts";
-export { takeBack } from "./hand-back.ts";
+export { recordHandback } from "./hand-back.ts";

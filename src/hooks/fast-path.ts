@@ -8,14 +8,14 @@ import { HISTORY_FILE } from "../store/files/history-file.ts";
 import { DELEGATIONS, JOURNAL_FILE, VIEW_FILE } from "../store/journal/journal-file.ts";
 import { manifest } from "../store/workspace.ts";
 import { CHECKPOINT_FILE, type Checkpoint, markOf, parseCheckpoint } from "./checkpoint.ts";
-import { type HookInput, textOf } from "./input.ts";
+import { type HookInput, textValue } from "./input.ts";
 import { proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** A larger file is left to the slow path. */
 const MAX_BYTES = 64 * 1024;
 
-export function glimpse(event: string, input: HookInput, here: Surroundings): Reply | undefined {
+export function fastPath(event: string, input: HookInput, here: Surroundings): Reply | undefined {
   if (here.attempt !== null) return proceed;
   const place = placeOf(here);
   if (place === undefined) return undefined;
@@ -72,12 +72,13 @@ export const commandName = /(?:\[|^\s*\/)maestro:([a-z-]+)/m;
 
 function withoutSession(event: string, input: HookInput, directory: string): Reply | undefined {
   if (event === "SessionStart") return isAbsolute(directory) ? undefined : readyReply(directory);
-  return event === "BeforeAgent" && commandName.test(textOf(input.prompt)) ? undefined : proceed;
+  return event === "BeforeAgent" && commandName.test(textValue(input.prompt)) ? undefined : proceed;
 }
 
 function withSession(event: string, input: HookInput, state: string, checkpoint: Checkpoint): Reply | undefined {
   if (event === "SessionStart") return waitingReply(checkpoint.waiting);
-  if (event === "BeforeAgent") return commandName.test(textOf(input.prompt)) ? undefined : turnReply(checkpoint.brief);
+  if (event === "BeforeAgent")
+    return commandName.test(textValue(input.prompt)) ? undefined : turnReply(checkpoint.brief);
   if (event !== "SessionEnd") return proceed;
   const isNoted = textAt(`${state}/${HISTORY_FILE}`).endsWith(` ${checkpoint.facts}\n`);
   return isNoted && checkpoint.status !== "completed" ? proceed : undefined;

@@ -1,3 +1,3 @@
 // The complete command guard, as one bundle that is loaded only when the quick check cannot decide (tools/build.js).
 
-export { judgeToolCall } from "../guard/judge.ts";
+export { judgeShellCall } from "../guard/judge.ts";

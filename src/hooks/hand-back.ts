@@ -10,7 +10,7 @@ import { makeRedactor } from "../secrets/redact.ts";
 import { decideDelegationEnd } from "../session/decide/attempt.ts";
 import { isExecuting } from "../session/decide/delegation.ts";
 import { reportedWork } from "../session/decide/evidence.ts";
-import { judgeHandoff, missingParts, type Verdict } from "../session/decide/judge-handoff.ts";
+import { type AttemptVerdict, judgeHandoff, missingParts } from "../session/decide/judge-handoff.ts";
 import { requireSession } from "../session/decide/operation.ts";
 import { positionOf } from "../session/position.ts";
 import { findPhase, hasDependents, type Session } from "../session/session.ts";
@@ -18,22 +18,22 @@ import { readEnvFile } from "../setting-layers.ts";
 import { noteDelegation } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
 import { nextLines, short } from "../views/record/brief.ts";
-import { type HookInput, recordOf, textOf } from "./input.ts";
-import { hasWorkspace, openProject, type Project, sessionOf, settingsOf } from "./project.ts";
+import { type HookInput, recordOf, textValue } from "./input.ts";
+import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
 import { storeOf } from "./recording.ts";
 import { proceed, type Reply, withContext } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
-export function takeBack(input: HookInput, here: Surroundings): Reply {
+export function recordHandback(input: HookInput, here: Surroundings): Reply {
   const call = recordOf(input.tool_input);
-  const agent = normalizeAgentName(textOf(call.agent_name));
-  const header = readHeader(textOf(call.prompt));
-  const project = openProject(here);
+  const agent = normalizeAgentName(textValue(call.agent_name));
+  const header = readHeader(textValue(call.prompt));
+  const project = openHookProject(here);
   if (hasWorkspace(project)) {
     noteDelegation(project.location, here, { did: "end", agent, phase: header?.phase ?? null, ours: true });
   }
   const session = sessionOf(project);
-  const lost = whyLost(session, textOf(call.prompt), header);
+  const lost = whyLost(session, textValue(call.prompt), header);
   if (lost !== undefined) return withContext("AfterTool", lost);
   if (session === undefined || header?.phase === undefined || session.session_id !== header.session) return proceed;
   if (findPhase(session, header.phase)?.status !== "in_progress") return proceed;
@@ -87,7 +87,7 @@ function record(
   here: Surroundings,
   phase: string,
   text: string,
-): { verdict: Verdict; after: Session } {
+): { verdict: AttemptVerdict; after: Session } {
   const store = storeOf(project, here);
   const redact = makeRedactor({ ...readEnvFile(join(here.projectRoot, ".env")), ...here.env });
   const verdict = store.update((current) => {
@@ -120,7 +120,7 @@ const ending =
   /^\s*Subagent '[^'\n]{0,200}' (?:failed\. Error:.{0,20000}|finished\.\s*Termination Reason:[ \t]*(?!GOAL)\w+)/s;
 
 /** An agent that was cut off could not report: its failure is how it ended, in the CLI's words, not the missing report. */
-function asEnded(verdict: Verdict, { check }: Handoff, text: string): Verdict {
+function asEnded(verdict: AttemptVerdict, { check }: Handoff, text: string): AttemptVerdict {
   const said = ending.exec(text)?.[0].trim();
   if (verdict.kind === "success" || check.error_type === null || said === undefined) return verdict;
   const errorType = verdict.reason === "handoff_incomplete" ? check.error_type : verdict.errorType;
@@ -128,11 +128,11 @@ function asEnded(verdict: Verdict, { check }: Handoff, text: string): Verdict {
 }
 
 /** The context that the TechLead gets after the agent's result. */
-function outcome(session: Session, id: string, verdict: Verdict, here: Surroundings): string {
+function outcome(session: Session, id: string, verdict: AttemptVerdict, here: Surroundings): string {
   const phase = findPhase(session, id);
   const next = nextLines(session, positionOf(session)).join(" ");
   if (verdict.kind !== "success") {
-    const [used, all] = [phase?.retry_count ?? 0, settingsOf(here).MAESTRO_MAX_RETRIES];
+    const [used, all] = [phase?.retry_count ?? 0, hookSettings(here).MAESTRO_MAX_RETRIES];
     const then =
       used < all
         ? "Delegate it again with what to do differently."
@@ -146,6 +146,6 @@ function outcome(session: Session, id: string, verdict: Verdict, here: Surroundi
 function resultText(response: unknown): string {
   const { llmContent, error } = recordOf(response);
   const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
-  const text = parts.map((part) => (typeof part === "string" ? part : textOf(recordOf(part).text))).join("\n");
-  return text.trim() === "" ? textOf(recordOf(error).message) : text;
+  const text = parts.map((part) => (typeof part === "string" ? part : textValue(recordOf(part).text))).join("\n");
+  return text.trim() === "" ? textValue(recordOf(error).message) : text;
 }

@@ -4,14 +4,15 @@
 import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
+import { judgedAs } from "../guard/judged-tools.ts";
 import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
-import { glimpse, isUnheard } from "./fast-path.ts";
-import { type HookInput, readInput, recordOf, textOf } from "./input.ts";
+import { fastPath, isUnheard } from "./fast-path.ts";
+import { type HookInput, readHookInput, recordOf, textValue } from "./input.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
 import type { Rest } from "./session-events.ts";
 import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { judgeCall } from "./tool-call.ts";
+import { answerToolCall } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
 
 /** Far below the CLI's own time limit for hooks. */
@@ -31,28 +32,27 @@ const rest: Rest = {
 };
 
 const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = {
-  SessionStart: (input, here) => glimpse("SessionStart", input, here) ?? sessionEvents().beginConversation(here, rest),
-  SessionEnd: (input, here) => glimpse("SessionEnd", input, here) ?? sessionEvents().endConversation(here, rest),
-  BeforeAgent: (input, here) => glimpse("BeforeAgent", input, here) ?? sessionEvents().beginTurn(input, here, rest),
+  SessionStart: (input, here) => fastPath("SessionStart", input, here) ?? sessionEvents().beginConversation(here, rest),
+  SessionEnd: (input, here) => fastPath("SessionEnd", input, here) ?? sessionEvents().endConversation(here, rest),
+  BeforeAgent: (input, here) => fastPath("BeforeAgent", input, here) ?? sessionEvents().beginTurn(input, here, rest),
   AfterAgent: (input, here) => (concernsReport(input, here) ? delegation().judgeAnswer(input, here) : proceed),
   BeforeTool: beforeTool,
   AfterTool: afterTool,
   BeforeToolSelection: selectTools,
-  PreCompress: (input, here) => glimpse("PreCompress", input, here) ?? sessionEvents().preserve(here, rest),
+  PreCompress: (input, here) => fastPath("PreCompress", input, here) ?? sessionEvents().preserve(here, rest),
 };
 
 function beforeTool(input: HookInput, here: Surroundings): Reply {
-  switch (textOf(input.tool_name)) {
-    case "run_shell_command":
-    case "write_file":
-    case "replace":
-      return judgeCall(input, here, guard);
+  const tool = textValue(input.tool_name);
+  const judged = judgedAs(tool);
+  if (judged !== undefined) return answerToolCall(input, judged, here, guard);
+  switch (tool) {
     case "invoke_agent":
       if (concernsUs(input, here)) return delegation().delegate(input, here);
       return isUnheard("other begins", here) ? allow : sessionEvents().beginOther(input, here);
     case "complete_task":
       // When the fast path can answer, no delegation is running.
-      if (glimpse("AfterTool", input, here) !== undefined) return allow;
+      if (fastPath("AfterTool", input, here) !== undefined) return allow;
       return sessionEvents().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
     default:
       return allow;
@@ -60,25 +60,25 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
 }
 
 function afterTool(input: HookInput, here: Surroundings): Reply {
-  if (textOf(input.tool_name) !== "invoke_agent") return proceed;
+  if (textValue(input.tool_name) !== "invoke_agent") return proceed;
   const ours = concernsUs(input, here);
   if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
-  return ours ? delegation().takeBack(input, here) : sessionEvents().endOther(input, here);
+  return ours ? delegation().recordHandback(input, here) : sessionEvents().endOther(input, here);
 }
 
 function concernsUs(input: HookInput, here: Surroundings): boolean {
-  return isOurs(normalizeAgentName(textOf(recordOf(input.tool_input).agent_name)), here);
+  return isOurs(normalizeAgentName(textValue(recordOf(input.tool_input).agent_name)), here);
 }
 
 /** Filters early, because most answers are the TechLead's own. */
 function concernsReport(input: HookInput, here: Surroundings): boolean {
-  return here.attempt !== null || textOf(input.prompt).startsWith("Agent: ");
+  return here.attempt !== null || textValue(input.prompt).startsWith("Agent: ");
 }
 
 function answer(event: string, deadline: number): Reply {
   const respond = Object.hasOwn(events, event) ? events[event] : undefined;
   if (respond === undefined) return complain(event, `unknown event; known are ${Object.keys(events).join(", ")}`);
-  const input = readInput(deadline - RESERVED_MS);
+  const input = readHookInput(deadline - RESERVED_MS);
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {
     cwd: workingDirectory(),

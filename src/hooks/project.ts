@@ -15,12 +15,12 @@ export interface Project {
   location: StateLocation;
 }
 
-export function openProject(here: Surroundings): Project {
+export function openHookProject(here: Surroundings): Project {
   return { location: locateState(here.projectRoot, resolveStateDirectory(here.projectRoot, here.env)) };
 }
 
 /** An invalid value of one setting does not disable the others. */
-export function settingsOf({ projectRoot, env, log }: Surroundings): Settings {
+export function hookSettings({ projectRoot, env, log }: Surroundings): Settings {
   return tolerantSettings(projectRoot, env, log);
 }
 

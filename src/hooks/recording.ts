@@ -7,7 +7,7 @@ import { inOwnState } from "../store/location.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
 import { now } from "./clock.ts";
-import { isNoProject, type Project, settingsOf } from "./project.ts";
+import { hookSettings, isNoProject, type Project } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Time reserved for the work itself. */
@@ -40,7 +40,7 @@ export function makeWorkspace({ location }: Project, here: Surroundings): boolea
 
 /** Archives the completed session, if auto-archive is on and no engine is about to do it; returns its id. */
 export function archiveCompleted(project: Project, here: Surroundings): string | undefined {
-  if (!settingsOf(here).MAESTRO_AUTO_ARCHIVE || runningEngine(project.location) !== undefined) return undefined;
+  if (!hookSettings(here).MAESTRO_AUTO_ARCHIVE || runningEngine(project.location) !== undefined) return undefined;
   return storeOf(project, here).archive().session_id;
 }
 

@@ -12,7 +12,7 @@ export interface Reply {
 export const proceed: Reply = { continue: true };
 export const allow: Reply = { decision: "allow" };
 
-export function deny(reason: string): Reply {
+export function denyReply(reason: string): Reply {
   return { decision: "deny", reason };
 }
 

@@ -12,8 +12,8 @@ import { inState } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 import { type Checkpoint, journalMark, validCheckpoint } from "./checkpoint.ts";
 import { commandName } from "./fast-path.ts";
-import { type HookInput, recordOf, textOf } from "./input.ts";
-import { hasWorkspace, openProject, type Project } from "./project.ts";
+import { type HookInput, recordOf, textValue } from "./input.ts";
+import { hasWorkspace, openHookProject, type Project } from "./project.ts";
 import { allow, proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
@@ -28,7 +28,7 @@ export interface Rest {
 /** SessionStart: creates the workspace before anything needs it, and reports an unfinished session. */
 export function beginConversation(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
-  const project = openProject(here);
+  const project = openHookProject(here);
   const isWhole = manifest.every((path) => inState(project.location, path, () => true) === true);
   if (!isWhole) rest.recording().makeWorkspace(project, here);
   const found = inState(project.location, ["state"], (state) => {
@@ -43,7 +43,7 @@ export function beginConversation(here: Surroundings, rest: Rest): Reply {
 /** SessionEnd: archives a completed session, and adds a line about an unfinished one to the history. */
 export function endConversation(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
-  const project = openProject(here);
+  const project = openHookProject(here);
   const found = inState(project.location, ["state"], (state) => {
     forgetDelegations(state, here);
     const checkpoint = known(state, here, rest);
@@ -62,13 +62,13 @@ const MAX_PLANS = 5;
 /** BeforeAgent: tells the model the session's state when a turn starts. Without a session it replies only to a Maestro command. */
 export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
-  const project = openProject(here);
+  const project = openHookProject(here);
   const found = inState(project.location, ["state"], (state) => {
     // Between two turns of a conversation none of its delegations is running.
     forgetDelegations(state, here);
     return known(state, here, rest);
   });
-  const command = commandName.exec(textOf(input.prompt))?.[1];
+  const command = commandName.exec(textValue(input.prompt))?.[1];
   const told = found === undefined ? undefined : "problem" in found ? found.problem : found.brief;
   if (command === undefined) return turnReply(told ?? "");
   const { wholeStatus, settingsLines } = rest.status();
@@ -88,7 +88,7 @@ function noSession({ location }: Project): string {
 /** PreCompress runs before nearly every request to the model, so it reports only when the journal has changed. */
 export function preserve(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
-  const reply = inState(openProject(here).location, ["state"], (state): Reply | undefined => {
+  const reply = inState(openHookProject(here).location, ["state"], (state): Reply | undefined => {
     const journal = knownJournal(state, here, rest);
     if (journal === undefined || validCheckpoint(state, journal) !== undefined) return undefined;
     const made = rest.session().makeCheckpoint(state, journal, here);
@@ -111,7 +111,7 @@ export function endOther(input: HookInput, here: Surroundings): Reply {
 
 /** BeforeTool of complete_task: whether the result may be the report of one of Maestro's agents. */
 export function isAwaited(here: Surroundings): boolean {
-  const { ours, others, denied } = runningDelegations(openProject(here).location, here);
+  const { ours, others, denied } = runningDelegations(openHookProject(here).location, here);
   return others === 0 && denied < ours.length;
 }
 
@@ -141,7 +141,7 @@ function knownJournal(state: Directory, here: Surroundings, { adopting }: Rest):
       hint: 'Run "maestro status": it imports the session.',
     });
   }
-  adopting().adoptView(openProject(here), here);
+  adopting().adoptView(openHookProject(here), here);
   return journalMark(state);
 }
 
@@ -158,8 +158,8 @@ function endsWith(state: Directory, name: string, text: string): boolean {
 }
 
 function note(did: "start" | "end", input: HookInput, here: Surroundings): void {
-  const project = openProject(here);
+  const project = openHookProject(here);
   if (!hasWorkspace(project)) return;
-  const agent = normalizeAgentName(textOf(recordOf(input.tool_input).agent_name));
+  const agent = normalizeAgentName(textValue(recordOf(input.tool_input).agent_name));
   noteDelegation(project.location, here, { did, agent, phase: null, ours: false });
 }

@@ -5,7 +5,7 @@ import { isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { readEnvFile, usersOwn } from "../setting-layers.ts";
-import { type HookInput, textOf } from "./input.ts";
+import { type HookInput, textValue } from "./input.ts";
 
 export interface Surroundings {
   projectRoot: string;
@@ -29,8 +29,8 @@ export function surroundingsOf(
 ): Surroundings {
   const { cwd, ...rest } = own;
   const agent = env.MAESTRO_AGENT === undefined ? "" : normalizeAgentName(env.MAESTRO_AGENT);
-  const projectRoot = directoryOr(textOf(input.cwd), cwd);
-  const conversation = textOf(input.session_id) || env.GEMINI_SESSION_ID || "";
+  const projectRoot = directoryOr(textValue(input.cwd), cwd);
+  const conversation = textValue(input.session_id) || env.GEMINI_SESSION_ID || "";
   return {
     ...rest,
     extensionRoot: givenExtension(env, projectRoot) || own.extensionRoot,

@@ -1,30 +1,35 @@
-// BeforeTool of run_shell_command, write_file and replace: checks the tier of a dispatched agent, then asks the guard.
+// BeforeTool of the tools that the guard judges: checks the tier of a dispatched agent first, then asks the guard.
 
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
 import { realPath } from "../disk/real-path.ts";
-import type { Ground } from "../guard/machine.ts";
+import type { Machine } from "../guard/machine.ts";
 import { quickVerdict } from "../guard/quick/quick.ts";
 import { judgeFile } from "../guard/rules/file.ts";
 import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
 import { hasSession } from "../store/journal/journal-file.ts";
-import { type HookInput, recordOf, textOf } from "./input.ts";
-import { allow, deny, type Reply } from "./reply.ts";
+import { type HookInput, recordOf, textValue } from "./input.ts";
+import { allow, denyReply, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** `guard` loads the complete guard, which is a separate bundle. */
-export function judgeCall(input: HookInput, here: Surroundings, guard: () => Guard): Reply {
-  const tool = textOf(input.tool_name);
+export function answerToolCall(
+  input: HookInput,
+  judged: "command" | "file",
+  here: Surroundings,
+  guard: () => Guard,
+): Reply {
+  const tool = textValue(input.tool_name);
   const tier = here.attempt === null ? undefined : agentTiers.get(here.attempt.agent);
   if (tier !== undefined && deniedTools[tier].includes(tool)) {
-    return deny(
+    return denyReply(
       `${here.attempt?.agent} is a ${tier} agent and has no ${tool}. Say in your report what should be done instead.`,
     );
   }
   const call = recordOf(input.tool_input);
   let stateDir: string | undefined;
-  const ground: Ground = {
+  const ground: Machine = {
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
@@ -37,16 +42,16 @@ export function judgeCall(input: HookInput, here: Surroundings, guard: () => Gua
     realpath: realPath,
     hasSession: () => hasSession(ground.stateDir),
   };
-  const verdict = tool === "run_shell_command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
-  return verdict.verdict === "allow" ? allow : deny(`${verdict.reason} [${verdict.rule}]`);
+  const verdict = judged === "command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
+  return verdict.verdict === "allow" ? allow : denyReply(`${verdict.reason} [${verdict.rule}]`);
 }
 
 type Guard = typeof import("./guard.ts");
 
-function judgeShell(call: HookInput, ground: Ground, guard: () => Guard): Verdict {
+function judgeShell(call: HookInput, ground: Machine, guard: () => Guard): Verdict {
   const isElsewhere = call.dir_path !== undefined || call.directory !== undefined;
-  const quick = isElsewhere ? undefined : quickVerdict(textOf(call.command), ground);
-  return quick ?? guard().judgeToolCall("run_shell_command", call, ground);
+  const quick = isElsewhere ? undefined : quickVerdict(textValue(call.command), ground);
+  return quick ?? guard().judgeShellCall(call, ground);
 }
 
 /** An unreadable setting must not disable the guard, so the default applies. */

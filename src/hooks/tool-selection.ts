@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { agentTiers, tierTools } from "../agents/tiers.ts";
-import { type HookInput, recordOf, textOf } from "./input.ts";
+import { type HookInput, recordOf, textValue } from "./input.ts";
 import { proceed, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -34,7 +34,7 @@ function delegatedAgent(messages: unknown): string | undefined {
   if (!Array.isArray(messages)) return undefined;
   if (contentOf(messages[0]).startsWith("<session_context>")) return undefined;
   for (const message of messages.toReversed()) {
-    if (textOf(recordOf(message).role) !== "user") continue;
+    if (textValue(recordOf(message).role) !== "user") continue;
     const found = header.exec(promptOf(contentOf(message)).slice(0, HEAD_LENGTH))?.[1];
     if (found !== undefined) return found;
   }
@@ -50,8 +50,8 @@ function promptOf(content: string): string {
 
 function contentOf(message: unknown): string {
   const { content } = recordOf(message);
-  if (!Array.isArray(content)) return textOf(content);
-  return content.map((part) => textOf(recordOf(part).text) || textOf(part)).join("\n");
+  if (!Array.isArray(content)) return textValue(content);
+  return content.map((part) => textValue(recordOf(part).text) || textValue(part)).join("\n");
 }
 
 /** The tool list in the agent's file; undefined when it has none. The files are simple enough to read without a YAML parser. */

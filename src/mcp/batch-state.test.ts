@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { begin, end, move, phase, sessionOf, type Timed } from "../../test/support/sample-session.ts";
 import type { ResultFiles } from "../store/files/batch-results.ts";
-import { batchState, type Surroundings } from "./batch-state.ts";
+import { type BatchClock, batchState } from "./batch-state.ts";
 
 const NOW = 1_000_000_000;
 const MINUTE = 60_000;
-const alone: Surroundings = { session: undefined, isDriven: false, now: NOW, timeoutMs: 10 * MINUTE };
+const alone: BatchClock = { session: undefined, isDriven: false, now: NOW, timeoutMs: 10 * MINUTE };
 const file = (name: string, exitCode: number | null, changed: number | null = NOW): ResultFiles => ({
   name,
   exitCode,

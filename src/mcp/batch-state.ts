@@ -2,7 +2,8 @@
 // and still have a rejected report. An attempt without a recorded end becomes `interrupted`; it does not stay `running` forever.
 
 import { normalizeAgentName } from "../agents/names.ts";
-import { TIMEOUT_CODE } from "../errors.ts";
+import { TIMEOUT_CODE } from "../exit-codes.ts";
+import { type PhaseId, readAttemptId } from "../ids.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import type { BatchResults, ResultFiles } from "../store/files/batch-results.ts";
 import { runningAttempt } from "../views/report/times.ts";
@@ -13,7 +14,7 @@ export interface AttemptState {
   /** `<agent>[.<label>]` */
   name: string;
   agent: string;
-  phase_id?: string;
+  phase_id?: PhaseId;
   attempt?: number;
   exit_code: number | null;
   status: AttemptStatus;
@@ -32,7 +33,7 @@ export interface BatchState {
   agents: AttemptState[];
 }
 
-export interface Surroundings {
+export interface BatchClock {
   /** The session that the batch may belong to, active or archived. */
   session: Session | undefined;
   /** An engine is running that session. */
@@ -45,7 +46,7 @@ export interface Surroundings {
 /** How long an attempt may take to exit after its time limit. */
 const GRACE_MS = 60_000;
 
-export function batchState(batch: BatchResults, surroundings: Surroundings): BatchState {
+export function batchState(batch: BatchResults, surroundings: BatchClock): BatchState {
   const recorded = recordedAttempts(batch.id, surroundings);
   const agents = batch.results.map((files) => recorded.get(files.name) ?? fromFiles(files, batch, surroundings));
   for (const state of recorded.values()) if (!agents.some(({ name }) => name === state.name)) agents.push(state);
@@ -63,7 +64,7 @@ export function batchState(batch: BatchResults, surroundings: Surroundings): Bat
   };
 }
 
-function recordedAttempts(id: string, { session, isDriven }: Surroundings): Map<string, AttemptState> {
+function recordedAttempts(id: string, { session, isDriven }: BatchClock): Map<string, AttemptState> {
   const states = new Map<string, AttemptState>();
   for (const phase of session?.phases ?? []) {
     for (const attempt of phase.attempts) {
@@ -96,11 +97,10 @@ const outcomes = {
   interrupted: "interrupted",
 } as const;
 
-function fromFiles(files: ResultFiles, { summary }: BatchResults, { now, timeoutMs }: Surroundings): AttemptState {
+function fromFiles(files: ResultFiles, { summary }: BatchResults, { now, timeoutMs }: BatchClock): AttemptState {
   const { name, exitCode, changed } = files;
-  const [agent = "", ...label] = name.split(".");
-  const [, phase_id, attempt] = /^p(.+)-(\d{1,6})$/.exec(label.join(".")) ?? [];
-  const place = phase_id === undefined ? {} : { phase_id, attempt: Number(attempt) };
+  const { agent, phase, attempt } = readAttemptId(name);
+  const place = phase === undefined || attempt === undefined ? {} : { phase_id: phase, attempt };
   const ended = exitCode === null ? undefined : fromExitCode(exitCode);
   const isStale = changed !== null && now - changed > timeoutMs + GRACE_MS;
   const status = ended ?? (changed === null ? "pending" : isStale || summary !== undefined ? "interrupted" : "running");

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
 
-export interface Failure {
+export interface ToolFailure {
   error: ErrorCode | "unknown_tool" | "internal";
   message: string;
   hint?: string;
@@ -12,16 +12,16 @@ export interface Failure {
 
 /** An error with structured details. */
 export class Refusal extends MaestroError {
-  readonly details: Pick<Failure, "errors">;
+  readonly details: Pick<ToolFailure, "errors">;
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string; details: Pick<Failure, "errors"> }) {
+  constructor(code: ErrorCode, message: string, options: { hint?: string; details: Pick<ToolFailure, "errors"> }) {
     super(code, message, { hint: options.hint });
     this.details = options.details;
   }
 }
 
 /** `internal` means a defect in Maestro, which the caller must log. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): ToolFailure {
   if (error instanceof MaestroError) {
     const hint = error.hint === undefined ? {} : { hint: forTools(error.hint) };
     return { error: error.code, message: error.message, ...hint, ...(error instanceof Refusal ? error.details : {}) };

@@ -7,7 +7,7 @@ import { stripControls } from "../text.ts";
 
 const loose = { type: ["string", "integer"] };
 
-export function text(max: number, description?: string) {
+export function textField(max: number, description?: string) {
   return z
     .string({ error: "must be a string" })
     .max(max, { error: `must not be longer than ${max} characters` })
@@ -46,7 +46,7 @@ export function agentName() {
     .meta({ type: "string" });
 }
 
-export function count(description?: string) {
+export function countField(description?: string) {
   const error = "must be an integer, 0 or more";
   return z
     .preprocess(
@@ -56,7 +56,7 @@ export function count(description?: string) {
     .meta(described(loose, description));
 }
 
-export function flag(description?: string) {
+export function flagField(description?: string) {
   const words: Record<string, boolean> = { true: true, false: false };
   return z
     .preprocess(
@@ -86,7 +86,7 @@ function oneOf<const Choice extends string>(choices: readonly Choice[]) {
 }
 
 /** A duration: "90s", "20m", or a number of minutes. */
-export function time(description?: string) {
+export function timeField(description?: string) {
   return z
     .preprocess(
       (value) => (typeof value === "number" ? String(value) : value),

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { MaestroError } from "../errors.ts";
-import { agentName, choice, count, flag, id, text, time, verbatim, word } from "./fields.ts";
-import { publishedSchema, readInput } from "./input.ts";
+import { agentName, choice, countField, flagField, id, textField, timeField, verbatim, word } from "./fields.ts";
+import { publishedSchema, readToolInput } from "./input.ts";
 import { action, ONLY, type Tool } from "./tool.ts";
 import { toolTable } from "./tool-table.ts";
 
@@ -16,13 +16,13 @@ const tool: Tool = {
       {
         phase_id: id(),
         mode: word(["parallel", "in_progress"]).optional(),
-        limit: count().optional(),
-        sure: flag().optional(),
+        limit: countField().optional(),
+        sure: flagField().optional(),
         agent: agentName().optional(),
-        message: text(10).optional(),
+        message: textField(10).optional(),
         content: verbatim(10).optional(),
-        time: time().optional(),
-        files: z.strictObject({ created: z.array(text(5)) }).optional(),
+        time: timeField().optional(),
+        files: z.strictObject({ created: z.array(textField(5)) }).optional(),
       },
       nothing,
     ),
@@ -35,7 +35,7 @@ const single: Tool = {
   actions: { [ONLY]: action({ section: choice(["a", "b"]).optional() }, nothing) },
 };
 
-const read = (args: unknown, of = tool) => readInput(of, args).input as unknown;
+const read = (args: unknown, of = tool) => readToolInput(of, args).input as unknown;
 const refusal = (args: unknown, of = tool) => {
   try {
     read(args, of);
@@ -190,7 +190,7 @@ describe("the arguments of a call", () => {
     fc.assert(
       fc.property(fc.constantFrom(...toolTable), args, (offered, given) => {
         try {
-          readInput(offered.tool, given);
+          readToolInput(offered.tool, given);
         } catch (error) {
           if (!(error instanceof MaestroError)) throw error;
           expect(error.code).toBe("usage");

@@ -5,14 +5,14 @@ import * as z from "zod";
 import { nearest } from "../agents/nearest.ts";
 import { MaestroError } from "../errors.ts";
 import { choice } from "./fields.ts";
-import { type Action, ONLY, type Shape, type Tool } from "./tool.ts";
+import { type InputShape, ONLY, type Tool, type ToolAction } from "./tool.ts";
 
 /** Gemini CLI adds this key to every call; Maestro does not use it. */
 const IGNORED = "wait_for_previous";
 
 /** A flat schema: the fields of all actions side by side. */
 export function publishedSchema({ actions }: Tool): { type: "object"; [key: string]: unknown } {
-  const fields = Object.assign({}, ...Object.values(actions).map(({ input }) => input)) as Shape;
+  const fields = Object.assign({}, ...Object.values(actions).map(({ input }) => input)) as InputShape;
   const names = Object.keys(actions);
   const hasActions = names[0] !== ONLY;
   const shape = hasActions ? { action: choice(names), ...fields } : fields;
@@ -35,14 +35,14 @@ function loosen(schema: object): void {
 }
 
 /** The action of a call and its parsed input; throws one error that names everything that is wrong. */
-export function readInput(tool: Tool, args: unknown): { action: Action; input: never } {
+export function readToolInput(tool: Tool, args: unknown): { action: ToolAction; input: never } {
   if (typeof args !== "object" || args === null || Array.isArray(args)) {
     throw new MaestroError("usage", `${tool.name} takes an object of named arguments`);
   }
   // Models write null for arguments that they leave out.
   const given = Object.fromEntries(Object.entries(args).filter(([key, value]) => key !== IGNORED && value !== null));
   const name = actionOf(tool, given);
-  const action = tool.actions[name] as Action;
+  const action = tool.actions[name] as ToolAction;
   if (name !== ONLY) delete given.action;
   const read = z.object(action.input).safeParse(given);
   const problems = [...unknownKeys(action, given, name), ...(read.success ? [] : wrongValues(read.error, given, name))];
@@ -65,7 +65,7 @@ function actionOf({ name, actions }: Tool, given: Record<string, unknown>): stri
 
 const MAX_KEYS_NAMED = 10;
 
-function unknownKeys({ input }: Action, given: object, name: string): string[] {
+function unknownKeys({ input }: ToolAction, given: object, name: string): string[] {
   const known = Object.keys(input);
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(input, key));
   if (unknown.length === 0) return [];
@@ -95,7 +95,7 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], given);
 }
 
-function usage({ input }: Action, name: string): string {
+function usage({ input }: ToolAction, name: string): string {
   const keys = Object.keys(input);
   const needed = keys.filter((key) => !isOptional(input, key));
   const other = keys.filter((key) => isOptional(input, key));
@@ -104,7 +104,7 @@ function usage({ input }: Action, name: string): string {
   return `${needs}${other.length === 0 ? "" : `; it may have ${other.join(", ")}`}.`;
 }
 
-function isOptional(input: Shape, key: string): boolean {
+function isOptional(input: InputShape, key: string): boolean {
   return input[key]?.safeParse(undefined).success === true;
 }
 

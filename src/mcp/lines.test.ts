@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Line, LineReader } from "./lines.ts";
+import { LineReader, type ProtocolLine } from "./lines.ts";
 
-const text = (line: Line) => ("bytes" in line ? line.bytes.toString("utf8") : `long ${line.length}`);
+const text = (line: ProtocolLine) => ("bytes" in line ? line.bytes.toString("utf8") : `long ${line.length}`);
 
 describe("lines read from chunks", () => {
   test("are the same for any split of the bytes (F23)", () => {
@@ -11,7 +11,7 @@ describe("lines read from chunks", () => {
       fc.property(lines, fc.array(fc.nat(40), { maxLength: 40 }), (wanted, cuts) => {
         const bytes = Buffer.from(wanted.map((line) => `${line}\n`).join(""));
         const reader = new LineReader(1000);
-        const found: Line[] = [];
+        const found: ProtocolLine[] = [];
         let at = 0;
         for (const cut of cuts) {
           found.push(...reader.push(bytes.subarray(at, at + cut)));

@@ -4,7 +4,7 @@
 const KEPT_BYTES = 256;
 const NEWLINE = 0x0a;
 
-export type Line = { bytes: Buffer } | { length: number; head: Buffer; tail: Buffer };
+export type ProtocolLine = { bytes: Buffer } | { length: number; head: Buffer; tail: Buffer };
 
 export class LineReader {
   readonly #limit: number;
@@ -19,8 +19,8 @@ export class LineReader {
   }
 
   /** The lines that `chunk` completes, in order, without their newlines. */
-  push(chunk: Buffer): Line[] {
-    const lines: Line[] = [];
+  push(chunk: Buffer): ProtocolLine[] {
+    const lines: ProtocolLine[] = [];
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       this.#keep(chunk.subarray(start, end));
@@ -32,7 +32,7 @@ export class LineReader {
   }
 
   /** The text after the last newline, as a line. */
-  end(): Line[] {
+  end(): ProtocolLine[] {
     return this.#length === 0 ? [] : [this.#take()];
   }
 
@@ -51,8 +51,8 @@ export class LineReader {
     this.#tail = Buffer.from(Buffer.concat([this.#tail, part.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES));
   }
 
-  #take(): Line {
-    const line: Line =
+  #take(): ProtocolLine {
+    const line: ProtocolLine =
       this.#head === undefined
         ? { bytes: Buffer.concat(this.#parts) }
         : { length: this.#length, head: this.#head, tail: this.#tail };

@@ -1,6 +1,6 @@
 // The process of the MCP server: standard input and output, signals and exit. The only file in this folder that uses `process` for them.
 
-import { signalCodes } from "../errors.ts";
+import { signalCodes } from "../exit-codes.ts";
 import { serve } from "./server.ts";
 import type { Toolbox } from "./toolbox.ts";
 import { LineTransport } from "./transport.ts";

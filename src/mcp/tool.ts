@@ -16,6 +16,10 @@ export interface Context {
   now: () => Date;
   /** Removes secrets from texts that are recorded or shown. */
   redact: (text: string) => string;
+  /** Adds a warning for the user to the answer of this call. */
+  warn: (message: string) => void;
+  /** Runs `before` when the server ends; returns the function that cancels it. */
+  beforeEnd: (before: () => void) => () => void;
   /** The dispatched attempt that this server belongs to; null when it serves the TechLead. */
   attempt: AttemptIdentity | null;
 }
@@ -28,11 +32,11 @@ export interface AttemptIdentity {
   number: string | undefined;
 }
 
-export type Shape = Readonly<Record<string, z.ZodType>>;
+export type InputShape = Readonly<Record<string, z.ZodType>>;
 
 /** One operation of a tool. */
-export interface Action {
-  input: Shape;
+export interface ToolAction {
+  input: InputShape;
   run: (context: Context, input: never) => Answer | Promise<Answer>;
 }
 
@@ -41,18 +45,18 @@ export interface Tool {
   /** For the model. Keep it short: every conversation pays for it. */
   description: string;
   /** By the value of `action`; a tool with a single action uses the key `ONLY`. */
-  actions: Readonly<Record<string, Action>>;
+  actions: Readonly<Record<string, ToolAction>>;
 }
 
 /** The key of the single action of a tool that takes no `action`. */
 export const ONLY = "";
 
-type Read<Fields extends Shape> = { [Key in keyof Fields]: z.output<Fields[Key]> };
+type Read<Fields extends InputShape> = { [Key in keyof Fields]: z.output<Fields[Key]> };
 
 /** An action whose input type is inferred from its fields. */
-export function action<Fields extends Shape>(
+export function action<Fields extends InputShape>(
   input: Fields,
   run: (context: Context, input: Read<Fields>) => Answer | Promise<Answer>,
-): Action {
-  return { input, run: run as Action["run"] };
+): ToolAction {
+  return { input, run: run as ToolAction["run"] };
 }

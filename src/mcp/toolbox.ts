@@ -9,8 +9,8 @@ import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type Answer, answerText } from "./answer.ts";
-import { type Failure, failureOf } from "./failure.ts";
-import { publishedSchema, readInput } from "./input.ts";
+import { failureOf, type ToolFailure } from "./failure.ts";
+import { publishedSchema, readToolInput } from "./input.ts";
 import type { Context } from "./tool.ts";
 import { type Offered, toolTable } from "./tool-table.ts";
 
@@ -19,7 +19,7 @@ const VIEW_DELAY_MS = 250;
 /** How long `close` waits for the lock to render the last view. Short, because the next process renders it otherwise. */
 const CLOSE_WAIT_MS = 200;
 
-export interface Machine {
+export interface ServerMachine {
   cwd: () => string;
   env: Readonly<Record<string, string | undefined>>;
   now: () => Date;
@@ -34,7 +34,7 @@ interface Result {
 }
 
 export class Toolbox {
-  readonly #machine: Machine;
+  readonly #machine: ServerMachine;
   readonly #attempt: Context["attempt"];
   #store: SessionStore | undefined;
   #maxRetries = 0;
@@ -42,8 +42,9 @@ export class Toolbox {
   #redact: Context["redact"] = (text) => text;
   /** Warnings of the store, added to the next answer. */
   #warnings: string[] = [];
+  readonly #endings = new Set<() => void>();
 
-  constructor(machine: Machine) {
+  constructor(machine: ServerMachine) {
     this.#machine = machine;
     this.#attempt = attemptOf(machine.env);
   }
@@ -61,7 +62,7 @@ export class Toolbox {
     const offered = this.#offered().find(({ tool }) => tool.name === name);
     if (offered === undefined) return failed(this.#unknownTool(name));
     try {
-      const { action, input } = readInput(offered.tool, args);
+      const { action, input } = readToolInput(offered.tool, args);
       const context = this.#context();
       // An attempt could start a server without the variables that identify it.
       if (offered.offeredTo === "techlead" && !offered.readOnly) refuseDecision(context.env, context.location);
@@ -74,8 +75,13 @@ export class Toolbox {
     }
   }
 
-  /** Renders the view if it is out of date. */
+  /** Stops what calls have started, and renders the view if it is out of date. */
   close(): void {
+    for (const end of this.#endings) end();
+    this.#closeStore();
+  }
+
+  #closeStore(): void {
     this.#store?.close(CLOSE_WAIT_MS);
     this.#store = undefined;
   }
@@ -85,7 +91,7 @@ export class Toolbox {
     return toolTable.filter(({ offeredTo }) => offeredTo === "all" || offeredTo === who);
   }
 
-  #unknownTool(name: string): Failure {
+  #unknownTool(name: string): ToolFailure {
     const names = this.#offered().map(({ tool }) => tool.name);
     const where = this.#attempt === null ? "" : "Inside an attempt only these are offered: ";
     const shown = JSON.stringify(name.slice(0, 80));
@@ -102,12 +108,17 @@ export class Toolbox {
     const redact = projectRedactor(cwd, env);
     this.#redact = redact;
     const store = this.#storeAt(location, env);
-    return { cwd, env, settings, location, store, now, redact, attempt: this.#attempt };
+    const warn = (message: string) => void this.#warnings.push(message);
+    const beforeEnd = (end: () => void) => {
+      this.#endings.add(end);
+      return () => void this.#endings.delete(end);
+    };
+    return { cwd, env, settings, location, store, now, redact, warn, beforeEnd, attempt: this.#attempt };
   }
 
-  #storeAt(location: StateLocation, env: Machine["env"]): SessionStore {
+  #storeAt(location: StateLocation, env: ServerMachine["env"]): SessionStore {
     if (this.#store !== undefined && isSame(this.#store.location, location)) return this.#store;
-    this.close();
+    this.#closeStore();
     this.#store = projectStore(location, {
       now: this.#machine.now,
       env,
@@ -127,7 +138,7 @@ export class Toolbox {
   }
 }
 
-function attemptOf(env: Machine["env"]): Context["attempt"] {
+function attemptOf(env: ServerMachine["env"]): Context["attempt"] {
   const [agent, phase, session, number] = [
     env.MAESTRO_AGENT,
     env.MAESTRO_PHASE,
@@ -141,7 +152,7 @@ function isSame(one: StateLocation, other: StateLocation): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function failed(failure: Failure): Result {
+function failed(failure: ToolFailure): Result {
   const rest = "maestro_validate_plan with full: true lists everything about a plan.";
   return { content: [{ type: "text", text: answerText({ body: { ...failure }, rest }) }], isError: true };
 }

@@ -3,7 +3,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from "@modelcontextprotocol/server";
-import { type Line, LineReader } from "./lines.ts";
+import { LineReader, type ProtocolLine } from "./lines.ts";
 
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** How long running calls may take after the input ends, so that the process exits within a second, including the last view. */
@@ -77,7 +77,7 @@ export class LineTransport implements Transport {
     if (this.#hasEnded && this.#pending.size + this.#unwritten === 0) void this.close();
   }
 
-  #deliver(line: Line): void {
+  #deliver(line: ProtocolLine): void {
     const read = readLine(line);
     if (read === undefined) return;
     if ("code" in read) {
@@ -107,7 +107,7 @@ export class LineTransport implements Transport {
 }
 
 /** The message in a line, or the error to answer with; undefined for an empty line. */
-function readLine(line: Line): JSONRPCMessage | Refusal | undefined {
+function readLine(line: ProtocolLine): JSONRPCMessage | Refusal | undefined {
   if ("length" in line) {
     const message = `The message has ${line.length} bytes; the limit is ${MAX_LINE_BYTES} bytes per line`;
     return { code: INVALID_REQUEST, message, id: idAtTheEdge(line) };

@@ -1,9 +1,11 @@
 // Reads the fields of one map of the front matter. What is wrong becomes an issue that names the place and the field;
 // the reader then answers with an empty value, so that everything else can still be checked.
+
 import { nearest } from "../agents/nearest.ts";
+import { isPhaseId, type PhaseId } from "../ids.ts";
 import { stripControls } from "../text.ts";
-import { addError, addWarning, quoted } from "./issue.ts";
-import { type Findings, idForm, MAX_TEXT_CHARS } from "./plan.ts";
+import { addWarning, quotedValue, reportError } from "./issue.ts";
+import { type Findings, MAX_TEXT_CHARS } from "./plan.ts";
 
 export interface Place {
   raw: Readonly<Record<string, unknown>>;
@@ -75,8 +77,8 @@ function exactEntry(place: Place, field: string, entry: unknown, index: number):
 }
 
 /** Ids as they are written; an impossible one is kept, because it is then unknown. */
-export function ids(place: Place, field: string): string[] {
-  return listOf(place, field, idEntry);
+export function ids(place: Place, field: string): PhaseId[] {
+  return listOf(place, field, idEntry) as PhaseId[];
 }
 
 function idEntry(place: Place, field: string, entry: unknown, index: number): string | null {
@@ -84,9 +86,9 @@ function idEntry(place: Place, field: string, entry: unknown, index: number): st
 }
 
 /** The id as it is compared; null when the value is none. */
-export function idOf(value: unknown): string | null {
-  if (typeof value === "string") return idForm.test(value) ? value : null;
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? String(value) : null;
+export function idOf(value: unknown): PhaseId | null {
+  if (typeof value === "string") return isPhaseId(value) ? value : null;
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? (String(value) as PhaseId) : null;
 }
 
 export function flag(place: Place, field: string, fallback: boolean): boolean {
@@ -106,13 +108,13 @@ export function amount(place: Place, field: string): number | undefined {
 
 export function missing(place: Place, field: string, index?: number): void {
   const message = `${named(place, field, index)} is missing or empty; give ${place.fields.get(field)}`;
-  addError(place.findings, "missing_field", place.phase, message);
+  reportError(place.findings, "missing_field", place.phase, message);
 }
 
 export function wrongType(place: Place, field: string, value: unknown, index?: number): void {
   const wanted = place.fields.get(field);
   const message = `${named(place, field, index)} is ${kindOf(value)}; it must be ${wanted}`;
-  addError(place.findings, "invalid_field_type", place.phase, message);
+  reportError(place.findings, "invalid_field_type", place.phase, message);
 }
 
 export function warnUnknown(place: Place): void {
@@ -122,7 +124,7 @@ export function warnUnknown(place: Place): void {
     const meant = synonyms.get(name.toLowerCase().replaceAll("-", "_"));
     const near = meant !== undefined && place.fields.has(meant) ? meant : nearest(name, [...place.fields.keys()]);
     const advice = near === undefined ? "remove it" : `did you mean "${near}"?`;
-    const message = `${labelOf(place)}: the field ${quoted(field)} means nothing here and is ignored; ${advice}`;
+    const message = `${labelOf(place)}: the field ${quotedValue(field)} means nothing here and is ignored; ${advice}`;
     addWarning(place.findings, "unknown_field", place.phase, message, near);
   }
 }
@@ -154,7 +156,7 @@ function textOf(place: Place, field: string, value: unknown, index?: number): st
   if (value.length > MAX_TEXT_CHARS) {
     const size = `has ${value.length} characters, the limit is ${MAX_TEXT_CHARS}`;
     const message = `${named(place, field, index)} ${size}; move the rest into a file`;
-    addError(place.findings, "too_large", place.phase, message);
+    reportError(place.findings, "too_large", place.phase, message);
     return null;
   }
   if (!hasControls.test(value)) return value;
@@ -178,6 +180,6 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "empty";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a map (a text with a colon needs quotes)";
-  if (typeof value === "string") return `the text ${quoted(value)}`;
+  if (typeof value === "string") return `the text ${quotedValue(value)}`;
   return `the ${typeof value === "boolean" ? "truth value" : "number"} ${String(value)}`;
 }

@@ -1,5 +1,6 @@
 // The order that `blocked_by` gives to phases: depth, batches, critical path. Iterative and linear in phases and edges;
 // phases in or behind a cycle have no depth and are left out.
+import type { PhaseId } from "../ids.ts";
 import type { PlanPhase } from "./plan.ts";
 
 export interface Graph {
@@ -43,8 +44,8 @@ export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[])
 }
 
 /** Ids by depth, in plan order within each. */
-export function batchesOf(phases: readonly PlanPhase[], graph: Graph): string[][] {
-  const batches: string[][] = [];
+export function batchesOf(phases: readonly PlanPhase[], graph: Graph): PhaseId[][] {
+  const batches: PhaseId[][] = [];
   for (const [position, phase] of phases.entries()) {
     const depth = graph.depths[position] ?? null;
     if (depth === null) continue;

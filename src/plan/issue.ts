@@ -6,7 +6,7 @@ const MAX_SHOWN = 60;
 /** Of each kind, errors and warnings. A hostile plan could otherwise make millions. */
 export const MAX_ISSUES = 10_000;
 
-export function addError(
+export function reportError(
   findings: Findings,
   code: ErrorIssueCode,
   phase: string | undefined,
@@ -27,18 +27,18 @@ export function addWarning(
 }
 
 /** Text of the plan, quoted, for the inside of a message. */
-export function quoted(text: string): string {
-  return `"${shown(text)}"`;
+export function quotedValue(text: string): string {
+  return `"${shownValue(text)}"`;
 }
 
 /** The same without quotes. */
-export function shown(text: string, max = MAX_SHOWN): string {
+export function shownValue(text: string, max = MAX_SHOWN): string {
   // Cut before cleaning: a text of megabytes must not cost megabytes of work.
-  const line = oneLine(text.slice(0, max * 4));
+  const line = inOneLine(text.slice(0, max * 4));
   return line.length > max ? `${line.slice(0, max - 3)}...` : line;
 }
 
-export function oneLine(text: string): string {
+export function inOneLine(text: string): string {
   return stripControls(text).replace(/\s+/g, " ").trim();
 }
 

@@ -1,6 +1,6 @@
 // One path or glob that a phase declares: inside the project, not reserved, in normal form, and as patterns to compare.
 import {
-  expandBraces,
+  expandPatternBraces,
   MAX_ALTERNATIVES,
   type Pattern,
   patternOf,
@@ -32,7 +32,7 @@ export function readOwnedPath(declared: string, reserved: readonly (readonly str
   }
   if (/[\u0000-\u001f\u007f-\u009f]/.test(declared)) return escapes("holds a control character");
   const written = declared.trim().replaceAll("\\", "/");
-  const alternatives = expandBraces(written);
+  const alternatives = expandPatternBraces(written);
   if (alternatives === undefined) {
     const problem = `stands for more than ${MAX_ALTERNATIVES} paths; use a wider glob such as "*"`;
     return { code: "too_large", problem };

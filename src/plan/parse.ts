@@ -12,7 +12,7 @@ import {
   warnUnknown,
   wrongType,
 } from "./fields.ts";
-import { addError, addWarning, oneLine, shown } from "./issue.ts";
+import { addWarning, inOneLine, reportError, shownValue } from "./issue.ts";
 import { type Findings, MAX_PHASES, MAX_PLAN_BYTES } from "./plan.ts";
 import { type DraftPhase, readPhase } from "./read-phase.ts";
 
@@ -37,7 +37,7 @@ const planFields: ReadonlyMap<string, string> = new Map([
 export function parsePlan(source: string | Uint8Array, findings: Findings): Draft | undefined {
   if (source.length > MAX_PLAN_BYTES) {
     const message = `The plan has ${source.length} bytes; the limit is ${MAX_PLAN_BYTES}, split it into several plans`;
-    addError(findings, "too_large", undefined, message);
+    reportError(findings, "too_large", undefined, message);
     return undefined;
   }
   const text = typeof source === "string" ? source : decode(source, findings);
@@ -49,7 +49,7 @@ function decode(bytes: Uint8Array, findings: Findings): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    addError(findings, "invalid_encoding", undefined, "The plan is not valid UTF-8; save it as UTF-8");
+    reportError(findings, "invalid_encoding", undefined, "The plan is not valid UTF-8; save it as UTF-8");
     return undefined;
   }
 }
@@ -60,26 +60,26 @@ function frontMatterOf(text: string, findings: Findings): Record<string, unknown
     const problem = /^\uFEFF?---[ \t]*[\r\n]/.test(text)
       ? 'The front matter is never closed; put a line "---" behind it'
       : 'The plan has no YAML front matter; its first line must be "---"';
-    addError(findings, "no_front_matter", undefined, problem);
+    reportError(findings, "no_front_matter", undefined, problem);
     return undefined;
   }
   const result = readYaml(split.yaml);
   if ("code" in result) {
     // The opening fence is line 1 of the file.
-    const message = `Line ${result.line + 1} of the plan ${shown(result.problem, 200)}`;
-    addError(findings, result.code, undefined, message);
+    const message = `Line ${result.line + 1} of the plan ${shownValue(result.problem, 200)}`;
+    reportError(findings, result.code, undefined, message);
     return undefined;
   }
   if (isRecord(result.value)) return result.value;
   const message = 'The front matter is not a map of fields; it must hold "title: ..." and "phases: ..."';
-  addError(findings, "invalid_front_matter", undefined, message);
+  reportError(findings, "invalid_front_matter", undefined, message);
   return undefined;
 }
 
 function readPlan(raw: Record<string, unknown>, findings: Findings): Draft {
   const place: Place = { raw, phase: undefined, fields: planFields, findings };
   const draft: Draft = {
-    title: oneLine(requiredText(place, "title")),
+    title: inOneLine(requiredText(place, "title")),
     design_ref: optionalText(place, "design_ref"),
     created: optionalText(place, "created"),
     status: optionalText(place, "status"),
@@ -98,11 +98,11 @@ function readPhases(place: Place): DraftPhase[] {
     return [];
   }
   if (list.length === 0) {
-    addError(place.findings, "no_phases", undefined, 'The plan has no phases; add at least one under "phases:"');
+    reportError(place.findings, "no_phases", undefined, 'The plan has no phases; add at least one under "phases:"');
   }
   if (list.length > MAX_PHASES) {
     const message = `The plan has ${list.length} phases; the limit is ${MAX_PHASES}, split it into several plans`;
-    addError(place.findings, "too_large", undefined, message);
+    reportError(place.findings, "too_large", undefined, message);
     return [];
   }
   return list.map((entry, index) => readPhase(entry, index + 1, place.findings)).filter((phase) => phase !== undefined);

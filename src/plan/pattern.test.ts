@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, test } from "vitest";
-import { covers, expandBraces, MAX_ALTERNATIVES, overlap, patternOf, segmentsOf } from "./pattern.ts";
+import { covers, expandPatternBraces, MAX_ALTERNATIVES, overlap, patternOf, segmentsOf } from "./pattern.ts";
 
 function patternFor(path: string) {
   return patternOf(segmentsOf(path) ?? [], path.endsWith("/"));
@@ -162,13 +162,13 @@ test.each([
   ["{a}", ["{a}"]],
   ["a{1..3}", ["a*"]],
 ])("%s stands for %j", (path, expected) => {
-  expect(expandBraces(path)?.toSorted()).toEqual(expected.toSorted());
+  expect(expandPatternBraces(path)?.toSorted()).toEqual(expected.toSorted());
 });
 
 test("refuses to expand too many alternatives", () => {
-  expect(expandBraces("{a,b}".repeat(6))).toHaveLength(MAX_ALTERNATIVES);
-  expect(expandBraces("{a,b}".repeat(7))).toBeUndefined();
-  expect(expandBraces("{a,b}".repeat(200))).toBeUndefined();
+  expect(expandPatternBraces("{a,b}".repeat(6))).toHaveLength(MAX_ALTERNATIVES);
+  expect(expandPatternBraces("{a,b}".repeat(7))).toBeUndefined();
+  expect(expandPatternBraces("{a,b}".repeat(200))).toBeUndefined();
 });
 
 test("no pattern takes long to compare", () => {

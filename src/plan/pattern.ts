@@ -18,7 +18,7 @@ export type Symbols = string | readonly string[];
 export const MAX_ALTERNATIVES = 64;
 
 /** The alternatives of a path with brace sets; undefined when there are more than MAX_ALTERNATIVES. */
-export function expandBraces(path: string): string[] | undefined {
+export function expandPatternBraces(path: string): string[] | undefined {
   if (!path.includes("{")) return [path];
   const done: string[] = [];
   const open = [path.replace(/\{[^{},/]*\.\.[^{},/]*\}/g, "*")];

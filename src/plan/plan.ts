@@ -1,8 +1,10 @@
 // What a plan is once it has been read, what can be wrong with one, and the limits it must keep. No behaviour.
 
+import type { PhaseId } from "../ids.ts";
+
 /** One node of a plan. Agent names have hyphens, ids are strings, paths are relative to the project root. */
 export interface PlanPhase {
-  id: string;
+  id: PhaseId;
   title: string;
   agent: string;
   description: string;
@@ -11,7 +13,7 @@ export interface PlanPhase {
   validation: string[];
   /** False: the phase runs alone. */
   parallel: boolean;
-  blocked_by: string[];
+  blocked_by: PhaseId[];
   files_created: string[];
   files_modified: string[];
   files_deleted: string[];
@@ -83,6 +85,3 @@ export const MAX_PHASES = 20_000;
 /** The longest single text: a title, a description, one criterion, one command. */
 export const MAX_TEXT_CHARS = 65_536;
 export const MAX_PATH_CHARS = 1_024;
-
-/** An id is also part of file names, so it must never look like a path. */
-export const idForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,4 +1,5 @@
 // One entry of `phases:` as a draft: every field read and typed, nothing yet compared with other phases or with agents.
+import type { PhaseId } from "../ids.ts";
 import {
   amount,
   exactTexts,
@@ -16,7 +17,7 @@ import {
   warnUnknown,
   wrongType,
 } from "./fields.ts";
-import { addError, oneLine, quoted } from "./issue.ts";
+import { inOneLine, quotedValue, reportError } from "./issue.ts";
 import type { Pattern } from "./pattern.ts";
 import { type Estimate, type Findings, fileFields, type PlanPhase } from "./plan.ts";
 
@@ -59,7 +60,7 @@ const estimateFields: ReadonlyMap<string, string> = new Map(
 export function readPhase(raw: unknown, position: number, findings: Findings): DraftPhase | undefined {
   const unnamed = `#${position}`;
   if (!isRecord(raw)) {
-    addError(findings, "invalid_field_type", unnamed, `Phase ${unnamed} must be a map of fields, such as "id: 1"`);
+    reportError(findings, "invalid_field_type", unnamed, `Phase ${unnamed} must be a map of fields, such as "id: 1"`);
     return undefined;
   }
   const knownId = idOf(raw.id);
@@ -69,8 +70,9 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   const agents = agentsOf(place);
   const estimate = estimateOf(place);
   const phase: PlanPhase = {
-    id,
-    title: oneLine(requiredText(place, "title", "name")),
+    // A plan with "#3" as an id is refused, and nothing else reads it.
+    id: id as PhaseId,
+    title: inOneLine(requiredText(place, "title", "name")),
     agent: agents[0] ?? "",
     description: requiredText(place, "description"),
     validation_criteria: requiredTexts(place, "validation_criteria"),
@@ -92,8 +94,8 @@ function reportId(place: Place): void {
   if (isEmpty(value)) missing(place, "id");
   else if (typeof value !== "string") wrongType(place, "id", value);
   else {
-    const message = `Phase ${place.phase}: the id ${quoted(value)} is not ${phaseFields.get("id")} (at most 64 characters)`;
-    addError(place.findings, "invalid_id", place.phase, message);
+    const message = `Phase ${place.phase}: the id ${quotedValue(value)} is not ${phaseFields.get("id")} (at most 64 characters)`;
+    reportError(place.findings, "invalid_id", place.phase, message);
   }
 }
 

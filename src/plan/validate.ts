@@ -1,10 +1,11 @@
 // The validator: a plan file in, everything that is wrong with it and the graph of its phases out. Never throws.
+import type { PhaseId } from "../ids.ts";
 import { type AgentContext, checkAgents } from "./check/agents.ts";
 import { checkCycles, checkDependencies } from "./check/dependencies.ts";
 import { checkOverlaps, checkPaths } from "./check/files.ts";
 import { checkTexts, type TextContext } from "./check/texts.ts";
 import { batchesOf, type Graph, graphOf, longestPath, minutesOf } from "./graph.ts";
-import { addError } from "./issue.ts";
+import { reportError } from "./issue.ts";
 import { type Draft, parsePlan } from "./parse.ts";
 import type { Findings, Plan, PlanPhase } from "./plan.ts";
 import { type ExecutionProfile, profileOf } from "./profile.ts";
@@ -17,11 +18,11 @@ export interface PlanContext extends AgentContext, TextContext {
 
 export interface DependencyGraph {
   /** `depth` is null in or behind a cycle. */
-  phases: { id: string; title: string; agent: string; blocked_by: string[]; depth: number | null }[];
+  phases: { id: PhaseId; title: string; agent: string; blocked_by: PhaseId[]; depth: number | null }[];
   /** Ids of the chain that takes longest. */
-  critical_path: string[];
+  critical_path: PhaseId[];
   /** Ids by dependency depth, whatever `parallel` says. */
-  parallel_batches: string[][];
+  parallel_batches: PhaseId[][];
 }
 
 export interface ValidationReport extends Findings {
@@ -71,7 +72,7 @@ function distinctPhases(drafts: readonly DraftPhase[], findings: Findings): Draf
     const { id } = draft.phase;
     if (!draft.hasId) continue;
     if (!distinct.has(id)) distinct.set(id, draft);
-    else addError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each one an id of its own`);
+    else reportError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each one an id of its own`);
   }
   return [...distinct.values()];
 }
@@ -86,7 +87,7 @@ function dependencyGraph(phases: readonly PlanPhase[], graph: Graph): Dependency
       blocked_by,
       depth: graph.depths[position] ?? null,
     })),
-    critical_path: path.map((position) => phases[position]?.id ?? ""),
+    critical_path: path.flatMap((position) => phases[position]?.id ?? []),
     parallel_batches: batchesOf(phases, graph),
   };
 }

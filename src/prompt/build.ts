@@ -2,7 +2,7 @@
 
 import type { Session, SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
-import { dataRule, oneLine } from "./data.ts";
+import { dataRule, promptLine } from "./data.ts";
 import { withProjectRoot } from "./header.ts";
 import { previousAttempts } from "./previous-attempts.ts";
 import { taskText } from "./task.ts";
@@ -23,7 +23,7 @@ export interface PromptInput {
 export function buildPrompt(input: PromptInput): string {
   const { projectRoot, agent, protocols, session, phase, maxRetries, tag } = input;
   const parts = [
-    `Agent: ${agent.name}\nPhase: ${oneLine(phase.id)}\nSession: ${oneLine(session.session_id)}`,
+    `Agent: ${agent.name}\nPhase: ${promptLine(phase.id)}\nSession: ${promptLine(session.session_id)}`,
     protocols.base,
     protocols.safety,
     `# Role: ${agent.name}\n\n${agent.body.trim()}`,

@@ -1,10 +1,11 @@
 // What the phases before this one handed over. A context that is missing is named as missing, never left out.
 
 import { contextKeys } from "../handoff/downstream-context.ts";
+import type { PhaseId } from "../ids.ts";
 import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
-import { bullet, encloseAll, type Limits, oneLine } from "./data.ts";
+import { bullet, encloseAll, promptLine, type TextLimits } from "./data.ts";
 
-const usual: Limits = { each: 6_000, total: 30_000 };
+const usual: TextLimits = { each: 6_000, total: 30_000 };
 
 export function contextChain(session: Session, phase: SessionPhase, tag: string, limits = usual): string {
   const ids = inDependencyOrder(session, phase.blocked_by);
@@ -27,11 +28,11 @@ export function hasContext(phase: SessionPhase): boolean {
 }
 
 /** Blockers before those that build on them. Iterative: a plan may be thousands of phases deep. */
-export function inDependencyOrder(session: Session, ids: readonly string[]): string[] {
+export function inDependencyOrder(session: Session, ids: readonly PhaseId[]): PhaseId[] {
   const wanted = new Set(ids);
-  const seen = new Set<string>();
-  const ordered: string[] = [];
-  const positionOf = (id: string) => session.index.get(id) ?? session.phases.length;
+  const seen = new Set<PhaseId>();
+  const ordered: PhaseId[] = [];
+  const positionOf = (id: PhaseId) => session.index.get(id) ?? session.phases.length;
   const stack = [...wanted].sort((a, b) => positionOf(b) - positionOf(a)).map((id) => ({ id, entered: false }));
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { id, entered } = top;
@@ -45,9 +46,9 @@ export function inDependencyOrder(session: Session, ids: readonly string[]): str
 }
 
 function headOf(id: string, blocker: SessionPhase | undefined): string {
-  if (blocker === undefined) return `## Phase ${oneLine(id)}`;
+  if (blocker === undefined) return `## Phase ${promptLine(id)}`;
   const { name, agents, status } = blocker;
-  return `## Phase ${oneLine(id)}: ${oneLine(name)} (${agents.join(", ")}, ${status})`;
+  return `## Phase ${promptLine(id)}: ${promptLine(name)} (${agents.join(", ")}, ${status})`;
 }
 
 function missing(id: string, blocker: SessionPhase | undefined): string {
@@ -58,7 +59,7 @@ function missing(id: string, blocker: SessionPhase | undefined): string {
       : blocker.status === "completed"
         ? "handed nothing over"
         : `is ${blocker.status}`;
-  return `MISSING CONTEXT: phase ${oneLine(id)} ${why}. See in the files what of its work exists; take nothing for granted.`;
+  return `MISSING CONTEXT: phase ${promptLine(id)} ${why}. See in the files what of its work exists; take nothing for granted.`;
 }
 
 /** Its files and its Downstream Context; empty when there is neither. */
@@ -79,7 +80,7 @@ function contextOf({ downstream_context }: SessionPhase): string[] {
 
 /** A name and its values, or nothing at all. */
 function field(name: string, values: readonly string[]): string[] {
-  const said = values.filter((value) => oneLine(value) !== "");
+  const said = values.filter((value) => promptLine(value) !== "");
   return said.length === 0 ? [] : [`${name}:`, ...said.map(bullet)];
 }
 

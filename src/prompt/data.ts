@@ -5,20 +5,20 @@ import { MaestroError } from "../errors.ts";
 import { stripControls } from "../text.ts";
 
 /** In characters: of one text, and of all that are enclosed together. */
-export interface Limits {
+export interface TextLimits {
   each: number;
   total: number;
 }
 
 /** Each text between the tags of `tag`; an empty one stays empty. Who is short leaves room for the others; what is cut says so. */
-export function encloseAll(tag: string, texts: readonly string[], limits: Limits): string[] {
+export function encloseAll(tag: string, texts: readonly string[], limits: TextLimits): string[] {
   const { open, close } = tagsOf(tag);
   const clean = texts.map((text) => withoutTag(visibleText(text), tag));
   const rooms = shareOut(
     clean.map((text) => text.length),
     limits,
   );
-  return clean.map((text, index) => (text === "" ? "" : `${open}\n${clip(text, rooms[index] ?? 0)}\n${close}`));
+  return clean.map((text, index) => (text === "" ? "" : `${open}\n${clipText(text, rooms[index] ?? 0)}\n${close}`));
 }
 
 /** What an agent has to know about the tags; to be said once, before the first of them. */
@@ -32,12 +32,12 @@ export function bullet(text: string): string {
   return `- ${visibleText(text).replaceAll("\n", "\n  ")}`;
 }
 
-export function oneLine(text: string): string {
+export function promptLine(text: string): string {
   return stripControls(text).replace(/\s+/g, " ").trim();
 }
 
 /** Keeps the beginning and the end: errors stand first or last, warnings last. */
-export function clip(text: string, room: number): string {
+export function clipText(text: string, room: number): string {
   if (text.length <= room) return text;
   const head = text.slice(0, Math.ceil(room / 2)).replace(/[\uD800-\uDBFF]$/, "");
   const tail = text.slice(text.length - Math.floor(room / 2)).replace(/^[\uDC00-\uDFFF]/, "");
@@ -66,7 +66,7 @@ function withoutTag(text: string, tag: string): string {
   return text.replace(new RegExp(tag, "gi"), "[tag]");
 }
 
-function shareOut(lengths: readonly number[], { each, total }: Limits): number[] {
+function shareOut(lengths: readonly number[], { each, total }: TextLimits): number[] {
   const rooms = lengths.map(() => 0);
   const shortestFirst = [...lengths.keys()].sort((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0));
   let left = total;

@@ -3,7 +3,7 @@
 
 import type { Session, SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
-import { dataRule, oneLine } from "./data.ts";
+import { dataRule, promptLine } from "./data.ts";
 import { projectRootHeader } from "./header.ts";
 
 export interface DelegationHeader {
@@ -55,7 +55,7 @@ export function namedPhase(text: string): string | undefined {
 
 function headerLines(agent: string, work: DelegationPrompt["work"]): string {
   if (work === null) return `Agent: ${agent}`;
-  return `Agent: ${agent}\nPhase: ${oneLine(work.phase.id)}\nSession: ${oneLine(work.session.session_id)}`;
+  return `Agent: ${agent}\nPhase: ${promptLine(work.phase.id)}\nSession: ${promptLine(work.session.session_id)}`;
 }
 
 function context(session: Session, phase: SessionPhase, tag: string): string[] {

@@ -1,11 +1,12 @@
 // What earlier attempts at a phase came to, and what the next one should do differently: more with every retry.
 
 import type { ErrorRecord } from "../session/events.ts";
+import { failureCodeOf } from "../session/old-errors.ts";
 import { OUTSIDE_SCOPE } from "../session/scope.ts";
 import type { Attempt, SessionPhase } from "../session/session.ts";
-import { encloseAll, type Limits, oneLine } from "./data.ts";
+import { encloseAll, promptLine, type TextLimits } from "./data.ts";
 
-const limits: Limits = { each: 6_000, total: 20_000 };
+const limits: TextLimits = { each: 6_000, total: 20_000 };
 
 interface Past {
   title: string;
@@ -90,7 +91,8 @@ function guidance(phase: SessionPhase, retry: number, maxRetries: number): strin
 
 function adviceOnError({ errors, attempts }: SessionPhase): string | undefined {
   const error = errors.at(-1);
-  if (error?.type === "validation" && error.message.startsWith(OUTSIDE_SCOPE)) return scopeAdvice(attempts.at(-1));
+  const code = error && failureCodeOf(error);
+  if (code === "outside_scope" || code === "sensitive_change") return scopeAdvice(attempts.at(-1));
   const type = error?.type ?? attempts.at(-1)?.result?.error_type;
   return type && adviceByError[type];
 }
@@ -109,14 +111,14 @@ function pastsOf(phase: SessionPhase): Past[] {
   // A refusal of the provider tells the next attempt nothing.
   const worked = phase.attempts.filter((attempt) => attempt.result?.outcome !== "quota");
   const pasts = worked.map((attempt): Past & { since: string } => ({
-    title: `Attempt ${attempt.attempt} (${oneLine(attempt.agent)}): ${endingOf(attempt)}`,
+    title: `Attempt ${attempt.attempt} (${promptLine(attempt.agent)}): ${endingOf(attempt)}`,
     texts: [attempt.result?.message, leftChanged(attempt)].filter((text) => text !== undefined),
     since: attempt.started,
   }));
   const unattributed: Past[] = [];
   for (const error of phase.errors) {
     const past = pasts.findLast(({ since }) => since <= error.timestamp);
-    if (past === undefined) unattributed.push({ title: `Error (${oneLine(error.agent)})`, texts: [textOf(error)] });
+    if (past === undefined) unattributed.push({ title: `Error (${promptLine(error.agent)})`, texts: [textOf(error)] });
     else past.texts = [...past.texts.filter((text) => !error.message.includes(text)), textOf(error)];
   }
   const all = [...unattributed, ...pasts];
@@ -130,7 +132,7 @@ function leftChanged({ changes }: Attempt): string | undefined {
   if (changes === undefined || changes.total === 0) return undefined;
   const lines = changes.files.slice(0, MAX_FILES).map(({ path, kind, added, removed }) => {
     const amount = added === null ? "" : `, +${added} -${removed}`;
-    return `- ${oneLine(path)} (${kind}${amount})`;
+    return `- ${promptLine(path)} (${kind}${amount})`;
   });
   const more = changes.total - lines.length;
   return ["Files it left changed:", ...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
@@ -138,7 +140,7 @@ function leftChanged({ changes }: Attempt): string | undefined {
 
 function endingOf({ result }: Attempt): string {
   if (result === null) return "nobody saw its end";
-  const reason = result.reason === undefined ? "" : ` (${oneLine(result.reason)})`;
+  const reason = result.reason === undefined ? "" : ` (${promptLine(result.reason)})`;
   const endings = {
     success: "the agent finished",
     failure: `failed${reason}`,

@@ -3,14 +3,14 @@
 import { agentTiers } from "../agents/tiers.ts";
 import { isClosed, type Session, type SessionPhase } from "../session/session.ts";
 import { stripControls } from "../text.ts";
-import { bullet, clip, oneLine } from "./data.ts";
+import { bullet, clipText, promptLine } from "./data.ts";
 
 const MAX_CONSUMERS = 20;
 const MAX_CONSUMER_CHARS = 300;
 
 export function taskText(session: Session, phase: SessionPhase): string {
   return [
-    `# Task: ${oneLine(phase.name)}`,
+    `# Task: ${promptLine(phase.name)}`,
     progress(session, phase),
     `## Objective\n\n${stripControls(phase.plan?.description ?? phase.name).trim()}`,
     overallTask(session),
@@ -26,7 +26,7 @@ function progress(session: Session, phase: SessionPhase): string {
   const position = (session.index.get(phase.id) ?? 0) + 1;
   const done = session.phases.filter(isClosed).length;
   const others = [...session.running].filter((id) => id !== phase.id).length;
-  return `Phase ${position} of ${session.total_phases} of "${oneLine(session.title)}". Done: ${done}. Running beside this one: ${others}.`;
+  return `Phase ${position} of ${session.total_phases} of "${promptLine(session.title)}". Done: ${done}. Running beside this one: ${others}.`;
 }
 
 function overallTask({ task }: Session): string {
@@ -61,7 +61,7 @@ function wayOut({ agents }: SessionPhase): string {
 }
 
 function fileList(what: string, paths: readonly string[]): string {
-  return paths.length === 0 ? "" : [`You may ${what}:`, ...paths.map((path) => `- ${oneLine(path)}`)].join("\n");
+  return paths.length === 0 ? "" : [`You may ${what}:`, ...paths.map((path) => `- ${promptLine(path)}`)].join("\n");
 }
 
 function validation({ plan }: SessionPhase): string {
@@ -95,6 +95,6 @@ function consumers(session: Session, phase: SessionPhase): string {
 }
 
 function consumer({ id, name, agents, plan }: SessionPhase): string {
-  const does = clip(oneLine(plan?.description ?? ""), MAX_CONSUMER_CHARS);
-  return bullet(`Phase ${id}, ${oneLine(name)} (${agents.join(", ")})${does === "" ? "" : `: ${does}`}`);
+  const does = clipText(promptLine(plan?.description ?? ""), MAX_CONSUMER_CHARS);
+  return bullet(`Phase ${id}, ${promptLine(name)} (${agents.join(", ")})${does === "" ? "" : `: ${does}`}`);
 }

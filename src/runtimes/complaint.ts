@@ -32,12 +32,12 @@ export function complaintIn(stderr: string, limit: number): string {
     start -= 1;
     room -= (lines[start] ?? "").length + 1;
   }
-  if (start === lines.length && lines.length > 0) return clip(lines.at(-1) ?? "", limit);
+  if (start === lines.length && lines.length > 0) return clipComplaint(lines.at(-1) ?? "", limit);
   return lines.slice(start).join("\n").trim();
 }
 
 /** The beginning of a text. */
-export function clip(text: string, limit: number): string {
+export function clipComplaint(text: string, limit: number): string {
   if (text.length <= limit) return text;
   // Half a surrogate pair is no character.
   return `${text.slice(0, limit - 4).replace(/[\uD800-\uDBFF]$/, "")} ...`;

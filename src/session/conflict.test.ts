@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
-import { conflictLine } from "./conflict.ts";
+import { conflictLine, conflictOn } from "./conflict.ts";
 import { requirePhase } from "./decide/operation.ts";
 import type { FileChange, SessionEvent } from "./events.ts";
 
@@ -46,7 +46,7 @@ const phases = [
 ];
 function line(path: string, ...events: SessionEvent[]): string {
   const session = sessionAfter(phases, ...events);
-  return conflictLine(session, requirePhase(session, "1"), path);
+  return conflictLine(conflictOn(session, requirePhase(session, "1"), path));
 }
 const external = (path: string) => `${path} (modified externally since phase start)`;
 
@@ -106,7 +106,7 @@ describe("who changed a file that an attempt changed too", () => {
     const alike = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { agent: "tester" })];
     const others = [...begun("2"), ...begun("3"), ...begun("1"), ...broughtIn("2", [modified("a.ts")])];
     const session = sessionAfter(alike, ...others);
-    const said = conflictLine(session, requirePhase(session, "1"), "a.ts");
+    const said = conflictLine(conflictOn(session, requirePhase(session, "1"), "a.ts"));
     expect(said).toBe("a.ts (modified by coder and coder, phases 2 and 1)");
   });
 

@@ -2,7 +2,17 @@
 // to a pattern here, because it comes from a file that anybody may have written.
 
 import { errorTypes } from "../handoff/output/error-type.ts";
-import { idForm } from "../plan/plan.ts";
+import {
+  type AttemptId,
+  attemptIdForm,
+  type CommitId,
+  objectIdForm,
+  type PhaseId,
+  phaseIdForm,
+  type SessionId,
+  sessionIdForm,
+  type TreeId,
+} from "../ids.ts";
 import * as is from "../shape.ts";
 import { orderFault, planFault } from "./plan-fault.ts";
 
@@ -15,13 +25,15 @@ export const text = is.text(1_000_000);
 export const time = is.time;
 export const path = is.path;
 export const paths = is.paths;
-const id = is.matching(idForm, "the id of a phase");
+const id = is.matching<PhaseId>(phaseIdForm, "the id of a phase");
 /** Which phase an event is about: the fold refuses what is not the id of one. */
-export const about = is.text(64);
-/** Names files and directories, so it is one component of a path and nothing else. */
-export const sessionId = is.matching(/^[\p{L}\p{N}_][^\p{C}/\\]{0,199}$/u, "the id of a session");
+export const about = is.text(64) as is.Shape<PhaseId>;
+/** Of a batch of attempts; it has the form of the id of a session. */
+export const batchName = is.matching(sessionIdForm, "the id of a session");
+export const sessionId = is.matching<SessionId>(sessionIdForm, "the id of a session");
 /** What the engine calls a run, a worktree, the files of an attempt: one component of a path. */
-export const name = is.matching(/^[A-Za-z0-9_][\w.-]{0,254}$/, "a name");
+export const name = is.matching(attemptIdForm, "a name");
+export const attemptId = is.matching<AttemptId>(attemptIdForm, "a name");
 export const runtimeName = is.matching(/^[A-Za-z0-9][\w.:-]{0,63}$/, "the name of a runtime");
 export const modelName = is.matching(/^[^\p{C}]{1,200}$/u, "the name of a model");
 /** A role of the roster: nothing that could be mistaken for a property of Object. */
@@ -30,8 +42,8 @@ export const agent = is.matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "the name o
 export const count = is.integer(0, 1e12);
 /** Of an attempt. */
 export const number = is.integer(1, 1e6);
-/** Of a commit or a tree. These reach git's command line. */
-export const objectId = is.matching(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, "a full object id");
+export const treeId = is.matching<TreeId>(objectIdForm, "a full object id");
+export const commitId = is.matching<CommitId>(objectIdForm, "a full object id");
 
 export const phaseStatus = is.oneOf(phaseStatuses);
 export const sessionStatus = is.oneOf(sessionStatuses);
@@ -45,13 +57,31 @@ export const downstreamContext = is.object({
   warnings: is.list(text),
 });
 
-export const errorRecord = is.object({
+const errorFields = {
   agent,
   timestamp: time,
   type: is.oneOf(errorTypes),
   message: text,
   resolution: text,
   resolved: is.boolean,
+};
+
+/** An error as `active-session.md` shows it. */
+export const errorRecord = is.object(errorFields);
+
+/** Failures that call for a hint of their own. */
+export const failureCodes = ["outside_scope", "sensitive_change", "file_conflict"] as const;
+/** More conflicting files than these are not listed with an error. */
+export const MAX_LISTED_CONFLICTS = 2000;
+
+/** A file that was changed while an attempt worked on it. `by` is empty when no phase of the session changed it. */
+export const fileConflict = is.object({ path, by: is.list(is.object({ phase: about, agent }), 1000) });
+
+/** An error as the journal records it. Journals of earlier versions have neither a code nor conflicts. */
+export const recordedError = is.object({
+  ...errorFields,
+  code: is.optional(is.oneOf(failureCodes)),
+  conflicts: is.optional(is.list(fileConflict, MAX_LISTED_CONFLICTS)),
 });
 
 export const tokenCounts = { input: count, output: count, cached: count };
@@ -139,7 +169,7 @@ export const fileChange = is.object({
 
 /** What a validation command did, on which tree (null: on the project as it was). */
 export const evidence = is.object({
-  tree: is.nullable(objectId),
+  tree: is.nullable(treeId),
   commands: is.list(
     is.object({
       command: text,

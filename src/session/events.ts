@@ -8,12 +8,17 @@ import {
   about,
   adoptedPhase,
   agent,
+  attemptId,
+  batchName,
+  commitId,
   count,
   type downstreamContext,
-  errorRecord,
+  type errorRecord,
   evidence,
   executionMode,
+  type failureCodes,
   fileChange,
+  type fileConflict,
   fileHashes,
   fileMove,
   files,
@@ -22,12 +27,12 @@ import {
   modelName,
   name,
   number,
-  objectId,
   path,
   paths,
   type phaseRecord,
   phaseStatus,
   plan,
+  recordedError,
   runtimeName,
   sessionId,
   type sessionRecord,
@@ -36,6 +41,7 @@ import {
   time,
   tokenCounts,
   tokenUsage,
+  treeId,
   usage,
 } from "./event-parts.ts";
 
@@ -116,13 +122,13 @@ const bodies = {
   "phase.integrated": {
     phase: about,
     attempt: number,
-    from: objectId,
-    to: objectId,
+    from: treeId,
+    to: treeId,
     user_decision: is.optional(is.boolean),
   },
   /** A person took the work of an attempt out of the project again. */
-  "phase.reverted": { phase: about, attempt: number, from: objectId, to: objectId },
-  "phase.error_added": { phase: about, error: errorRecord },
+  "phase.reverted": { phase: about, attempt: number, from: treeId, to: treeId },
+  "phase.error_added": { phase: about, error: recordedError },
   /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
   "attempt.started": {
     phase: about,
@@ -132,8 +138,8 @@ const bodies = {
     run: name,
     runtime: runtimeName,
     model: is.nullable(modelName),
-    batch: sessionId,
-    name,
+    batch: batchName,
+    name: attemptId,
     prompt_bytes: count,
     timeout_ms: count,
   },
@@ -142,14 +148,14 @@ const bodies = {
     phase: about,
     attempt: number,
     worktree: is.nullable(name),
-    base: is.nullable(objectId),
+    base: is.nullable(commitId),
   },
   /** What it did, read from the tree. `commit` holds it, with `base` as its parent; null outside git. */
   "attempt.changed": {
     phase: about,
     attempt: number,
-    base: is.nullable(objectId),
-    commit: is.nullable(objectId),
+    base: is.nullable(commitId),
+    commit: is.nullable(commitId),
     files: is.list(fileChange, MAX_LISTED_CHANGES),
     total: count,
     /** Lines of all of them. */
@@ -205,7 +211,10 @@ export type PhaseStatus = is.TypeOf<typeof phaseStatus>;
 export type SessionStatus = is.TypeOf<typeof sessionStatus>;
 export type ExecutionMode = is.TypeOf<typeof executionMode>;
 export type ErrorRecord = is.TypeOf<typeof errorRecord>;
-export type DownstreamContext = is.TypeOf<typeof downstreamContext>;
+export type RecordedError = is.TypeOf<typeof recordedError>;
+export type FailureCode = (typeof failureCodes)[number];
+export type FileConflict = is.TypeOf<typeof fileConflict>;
+export type ContextRecord = is.TypeOf<typeof downstreamContext>;
 export type FileHashes = is.TypeOf<typeof fileHashes>;
 export type FrozenPlan = is.TypeOf<typeof plan>;
 export type FileMove = is.TypeOf<typeof fileMove>;

@@ -14,7 +14,7 @@ type Timed<Type extends EventType> = EventOf<Type> & { seq: number; ts: string }
 type Change = Exclude<EventType, "session.created" | "session.imported">;
 
 /** Applies one event. The session given is changed and returned; `undefined` before the first event. */
-export function apply(session: Session | undefined, event: TimedEvent): Session {
+export function applyEvent(session: Session | undefined, event: TimedEvent): Session {
   if (event.type === "session.created") return created(event);
   if (event.type === "session.imported") return imported(event);
   if (session === undefined) throw unusable(event, "comes before the session was created");
@@ -28,7 +28,7 @@ export function apply(session: Session | undefined, event: TimedEvent): Session 
 
 export function fold(events: Iterable<TimedEvent>): Session | undefined {
   let session: Session | undefined;
-  for (const event of events) session = apply(session, event);
+  for (const event of events) session = applyEvent(session, event);
   return session;
 }
 
@@ -330,7 +330,8 @@ function adopt(session: Session, event: Timed<"view.adopted">): void {
     if (phase === undefined) throw unusable(event, `names unknown phase ${quoted(change.id)}`);
     if (change.files !== undefined) addFiles(phase, change.files);
     phase.downstream_context = change.downstream_context ?? phase.downstream_context;
-    if (change.errors !== undefined) phase.errors = [...change.errors];
+    if (change.errors !== undefined)
+      phase.errors = change.errors.map((error, at) => ({ ...phase.errors[at], ...error }));
     if (change.status !== undefined) move(session, phase, change.status, event.ts);
   }
   // Last: an edit may close the last phase and the session at once.
@@ -344,6 +345,6 @@ function relocate(session: Session, moves: readonly { from: string; to: string }
   }
 }
 
-function indexOf(phases: readonly { id: string }[]): Map<string, number> {
+function indexOf(phases: readonly SessionPhase[]): Session["index"] {
   return new Map(phases.map((phase, position) => [phase.id, position]));
 }

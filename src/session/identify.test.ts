@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { revisedPlanName, sessionId } from "./identify.ts";
+import { newSessionId, revisedPlanName } from "./identify.ts";
 
 const now = new Date("2026-11-15T10:00:00Z");
 const none = new Set<string>();
@@ -15,12 +15,12 @@ describe("a session's id (J128, J129)", () => {
     ["plan.md", "!!!", "2026-11-15-session"],
     ["plan.md", "x".repeat(500), `2026-11-15-${"x".repeat(80)}`],
   ])("%s, %j: %s", (file, title, id) => {
-    expect(sessionId(file, title, now, none)).toBe(id);
+    expect(newSessionId(file, title, now, none)).toBe(id);
   });
 
   test("is never one that was used before", () => {
     const taken = new Set(["2026-02-14-a", "2026-02-14-a-2"]);
-    expect(sessionId("2026-02-14-a-impl-plan.md", "", now, taken)).toBe("2026-02-14-a-3");
+    expect(newSessionId("2026-02-14-a-impl-plan.md", "", now, taken)).toBe("2026-02-14-a-3");
   });
 });
 

@@ -1,15 +1,17 @@
 // Names: the session id of a plan, and the names of its revisions. `YYYY-MM-DD-<topic-slug>`, the same slug everywhere.
 
+import type { SessionId } from "../ids.ts";
+
 const planName = /^(?:(\d{4}-\d{2}-\d{2})-)?(.+?)-impl-plan(?:-v(\d+))?\.md$/;
 const MAX_SLUG = 80;
 
 /** From the plan's file name when it follows the convention, else from its title and today's date. Never one in `taken`. */
-export function sessionId(planFile: string, title: string, now: Date, taken: ReadonlySet<string>): string {
+export function newSessionId(planFile: string, title: string, now: Date, taken: ReadonlySet<string>): SessionId {
   const named = planName.exec(planFile);
   const base = `${named?.[1] ?? now.toISOString().slice(0, 10)}-${slug(named?.[2] ?? title)}`;
   for (let attempt = 1; ; attempt++) {
     const candidate = attempt === 1 ? base : `${base}-${attempt}`;
-    if (!taken.has(candidate)) return candidate;
+    if (!taken.has(candidate)) return candidate as SessionId;
   }
 }
 

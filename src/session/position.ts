@@ -1,5 +1,6 @@
 // Where a session stands and what stands in its way: what `status` shows and `resume` starts from. Pure.
 
+import type { PhaseId } from "../ids.ts";
 import type { FileHashes } from "./events.ts";
 import { isClosed, type Session, type SessionPhase } from "./session.ts";
 
@@ -33,9 +34,9 @@ export function positionOf(session: Session): Position {
 
 export type Conflict =
   /** A phase was begun and not finished, and its files are not as it found them. */
-  | { kind: "partially_modified"; phase: string; file: string }
+  | { kind: "partially_modified"; phase: PhaseId; file: string }
   /** A file that a finished phase recorded is not as it left it. */
-  | { kind: "modified_externally"; phase: string; file: string }
+  | { kind: "modified_externally"; phase: PhaseId; file: string }
   | { kind: "plan_changed"; file: string };
 
 /** The files whose content `findConflicts` wants to know. */

@@ -1,5 +1,6 @@
 // What a session is, once its events are folded. The fold owns these objects; everybody else reads them.
 
+import type { CommitId, PhaseId, TreeId } from "../ids.ts";
 import type {
   EventOf,
   Evidence,
@@ -9,6 +10,7 @@ import type {
   FrozenPlan,
   HandoffRecord,
   PhaseRecord,
+  RecordedError,
   SessionRecord,
   WarningCode,
 } from "./events.ts";
@@ -24,11 +26,11 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   /** Sequence number of its start. */
   seq: number;
   /** Where it works and what it began with; absent before that is known. */
-  placed?: { worktree: string | null; base: string | null };
+  placed?: { worktree: string | null; base: CommitId | null };
   /** What it did, as the tree tells it. */
   changes?: Changes;
   /** Its work is in the project; `seq`: since when. */
-  integrated?: { from: string; to: string; seq: number };
+  integrated?: { from: TreeId; to: TreeId; seq: number };
   /** A person has taken its work out of the project. */
   reverted?: true;
 }
@@ -38,6 +40,7 @@ export type Changes = Omit<EventOf<"attempt.changed">, "type" | "phase" | "attem
 export type AttemptResult = Omit<EventOf<"attempt.finished">, "type" | "phase" | "attempt">;
 
 export interface SessionPhase extends PhaseRecord {
+  errors: RecordedError[];
   /** Oldest first. */
   attempts: Attempt[];
   /** How many attempts it had when it was last started: a later one belongs to that start. */
@@ -66,7 +69,7 @@ export interface Warning {
 export interface Note {
   ts: string;
   text: string;
-  phase?: string;
+  phase?: PhaseId;
   agent?: string;
 }
 
@@ -78,7 +81,7 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   /** sha256 of the plan file when it was frozen; null in a session imported from a view. */
   plan_hash: string | null;
   /** Content of every recorded file when it was last recorded. */
-  file_hashes: Map<string, { hash: string | null; phase: string }>;
+  file_hashes: Map<string, { hash: string | null; phase: PhaseId }>;
   notes: Note[];
   summary: string | null;
   /** How many times the plan was revised. */
@@ -93,13 +96,14 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   /** Sequence number of the last event. */
   seq: number;
   /** Position of each phase in `phases`. */
-  index: Map<string, number>;
+  index: Map<PhaseId, number>;
   /** Ids of the phases in progress, oldest first. */
-  running: Set<string>;
+  running: Set<PhaseId>;
 }
 
+/** Takes any text: only the id of a phase finds one. */
 export function findPhase(session: Session, id: string): SessionPhase | undefined {
-  const position = session.index.get(id);
+  const position = session.index.get(id as PhaseId);
   return position === undefined ? undefined : session.phases[position];
 }
 
@@ -115,7 +119,7 @@ export function isClosed(phase: { status: string }): boolean {
 
 /** Somebody waits for it, and needs its Downstream Context. */
 export function hasDependents(session: Session, id: string): boolean {
-  return session.phases.some((phase) => phase.blocked_by.includes(id));
+  return session.phases.some((phase) => phase.blocked_by.some((blocker) => blocker === id));
 }
 
 /** The plan's commands for it have passed, or there are none. */

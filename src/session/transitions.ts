@@ -32,10 +32,10 @@ export interface Move {
   closed?: ReadonlySet<string>;
 }
 
-export type Verdict = { legal: true } | { legal: false; reason: string; hint?: string };
+export type MoveVerdict = { legal: true } | { legal: false; reason: string; hint?: string };
 
 /** Judges one phase move. The reason names both states. */
-export function judgeMove(session: Session, phase: SessionPhase, move: Move): Verdict {
+export function judgeMove(session: Session, phase: SessionPhase, move: Move): MoveVerdict {
   const { status: from } = phase;
   const { to } = move;
   const rule = phaseTransitions[from][to];
@@ -63,7 +63,7 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Ve
 }
 
 /** Judges a change of the session's own status. `closed`: phases to count as closed; the session's own by default. */
-export function judgeStatus(session: Session, to: SessionStatus, closed?: ReadonlySet<string>): Verdict {
+export function judgeStatus(session: Session, to: SessionStatus, closed?: ReadonlySet<string>): MoveVerdict {
   const what = `Cannot change session ${session.session_id} from ${session.status} to ${to}`;
   if (session.aborted) return refuse(`${what}: it was aborted`, endIt);
   if (!sessionTransitions[session.status].includes(to)) return refuse(`${what}: that is not a legal change`);
@@ -81,6 +81,6 @@ function legalFrom(from: PhaseStatus): string {
   return targets.length === 0 ? `${from} is final` : `from ${from} it can go to ${targets.join(", ")}`;
 }
 
-function refuse(reason: string, hint?: string): Verdict {
+function refuse(reason: string, hint?: string): MoveVerdict {
   return hint === undefined ? { legal: false, reason } : { legal: false, reason, hint };
 }

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { type Directory, ioError, withDirectory } from "../disk/contained.ts";
 import { readRegular, replaceDurably, writeAll } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
+import { archiveStarted } from "../session/decide/facts.ts";
 import type { EventOf, FileMove } from "../session/events.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import { historyFacts } from "../views/record/history.ts";
@@ -42,13 +43,12 @@ export function planArchive(location: StateLocation, session: Session): EventOf<
       from,
       to: recordedPath(location, "plans", "archive", freeFileName(basename(from), takenPlans)),
     }));
-  return {
-    type: "archive.started",
+  return archiveStarted({
     status: session.phases.every(isClosed) ? "completed" : session.status,
     session_to: recordedPath(location, "state", "archive", `${name}.md`),
     journal_to: recordedPath(location, "state", "archive", `${name}.jsonl`),
     moves,
-  };
+  });
 }
 
 /** Archives the session as `archive.started` planned it, or finishes an interrupted archive. Needs the session lock. */

@@ -2,7 +2,7 @@
 
 import { readRegular } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
-import { apply } from "../session/fold.ts";
+import { applyEvent } from "../session/fold.ts";
 import type { Session } from "../session/session.ts";
 import { MAX_JOURNAL_BYTES } from "./journal/journal.ts";
 import { decodeRecords, journalStart } from "./journal/record.ts";
@@ -25,7 +25,7 @@ export function readArchived(location: StateLocation, id?: string): Session | un
 function foldJournal(bytes: Buffer, name: string): Session | undefined {
   let session: Session | undefined;
   const decoded = decodeRecords(bytes, journalStart, (record) => {
-    session = apply(session, record);
+    session = applyEvent(session, record);
     return undefined;
   });
   if ("fault" in decoded) {

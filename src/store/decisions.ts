@@ -36,8 +36,8 @@ function refuseUnfailed(store: SessionStore, id: string): void {
   );
 }
 
-/** Aborts the session permanently; returns its id. */
-export function abortSession(store: SessionStore, reason: string | undefined, now: Date): string {
+/** Records that the session is aborted permanently; returns its id. */
+export function recordAbort(store: SessionStore, reason: string | undefined, now: Date): string {
   return store.update((current) => {
     const session = requireSession(current);
     if (session.status === "completed" || session.aborted) {

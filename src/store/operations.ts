@@ -4,6 +4,7 @@
 import { basename, posix } from "node:path";
 import { MaestroError } from "../errors.ts";
 import type { Plan } from "../plan/plan.ts";
+import { planRevised, sessionCreated, tokensUsed } from "../session/decide/facts.ts";
 import {
   decideCompletion,
   decideError,
@@ -16,15 +17,15 @@ import {
   requirePhase,
   requireSession,
 } from "../session/decide/operation.ts";
-import type { Evidence } from "../session/decide/report-move.ts";
-import type { ErrorRecord, EventOf, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
-import { revisedPlanName, sessionId } from "../session/identify.ts";
+import type { ReportEvidence } from "../session/decide/report-move.ts";
+import type { ErrorRecord, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
+import { newSessionId, revisedPlanName } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
 import type { Session } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
 import { runningEngine } from "./engine-lock.ts";
 import { contentOf } from "./files/plan-file.ts";
-import { hashFiles, hashPlan, hashText, UNKNOWN } from "./files/project-files.ts";
+import { hashFiles, hashPlan, hashText, UNKNOWN_HASH } from "./files/project-files.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import type { SessionStore, Update } from "./session-store.ts";
 
@@ -56,14 +57,13 @@ export function createSession(store: Recorder, request: CreateRequest): string {
     refuseSecond(session);
     const archived = archivedNames(store.location).map((name) => name.replace(/\.(md|jsonl)$/, ""));
     const taken = new Set([...archived, ...(request.taken ?? [])]);
-    const id = sessionId(basename(request.path), request.plan.title, request.now, taken);
-    const event: EventOf<"session.created"> = {
-      type: "session.created",
+    const id = newSessionId(basename(request.path), request.plan.title, request.now, taken);
+    const event = sessionCreated({
       session_id: id,
       task: request.task,
       execution_mode: request.executionMode,
       plan: freeze(request),
-    };
+    });
     return { events: [event], result: id };
   });
 }
@@ -76,7 +76,7 @@ export function refuseSecond(session: Session | undefined): void {
   });
 }
 
-export function movePhase(store: Recorder, request: MoveRequest & { evidence?: Evidence | undefined }): void {
+export function movePhase(store: Recorder, request: MoveRequest & { evidence?: ReportEvidence | undefined }): void {
   store.update((current) => {
     const session = requireSession(current);
     const { plan } = requirePhase(session, request.phase);
@@ -93,15 +93,16 @@ function evidenceEvents(
   store: Recorder,
   session: Session,
   phase: string,
-  evidence: Evidence | undefined,
+  evidence: ReportEvidence | undefined,
 ): SessionEvent[] {
   if (evidence === undefined) return [];
   const events = [
     ...decideHandoff(session, phase, evidence.handoff),
     ...fileEvents(store, session, phase, evidence.files),
   ];
-  const agent = requirePhase(session, phase).agents[0] ?? "unknown";
-  if (evidence.tokens !== null) events.push({ type: "tokens.used", agent, phase, ...evidence.tokens });
+  const { id, agents } = requirePhase(session, phase);
+  const agent = agents[0] ?? "unknown";
+  if (evidence.tokens !== null) events.push(tokensUsed({ agent, phase: id, ...evidence.tokens }));
   return events;
 }
 
@@ -161,7 +162,7 @@ export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
       ? recordedPath(store.location, "plans", "archive", supersededName(store.location, basename(old)))
       : null;
     const superseded = old !== null && to !== null ? { from: old, to } : null;
-    store.append(directory, [{ type: "plan.revised", plan: freeze({ ...approved, path }), text, superseded }]);
+    store.append(directory, [planRevised(freeze({ ...approved, path }), text, superseded)]);
     finishRevision(store.location, { path, text, superseded });
     return path;
   });
@@ -220,7 +221,7 @@ export function conflictsOf(location: StateLocation, session: Session): Conflict
   const now = hashFiles(projectRoot, watchedFiles(session));
   return findConflicts(session, now, planHash).filter((conflict) => {
     const after = conflict.kind === "plan_changed" ? planHash : now[conflict.file];
-    return after !== UNKNOWN && recordedHash(session, conflict) !== UNKNOWN;
+    return after !== UNKNOWN_HASH && recordedHash(session, conflict) !== UNKNOWN_HASH;
   });
 }
 

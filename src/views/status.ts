@@ -13,7 +13,7 @@ import {
 import { conflictLines } from "./decision/conflict-lines.ts";
 import { plural } from "./text/amount.ts";
 import { cell, cellRight, cut, widest } from "./text/cell.ts";
-import { ago, clockTime, duration } from "./text/duration.ts";
+import { ago, clockTime, durationText } from "./text/duration.ts";
 import { headline } from "./text/headline.ts";
 import type { Paint } from "./text/paint.ts";
 import { symbols } from "./text/symbols.ts";
@@ -153,5 +153,5 @@ function isInterrupted(phase: SessionPhase, isDriven: boolean): boolean {
 
 function took(phase: SessionPhase): string {
   if (phase.started === null || phase.completed === null) return "";
-  return ` in ${duration(Date.parse(phase.completed) - Date.parse(phase.started))}`;
+  return ` in ${durationText(Date.parse(phase.completed) - Date.parse(phase.started))}`;
 }

@@ -11,8 +11,17 @@ import {
   type Timed,
   warn,
 } from "../../test/support/sample-session.ts";
-import type { Attempt, SessionPhase } from "../session/session.ts";
-import { amountText, isInProject, keptWork, sessionAmount, someOf, tailOf, workOf } from "./work.ts";
+import type { SessionPhase } from "../session/session.ts";
+import {
+  amountText,
+  isInProject,
+  keptWork,
+  sessionAmount,
+  someOf,
+  tailOf,
+  type WorkedAttempt,
+  workOf,
+} from "./work.ts";
 
 const attempts = (count: number): Timed[] => [
   move(0, "1", "pending", "in_progress"),
@@ -64,7 +73,7 @@ describe("whether it is in the project", () => {
     ["its agent may not write", false, [place(1, "1"), done, refused, empty]],
   ])("is told when %s: %s", (_, isIn, timed) => {
     const worked = phaseAfter(1, ...timed);
-    expect(isInProject(worked, worked.attempts[0] as Attempt)).toBe(isIn);
+    expect(isInProject(worked, worked.attempts[0] as WorkedAttempt)).toBe(isIn);
   });
 });
 

@@ -2,7 +2,7 @@
 
 import type { Evidence, FileChange } from "../session/events.ts";
 import { type Attempt, type Changes, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
-import { duration } from "./text/duration.ts";
+import { durationText } from "./text/duration.ts";
 
 export type WorkedAttempt = Attempt & { changes: Changes };
 
@@ -22,16 +22,19 @@ function hasWork(attempt: Attempt): attempt is WorkedAttempt {
   return attempt.changes !== undefined && attempt.changes.total > 0;
 }
 
-/** What the attempt did is in the project: it worked there, or its work was brought in. */
-export function isInProject(phase: SessionPhase, attempt: Attempt): boolean {
-  const { placed, integrated, reverted } = attempt;
+/**
+ * What the attempt did is in the project: it worked there, or its work was brought in. The discarded change of an agent that may not write
+ * is not, although its phase is recorded as integrated.
+ */
+export function isInProject(phase: SessionPhase, attempt: WorkedAttempt): boolean {
+  const { placed, integrated, reverted, changes } = attempt;
   if (reverted) return false;
-  if (integrated === undefined) return (placed?.worktree ?? null) === null;
-  return integrated.from !== integrated.to || isTakenOver(phase, attempt);
+  if (integrated === undefined) return (placed?.worktree ?? null) === null && changes.total > 0;
+  return integrated.from !== integrated.to || wasTakenOver(phase, attempt);
 }
 
 /** Nothing is taken over from an agent that may not write; its phase goes the way of all others. */
-export function isTakenOver({ warnings }: SessionPhase, { started }: Attempt): boolean {
+export function wasTakenOver({ warnings }: SessionPhase, { started }: Attempt): boolean {
   return !warnings.some(({ ts, code }) => code === "not_applied" && ts >= started);
 }
 
@@ -85,7 +88,7 @@ export function passed({ exit_code }: Command): boolean {
 
 /** "exit code 1, 3 s" */
 export function endOf({ exit_code, duration_ms }: Command): string {
-  return `${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${duration(duration_ms)}`;
+  return `${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${durationText(duration_ms)}`;
 }
 
 /** The last lines of what a command printed. Looked for from the end: every drawing of a view asks this of every phase. */

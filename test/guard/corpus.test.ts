@@ -11,7 +11,7 @@ type Verdict = ReturnType<typeof judgeCommand>;
 interface ShellCase {
   id: string;
   command: string;
-  /** While a session is live; without one otherwise. */
+  /** Judge it while a session is active. */
   session?: true;
 }
 
@@ -26,7 +26,7 @@ type AllowCase = ShellCase | ToolCase;
 type DenyCase = AllowCase & {
   tier: "literal" | "normal" | "hard";
   rule: string;
-  /** Other rules that are as right: a shell write into a sensitive file breaks two. */
+  /** Other correct rules: a shell write into a sensitive file breaks two. */
   also?: string[];
 };
 
@@ -49,7 +49,7 @@ describe("the corpus", () => {
     expect(allow.length).toBeGreaterThanOrEqual(900);
   });
 
-  test("says everything once: no id and no call twice", () => {
+  test("contains no id and no call twice", () => {
     const all = [...deny, ...allow];
     expect(repeated(all.map(({ id }) => id))).toEqual([]);
     expect(repeated(all.map(shown))).toEqual([]);
@@ -65,13 +65,13 @@ describe("the guard on the corpus", () => {
     expectShare(missed("normal"), tier("normal").length, 0.98);
   });
 
-  test("answers every case of real evasion with a verdict", () => {
+  test("gives a verdict for every case of real evasion", () => {
     expect(tier("hard").filter(({ verdict }) => verdict.verdict !== "allow" && verdict.verdict !== "deny")).toEqual([]);
     const total = tier("hard").length;
     console.info(`Real evasion (encodings, indirection): ${total - missed("hard").length} of ${total} denied`);
   });
 
-  // The rule of a hard case is what it would do; a judge that cannot see that may give any rule.
+  // The rule of a hard case is what the command would do; a judge that cannot see that may name any rule.
   test("names the right rule in at least 98 % of its denials", () => {
     const denied = deny.filter((entry) => entry.tier !== "hard" && entry.verdict.verdict === "deny");
     const wrong = denied.flatMap((entry) => {
@@ -109,7 +109,7 @@ describe("meaning-preserving rewrites", () => {
   });
 });
 
-describe("commands made to break the guard", () => {
+describe("commands crafted to break the guard", () => {
   const REFUSED: [string, string][] = [
     ["10,000 open substitutions", "$(".repeat(10_000)],
     ["10,000 nested substitutions", `echo ${nested("$(", "ls", ")", 10_000)}`],
@@ -157,7 +157,7 @@ describe("commands made to break the guard", () => {
     ["2,000 arguments", `npx eslint ${Array.from({ length: 2_000 }, (_, i) => `src/file-${i}.ts`).join(" ")}`],
   ];
 
-  test.each(HARMLESS)("are told from long and deep ones that are harmless: %s", (_, command) => {
+  test.each(HARMLESS)("are distinguished from harmless long and deep ones: %s", (_, command) => {
     const { verdict, milliseconds } = timed(command);
     expect(verdict).toMatchObject({ verdict: "allow" });
     expect(milliseconds).toBeLessThan(200);

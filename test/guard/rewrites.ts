@@ -1,4 +1,4 @@
-// Rewrites of a shell command that keep its meaning, for the fuzz of the guard. Each answers undefined where it is not certain to.
+// Rewrites of a shell command that keep its meaning, for fuzzing the guard. Each returns undefined when it might change the meaning.
 
 interface Rewrite {
   name: string;
@@ -22,7 +22,7 @@ const REWRITES: Rewrite[] = [
   { name: "blank lines", apply: (command) => `\n  ${command}\n\n` },
 ];
 
-/** `count` rewrites that apply to the command, all different, in an order that `random` decides. */
+/** `count` different rewrites that apply to the command, in an order that `random` decides. */
 export function rewritesOf(command: string, count: number, random: () => number): { name: string; command: string }[] {
   const possible = REWRITES.flatMap(({ name, apply }) => {
     const rewritten = apply(command);
@@ -31,7 +31,7 @@ export function rewritesOf(command: string, count: number, random: () => number)
   return possible.sort((a, b) => a.order - b.order).slice(0, count);
 }
 
-/** mulberry32: the same numbers for the same seed, everywhere. */
+/** mulberry32: the same numbers for the same seed on every machine. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -45,11 +45,11 @@ export function seeded(seed: number): () => number {
 const KEYWORDS = new Set(
   "if then else elif fi case esac for select while until do done in function time coproc".split(" "),
 );
-// Quoted or behind "command" these parse their assignments differently.
+// Quoted or after "command" these parse their assignments differently.
 const DECLARATIONS = new Set("export declare typeset local readonly".split(" "));
-// Functions of the user's shell, which "command" and "env" would step over.
+// Functions of the user's shell, which "command" and "env" would bypass.
 const FUNCTIONS = new Set("nvm conda".split(" "));
-// No program of that name exists for env to start.
+// Builtins that env cannot start, because no program has that name.
 const BUILTINS = new Set(
   (
     "alias bg builtin cd command dirs disown enable eval exec exit fg hash history jobs let mapfile popd pushd read " +
@@ -88,13 +88,13 @@ function enclosed(open: string, command: string, close: string): string | undefi
   return `${open} ${command}; ${close}`;
 }
 
-/** Only where no quoting, comment, case or here-document can make a semicolon something else. */
+/** Only where no quoting, comment, case or here-document can give a semicolon another meaning. */
 function newlines(command: string): string | undefined {
   if (!command.includes("; ") || /['"\\#\n]|<<|;;|\(\(|\bcase\b/.test(command)) return undefined;
   return command.replaceAll("; ", "\n");
 }
 
-/** Something may follow on its last line: it has only one, and no here-document begins there. */
+/** Whether text may follow on the last line: the command has only one line, and no here-document begins there. */
 function endsFreely(command: string): boolean {
   return !command.includes("\n") && !/(^|[^<])<<(?!<)/.test(command);
 }

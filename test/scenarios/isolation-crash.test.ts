@@ -765,7 +765,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
       const half = () => readFileSync(join(place, "one/text.txt"), "utf8");
       expect(half()).toContain("changed\n");
       const aborted = await maestro(project, ["abort"], project.agents.env());
-      expect([aborted.code, aborted.stderr]).toEqual([0, expect.stringContaining(`It lies in ${place}.`)]);
+      expect([aborted.code, aborted.stderr]).toEqual([0, expect.stringContaining(`The work is in ${place}.`)]);
       await maestro(project, ["doctor", "--fix"], project.agents.env());
       expect(half()).toContain("changed\n");
       rmSync(obstacle);

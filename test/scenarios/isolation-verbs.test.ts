@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { worktreePrefix } from "../../src/cli/work/repository.ts";
 import { snapshot } from "../../src/git/snapshot/snapshot.ts";
+import { worktreePrefix } from "../../src/git/worktree/prefix.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
 import { readIntent, writeIntent } from "../../src/store/files/integration-file.ts";
 import { filesBelow } from "../support/git-repository.ts";
@@ -395,7 +395,7 @@ describe("maestro apply", () => {
     expect(project.files()).toEqual({ "a.ts": lines([1, "x"]) });
     expect(project.maestro(["apply", "1"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("Cannot bring ../../top.ts into the project: it lies outside the project"),
+      stderr: expect.stringContaining("Cannot bring ../../top.ts into the project: it is outside the project"),
     });
     expect(project.git.read("top.ts")).toBe("1\n");
   });

@@ -51,7 +51,7 @@ describe("FIFOs that an agent leaves", () => {
       execFileSync("mkfifo", [join(project.path, "src/.gitignore")]);
       const run = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, ...only("any")).ended;
       expect(run.code, run.stderr).toBe(4);
-      expect(project.errorsOf("any")).toContain("src/.gitignore (FIFO) is in the place of a file that git reads");
+      expect(project.errorsOf("any")).toContain("src/.gitignore (FIFO) has the name of a file that git reads");
     }));
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MaestroError } from "../../src/errors.ts";
-import { apply } from "../../src/session/fold.ts";
+import { applyEvent } from "../../src/session/fold.ts";
 import { positionOf } from "../../src/session/position.ts";
 import type { Session } from "../../src/session/session.ts";
 import { decodeRecords, journalStart } from "../../src/store/journal/record.ts";
@@ -75,7 +75,7 @@ function foldForged(journal: Buffer): Session | string {
   let session: Session | undefined;
   const decoded = decodeRecords(journal, journalStart, (record) => {
     try {
-      session = apply(session, record);
+      session = applyEvent(session, record);
       return undefined;
     } catch (error) {
       if (error instanceof MaestroError) return error.message;

@@ -1,11 +1,11 @@
-// The guard in tests: the ground they stand on, and rewrites of a command that keep its meaning.
+// The guard in tests: the machine they stand on, and rewrites of a command that keep its meaning.
 
 import fc from "fast-check";
 import { judgeCommand } from "../../src/guard/judge.ts";
-import type { Ground } from "../../src/guard/machine.ts";
-import { quoted } from "../../src/guard/shell/call.ts";
+import type { Machine } from "../../src/guard/machine.ts";
+import { quotedWord } from "../../src/guard/shell/call.ts";
 
-export const ground: Ground = {
+export const machine: Machine = {
   projectRoot: "/home/dev/project",
   home: "/home/dev",
   tmpdir: "/tmp",
@@ -15,7 +15,7 @@ export const ground: Ground = {
 
 /** The rule that denies the command, or "allow". */
 export function ruleOf(command: string): string {
-  const verdict = judgeCommand(command, ground);
+  const verdict = judgeCommand(command, machine);
   return verdict.verdict === "allow" ? "allow" : verdict.rule;
 }
 
@@ -36,17 +36,17 @@ const around: Rewrite[] = [
   (command) => `while read -r _; do\n${command}\ndone < list`,
   (command) => `case a in a)\n${command}\n;; esac`,
   (command) => `wrapped() {\n${command}\n}\nwrapped`,
-  (command) => `bash -c ${quoted(command)}`,
-  (command) => `sh -euc ${quoted(command)}`,
-  (command) => `sudo bash -c ${quoted(command)}`,
-  (command) => `env -i bash --norc -c ${quoted(command)}`,
-  (command) => `eval ${quoted(command)}`,
-  (command) => `code=${quoted(command)}; eval "$code"`,
-  (command) => `code=${quoted(command)}; bash -c "$code"`,
+  (command) => `bash -c ${quotedWord(command)}`,
+  (command) => `sh -euc ${quotedWord(command)}`,
+  (command) => `sudo bash -c ${quotedWord(command)}`,
+  (command) => `env -i bash --norc -c ${quotedWord(command)}`,
+  (command) => `eval ${quotedWord(command)}`,
+  (command) => `code=${quotedWord(command)}; eval "$code"`,
+  (command) => `code=${quotedWord(command)}; bash -c "$code"`,
   // find puts its own hits in place of {}.
-  (command) => (command.includes("{}") ? command : `find . -maxdepth 0 -exec bash -c ${quoted(command)} \\;`),
+  (command) => (command.includes("{}") ? command : `find . -maxdepth 0 -exec bash -c ${quotedWord(command)} \\;`),
   (command) => `bash <<'END_OF_CODE'\n${command}\nEND_OF_CODE`,
-  (command) => `timeout 60 bash -lc ${quoted(command)}`,
+  (command) => `timeout 60 bash -lc ${quotedWord(command)}`,
 ];
 
 /** They hold for a script that starts with a program and its arguments. */

@@ -28,7 +28,7 @@ export class McpClient {
   #rest = "";
   #ending = 0;
 
-  constructor(project: Project, env: Record<string, string> = {}) {
+  constructor(project: Pick<Project, "start">, env: Record<string, string> = {}) {
     this.child = project.start(process.execPath, [mcpPath], env);
     this.child.stdin.on("error", () => undefined);
     this.child.stdout.setEncoding("utf8").on("data", (chunk) => this.#take(chunk));
@@ -114,7 +114,7 @@ export class McpClient {
 
 /** Runs `use` with a server that is ready, and ends it; it must have nothing to complain of. */
 export async function withServer<T>(
-  project: Project,
+  project: Pick<Project, "start">,
   use: (client: McpClient) => Promise<T>,
   env: Record<string, string> = {},
 ): Promise<T> {

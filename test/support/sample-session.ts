@@ -7,11 +7,12 @@ import type {
   EventOf,
   FileChange,
   FrozenPlan,
+  RecordedError,
   SessionEvent,
   Usage,
   WarningCode,
 } from "../../src/session/events.ts";
-import { apply, type TimedEvent } from "../../src/session/fold.ts";
+import { applyEvent, type TimedEvent } from "../../src/session/fold.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { Paint } from "../../src/views/text/paint.ts";
 
@@ -58,7 +59,7 @@ export function eventsOf(phases: Phase[], timed: readonly Timed[], title = "Task
 
 export function sessionOf(phases: Phase[], timed: readonly Timed[], title?: string): Session {
   let session: Session | undefined;
-  for (const event of eventsOf(phases, timed, title)) session = apply(session, event);
+  for (const event of eventsOf(phases, timed, title)) session = applyEvent(session, event);
   return session as Session;
 }
 
@@ -92,7 +93,13 @@ export function end(
   return [second, { type: "attempt.finished", phase: id, duration_ms: took * 1000, ...event }];
 }
 
-export function fails(second: number, id: string, type: ErrorRecord["type"], message: string): Timed[] {
+export function fails(
+  second: number,
+  id: string,
+  type: ErrorRecord["type"],
+  message: string,
+  details: Pick<RecordedError, "code" | "conflicts"> = {},
+): Timed[] {
   const error = {
     agent: "coder",
     timestamp: at(second).toISOString(),
@@ -100,6 +107,7 @@ export function fails(second: number, id: string, type: ErrorRecord["type"], mes
     message,
     resolution: "pending",
     resolved: false,
+    ...details,
   };
   return [[second, { type: "phase.error_added", phase: id, error }], move(second, id, "in_progress", "failed")];
 }

@@ -1,7 +1,7 @@
 // Sessions in memory, for the tests of pure parts.
 
 import type { FrozenPlan, SessionEvent } from "../../src/session/events.ts";
-import { apply } from "../../src/session/fold.ts";
+import { applyEvent } from "../../src/session/fold.ts";
 import type { Session } from "../../src/session/session.ts";
 
 export const startTime = "2026-02-14T22:58:00.000Z";
@@ -52,7 +52,7 @@ export function sessionAfter(phases: FrozenPlan["phases"], ...events: SessionEve
   let session: Session | undefined;
   for (const [index, event] of all.entries()) {
     const ts = new Date(Date.parse(startTime) + index * 1000).toISOString();
-    session = apply(session, { ...structuredClone(event), seq: index + 1, ts });
+    session = applyEvent(session, { ...structuredClone(event), seq: index + 1, ts });
   }
   return session as Session;
 }

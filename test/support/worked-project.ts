@@ -1,11 +1,12 @@
 // A project in git with a session whose attempts have left their work, as an engine records and keeps it. No engine runs.
 
+import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { changesBetween } from "../../src/git/objects/changes.ts";
 import { commitTree } from "../../src/git/objects/commit.ts";
 import { openRepository } from "../../src/git/open.ts";
-import { keep } from "../../src/git/refs.ts";
+import { keepCommit } from "../../src/git/refs.ts";
 import type { Repository } from "../../src/git/repository.ts";
 import { type Snapshot, snapshot } from "../../src/git/snapshot/snapshot.ts";
 import { requireSession } from "../../src/session/decide/operation.ts";
@@ -42,6 +43,13 @@ export class WorkedProject {
   maestro(args: string[], { env = {}, ...options }: RunOptions = {}): Run {
     const own = { HOME: join(this.git.base, "home"), XDG_CACHE_HOME: this.git.cache };
     return this.#shell.maestro(args, { cwd: this.path, env: { ...own, ...env }, ...options });
+  }
+
+  /** A program that runs in the project. */
+  start(command: string, args: string[], env: Record<string, string> = {}) {
+    const own = { HOME: join(this.git.base, "home"), XDG_CACHE_HOME: this.git.cache };
+    const options = { cwd: this.path, env: this.#shell.environment({ ...own, ...env }) };
+    return spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
   }
 
   /** On a terminal; the answer without its carriage returns. */
@@ -141,7 +149,7 @@ export class WorkedProject {
     const kept = unkept ? { base: null, commit: null } : { base: before.commit, commit: after.commit };
     const counted = { files, total: files.length, added: sum("added"), removed: sum("removed"), outside };
     const finished = { outcome: "success", exit_code: 0, signal: null, duration_ms: 1, usage: null } as const;
-    if (!unkept) await keep(repository, { session, phase, attempt, commit: after.commit });
+    if (!unkept) await keepCommit(repository, { session, phase, attempt, commit: after.commit });
     this.record(
       ...(found?.status === "pending"
         ? [{ type: "phase.moved", phase, from: "pending", to: "in_progress", hashes: {} } as const]

@@ -1,12 +1,17 @@
 // What `maestro doctor` knows about git: whether attempts can be kept apart here, and what runs left lying about. With --fix it is cleared away.
 
 import { existsSync } from "node:fs";
+import { openProject } from "../../engine/open-project.ts";
+import { unexaminedWorktrees } from "../../engine/recovery/keep-work.ts";
+import { expected, type Problem, problemOf } from "../../engine/recovery/problem.ts";
 import { MaestroError } from "../../errors.ts";
+import { cacheRoot } from "../../git/cache-directory.ts";
 import type { Opening } from "../../git/open.ts";
-import { list } from "../../git/refs.ts";
+import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { hasGit, runGit } from "../../git/run.ts";
 import { deadWorktrees } from "../../git/worktree/dead-worktrees.ts";
+import { worktreePrefix } from "../../git/worktree/prefix.ts";
 import { prunePlaces } from "../../git/worktree/removal.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
@@ -17,9 +22,7 @@ import { plural } from "../../views/text/amount.ts";
 import { someOf } from "../../views/work.ts";
 import { openStore } from "../context.ts";
 import type { Io } from "../io.ts";
-import { expected, neededBy, type Problem, problemOf, tidy } from "../session/tidy.ts";
-import { cacheRoot } from "../work/cache-directory.ts";
-import { openProject, worktreePrefix } from "../work/repository.ts";
+import { pruneProject } from "../session/recovery.ts";
 import type { Finding } from "./finding.ts";
 
 const MAX_NAMES = 5;
@@ -31,7 +34,7 @@ export async function checkRepository(io: Io, settings: ResolvedSettings, fix: b
     const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
     const store = openStore(io, settings);
     readSession(store);
-    const needed = neededBy(store.session);
+    const needed = new Set(unexaminedWorktrees(store.session));
     const cleared = fix ? await clear(io, settings, location) : [];
     return [await possible(io, opening), ...cleared, ...begun(location), ...(await left(opening, location, needed))];
   } catch (error) {
@@ -83,18 +86,18 @@ async function left(opening: Opening, location: StateLocation, needed: ReadonlyS
 }
 
 async function keptWork(repository: Repository): Promise<Finding[]> {
-  const sessions = new Set((await list(repository)).map(({ session }) => session));
+  const sessions = new Set((await listKept(repository)).map(({ session }) => session));
   if (sessions.size === 0) return [];
   return [{ check, level: "ok", message: `The work of ${plural(sessions.size, "session")} is kept in refs/maestro` }];
 }
 
 async function clear(io: Io, settings: ResolvedSettings, location: StateLocation): Promise<Finding[]> {
-  const { settled, worktrees, sessions, problems } = await tidy(io, settings);
+  const { finished, worktrees, sessions, problems } = await pruneProject(io, settings);
   const { aside, rest } = setDamagedAside(io, location, problems);
   const places = await prunePlacesIn(cacheRoot(io.env));
   const done = [
     ...aside,
-    ...(settled === undefined ? [] : [settled]),
+    ...(finished === undefined ? [] : [finished]),
     ...(worktrees.length === 0 ? [] : [`Removed ${plural(worktrees.length, "worktree")} of processes that have ended`]),
     ...(sessions.length === 0 ? [] : [`Let go of the work of ${someOf(sessions, MAX_NAMES)}`]),
     ...(places.length === 0 ? [] : [`Removed ${plural(places.length, "place")} kept for repositories that are gone`]),

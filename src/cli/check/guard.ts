@@ -5,7 +5,7 @@ import { realPath } from "../../disk/real-path.ts";
 import { MaestroError } from "../../errors.ts";
 import { EXTENSION_PATH } from "../../extension-path.ts";
 import { judgeCommand, judgeToolCall } from "../../guard/judge.ts";
-import type { Ground } from "../../guard/machine.ts";
+import type { Machine } from "../../guard/machine.ts";
 import type { Verdict } from "../../guard/verdict.ts";
 import { programRoot } from "../../program-root.ts";
 import { resolveStateDirectory } from "../../setting-layers.ts";
@@ -66,7 +66,7 @@ interface Answer {
   reason: string;
 }
 
-function answerOf(line: string, ground: Ground): Answer {
+function answerOf(line: string, ground: Machine): Answer {
   const asked = parsed(line);
   if (asked === undefined) return fault(null, "not a JSON object");
   const id = asked.id ?? null;
@@ -100,7 +100,7 @@ function published(verdict: Verdict): { verdict: "allow" | "deny"; rule: string;
   return { verdict: "deny", rule: verdict.rule, reason: verdict.reason };
 }
 
-function groundOf(io: Io): Ground {
+function groundOf(io: Io): Machine {
   const installed = io.env[EXTENSION_PATH]?.trim() || programRoot;
   const stateDir = resolve(io.cwd, resolveStateDirectory(io.cwd, io.env));
   return {

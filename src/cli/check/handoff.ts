@@ -5,14 +5,14 @@ import type { HandoffFormat } from "../../handoff/output/formats.ts";
 import { readInput } from "../input.ts";
 import { type Io, printJson } from "../io.ts";
 
-export interface HandoffOptions {
+export interface HandoffFlags {
   format?: HandoffFormat;
   /** False with --no-dependents: then nobody needs a Downstream Context. */
   dependents: boolean;
   json?: boolean;
 }
 
-export async function handoffCheck(io: Io, file: string, options: HandoffOptions): Promise<number> {
+export async function handoffCheck(io: Io, file: string, options: HandoffFlags): Promise<number> {
   const { format, dependents } = options;
   const check = checkHandoff(await readInput(io, file, file), {
     dependents,

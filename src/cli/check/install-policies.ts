@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type InstalledPolicy, type Standing, standingOf, userPolicies } from "../../agents/policies.ts";
+import { type InstalledPolicy, type PolicyState, policyStateOf, userPolicies } from "../../agents/policies.ts";
 import { Directory } from "../../disk/contained.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
@@ -21,7 +21,7 @@ type Deed = "write" | "remove" | "keep" | "left";
 
 interface Step {
   name: string;
-  standing: Standing;
+  standing: PolicyState;
   deed: Deed;
 }
 
@@ -47,7 +47,7 @@ export function installPolicies(io: Io, options: Options): number {
   return isDone ? 0 : 1;
 }
 
-function deedFor(standing: Standing, isRemoving: boolean): Deed {
+function deedFor(standing: PolicyState, isRemoving: boolean): Deed {
   const isOurs = standing === "current" || standing === "older";
   if (isRemoving) return isOurs ? "remove" : standing === "edited" ? "left" : "keep";
   if (standing === "current") return "keep";
@@ -55,10 +55,10 @@ function deedFor(standing: Standing, isRemoving: boolean): Deed {
 }
 
 /** A link, a directory or anything else that is no file is not ours. */
-function look(directory: Directory, policy: InstalledPolicy): Standing {
+function look(directory: Directory, policy: InstalledPolicy): PolicyState {
   const entry = directory.lstat(policy.name);
   if (entry !== undefined && (!entry.isFile() || entry.size > MAX_POLICY_BYTES)) return "foreign";
-  return standingOf(policy, readRegular(directory, policy.name, MAX_POLICY_BYTES)?.toString("utf8"));
+  return policyStateOf(policy, readRegular(directory, policy.name, MAX_POLICY_BYTES)?.toString("utf8"));
 }
 
 function act(directory: Directory, { name, text }: InstalledPolicy, deed: Deed): void {
@@ -77,7 +77,7 @@ function openDirectory(path: string, isWanted: boolean): Directory | undefined {
   }
 }
 
-const reasons: Record<Standing, string> = {
+const reasons: Record<PolicyState, string> = {
   absent: "it is not there",
   current: "it is what this version writes",
   older: "it was written by another version",

@@ -17,7 +17,7 @@ interface Agents {
   hasSetup: boolean;
 }
 
-export function agentEnvironment(io: Io, { runtime, exported, projectRoot, hasSetup }: Agents): AgentEnvironment {
+export function environmentOfAgents(io: Io, { runtime, exported, projectRoot, hasSetup }: Agents): AgentEnvironment {
   // Both as they are before the first agent runs: an agent could change either.
   const rules = readTrustRules(io.env);
   const settings = readProjectSettings(projectRoot);

@@ -1,17 +1,15 @@
 // --detach: the same command again in a process of its own, which outlives the terminal. This one waits until the session is
 // under way, so that what can fail at the start is said here.
 
-import { spawn } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { READY_FD, startDetached } from "../../engine/process/start-detached.ts";
 import { errno } from "../../errors.ts";
 import { locateState } from "../../store/location.ts";
 import { ensureWorkspace } from "../../store/workspace.ts";
 import { settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags } from "./engine-options.ts";
-
-const READY_FD = 3;
 
 /** The options of `flags` as words, without those that concern this process only. */
 function words(flags: object): string[] {
@@ -30,12 +28,8 @@ export async function detach(io: Io, command: readonly string[], flags: EngineFl
   const path = join(location.root, ...location.components, "state", "engine.log");
   const log = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600);
   const script = process.argv[1] ?? "";
-  const child = spawn(process.execPath, [script, ...command, ...words(flags), "--ready-fd", String(READY_FD)], {
-    cwd: io.cwd,
-    env: io.env as NodeJS.ProcessEnv,
-    stdio: ["ignore", log, log, "pipe"],
-    detached: true,
-  });
+  const args = [script, ...command, ...words(flags), "--ready-fd", String(READY_FD)];
+  const child = startDetached(args, { cwd: io.cwd, env: io.env, log });
   closeSync(log);
   const ready = await new Promise<string>((resolve) => {
     let said = "";

@@ -6,8 +6,9 @@ import { normalizeAgentName } from "../../agents/names.ts";
 import { parseDisabled, resolveAgent } from "../../agents/resolve.ts";
 import type { Roster } from "../../agents/roster.ts";
 import { randomHex, readFrom } from "../../disk/durable.ts";
-import { type DispatchPrompt, type DispatchResult, dispatch as runBatch } from "../../engine/dispatch.ts";
-import { errno, MaestroError, reasonOf, signalCodes } from "../../errors.ts";
+import { type DispatchPrompt, type DispatchResult, dispatchBatch as runBatch } from "../../engine/dispatch.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { signalCodes } from "../../exit-codes.ts";
 import { agentEnvironment as exportedEnvironment } from "../../runtimes/environment.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import { modelFor } from "../../runtimes/models.ts";
@@ -18,10 +19,10 @@ import { stripControls } from "../../text.ts";
 import { redactorOf, rosterOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import type { EndingSignal, Io } from "../io.ts";
-import { agentEnvironment } from "./agent-environment.ts";
+import { environmentOfAgents } from "./agent-environment.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { projectNotes } from "./project-notes.ts";
-import { extraArguments, findProgram, supervise, warnOfArguments } from "./run-session.ts";
+import { extraArguments, requireProgram, supervise, warnOfArguments } from "./run-session.ts";
 
 const MAX_PROMPT_BYTES = 1_048_576;
 const REJECTED = 1;
@@ -36,7 +37,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   }
   const { settings, prompts, extraArgs } = checked;
   const limits = engineSettings(settings, flags);
-  const program = findProgram(io, geminiRuntime.program);
+  const program = requireProgram(io, geminiRuntime.program);
   if (program === undefined) {
     throw new MaestroError(
       "environment",
@@ -49,7 +50,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
   for (const note of projectNotes(io, extraArgs)) io.out(`\n${note}\n`);
   const exported = exportedEnvironment(io.env, limits.passEnv, {});
-  const agentsOwn = agentEnvironment(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd, hasSetup: false });
+  const agentsOwn = environmentOfAgents(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd, hasSetup: false });
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
   const supervisor = supervise(io, run, limits.graceMs);

@@ -5,11 +5,11 @@ import { modelFor } from "../../runtimes/models.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { policyPath } from "../../store/files/batch.ts";
-import { duration } from "../../views/text/duration.ts";
+import { durationText } from "../../views/text/duration.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";
-import { extraArguments, findProgram } from "./run-session.ts";
+import { extraArguments, requireProgram } from "./run-session.ts";
 
 interface Intended {
   flags: EngineFlags;
@@ -32,7 +32,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });
   const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
-  const program = findProgram(io, runtime.program) ?? null;
+  const program = requireProgram(io, runtime.program) ?? null;
   if (flags.json) {
     const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
     const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
@@ -43,7 +43,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "all that are ready at a time";
   io.out(`${drawPlan(plan, report).join("\n")}\n\n`);
   io.out(
-    `Mode ${mode}, ${slots}, ${duration(engine.timeoutMs)} per attempt, ${duration(engine.staggerMs)} between launches\n`,
+    `Mode ${mode}, ${slots}, ${durationText(engine.timeoutMs)} per attempt, ${durationText(engine.staggerMs)} between launches\n`,
   );
   io.out(`Isolation: ${isolation}\n`);
   io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);

@@ -1,7 +1,7 @@
 // The last word about a run: the report and the archive, or what somebody has to decide, and the exit code.
 
 import type { EngineEnd } from "../../engine/engine.ts";
-import { signalCodes } from "../../errors.ts";
+import { runExitCodes, signalCodes } from "../../exit-codes.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { isClosed, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
@@ -9,12 +9,10 @@ import { archiveQuestion } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { escalationBlock } from "../../views/decision/escalation.ts";
 import { type Io, printJsonLine } from "../io.ts";
-import { tidyRepository } from "../session/tidy.ts";
+import { pruneAfterArchive } from "../session/recovery.ts";
 import { reportOf } from "../work/report.ts";
 
-const exitCodes = { completed: 0, chosen: 0, aborted: 1, failed: 4, quota: 5 } as const;
-
-export interface Concluding {
+export interface EndedRun {
   store: SessionStore;
   settings: ResolvedSettings;
   end: EngineEnd;
@@ -24,10 +22,10 @@ export interface Concluding {
   keepOpen: boolean;
 }
 
-export async function conclude(io: Io, concluding: Concluding): Promise<number> {
+export async function endRun(io: Io, concluding: EndedRun): Promise<number> {
   const { store, settings, end, json } = concluding;
   const session = requireSession(store.session);
-  const code = end.kind === "interrupted" ? signalCodes[end.signal] : exitCodes[end.kind];
+  const code = end.kind === "interrupted" ? signalCodes[end.signal] : runExitCodes[end.kind];
   if (!json) for (const line of lastWords(io, settings, session, end)) io.out(`${line}\n`);
   const archived = end.kind === "completed" && !concluding.keepOpen ? await putAway(io, concluding) : undefined;
   if (json) {
@@ -63,7 +61,7 @@ function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: En
 }
 
 /** Archives the completed session when that is wanted; returns where it is. */
-async function putAway(io: Io, { store, settings, json, yes }: Concluding): Promise<string | undefined> {
+async function putAway(io: Io, { store, settings, json, yes }: EndedRun): Promise<string | undefined> {
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
     const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {
@@ -73,6 +71,6 @@ async function putAway(io: Io, { store, settings, json, yes }: Concluding): Prom
   }
   const { session } = store.archive();
   if (!json) io.out(`\nArchived: ${session}\n`);
-  await tidyRepository(io, settings);
+  await pruneAfterArchive(io, settings);
   return session;
 }

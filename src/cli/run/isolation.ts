@@ -1,16 +1,17 @@
 // How the attempts of a run are kept apart: what was asked for, what the project allows, and what is said about it before anything starts.
 
 import { Isolation, type IsolationOptions } from "../../engine/isolation.ts";
+import { excluded, openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
 import type { Opening } from "../../git/open.ts";
 import { readIncludes } from "../../git/worktree/ignored.ts";
+import { worktreePrefix } from "../../git/worktree/prefix.ts";
 import type { ExecutionMode } from "../../session/events.ts";
 import { describeIntent, readIntent } from "../../store/files/integration-file.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { manifest } from "../../store/workspace.ts";
 import { stripControls } from "../../text.ts";
 import type { Io } from "../io.ts";
-import { excluded, openProject, worktreePrefix } from "../work/repository.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { sandboxOf } from "./sandbox.ts";
 

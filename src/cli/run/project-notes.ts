@@ -1,12 +1,12 @@
 // What a person is told about a project before agents run in it: that the user has not trusted it, and that no guard watches over them.
 
+import { cacheRoot } from "../../git/cache-directory.ts";
 import { programRoot } from "../../program-root.ts";
 import { type HookFault, hookFault } from "../../runtimes/gemini/hooks.ts";
 import type { Trust } from "../../runtimes/gemini/trust.ts";
 import { readGeminiState } from "../../store/files/gemini-home.ts";
 import { stripControls } from "../../text.ts";
 import type { Io } from "../io.ts";
-import { cacheRoot } from "../work/cache-directory.ts";
 import { trustIn } from "./agent-environment.ts";
 
 /** One line each; none when the project is trusted and the hooks run. */

@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MaestroError, signalCodes } from "../../errors.ts";
+import { MaestroError } from "../../errors.ts";
+import { signalCodes } from "../../exit-codes.ts";
 import { modelFor } from "../../runtimes/models.ts";
 import { rehearsalRuntime } from "../../runtimes/rehearsal/rehearsal.ts";
 import { scriptOf } from "../../runtimes/rehearsal/script.ts";
@@ -24,7 +25,7 @@ import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { noIsolation } from "./isolation.ts";
-import { conduct } from "./run-session.ts";
+import { runSession } from "./run-session.ts";
 
 const player = fileURLToPath(new URL("./player.js", import.meta.url));
 const DEFAULT_STAGE_SECONDS = 8;
@@ -75,7 +76,7 @@ async function play(
   const staged = { ...approved, plan: { ...approved.plan, phases }, path: plan };
   createSession(store, { ...staged, task: null, executionMode: mode, now: io.now() });
   const limits = engineSettings(settings, flags);
-  const end = await conduct(io, {
+  const end = await runSession(io, {
     store,
     settings,
     runtime: rehearsalRuntime(process.execPath, [player, "agent", script]),

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MaestroError } from "../../errors.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { ownedFiles } from "../../session/decide/attempt.ts";
 import { decideMode, requireSession } from "../../session/decide/operation.ts";
 import { planChanges } from "../../session/plan-change.ts";
@@ -20,24 +21,22 @@ import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach } from "./detach.ts";
-import { conclude } from "./end-run.ts";
+import { endRun } from "./end-run.ts";
 import { engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { tellProject } from "./project-notes.ts";
 import {
-  carryOut,
   chosenPhases,
   missingRuntime,
   noteMissing,
   openLiveStore,
   type RunFlags,
   runtimeNamed,
+  startRun,
 } from "./run.ts";
-import { extraArguments, findProgram, idleSession } from "./run-session.ts";
-
-const NEEDS_A_PERSON = 4;
+import { extraArguments, idleSession, requireProgram } from "./run-session.ts";
 
 export interface ResumeFlags extends RunFlags, AcceptFlags {
   acceptPlanChange?: boolean;
@@ -78,9 +77,9 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (!(await decideFailed(io, settings, store, flags))) {
     store.close();
     if (!store.session?.aborted) return NEEDS_A_PERSON;
-    return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+    return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
   }
-  const program = findProgram(io, runtime.program);
+  const program = requireProgram(io, runtime.program);
   if (program === undefined) {
     noteMissing(store, runtime);
     store.close();
@@ -95,7 +94,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (session.execution_mode !== null || presetMode(settings, flags) !== null)
     tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
-  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
 
 function openSession(store: SessionStore): Session {

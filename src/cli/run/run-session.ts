@@ -9,7 +9,7 @@ import type { Isolation } from "../../engine/isolation.ts";
 import { isAncestor } from "../../engine/process/ancestors.ts";
 import { Lifeline } from "../../engine/process/lifeline.ts";
 import { Supervisor } from "../../engine/process/supervisor.ts";
-import type { Workshop } from "../../engine/run-context.ts";
+import type { RunContext } from "../../engine/run-context.ts";
 import { MaestroError } from "../../errors.ts";
 import { programRoot } from "../../program-root.ts";
 import { agentEnvironment as exportedEnvironment } from "../../runtimes/environment.ts";
@@ -29,14 +29,14 @@ import { judgeFor } from "../../store/project-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
-import { agentEnvironment } from "./agent-environment.ts";
+import { environmentOfAgents } from "./agent-environment.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
 
 /** Beside this program, in dist/. */
 const wardenProgram = fileURLToPath(new URL("./warden.cjs", import.meta.url));
 
-export interface Conducting {
+export interface SessionRun {
   store: SessionStore;
   settings: ResolvedSettings;
   runtime: Runtime;
@@ -54,11 +54,11 @@ export interface Conducting {
   /** Called when the engine has the session for itself. */
   begun?: () => void;
   /** A rehearsal plays validation commands. */
-  validator?: Workshop["validator"];
+  validator?: RunContext["validator"];
 }
 
 /** Drives the active session to its end, or to where somebody has to decide. */
-export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd> {
+export async function runSession(io: Io, conducting: SessionRun): Promise<EngineEnd> {
   const { store, engine: limits, runtime } = conducting;
   const release = claimEngine(store.location, { drives: true });
   try {
@@ -108,7 +108,7 @@ export async function conduct(io: Io, conducting: Conducting): Promise<EngineEnd
 
 type Made = "run" | "batch" | "batchId" | "supervisor";
 
-function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
+function workshopOf(io: Io, conducting: SessionRun): Omit<RunContext, Made> {
   const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = conducting;
   const hasSetup = isolation.options.setup !== "";
   const roster = rosterOf(io);
@@ -126,7 +126,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
     modelFor: (agent) => modelFor(agent, settings.values, model),
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
-    agentEnvironment: agentEnvironment(io, { runtime, exported: allowed, projectRoot, hasSetup }),
+    agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: conducting.validator ?? inShell,
     redact: redactorOf(io),
     limits: {
@@ -141,7 +141,7 @@ function workshopOf(io: Io, conducting: Conducting): Omit<Workshop, Made> {
 }
 
 /** How a validation command is run. */
-export const inShell: Workshop["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
+export const inShell: RunContext["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
 
 /** Looks after the processes of a run; the warden starts with it. */
 export function supervise(io: Io, run: string, graceMs: number): Supervisor {
@@ -149,7 +149,7 @@ export function supervise(io: Io, run: string, graceMs: number): Supervisor {
   return new Supervisor(new Lifeline(wardenProgram, run, graceMs, warn), graceMs);
 }
 
-function readProtocols(): Workshop["protocols"] {
+function readProtocols(): RunContext["protocols"] {
   const read = (name: string) => readFileSync(join(programRoot, "protocols", name), "utf8");
   return { base: read("agent-base-protocol.md"), safety: read("filesystem-safety-protocol.md") };
 }
@@ -196,6 +196,6 @@ export function idleSession(store: SessionStore): Session | undefined {
 }
 
 /** Where a program is on PATH; undefined when it is not. */
-export function findProgram(io: Io, name: string): string | undefined {
+export function requireProgram(io: Io, name: string): string | undefined {
   return findOnPath(name, io.env.PATH);
 }

@@ -3,7 +3,8 @@
 import type { EngineEnd } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";
 import { MaestroError } from "../../errors.ts";
-import { list } from "../../git/refs.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
+import { listKept } from "../../git/refs.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../../session/decide/operation.ts";
@@ -17,18 +18,16 @@ import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pricesOf } from "../prices.ts";
-import { tidyRepository } from "../session/tidy.ts";
+import { pruneAfterArchive } from "../session/recovery.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
-import { conclude } from "./end-run.ts";
+import { endRun } from "./end-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
-import { conduct, extraArguments, findProgram, idleSession } from "./run-session.ts";
-
-const NEEDS_A_PERSON = 4;
+import { extraArguments, idleSession, requireProgram, runSession } from "./run-session.ts";
 
 export interface RunFlags extends EngineFlags {
   task?: string;
@@ -55,7 +54,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   }
   const store = openLiveStore(io, settings);
   await clearTheWay(io, settings, store, flags);
-  const program = findProgram(io, runtime.program);
+  const program = requireProgram(io, runtime.program);
   if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
   const mode = await chooseMode(io, settings, approved.plan.phases, flags);
   if (mode === undefined) {
@@ -68,7 +67,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   create(io, store, approved, mode, flags.task, await keptSessions(isolation));
-  return carryOut(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
 
 export interface CarryOut {
@@ -81,14 +80,14 @@ export interface CarryOut {
 }
 
 /** From a session whose mode is chosen to the last word about it. At a terminal, what has failed is asked about, and then on. */
-export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
+export async function startRun(io: Io, carrying: CarryOut): Promise<number> {
   const { store, settings, runtime, program, isolation, flags } = carrying;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;
   const { execution_mode } = requireSession(store.session);
   if (flags.json) printJsonLine(io, { type: "run.started", session_id: id, execution_mode, pid: process.pid });
   for (;;) {
-    const end = await conduct(io, {
+    const end = await runSession(io, {
       store,
       settings,
       runtime,
@@ -108,7 +107,7 @@ export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
         ? await askAboutFailed(io, settings, store, end.phases)
         : null;
     if (goesOn === null) {
-      return conclude(io, {
+      return endRun(io, {
         store,
         settings,
         end,
@@ -120,7 +119,7 @@ export async function carryOut(io: Io, carrying: CarryOut): Promise<number> {
     store.close();
     if (goesOn) continue;
     if (store.session?.aborted) {
-      return conclude(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
+      return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
     }
     io.out(`Session ${id} waits for your decision. "maestro resume" asks again.\n`);
     return NEEDS_A_PERSON;
@@ -191,12 +190,12 @@ async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionSto
     });
   }
   store.archive();
-  await tidyRepository(io, settings);
+  await pruneAfterArchive(io, settings);
 }
 
 /** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */
 async function keptSessions({ options: { repository } }: Isolation): Promise<string[]> {
-  return repository === null ? [] : (await list(repository)).map(({ session }) => session);
+  return repository === null ? [] : (await listKept(repository)).map(({ session }) => session);
 }
 
 function create(

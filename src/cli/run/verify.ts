@@ -2,7 +2,8 @@
 
 import { randomHex } from "../../disk/durable.ts";
 import { startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
-import { MaestroError, signalCodes } from "../../errors.ts";
+import { MaestroError } from "../../errors.ts";
+import { signalCodes } from "../../exit-codes.ts";
 import { agentEnvironment } from "../../runtimes/environment.ts";
 import { decideValidated } from "../../session/decide/attempt.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";

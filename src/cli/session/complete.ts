@@ -4,7 +4,7 @@ import { archiveQuestion, completeSession } from "../../store/operations.ts";
 import { stripControls } from "../../text.ts";
 import { settingsOf, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
-import { tidyRepository } from "./tidy.ts";
+import { pruneAfterArchive } from "./recovery.ts";
 
 export async function sessionComplete(io: Io, options: { json?: boolean; summary?: string }): Promise<number> {
   const settings = settingsOf(io);
@@ -15,6 +15,6 @@ export async function sessionComplete(io: Io, options: { json?: boolean; summary
   if (options.json) printJson(io, { status: "completed", archived });
   else if (archived === null) io.out(`${archiveQuestion}\n`);
   else io.out(`Session ${archived.session_id} is completed and archived in ${archived.session}\n`);
-  if (archived !== null) await tidyRepository(io, settings);
+  if (archived !== null) await pruneAfterArchive(io, settings);
   return 0;
 }

@@ -1,13 +1,15 @@
-// maestro retry, skip, abort, stop: what a person decides about a session. Decisions go into the journal; an engine that runs
-// sees them there. Only stop speaks to the engine itself.
+// maestro retry, skip, abort, stop: what a person decides about a session. Decisions go into the journal, where a running engine
+// reads them; only stop signals the engine itself.
 
-import { abortSession, decidePhase } from "../../store/decisions.ts";
-import { engineGone, stopEngine } from "../../store/stop-engine.ts";
+import { abortSession, skipPhase } from "../../engine/recovery/recover.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { decidePhase } from "../../store/decisions.ts";
+import { stopEngine } from "../../store/stop-engine.ts";
 import { stripControls } from "../../text.ts";
 import { redactorOf, settingsOf, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { duration } from "../run/engine-options.ts";
-import { SETTLE_TURNS, type Settled, settle, warn } from "./tidy.ts";
+import { withRecovery } from "./recovery.ts";
 
 const STOP_PATIENCE_MS = 7_000;
 
@@ -17,31 +19,32 @@ interface DecisionFlags {
 }
 
 export function retry(io: Io, phase: string, flags: DecisionFlags & { timeout?: string }): number {
-  return decide(io, phase, "in_progress", flags, duration("--timeout", flags.timeout, "m", 1));
+  const settings = settingsOf(io);
+  const timeoutMs = duration("--timeout", flags.timeout, "m", 1);
+  const decision = { ...decisionOf(io, settings, phase, flags), timeoutMs, to: "in_progress" as const };
+  const isRunning = withStore(io, settings, (store) => decidePhase(store, decision));
+  return tell(io, phase, { status: "in_progress", what: "will be tried again", isRunning }, flags);
 }
 
 export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise<number> {
-  const code = decide(io, phase, "skipped", flags);
-  await settle(io, settingsOf(io), false);
-  return code;
+  const settings = settingsOf(io);
+  const decision = decisionOf(io, settings, phase, flags);
+  const isRunning = await withRecovery(io, settings, (recovery) => skipPhase(recovery, decision));
+  return tell(io, phase, { status: "skipped", what: "is skipped", isRunning }, flags);
 }
 
-function decide(
+function decisionOf(io: Io, { values }: ResolvedSettings, phase: string, flags: DecisionFlags) {
+  return { phase, reason: reasonOf(io, flags), maxRetries: values.MAESTRO_MAX_RETRIES, now: io.now() };
+}
+
+function tell(
   io: Io,
   phase: string,
-  to: "in_progress" | "skipped",
-  flags: DecisionFlags,
-  timeoutMs?: number,
+  { status, what, isRunning }: { status: string; what: string; isRunning: boolean },
+  { json }: DecisionFlags,
 ): number {
-  const settings = settingsOf(io);
-  const { MAESTRO_MAX_RETRIES: maxRetries } = settings.values;
-  const reason = reasonOf(io, flags);
-  const isRunning = withStore(io, settings, (store) =>
-    decidePhase(store, { phase, to, reason, maxRetries, now: io.now(), timeoutMs }),
-  );
-  const what = to === "skipped" ? "is skipped" : "will be tried again";
   const next = isRunning ? "the running engine takes it up" : 'go on with "maestro resume"';
-  if (flags.json) printJson(io, { phase, status: to, engine_running: isRunning });
+  if (json) printJson(io, { phase, status, engine_running: isRunning });
   else io.out(`Phase ${phase} ${what}; ${next}\n`);
   return 0;
 }
@@ -52,20 +55,7 @@ function reasonOf(io: Io, { reason }: DecisionFlags): string | undefined {
 
 export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
   const reason = reasonOf(io, flags);
-  const settings = settingsOf(io);
-  const { id, location } = withStore(io, settings, (store) => ({
-    id: abortSession(store, reason, io.now()),
-    location: store.location,
-  }));
-  // Somebody may have been about to resume it: that one sees the decision, and ends.
-  let isGone = await engineGone(location);
-  let settled: Settled = "busy";
-  for (let turn = 0; turn < SETTLE_TURNS && isGone && settled === "busy"; turn++) {
-    settled = await settle(io, settings, true);
-    isGone = await engineGone(location);
-  }
-  if (!isGone || settled === "busy") io.err("WARNING: The engine has not ended yet\n");
-  if (typeof settled !== "string") warn(io, settled);
+  const { id } = await withRecovery(io, settingsOf(io), (recovery) => abortSession(recovery, reason));
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
   return 0;

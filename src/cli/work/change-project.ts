@@ -3,19 +3,23 @@
 
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
-import { settleProject } from "../../engine/recovery/settle-project.ts";
-import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { excluded } from "../../engine/open-project.ts";
+import { finishChange } from "../../engine/recovery/finish-change.ts";
+import { NEEDS_A_PERSON } from "../../exit-codes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
 import { type ConflictFile, type MergeRequest, mergeTrees } from "../../git/objects/merge.ts";
 import { treeWithout } from "../../git/objects/tree-without.ts";
 import type { Repository } from "../../git/repository.ts";
 import { stopGit } from "../../git/running.ts";
 import { snapshot } from "../../git/snapshot/snapshot.ts";
+import type { ProjectChange } from "../../session/decide/applied-work.ts";
 import { filesOf } from "../../session/decide/attempt.ts";
-import { type FileLists, requirePhase } from "../../session/decide/operation.ts";
+import { requirePhase } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { claimEngine } from "../../store/engine-lock.ts";
+import { hashFiles } from "../../store/files/project-files.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { fileLines } from "../../views/diff.ts";
 import { oneLine } from "../../views/text/cell.ts";
@@ -23,40 +27,38 @@ import { amountText } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import { type Kept, requireKept, requireRepository, unkeptLine, type Worked, type WorkFlags } from "./kept-work.ts";
-import { excluded } from "./repository.ts";
+import {
+  type AttemptWithChanges,
+  type KeptWork,
+  requireKept,
+  requireRepository,
+  unkeptLine,
+  type WorkFlags,
+} from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
-
-const NEEDS_A_PERSON = 4;
 
 export interface Deed {
   what: "apply" | "revert";
   done: "applied" | "reverted";
   /** The attempt that is meant; undefined when there is nothing to do. */
-  choose(phase: SessionPhase, number: string | undefined): Worked | undefined;
-  merge(kept: Kept): Omit<MergeRequest, "ours">;
+  choose(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined;
+  merge(kept: KeptWork): Omit<MergeRequest, "ours">;
   /** What to say when the project is as it would be afterwards. */
   already: string;
   /** What to do about a conflict. */
   advice(phase: string): string;
   /** What somebody should know about files that were changed. */
-  warning?(work: Work, paths: ReadonlySet<string>): string | undefined;
+  warning?(work: ChosenWork, paths: ReadonlySet<string>): string | undefined;
   /** What is left to decide. */
-  next(work: Work): string | undefined;
+  next(work: ChosenWork): string | undefined;
   /** What is recorded; nothing when the session knows it already. */
-  events(work: Work, trees: { from: string; to: string }, changed: Changed): SessionEvent[];
+  events(work: ChosenWork, change: ProjectChange): SessionEvent[];
 }
 
-export interface Work {
+export interface ChosenWork {
   session: Session;
   phase: SessionPhase;
-  attempt: Worked;
-}
-
-/** What happened to the project's files, and what they hold now. */
-export interface Changed {
-  files: FileLists;
-  projectRoot: string;
+  attempt: AttemptWithChanges;
 }
 
 export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
@@ -66,8 +68,8 @@ export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: 
     const project = { repository: await requireRepository(io), location: store.location };
     const release = claimEngine(store.location);
     try {
-      const settled = await settleProject(project, store, io.now());
-      if (settled !== undefined) io.err(`WARNING: ${settled}\n`);
+      const finished = await finishChange(project, store, io.now());
+      if (finished !== undefined) io.err(`WARNING: ${finished}\n`);
       return await change(io, { store, project }, id, flags, deed);
     } finally {
       release();
@@ -105,7 +107,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
     if (signals > 1) stopGit();
   });
   try {
-    const about = { session: session.session_id, phase: id, attempt: attempt.attempt, what: deed.what };
+    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt, what: deed.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });
     if (brought.kind === "changed") {
       const files = brought.paths.map((path) => ({ path, reason: "not on disk as git has it" }));
@@ -113,7 +115,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
         "Somebody changed it in this very moment: try again. Or a content filter (git-lfs, git-crypt) stands for it.";
       return conflict(io, work, files, flags, deed, advice);
     }
-    record(store, work, deed, { from, to: merged.tree }, { files: filesOf({ files: changes }), projectRoot: io.cwd });
+    record(store, work, deed, { from, to: merged.tree, files: filesOf({ files: changes }) }, io.cwd);
   } finally {
     leave();
   }
@@ -124,32 +126,38 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
 }
 
 /** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
-async function ownWork(repository: Repository, { placed, changes }: Worked, { base, commit }: Kept): Promise<Kept> {
+async function ownWork(
+  repository: Repository,
+  { placed, changes }: AttemptWithChanges,
+  { base, commit }: KeptWork,
+): Promise<KeptWork> {
   if (placed?.worktree !== null || changes.outside.length === 0) return { base, commit };
   return { base, commit: await treeWithout(repository, { tree: commit, base, paths: changes.outside }) };
 }
 
 function record(
   store: SessionStore,
-  work: Work,
+  work: ChosenWork,
   deed: Deed,
-  trees: { from: string; to: string },
-  changed: Changed,
+  change: Omit<ProjectChange, "hashes">,
+  projectRoot: string,
 ): void {
   const { session_id } = work.session;
   // One that was put away stays as it is.
   if (store.session?.session_id !== session_id) return;
-  store.update((session) => ({
-    events: session?.session_id === session_id ? deed.events(work, trees, changed) : [],
-    result: undefined,
-  }));
+  const { created, modified, deleted } = change.files;
+  store.update((session) => {
+    if (session?.session_id !== session_id) return { events: [], result: undefined };
+    const hashes = hashFiles(projectRoot, [...created, ...modified, ...deleted]);
+    return { events: deed.events(work, { ...change, hashes }), result: undefined };
+  });
 }
 
 function unchanged(
   io: Io,
   { session_id: session }: Session,
   phase: string,
-  attempt: Worked | undefined,
+  attempt: AttemptWithChanges | undefined,
   flags: WorkFlags,
   deed: Deed,
 ): number {
@@ -161,8 +169,8 @@ function unchanged(
 
 function tell(
   io: Io,
-  work: Work & { next: string | undefined },
-  changes: readonly FileChange[],
+  work: ChosenWork & { next: string | undefined },
+  changes: readonly TreeChange[],
   flags: WorkFlags,
   deed: Deed,
 ): number {
@@ -181,7 +189,7 @@ function tell(
   const what = `Attempt ${attempt.attempt} of phase ${phase.id}`;
   if (files.length === 0) io.out(`${what} ${deed.already}\n`);
   else {
-    const sum = (count: (change: FileChange) => number) => changes.reduce((all, one) => all + count(one), 0);
+    const sum = (count: (change: TreeChange) => number) => changes.reduce((all, one) => all + count(one), 0);
     const amount = { files: files.length, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
     io.out(`${what} is ${deed.done}: ${amountText(amount)}\n`);
     io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);
@@ -193,7 +201,7 @@ function tell(
 /** The File Conflict block, with what is wrong about each file. */
 function conflict(
   io: Io,
-  { session, phase, attempt }: Work,
+  { session, phase, attempt }: ChosenWork,
   files: readonly ConflictFile[],
   flags: WorkFlags,
   deed: Deed,

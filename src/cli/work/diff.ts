@@ -4,15 +4,15 @@ import { patchBetween } from "../../git/objects/patch.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { diffText, statLines } from "../../views/diff.ts";
+import { isInProject } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import {
-  isInProject,
+  type AttemptWithChanges,
   requireKept,
   requireRepository,
   unkeptLine,
-  type Worked,
   type WorkFlags,
   workedAttempt,
 } from "./kept-work.ts";
@@ -26,26 +26,26 @@ export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number
   const session = sessionFor(openStore(io, settingsOf(io)), flags.session);
   const phase = requirePhase(session, id);
   const attempt = workedAttempt(phase, flags.attempt);
-  if (flags.json) printJson(io, facts(session, id, attempt));
+  if (flags.json) printJson(io, facts(session, phase, attempt));
   else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(phase, attempt, flags)}\n`);
-  else if (flags.stat) io.out(`${stat(io, id, attempt).join("\n")}\n`);
+  else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
   else await printPatch(io, session, id, attempt);
   return 0;
 }
 
 /** What the journal knows: it needs no repository, and is there when the work itself is gone. */
-function facts({ session_id: session }: Session, phase: string, attempt: Worked | undefined) {
-  const about = { session, phase, attempt: attempt?.attempt ?? null };
+function facts({ session_id: session }: Session, phase: SessionPhase, attempt: AttemptWithChanges | undefined) {
+  const about = { session, phase: phase.id, attempt: attempt?.attempt ?? null };
   const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
-  return { ...about, integrated: attempt !== undefined && isInProject(attempt), ...(attempt?.changes ?? none) };
+  return { ...about, integrated: attempt !== undefined && isInProject(phase, attempt), ...(attempt?.changes ?? none) };
 }
 
-function stat(io: Io, phase: string, work: Worked): string[] {
+function stat(io: Io, phase: SessionPhase, work: AttemptWithChanges): string[] {
   const { attempt, changes } = work;
-  return statLines({ phase, attempt, changes, isIntegrated: isInProject(work) }, paint(io.color));
+  return statLines({ phase: phase.id, attempt, changes, isIntegrated: isInProject(phase, work) }, paint(io.color));
 }
 
-function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: DiffFlags): string {
+function unchanged(phase: SessionPhase, attempt: AttemptWithChanges | undefined, flags: DiffFlags): string {
   const { id } = phase;
   if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
   const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
@@ -57,7 +57,7 @@ function unchanged(phase: SessionPhase, attempt: Worked | undefined, flags: Diff
   return `No changes are known of ${who}${later}`;
 }
 
-async function printPatch(io: Io, { session_id }: Session, id: string, attempt: Worked): Promise<void> {
+async function printPatch(io: Io, { session_id }: Session, id: string, attempt: AttemptWithChanges): Promise<void> {
   const repository = await requireRepository(io);
   const { base, commit } = await requireKept(repository, session_id, id, attempt);
   const patch = await patchBetween(repository, base, commit);

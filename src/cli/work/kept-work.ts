@@ -1,14 +1,15 @@
 // The work of an attempt as the session recorded it and the repository keeps it: which attempt is meant, and whether its commit is still there.
 
+import { openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
 import { missingObjects } from "../../git/objects/objects.ts";
-import { list } from "../../git/refs.ts";
+import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { CommitId, ObjectId, SessionId } from "../../ids.ts";
 import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
 import { oneLine } from "../../views/text/cell.ts";
-import { someOf } from "../../views/work.ts";
+import { isInProject, someOf } from "../../views/work.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "./repository.ts";
 
 export interface WorkFlags {
   session?: string;
@@ -17,10 +18,10 @@ export interface WorkFlags {
 }
 
 /** An attempt whose files are known. */
-export type Worked = Attempt & { changes: Changes };
+export type AttemptWithChanges = Attempt & { changes: Changes };
 
 /** The attempt of that number; without one the last that changed something, or else the last that was looked at. */
-export function workedAttempt(phase: SessionPhase, number: string | undefined): Worked | undefined {
+export function workedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined {
   const worked = phase.attempts.filter(isWorked);
   if (number === undefined) return worked.findLast(({ changes }) => changes.total > 0) ?? worked.at(-1);
   const { attempt } = numbered(phase, number);
@@ -28,9 +29,9 @@ export function workedAttempt(phase: SessionPhase, number: string | undefined): 
 }
 
 /** The last attempt whose work is in the project, or the one of that number, which has to be. */
-export function integratedAttempt(phase: SessionPhase, number: string | undefined): Worked {
+export function integratedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges {
   const meant = number === undefined ? phase.attempts : [numbered(phase, number)];
-  const there = meant.filter(isWorked).filter(isInProject);
+  const there = meant.filter(isWorked).filter((attempt) => isInProject(phase, attempt));
   const found = there.findLast(({ changes }) => changes.total > 0) ?? there.at(-1);
   if (found !== undefined) return found;
   const what =
@@ -49,13 +50,7 @@ function numbered({ id, attempts }: SessionPhase, number: string): Attempt {
   });
 }
 
-/** Brought in, or done there: then also what a failed attempt left. */
-export function isInProject({ integrated, reverted, placed, changes }: Worked): boolean {
-  if (reverted) return false;
-  return integrated !== undefined || (placed?.worktree === null && changes.total > 0);
-}
-
-function isWorked(attempt: Attempt): attempt is Worked {
+function isWorked(attempt: Attempt): attempt is AttemptWithChanges {
   return attempt.changes !== undefined;
 }
 
@@ -74,18 +69,19 @@ export function unkeptLine({ unkept = [] }: Changes): string | undefined {
   return `Not kept, because it was too large and outside of the phase's files: ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
 }
 
-export interface Kept {
-  base: string;
-  commit: string;
+export interface KeptWork {
+  base: CommitId;
+  /** A commit, or a tree without what the phase does not own. */
+  commit: ObjectId;
 }
 
 /** What the journal says, when the repository agrees. */
 export async function requireKept(
   repository: Repository,
-  session: string,
+  session: SessionId,
   phase: string,
-  { attempt, changes: { base, commit } }: Worked,
-): Promise<Kept> {
+  { attempt, changes: { base, commit } }: AttemptWithChanges,
+): Promise<KeptWork> {
   const what = `attempt ${attempt} of phase ${phase}`;
   if (base === null || commit === null) {
     throw new MaestroError(
@@ -96,7 +92,7 @@ export async function requireKept(
       },
     );
   }
-  const ref = (await list(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
+  const ref = (await listKept(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
   if (ref !== undefined && ref.commit !== commit) {
     throw new MaestroError("conflict", `${ref.ref} is not what the session recorded for ${what}: ${commit}`, {
       hint: "Somebody moved it, or another project of this repository has a session of the same name.",

@@ -1,7 +1,6 @@
 // maestro revert <phase>: takes the change of an attempt out of the project again; what came after it stays.
 
-import type { SessionEvent } from "../../session/events.ts";
-import { hashFiles } from "../../store/files/project-files.ts";
+import { decideReverted } from "../../session/decide/applied-work.ts";
 import type { Io } from "../io.ts";
 import { changeProject, type Deed } from "./change-project.ts";
 import { integratedAttempt, type WorkFlags } from "./kept-work.ts";
@@ -16,14 +15,7 @@ const deed: Deed = {
     `What came later stands on it: "maestro diff ${phase}" shows what would go. Change these files by hand, then revert it again.`,
   next: ({ phase: { id, status } }) =>
     status === "completed" ? `Phase ${id} is still recorded as completed.` : undefined,
-  events: ({ phase, attempt }, trees, { files, projectRoot }) => {
-    const all = [...files.created, ...files.modified, ...files.deleted];
-    const reverted: SessionEvent = { type: "phase.reverted", phase: phase.id, attempt: attempt.attempt, ...trees };
-    if (all.length === 0) return [reverted];
-    // None of them are files that the phase has made; but what they hold now is as it should be.
-    const hashes = hashFiles(projectRoot, all);
-    return [reverted, { type: "phase.files_added", phase: phase.id, created: [], modified: [], deleted: [], hashes }];
-  },
+  events: decideReverted,
 };
 
 export function revert(io: Io, id: string, flags: WorkFlags): Promise<number> {

@@ -8,7 +8,7 @@ import type { Runtime } from "../../runtimes/runtime.ts";
 import { readEnvFiles } from "../../store/files/env-files.ts";
 import { stripControls } from "../../text.ts";
 
-export interface Surroundings {
+export interface AttemptSurroundings {
   runtime: Runtime;
   /** What reaches agents of the user's environment. */
   exported: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export type AgentEnvironment = (root: string, own: Readonly<Record<string, strin
 const MAX_NAMES = 24;
 
 /** `own` is what the engine gives an agent; it wins over everything. */
-export function agentEnvironmentOf(surroundings: Surroundings): AgentEnvironment {
+export function agentEnvironmentOf(surroundings: AttemptSurroundings): AgentEnvironment {
   const { runtime, exported, home, hasSetup, isTrusted, warn } = surroundings;
   const said = new Set<string>();
   let isUntouched = !hasSetup;

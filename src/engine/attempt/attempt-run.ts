@@ -4,6 +4,7 @@ import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { wasStopped } from "../../git/running.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree } from "../../git/worktree/worktree.ts";
+import type { PhaseId } from "../../ids.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
@@ -11,7 +12,7 @@ import type { Attempt } from "../../session/session.ts";
 import { lastAttempt } from "../../session/session.ts";
 import type { Ground } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { attemptEnvironment, type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
 import { examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
@@ -30,7 +31,7 @@ export interface RunningAttempt {
 
 /** `write` records events; it resolves when they are durable. */
 export function runAttempt(
-  workshop: Workshop,
+  workshop: RunContext,
   prepared: PreparedAttempt,
   watcher: Watcher,
   write: (events: SessionEvent[]) => Promise<void>,
@@ -62,7 +63,7 @@ export function runAttempt(
 }
 
 /** An attempt whose engine died: what reached its files counts as if that engine had seen it. */
-export async function adoptAttempt(workshop: Workshop, phase: string): Promise<Finished> {
+export async function adoptAttempt(workshop: RunContext, phase: PhaseId): Promise<Finished> {
   const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const result = adoptResult(workshop, phase, attempt);
@@ -72,7 +73,7 @@ export async function adoptAttempt(workshop: Workshop, phase: string): Promise<F
 }
 
 /** Where an attempt of a dead engine worked. A listing went with that engine. */
-function groundOf({ isolation, projectRoot }: Workshop, phase: string, { placed, run, attempt }: Attempt): Ground {
+function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { placed, run, attempt }: Attempt): Ground {
   const nowhere: Ground = { root: projectRoot, worktree: null, before: null };
   if (placed === undefined || isolation.options.repository === null) return nowhere;
   if (placed.worktree === null) return { ...nowhere, before: placed.base };
@@ -80,7 +81,7 @@ function groundOf({ isolation, projectRoot }: Workshop, phase: string, { placed,
   return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
 }
 
-async function lookedAt(workshop: Workshop, finished: Finished, ground: Ground): Promise<Finished> {
+async function lookedAt(workshop: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
     return { ...placed, work: await examine(workshop, finished, ground, () => comesIn(workshop, finished.phase)) };
@@ -91,7 +92,7 @@ async function lookedAt(workshop: Workshop, finished: Finished, ground: Ground):
 }
 
 /** Whether what the phase does not own is told and brought in all the same. */
-function comesIn(workshop: Workshop, id: string): boolean {
+function comesIn(workshop: RunContext, id: PhaseId): boolean {
   const rules = scopeRules(workshop, requirePhase(requireSession(workshop.store.session), id));
   return rules.ownership === "warn" && isTakenOver(rules);
 }
@@ -102,7 +103,7 @@ function isExpected(error: unknown): boolean {
 }
 
 /** Takes the worktree of the phase's last attempt away; what it held is kept in a commit. */
-export async function clearAway(workshop: Workshop, phase: string): Promise<void> {
+export async function clearAway(workshop: RunContext, phase: PhaseId): Promise<void> {
   const { isolation, store, warn, limits } = workshop;
   const last = lastAttempt(requirePhase(requireSession(store.session), phase));
   const name = last?.placed?.worktree ?? null;

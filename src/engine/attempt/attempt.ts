@@ -5,6 +5,7 @@ import type { Tier } from "../../agents/tiers.ts";
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
+import type { PhaseId } from "../../ids.ts";
 import { buildPrompt } from "../../prompt/build.ts";
 import type { Ending, Killed, Outcome } from "../../runtimes/runtime.ts";
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
@@ -17,7 +18,7 @@ import { stripControls } from "../../text.ts";
 import type { Ground } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 
 /** How much of stderr is looked at when an attempt is judged. */
@@ -26,7 +27,7 @@ const MAX_WATCHED_STDERR = 64 * 1024;
 
 /** An attempt whose intention is recorded. */
 export interface PreparedAttempt {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   name: string;
   agent: string;
@@ -39,7 +40,7 @@ export interface PreparedAttempt {
 }
 
 export interface StartedAttempt {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   name: string;
   exit: Promise<Exit>;
@@ -48,17 +49,17 @@ export interface StartedAttempt {
 
 /** Called while an attempt runs. */
 export interface Watcher {
-  activity: (phase: string, line: string) => void;
-  quota: (phase: string, retryAfterMs: number | null) => void;
+  activity: (phase: PhaseId, line: string) => void;
+  quota: (phase: PhaseId, retryAfterMs: number | null) => void;
 }
 
-export function rulesOf(workshop: Workshop): Rules {
+export function rulesOf(workshop: RunContext): Rules {
   const { limits, now, projectRoot } = workshop;
   return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
 }
 
 /** Records the intention. Nothing exists of the attempt until that is durable. */
-export function prepareAttempt(workshop: Workshop, id: string, update: Update): PreparedAttempt {
+export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update): PreparedAttempt {
   const { runtime, limits } = workshop;
   return update((current) => {
     const session = requireSession(current);
@@ -96,7 +97,7 @@ export function prepareAttempt(workshop: Workshop, id: string, update: Update): 
 
 /** What the process is started with, where it has been placed. Refused with an error that is the attempt's failure, no more. */
 export function attemptEnvironment(
-  workshop: Workshop,
+  workshop: RunContext,
   { phase, attempt, name, agent }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
@@ -110,13 +111,13 @@ export function attemptEnvironment(
   });
 }
 
-function markerOf({ run }: Workshop, name: string): string {
+function markerOf({ run }: RunContext, name: string): string {
   return `${run}.${name}`;
 }
 
 /** Writes the prompt and starts the process where it has been placed. */
 export function startAttempt(
-  workshop: Workshop,
+  workshop: RunContext,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
   env: Record<string, string>,
@@ -143,7 +144,7 @@ export function startAttempt(
   return { phase, attempt, name, exit, stop };
 }
 
-function agentOf({ agents }: Workshop, phase: SessionPhase) {
+function agentOf({ agents }: RunContext, phase: SessionPhase) {
   const agent = agents.get(phase.agents[0] ?? "");
   if (agent !== undefined) return agent;
   throw new MaestroError("environment", `Agent '${phase.agents[0]}' of phase ${phase.id} is not in agents/`, {
@@ -152,12 +153,12 @@ function agentOf({ agents }: Workshop, phase: SessionPhase) {
 }
 
 /** The policy file of an attempt: it holds where no hook does. */
-function policyOf({ batch }: Workshop, tier: Tier): string {
+function policyOf({ batch }: RunContext, tier: Tier): string {
   return batch.writePolicy(tier, attemptPolicy(tier));
 }
 
 /** Looks at a running attempt: its last words, signs of quota trouble, output without end. */
-function watch(workshop: Workshop, phase: string, name: string, watcher: Watcher): () => Killed {
+function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
   const { batch, runtime } = workshop;
   let seen = 0;
   return () => {
@@ -181,7 +182,7 @@ export interface Judged {
 }
 
 /** What an attempt came to, from the files it left. */
-export function judgeFiles(workshop: Workshop, phase: string, name: string, exit: Omit<Exit, "durationMs">): Judged {
+export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
   const { batch, runtime, store, redact } = workshop;
   // One that was cut before is exactly as long.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;

@@ -10,14 +10,14 @@ import { addWorktree } from "../../git/worktree/worktree.ts";
 import { eventFault, type FrozenPlan, MAX_LISTED_CHANGES, type SessionEvent } from "../../session/events.ts";
 import type { Session } from "../../session/session.ts";
 import { type Ground, Isolation, type IsolationOptions } from "../isolation.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { examine } from "./examine.ts";
 import { listProject } from "./listing.ts";
 
 const exclude = [".gemini"];
 
 /** As much of a workshop as is looked at. */
-function workshopOf(session: Session, over: Partial<IsolationOptions>): Workshop {
+function workshopOf(session: Session, over: Partial<IsolationOptions>): RunContext {
   const options: IsolationOptions = {
     projectRoot: "",
     prefix: "w",
@@ -32,7 +32,7 @@ function workshopOf(session: Session, over: Partial<IsolationOptions>): Workshop
     ...over,
   };
   const store = { session, refresh: () => undefined };
-  return { isolation: new Isolation(options), projectRoot: options.projectRoot, store } as unknown as Workshop;
+  return { isolation: new Isolation(options), projectRoot: options.projectRoot, store } as unknown as RunContext;
 }
 
 const attempt = (phase: string): SessionEvent => ({
@@ -213,7 +213,7 @@ describe("in git", () => {
 
   test("refuses to guess when the worktree is gone", async () => {
     const gone = inWorktree([phase("1")], (root) => rmSync(root, { recursive: true }));
-    await expect(gone).rejects.toThrow("The worktree w1 is gone");
+    await expect(gone).rejects.toThrow("The worktree w1 no longer exists");
   });
 
   test("tells what an attempt did in the project itself, from a commit before and after", async () => {

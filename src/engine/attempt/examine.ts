@@ -2,13 +2,14 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { changesBetween, type FileChange as TreeChange } from "../../git/objects/changes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { commitTree } from "../../git/objects/commit.ts";
 import { describeLinks, type LinkOutside, linksOutside } from "../../git/objects/links.ts";
-import { keep } from "../../git/refs.ts";
+import { keepCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { Bound } from "../../git/snapshot/bounded.ts";
 import { treeOf, type Worktree, type WorktreeTree } from "../../git/worktree/worktree.ts";
+import type { CommitId, ObjectId, PhaseId, TreeId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { type FileChange, MAX_LISTED_CHANGES, MAX_LISTED_OUTSIDE, type WarningCode } from "../../session/events.ts";
 import { outsideScope, ownershipOf } from "../../session/scope.ts";
@@ -17,11 +18,11 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { someOf } from "../../views/work.ts";
 import { declaredFiles, type Ground, type Moment } from "../isolation.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { listedLinks } from "./listed-links.ts";
 import { type Listing, listingChanges } from "./listing.ts";
 
-export interface Work {
+export interface ExaminedWork {
   changes: Changes;
   /** All of them, however many. */
   files: readonly FileChange[];
@@ -35,7 +36,7 @@ export interface Work {
 }
 
 interface Examined {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
 }
 
@@ -49,20 +50,22 @@ const MAX_REFUSED_BYTES = 10 * MEGABYTE;
  * asked only when it matters.
  */
 export async function examine(
-  workshop: Workshop,
+  workshop: RunContext,
   examined: Examined,
   ground: Ground,
   comesIn: () => boolean = () => false,
-): Promise<Work | null> {
+): Promise<ExaminedWork | null> {
   if (ground.before === null) return null;
   // What its agent was granted a moment ago was recorded by another process.
   workshop.store.refresh();
-  if (ground.worktree !== null) {
+  const { before, worktree } = ground;
+  if (worktree !== null) {
+    if (typeof before !== "string") throw new Error("a worktree begins with a commit");
     const { isolation, store } = workshop;
     const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
-    return examineWorktree(place, examined, ground.worktree, String(ground.before), comesIn);
+    return examineWorktree(place, examined, worktree, before, comesIn);
   }
-  return inProject(workshop, examined, ground.before);
+  return inProject(workshop, examined, before);
 }
 
 interface Keeping {
@@ -75,9 +78,9 @@ export async function examineWorktree(
   { exclude, ...place }: Keeping & { exclude: readonly string[] },
   examined: Examined,
   worktree: Worktree,
-  base: string,
+  base: CommitId,
   comesIn: () => boolean = () => false,
-): Promise<Work> {
+): Promise<ExaminedWork> {
   const { repository, store } = place;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
@@ -135,7 +138,11 @@ function tooLarge(unkept: Unkept): string {
   return `Not kept: ${names} (${(bytes / MEGABYTE).toFixed(1)} MB), because ${limit}`;
 }
 
-async function inProject(workshop: Workshop, examined: Examined, before: NonNullable<Ground["before"]>): Promise<Work> {
+async function inProject(
+  workshop: RunContext,
+  examined: Examined,
+  before: NonNullable<Ground["before"]>,
+): Promise<ExaminedWork> {
   const { isolation, store } = workshop;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
@@ -169,15 +176,15 @@ async function inProject(workshop: Workshop, examined: Examined, before: NonNull
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
 }
 
-async function linkWarnings(repository: Repository, from: string, to: string): Promise<Work["warnings"]> {
+async function linkWarnings(repository: Repository, from: ObjectId, to: ObjectId): Promise<ExaminedWork["warnings"]> {
   return toldLinks(await linksOutside(repository, from, to));
 }
 
-function toldLinks(links: readonly LinkOutside[]): Work["warnings"] {
+function toldLinks(links: readonly LinkOutside[]): ExaminedWork["warnings"] {
   return links.length === 0 ? [] : [{ code: "link_outside", message: describeLinks(links) }];
 }
 
-function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): Work["warnings"] {
+function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): ExaminedWork["warnings"] {
   return [...listing.unreadable.map(unreadable), ...toldLinks(listedLinks(root, files, listing))];
 }
 
@@ -187,12 +194,12 @@ function unknownTo({ attempts }: SessionPhase, files: readonly FileChange[]): Se
   return new Set(files.map(({ path }) => path).filter((path) => !known.has(path)));
 }
 
-function unreadable(path: string): Work["warnings"][number] {
+function unreadable(path: string): ExaminedWork["warnings"][number] {
   return { code: "left_out", message: `${path} cannot be read: what changed in it is not known` };
 }
 
 async function differences(
-  { isolation }: Workshop,
+  { isolation }: RunContext,
   before: NonNullable<Ground["before"]>,
   now: Moment,
 ): Promise<FileChange[]> {
@@ -202,7 +209,7 @@ async function differences(
 }
 
 /** Of what changed while several were at work: what the phase owns is its own, what nobody owns is told. */
-function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): Work {
+function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): ExaminedWork {
   const outside = new Set(outsideScope(phase, files));
   const own = files.filter(({ path, from }) => !outside.has(path) && !outside.has(from ?? path));
   const since = phase.attempts.at(-1)?.started ?? "";
@@ -220,15 +227,15 @@ async function kept(
   { repository, store }: Keeping,
   { attempt }: Examined,
   phase: SessionPhase,
-  base: string,
-  tree: string,
+  base: CommitId,
+  tree: TreeId,
   hasMore = false,
-): Promise<{ changes: FileChange[]; commit: string }> {
+): Promise<{ changes: FileChange[]; commit: CommitId }> {
   const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
   const commit = await commitTree(repository, { tree, parents: [base], message });
   const changes = (await changesBetween(repository, base, commit)).map(recorded);
   const session = requireSession(store.session).session_id;
-  if (changes.length > 0 || hasMore) await keep(repository, { session, phase: phase.id, attempt, commit });
+  if (changes.length > 0 || hasMore) await keepCommit(repository, { session, phase: phase.id, attempt, commit });
   return { changes, commit };
 }
 
@@ -239,8 +246,8 @@ function recorded({ binary, added, removed, ...change }: TreeChange): FileChange
 function changesOf(
   phase: SessionPhase,
   changes: readonly FileChange[],
-  base: string | null,
-  commit: string | null,
+  base: CommitId | null,
+  commit: CommitId | null,
 ): Changes {
   const sum = (lines: (change: FileChange) => number | null) =>
     changes.reduce((total, change) => total + (lines(change) ?? 0), 0);

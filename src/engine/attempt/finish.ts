@@ -1,7 +1,10 @@
 // The end of an attempt: its files become an outcome, the outcome becomes events, and the rest of the run is told what follows.
 
 import { constants } from "node:os";
-import { MaestroError, TIMEOUT_CODE } from "../../errors.ts";
+import { MaestroError } from "../../errors.ts";
+import { TIMEOUT_CODE } from "../../exit-codes.ts";
+import type { PhaseId } from "../../ids.ts";
+import { conflictMessage } from "../../session/conflict.ts";
 import {
   type AttemptEnd,
   claimedTwice,
@@ -9,7 +12,6 @@ import {
   decideFailure,
   decideIntegrated,
   decideValidated,
-  type FileConflict,
   filesOf,
   type Rules,
   type Validated,
@@ -17,24 +19,24 @@ import {
 } from "../../session/decide/attempt.ts";
 import { claimDifferences, claimWarning } from "../../session/decide/claims.ts";
 import { type ReportedWork, reportedWork } from "../../session/decide/evidence.ts";
-import type { Shortfall, Verdict } from "../../session/decide/judge-handoff.ts";
+import type { AttemptVerdict, Shortfall } from "../../session/decide/judge-handoff.ts";
 import { type FileLists, requirePhase, requireSession } from "../../session/decide/operation.ts";
-import type { SessionEvent } from "../../session/events.ts";
+import type { FileConflict, SessionEvent } from "../../session/events.ts";
 import { type Attempt, hasDependents, type Session } from "../../session/session.ts";
 import type { Update } from "../../store/session-store.ts";
 import type { Integration, Proof } from "../integrate/integrate.ts";
 import type { Exit } from "../process/supervisor.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
-import type { Work } from "./examine.ts";
+import type { ExaminedWork } from "./examine.ts";
 import { judgeWork, scopeRules } from "./judge-work.ts";
 import type { ValidationResult } from "./validation.ts";
-import { judgeAttempt, nextStep } from "./verdict.ts";
+import { judgeAttempt, stepAfter } from "./verdict.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
 /** How an attempt ended, from its files; to be recorded. */
-export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit: Exit): Finished {
+export function finishAttempt(workshop: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
   // Who was stopped has none: it has not failed, should nobody come to record this.
   if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
@@ -45,7 +47,7 @@ export function finishAttempt(workshop: Workshop, attempt: StartedAttempt, exit:
 }
 
 /** An attempt whose engine died, from its files as they are now. */
-export function adoptResult(workshop: Workshop, phase: string, attempt: Attempt): Finished {
+export function adoptResult(workshop: RunContext, phase: PhaseId, attempt: Attempt): Finished {
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
@@ -58,7 +60,7 @@ export function adoptResult(workshop: Workshop, phase: string, attempt: Attempt)
 
 /** An attempt that did not come to have a process. */
 export function neverStarted(
-  { phase, attempt }: { phase: string; attempt: number },
+  { phase, attempt }: { phase: PhaseId; attempt: number },
   { kind, message }: { kind: "failure" | "interrupted"; message: string },
 ): Finished {
   const outcome = { kind, reason: "not_started", errorType: "runtime", message, text: "", usage: null } as const;
@@ -66,7 +68,7 @@ export function neverStarted(
 }
 
 export interface Finished {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   code: number | null;
   durationMs: number;
@@ -74,13 +76,13 @@ export interface Finished {
   /** The project as its agent knew it. */
   root: string;
   /** What it did, as its files tell; null when nobody looked. */
-  work: Work | null;
+  work: ExaminedWork | null;
   /** Why its files could not be looked at. */
   blind?: string;
   adopted?: true;
 }
 
-export function recordEnd(workshop: Workshop, finished: Finished, update: Update): Consequence {
+export function recordEnd(workshop: RunContext, finished: Finished, update: Update): Consequence {
   try {
     return recordWhole(workshop, finished, update);
   } catch (error) {
@@ -99,7 +101,7 @@ export function recordEnd(workshop: Workshop, finished: Finished, update: Update
   }
 }
 
-function recordWhole(workshop: Workshop, finished: Finished, update: Update): Consequence {
+function recordWhole(workshop: RunContext, finished: Finished, update: Update): Consequence {
   const { phase, work } = finished;
   const { outcome, handoff } = finished.judged;
   return update((current) => {
@@ -136,7 +138,7 @@ function recordWhole(workshop: Workshop, finished: Finished, update: Update): Co
 }
 
 /** The tree's word counts, not the agent's, wherever the tree can tell; what is apart is recorded once it is in the project. */
-function filesToRecord(reported: ReportedWork, work: Work | null): FileLists {
+function filesToRecord(reported: ReportedWork, work: ExaminedWork | null): FileLists {
   if (work === null || work.where === "shared") return reported.files;
   return work.where === "project" ? filesOf(work.changes) : nothing;
 }
@@ -144,12 +146,12 @@ function filesToRecord(reported: ReportedWork, work: Work | null): FileLists {
 const nothing: FileLists = { created: [], modified: [], deleted: [] };
 
 interface Judgement {
-  verdict: Verdict;
+  verdict: AttemptVerdict;
   warnings: Warned[];
 }
 
 function verdictOf(
-  workshop: Workshop,
+  workshop: RunContext,
   session: Session,
   { phase: id, judged, work, blind, root }: Finished,
   reported: ReportedWork | null,
@@ -165,12 +167,12 @@ function verdictOf(
 }
 
 /** What an attempt that failed for another reason left in the project and had no right to. */
-function leftBehind(work: Work | null, verdict: Shortfall | null): Warned[] {
+function leftBehind(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
   if (work?.where !== "project" || verdict === null) return [];
   return [{ code: "outside_scope", message: verdict.message.replaceAll("\n", " ") }];
 }
 
-function claimWarnings(claims: FileLists, { where, files, fresh }: Work, root: string): Warned[] {
+function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
   const differences = claimDifferences(claims, files, [root]);
   // What changed and was not claimed may be somebody else's, or an earlier attempt's.
   const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
@@ -186,32 +188,38 @@ function unreadable(why: string): Shortfall {
 /** Where agents share the files, two that claim one have a conflict; elsewhere the merge tells. */
 function conflictOf(
   session: Session,
-  phase: string,
-  work: Work | null,
+  phase: PhaseId,
+  work: ExaminedWork | null,
   reported: ReportedWork | null,
 ): Shortfall | null {
   if (reported === null || work?.where === "worktree") return null;
   const { created, modified, deleted } = reported.files;
   const conflicts = claimedTwice(session, phase, [...created, ...modified, ...deleted]);
   if (conflicts.length === 0) return null;
-  return { kind: "failure", reason: "file_conflict", errorType: "file_conflict", message: conflictMessage(conflicts) };
+  return conflictShortfall(conflicts);
 }
 
-/** One line a file; the words of the File Conflict block. */
-function conflictMessage(conflicts: readonly FileConflict[]): string {
-  return conflicts.map(({ file, agents }) => `${file} (modified by ${agents.join(" and ")})`).join("\n");
+function conflictShortfall(conflicts: FileConflict[]): Shortfall {
+  const code = "file_conflict";
+  return { kind: "failure", reason: code, errorType: code, message: conflictMessage(conflicts), code, conflicts };
 }
 
-function failureOf(workshop: Workshop, session: Session, phase: string, verdict: Verdict): AttemptEnd["failure"] {
+function failureOf(
+  workshop: RunContext,
+  session: Session,
+  phase: PhaseId,
+  verdict: AttemptVerdict,
+): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
-  const step = nextStep(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
+  const step = stepAfter(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;
   const { error_type, message } = said(workshop, verdict);
   // The session's errors have the six types of the design documents.
-  return { type: error_type === "auth" ? "runtime" : error_type, message, retry: step === "retry" };
+  const type = error_type === "auth" ? "runtime" : error_type;
+  return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
 }
 
-function said({ redact }: Workshop, verdict: Shortfall) {
+function said({ redact }: RunContext, verdict: Shortfall) {
   return { reason: verdict.reason, error_type: verdict.errorType, message: redact(verdict.message) };
 }
 
@@ -236,13 +244,13 @@ function unstarted(exit: Exit): Judged {
   return { outcome, handoff: null };
 }
 
-export function recordValidation(workshop: Workshop, phase: string, result: ValidationResult, update: Update): void {
+export function recordValidation(workshop: RunContext, phase: PhaseId, result: ValidationResult, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
     const message = `Validation failed\n${result.detail}`;
     const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation", message } as const;
-    const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
     const failure =
       result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: step === "retry" };
     const validated = { result: result.kind, detail: result.detail, evidence: result.evidence, failure };
@@ -251,17 +259,18 @@ export function recordValidation(workshop: Workshop, phase: string, result: Vali
 }
 
 /** What came of bringing an attempt's work into the project. */
-export function recordIntegration(workshop: Workshop, phase: string, result: Integration, update: Update): void {
+export function recordIntegration(workshop: RunContext, phase: PhaseId, result: Integration, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
     const rules = rulesOf(workshop);
     if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
     const shortfall = shortOf(result);
-    const step = nextStep(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
     // Another attempt would not mend a machine.
     const retry = step === "retry" && result.kind !== "broken";
-    const failure = { type: shortfall.errorType, message: shortfall.message, retry };
+    const { errorType: type, message, code, conflicts } = shortfall;
+    const failure = { type, message, code, conflicts, retry };
     const events =
       result.kind === "invalid"
         ? decideValidated(session, phase, { ...provedBy(result.validation), failure }, rules)
@@ -270,7 +279,7 @@ export function recordIntegration(workshop: Workshop, phase: string, result: Int
   });
 }
 
-function integrated(session: Session, id: string, done: Integration & { kind: "done" }, rules: Rules): SessionEvent[] {
+function integrated(session: Session, id: PhaseId, done: Integration & { kind: "done" }, rules: Rules): SessionEvent[] {
   const { attempt, from, to, warnings } = done;
   const { changes } = requirePhase(session, id).attempts.find((one) => one.attempt === attempt) ?? {};
   const files = changes === undefined || !done.isTakenOver ? nothing : filesOf(changes);
@@ -278,15 +287,14 @@ function integrated(session: Session, id: string, done: Integration & { kind: "d
 }
 
 function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
-  if (result.kind === "conflict") {
-    const { message } = result;
-    return { kind: "failure", reason: "file_conflict", errorType: "file_conflict", message };
-  }
+  if (result.kind === "conflict") return conflictShortfall(result.conflicts);
   if (result.kind === "broken") {
     return { kind: "failure", reason: "not_integrated", errorType: "runtime", message: result.message };
   }
-  const message = result.kind === "refused" ? result.message : `Validation failed\n${result.validation.detail}`;
-  return { kind: "failure", reason: "validation_failed", errorType: "validation", message };
+  const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation" } as const;
+  if (result.kind === "invalid") return { ...shortfall, message: `Validation failed\n${result.validation.detail}` };
+  const { message, code } = result;
+  return { ...shortfall, message, ...(code === undefined ? {} : { code }) };
 }
 
 function provedBy({ kind, detail, evidence }: Proof): Omit<Validated, "failure"> {

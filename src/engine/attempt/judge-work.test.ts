@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../../test/support/session.ts";
 import type { Tier } from "../../agents/tiers.ts";
 import type { SessionPhase } from "../../session/session.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { isTakenOver, judgeWork, type ScopeRules, scopeRules } from "./judge-work.ts";
 
 type Where = "worktree" | "project" | "shared";
@@ -54,6 +54,15 @@ describe("the work of an attempt", () => {
     }
   });
 
+  test("is refused with a code where a person can allow it, and with none where it can never come in", () => {
+    const code = (outside: string[], trouble: string | null = null) =>
+      judgeWork({ where: "worktree", trouble, changes: { outside } }, strict).verdict?.code;
+    expect(code(["x"])).toBe("outside_scope");
+    expect(code(["x", ".env"])).toBe("sensitive_change");
+    expect(code(["../x", "x"])).toBeUndefined();
+    expect(code(["x"], "It left repositories")).toBeUndefined();
+  });
+
   test("names the files in the error, one a line, and where they are when they are in the project", () => {
     const message = (where: Where, outside: string[]) =>
       judgeWork({ where, trouble: null, changes: { outside } }, strict).verdict?.message;
@@ -86,7 +95,7 @@ describe("the rules for a phase", () => {
     ({
       isolation: { options: { ownership } },
       agents: new Map(tier === undefined ? [] : [["somebody", { tier }]]),
-    }) as unknown as Workshop;
+    }) as unknown as RunContext;
 
   test.each<[Tier | undefined, boolean]>([
     ["read-only", false],

@@ -14,11 +14,12 @@ import type { Tier } from "../../agents/tiers.ts";
 import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
+import type { FailureCode } from "../../session/events.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";
 import type { Changes, SessionPhase } from "../../session/session.ts";
 import { stripControls } from "../../text.ts";
-import type { Workshop } from "../run-context.ts";
-import type { Work } from "./examine.ts";
+import type { RunContext } from "../run-context.ts";
+import type { ExaminedWork } from "./examine.ts";
 
 const MAX_NAMED = 20;
 
@@ -30,7 +31,7 @@ export interface ScopeRules {
   declares: boolean;
 }
 
-export function scopeRules({ isolation, agents }: Workshop, phase: SessionPhase): ScopeRules {
+export function scopeRules({ isolation, agents }: RunContext, phase: SessionPhase): ScopeRules {
   const tier = agents.get(phase.agents[0] ?? "")?.tier;
   return { ownership: isolation.options.ownership, writes: writes(tier), declares: declaresFiles(phase) };
 }
@@ -52,7 +53,7 @@ export interface WorkJudgement {
 }
 
 export function judgeWork(
-  { changes, where, trouble }: Pick<Work, "where" | "trouble"> & { changes: Pick<Changes, "outside"> },
+  { changes, where, trouble }: Pick<ExaminedWork, "where" | "trouble"> & { changes: Pick<Changes, "outside"> },
   rules: ScopeRules,
 ): WorkJudgement {
   const { outside } = changes;
@@ -74,7 +75,9 @@ export function judgeWork(
     return { verdict: refusal(message), warnings: [] };
   }
   const sensitive = outside.filter((path) => sensitivityOfFile(path) !== undefined);
-  if (sensitive.length > 0) return { verdict: refusal(sensitiveMessage(sensitive, where)), warnings: [] };
+  if (sensitive.length > 0) {
+    return { verdict: refusal(sensitiveMessage(sensitive, where), "sensitive_change"), warnings: [] };
+  }
   if (rules.ownership === "warn") {
     return { verdict: null, warnings: [{ code: "outside_scope", message: `${OUTSIDE_SCOPE} ${names.join(", ")}` }] };
   }
@@ -83,13 +86,13 @@ export function judgeWork(
       ? "\nThey are in the project: take back what is not wanted. If you changed them yourself meanwhile, run with --isolation worktree."
       : "";
   return {
-    verdict: refusal(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`),
+    verdict: refusal(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`, "outside_scope"),
     warnings: [],
   };
 }
 
 /** The agent can take the change back; otherwise a person looks at it and brings it in. */
-function sensitiveMessage(paths: readonly string[], where: Work["where"]): string {
+function sensitiveMessage(paths: readonly string[], where: ExaminedWork["where"]): string {
   const names = named(paths).map((name) => {
     const kind = sensitivityOfFile(name);
     return kind === undefined ? `- ${name}` : `- ${name} (${sensitivityReasons[kind]})`;
@@ -98,8 +101,9 @@ function sensitiveMessage(paths: readonly string[], where: Work["where"]): strin
   return `${SENSITIVE_CHANGE}\n${names.join("\n")}\nThe change is ${what}.`;
 }
 
-function refusal(message: string): Shortfall {
-  return { kind: "failure", reason: "outside_scope", errorType: "validation", message };
+function refusal(message: string, code?: FailureCode): Shortfall {
+  const coded = code === undefined ? {} : { code };
+  return { kind: "failure", reason: "outside_scope", errorType: "validation", message, ...coded };
 }
 
 /** Each in one line: a name may hold anything. */

@@ -10,9 +10,11 @@ import { treeWithout } from "../../git/objects/tree-without.ts";
 import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree, resetWorktree, treeOf, type Worktree, worktreeRoot } from "../../git/worktree/worktree.ts";
+import type { CommitId, PhaseId } from "../../ids.ts";
 import { sensitivityOfFile } from "../../secrets/sensitive-files.ts";
+import { attemptPlaced } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import { type EventOf, MAX_LISTED_OUTSIDE, type SessionEvent } from "../../session/events.ts";
+import { MAX_LISTED_OUTSIDE, type SessionEvent } from "../../session/events.ts";
 import { outsideScope } from "../../session/scope.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { ATTEMPT_STATE_DIR, STATE_DIR } from "../../setting-layers.ts";
@@ -20,7 +22,7 @@ import { stripControls } from "../../text.ts";
 import { type Command, declaredFiles, type Ground } from "../isolation.ts";
 import type { Stopping } from "../process/stopping.ts";
 import { RUN_MARKER } from "../process/tree.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { isTakenOver, scopeRules } from "./judge-work.ts";
 
 /** How much of a failed setup's output is told. */
@@ -34,29 +36,29 @@ export interface Control {
 }
 
 /** The name of the phase's next worktree; null when it works in the project. */
-export function worktreeName({ isolation }: Workshop, session: Session, phase: SessionPhase): string | null {
+export function worktreeName({ isolation }: RunContext, session: Session, phase: SessionPhase): string | null {
   return isolation.usesWorktree(session, phase) ? isolation.reserve() : null;
 }
 
 /** What an attempt's worktree is made for, and found again by. */
-export function purposeOf({ run, phase, attempt }: { run: string; phase: string; attempt: number }): string {
+export function purposeOf({ run, phase, attempt }: { run: string; phase: PhaseId; attempt: number }): string {
   return `${run}/${phase}/${attempt}`;
 }
 
 /** Where the attempt's agent will find the project, before it is there. */
-export function rootOf({ isolation, projectRoot }: Workshop, worktree: string | null): string {
+export function rootOf({ isolation, projectRoot }: RunContext, worktree: string | null): string {
   return worktree === null ? projectRoot : worktreeRoot(isolation.repository, worktree);
 }
 
 interface Placed {
-  phase: string;
+  phase: PhaseId;
   attempt: number;
   name: string;
   worktree: string | null;
 }
 
 /** Refused with an error that is the attempt's failure, no more. */
-export async function placeAttempt(workshop: Workshop, placed: Placed, control: Control): Promise<Ground> {
+export async function placeAttempt(workshop: RunContext, placed: Placed, control: Control): Promise<Ground> {
   const { isolation, store, projectRoot } = workshop;
   if (!isolation.isWatching) return { root: projectRoot, worktree: null, before: null };
   const session = requireSession(store.session);
@@ -72,13 +74,12 @@ export async function placeAttempt(workshop: Workshop, placed: Placed, control: 
           before: isolation.beforeFirst(session, workshop.run, requirePhase(session, phase), moment),
         };
   const base = typeof ground.before === "string" ? ground.before : null;
-  const event: EventOf<"attempt.placed"> = { type: "attempt.placed", phase, attempt, worktree, base };
-  await control.write([event]);
+  await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
   return ground;
 }
 
 async function inNewWorktree(
-  workshop: Workshop,
+  workshop: RunContext,
   session: Session,
   placed: Placed & { worktree: string },
   from: Snapshot,
@@ -101,7 +102,7 @@ async function inNewWorktree(
 const PATIENCE_MS = 1000;
 
 /** A merge that somebody has to resolve first makes a project unreadable for a while: nothing is lost by waiting for it. */
-export async function whenReadable<T>(workshop: Workshop, look: () => Promise<T>, stopping: Stopping): Promise<T> {
+export async function whenReadable<T>(workshop: RunContext, look: () => Promise<T>, stopping: Stopping): Promise<T> {
   for (;;) {
     try {
       return await look();
@@ -114,29 +115,29 @@ export async function whenReadable<T>(workshop: Workshop, look: () => Promise<T>
 }
 
 /** Once in a run: it is the same for every attempt. */
-const told = new WeakMap<Workshop, Set<string>>();
+const told = new WeakMap<RunContext, Set<string>>();
 
-function tellOnce(workshop: Workshop, line: string): void {
+function tellOnce(workshop: RunContext, line: string): void {
   const known = told.get(workshop) ?? new Set();
   told.set(workshop, known);
   if (!known.has(line)) workshop.warn(line);
   known.add(line);
 }
 
-function tellLeftOut(workshop: Workshop, { nested, warnings }: Snapshot): void {
+function tellLeftOut(workshop: RunContext, { nested, warnings }: Snapshot): void {
   for (const path of nested) tellOnce(workshop, `${path} is a repository of its own: worktrees are without it`);
   for (const line of warnings) tellOnce(workshop, line);
 }
 
 /** Runs the setup command; what it left that is not ignored is part of what the attempt begins with, and none of its work. */
 async function setUp(
-  workshop: Workshop,
+  workshop: RunContext,
   session: Session,
   placed: Placed,
   worktree: Worktree,
   from: Snapshot,
   control: Control,
-): Promise<string> {
+): Promise<CommitId> {
   const { isolation } = workshop;
   const { repository } = isolation;
   const { setup, exclude } = isolation.options;
@@ -158,8 +159,8 @@ async function setUp(
 
 /** False when it was stopped on the way. `name`: of the log it writes to. */
 export async function runSetup(
-  workshop: Workshop,
-  placed: { phase: string; name: string },
+  workshop: RunContext,
+  placed: { phase: PhaseId; name: string },
   worktree: Worktree,
   stopping: Stopping,
 ): Promise<boolean> {
@@ -194,7 +195,7 @@ export async function runSetup(
 }
 
 /** What the last attempt at the phase did, without what it had no right to, on top of `base`; null when there is nothing, or it does not fit. */
-async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string): Promise<string | null> {
+async function earlierWork(workshop: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
   const { repository } = workshop.isolation;
   const earlier = phase.attempts.findLast(({ changes }) => changes !== undefined)?.changes;
   if (earlier === undefined || earlier.commit === null || earlier.base === null || earlier.total === 0) return null;
@@ -219,18 +220,18 @@ async function earlierWork(workshop: Workshop, phase: SessionPhase, base: string
 }
 
 /** The command as it runs in a worktree. */
-export function sandboxed({ isolation }: Workshop, command: Command, worktree: Worktree): Command {
+export function sandboxed({ isolation }: RunContext, command: Command, worktree: Worktree): Command {
   return isolation.options.sandbox?.(command, worktree) ?? command;
 }
 
 /** Where an agent's hooks and tools find the project's state, so that no env file of the project can name another place. */
-export function stateFor(workshop: Workshop, worktree: Worktree | null): Record<string, string> {
+export function stateFor(workshop: RunContext, worktree: Worktree | null): Record<string, string> {
   if (worktree !== null) return inWorktree(workshop);
   return { [ATTEMPT_STATE_DIR]: workshop.store.location.shown };
 }
 
 /** What hooks, tools and commands need to find the project's state from inside a worktree. */
-export function inWorktree({ store }: Workshop): Record<string, string> {
+export function inWorktree({ store }: RunContext): Record<string, string> {
   const { root, components } = store.location;
   const directory = [root, ...components].join("/");
   return { [STATE_DIR]: directory, [ATTEMPT_STATE_DIR]: directory };

@@ -1,11 +1,12 @@
 // The validation of a phase that was worked on in the project itself: the commands run there, and the evidence names the tree if git knows it.
 
+import type { PhaseId, TreeId } from "../../ids.ts";
 import { requireSession } from "../../session/decide/operation.ts";
 import { Stopping } from "../process/stopping.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { startValidation, type ValidationResult, type ValidationRun } from "./validation.ts";
 
-export function startProjectValidation(workshop: Workshop, phase: string): ValidationRun {
+export function startProjectValidation(workshop: RunContext, phase: PhaseId): ValidationRun {
   const stopping = new Stopping();
   const begin = async (): Promise<ValidationResult> => {
     const tree = await treeOfProject(workshop);
@@ -15,7 +16,7 @@ export function startProjectValidation(workshop: Workshop, phase: string): Valid
   return { phase, done: begin(), stop: stopping.stop };
 }
 
-async function treeOfProject({ isolation, store }: Workshop): Promise<string | null> {
+async function treeOfProject({ isolation, store }: RunContext): Promise<TreeId | null> {
   if (isolation.options.repository === null) return null;
   return (await isolation.tree.take(() => isolation.snapshot(requireSession(store.session)))).tree;
 }

@@ -1,6 +1,7 @@
 // The engine's own check of a phase: its validation commands, one after the other, until one fails. The agent's word is not evidence.
 
 import { devNull } from "node:os";
+import { type PhaseId, phaseLabel, type TreeId } from "../../ids.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
 import { REDACTED } from "../../secrets/redact.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
@@ -9,7 +10,7 @@ import { stripControls } from "../../text.ts";
 import type { Command } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
 import { RUN_MARKER } from "../process/tree.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 
 const MAX_TAIL_CHARS = 4000;
 /** Of a command that passed: enough to see that it did something. */
@@ -17,7 +18,7 @@ const MAX_PASSED_CHARS = 1000;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 export interface ValidationRun {
-  phase: string;
+  phase: PhaseId;
   done: Promise<ValidationResult>;
   stop: (why: Killed) => void;
 }
@@ -27,7 +28,7 @@ export type ValidationResult = { kind: "pass" | "fail"; detail: string; evidence
 /** Where the commands run, and which tree that is; null: nobody knows. */
 export interface Subject {
   cwd: string;
-  tree: string | null;
+  tree: TreeId | null;
   /** Variables that the commands need there. */
   env: Record<string, string>;
   wrap: (command: Command) => Command;
@@ -35,14 +36,14 @@ export interface Subject {
 
 /** What a validation needs of the workshop. */
 export type Bench = Pick<
-  Workshop,
+  RunContext,
   "run" | "store" | "batch" | "supervisor" | "environment" | "validator" | "redact"
-> & { limits: Pick<Workshop["limits"], "validationTimeoutMs"> };
+> & { limits: Pick<RunContext["limits"], "validationTimeoutMs"> };
 
 /** `stopping`: of the work that it is a part of; absent: it is stopped by itself. */
 export function startValidation(
   workshop: Bench,
-  id: string,
+  id: PhaseId,
   subject: Subject,
   stopping = new Stopping(),
 ): ValidationRun {
@@ -51,13 +52,13 @@ export function startValidation(
 
 async function runCommands(
   workshop: Bench,
-  id: string,
+  id: PhaseId,
   subject: Subject,
   stopping: Stopping,
 ): Promise<ValidationResult> {
   const { batch, supervisor, limits } = workshop;
   const phase = requirePhase(requireSession(workshop.store.session), id);
-  const { name = `p${id}`, attempt = 1 } = phase.attempts.at(-1) ?? {};
+  const { name = phaseLabel(id), attempt = 1 } = phase.attempts.at(-1) ?? {};
   const commands = phase.plan?.validation ?? [];
   const evidence: Evidence = { tree: subject.tree, commands: [] };
   for (const [position, command] of commands.entries()) {
@@ -105,7 +106,7 @@ async function runCommands(
 }
 
 /** The secret is not in the record, and the command would do something else without it. */
-function whyNotRun(id: string): string {
+function whyNotRun(id: PhaseId): string {
   return (
     `not run: the command held a secret, which is not recorded. Put the secret into a variable, use the variable in "validation" of ` +
     `phase ${id} ("maestro session revise <plan>"), and pass the variable with --pass-env`

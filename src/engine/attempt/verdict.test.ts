@@ -5,7 +5,7 @@ import type { Outcome } from "../../runtimes/runtime.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { findPhase, type SessionPhase } from "../../session/session.ts";
-import { judgeAttempt, nextStep } from "./verdict.ts";
+import { judgeAttempt, stepAfter } from "./verdict.ts";
 
 const context = `## Downstream Context
 - Key Interfaces Introduced: none
@@ -208,7 +208,7 @@ describe("what comes next", () => {
       ...retried(retries),
       ...later,
     );
-    return nextStep(session, findPhase(session, "1") as SessionPhase, { ...failure, ...verdict }, maxRetries);
+    return stepAfter(session, findPhase(session, "1") as SessionPhase, { ...failure, ...verdict }, maxRetries);
   }
 
   test.each([

@@ -3,7 +3,7 @@
 
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { Outcome } from "../../runtimes/runtime.ts";
-import { judgeHandoff, type Shortfall, type Verdict } from "../../session/decide/judge-handoff.ts";
+import { type AttemptVerdict, judgeHandoff, type Shortfall } from "../../session/decide/judge-handoff.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { judgeMove } from "../../session/transitions.ts";
 
@@ -12,7 +12,7 @@ export function judgeAttempt(
   outcome: Outcome,
   handoff: Handoff | null,
   { hasDependents }: { hasDependents: boolean },
-): Verdict {
+): AttemptVerdict {
   return outcome.kind === "success" ? judgeHandoff(handoff, hasDependents) : shortOf(outcome.kind, outcome);
 }
 
@@ -24,7 +24,7 @@ type NextStep =
   /** The phase stays in progress and is launched again when it may be; nothing is counted. */
   | "wait";
 
-export function nextStep(session: Session, phase: SessionPhase, verdict: Shortfall, maxRetries: number): NextStep {
+export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortfall, maxRetries: number): NextStep {
   if (verdict.kind === "quota" || verdict.kind === "interrupted") return "wait";
   // Another attempt would overwrite what somebody else wrote, or be refused again.
   if (verdict.errorType === "file_conflict" || verdict.errorType === "auth") return "escalate";

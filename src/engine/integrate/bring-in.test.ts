@@ -7,7 +7,8 @@ import { programPath } from "../../../test/support/project.ts";
 import { snapshot } from "../../git/snapshot/snapshot.ts";
 import { type Intent, readIntent, writeIntent } from "../../store/files/integration-file.ts";
 import { locateState } from "../../store/location.ts";
-import { bringIn, type GitProject, settle } from "./bring-in.ts";
+import { finishIntent } from "../recovery/finish-change.ts";
+import { bringIn, type GitProject } from "./bring-in.ts";
 
 let directory: GitDirectory;
 let project: GitProject;
@@ -89,7 +90,7 @@ describe("bringing a change in", () => {
     const intent = await between(before, after);
     const inner = forged([["100644", "blob", blob("x"), "config"]]);
     const to = forged([["040000", "tree", inner, ".git"]]);
-    await expect(bringIn(project, { ...intent, to })).rejects.toThrow("it lies in a .git directory");
+    await expect(bringIn(project, { ...intent, to })).rejects.toThrow("it is in a .git directory");
     expect(files()).toEqual(before);
     expect(directory.exists(".gemini")).toBe(false);
   });
@@ -113,7 +114,7 @@ describe("bringing a change in", () => {
 
 describe("settling", () => {
   test("is nothing when nothing was begun", async () => {
-    expect(await settle(project)).toBeUndefined();
+    expect(await finishIntent(project)).toBeUndefined();
     expect(directory.exists(".gemini")).toBe(false);
   });
 
@@ -121,7 +122,7 @@ describe("settling", () => {
     const intent = await between(before, after);
     writeIntent(project.location, intent);
     put("changed", "new");
-    expect(await settle(project)).toEqual({ intent, outcome: "applied", left: [] });
+    expect(await finishIntent(project)).toEqual({ intent, outcome: "applied", left: [] });
     expect(files()).toEqual(after);
     expect(stateFiles()).toEqual([]);
   });
@@ -131,7 +132,7 @@ describe("settling", () => {
     writeIntent(project.location, intent);
     put("fresh/file", "new");
     put("changed", "mine");
-    expect(await settle(project)).toEqual({ intent, outcome: "undone", left: ["changed"] });
+    expect(await finishIntent(project)).toEqual({ intent, outcome: "undone", left: ["changed"] });
     expect(files()).toEqual({ ...before, changed: "mine" });
     expect(stateFiles()).toEqual([]);
   });
@@ -140,7 +141,7 @@ describe("settling", () => {
     const intent = await between(before, after);
     const to = forged([["100644", "blob", "1".repeat(40), "changed"]]);
     writeIntent(project.location, { ...intent, to });
-    await expect(settle(project)).rejects.toMatchObject({
+    await expect(finishIntent(project)).rejects.toMatchObject({
       message: expect.stringContaining("Integrating attempt 1 of phase 1 (session s) is not finished: "),
       hint: expect.stringContaining("maestro doctor --fix"),
     });
@@ -153,12 +154,15 @@ describe("settling", () => {
     [
       "a change that must not happen",
       () => forged([["040000", "tree", forged([["100644", "blob", blob("x"), "a"]]), ".."]]),
-      /cannot be finished: it would change .*, and it lies outside the project/,
+      /cannot be finished: it would change .*, and it is outside the project/,
     ],
   ])("calls %s damage", async (_what, to, why) => {
     const intent = await between(before, after);
     writeIntent(project.location, { ...intent, to: to() });
-    await expect(settle(project)).rejects.toMatchObject({ code: "parse_failed", message: expect.stringMatching(why) });
+    await expect(finishIntent(project)).rejects.toMatchObject({
+      code: "parse_failed",
+      message: expect.stringMatching(why),
+    });
     expect(files()).toEqual(before);
   });
 });
@@ -196,7 +200,7 @@ describe("kill -9 at every step (F1)", () => {
     const { from, to } = await between(before, after);
     const seen = { untouched: 0, finished: 0 };
     const outcome = await everyStep([from, to], async (point) => {
-      const settled = await settle(project);
+      const settled = await finishIntent(project);
       const isAfter = settled !== undefined || JSON.stringify(files()) === JSON.stringify(sorted(after));
       expect(files(), `settled after step ${point}`).toEqual(isAfter ? after : before);
       if (settled !== undefined) expect(settled).toMatchObject({ outcome: "applied", left: [] });
@@ -213,7 +217,7 @@ describe("kill -9 at every step (F1)", () => {
     const { from, to } = await between(before, after);
     const outcome = await everyStep([from, to], async (point) => {
       put("changed", "mine");
-      const settled = await settle(project);
+      const settled = await finishIntent(project);
       if (settled !== undefined) {
         expect(settled, `after step ${point}`).toMatchObject({ outcome: "undone", left: ["changed"] });
         expect(files(), `after step ${point}`).toEqual({ ...before, changed: "mine" });
@@ -238,7 +242,7 @@ describe("kill -9 at every step (F1)", () => {
     };
     arrange();
     const outcome = await everyStep([], async (point) => {
-      await settle(project);
+      await finishIntent(project);
       expect(files(), `after step ${point}`).toEqual({ ...before, changed: "mine" });
       expectClean(point);
       arrange();

@@ -13,11 +13,13 @@ import { wasStopped } from "../../git/running.ts";
 import type { Snapshot } from "../../git/snapshot/snapshot.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { addWorktree } from "../../git/worktree/worktree.ts";
+import { type CommitId, type PhaseId, phaseLabel, type TreeId } from "../../ids.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
-import { conflictLine } from "../../session/conflict.ts";
+import { conflictOn } from "../../session/conflict.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
+import { phaseValidated } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import type { SessionEvent } from "../../session/events.ts";
+import type { FailureCode, FileConflict, SessionEvent } from "../../session/events.ts";
 import { outsideScope } from "../../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { readIntent } from "../../store/files/integration-file.ts";
@@ -26,7 +28,7 @@ import { type Control, inWorktree, runSetup, sandboxed, whenReadable } from "../
 import { startValidation, type ValidationResult } from "../attempt/validation.ts";
 import type { Command } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { bringIn } from "./bring-in.ts";
 
 /** How often a proof is made again because the project changed under it, before it has to do. */
@@ -37,17 +39,16 @@ export type Integration =
   | {
       kind: "done";
       attempt: number;
-      from: string;
-      to: string;
+      from: TreeId;
+      to: TreeId;
       /** False: there was nothing that may come in. */
       isTakenOver: boolean;
       warnings: Warned[];
     }
   | { kind: "invalid"; validation: Proof }
-  /** One line a file; the words of the File Conflict block. */
-  | { kind: "conflict"; message: string }
+  | { kind: "conflict"; conflicts: FileConflict[] }
   /** What must not reach the project at all. */
-  | { kind: "refused"; message: string }
+  | { kind: "refused"; message: string; code?: FailureCode }
   /** Git or the disk failed; the project is as it was. */
   | { kind: "broken"; message: string };
 
@@ -60,8 +61,8 @@ export interface IntegrationRun {
 
 /** `write` records events; it resolves when they are durable. */
 export function startIntegration(
-  workshop: Workshop,
-  id: string,
+  workshop: RunContext,
+  id: PhaseId,
   write: (events: SessionEvent[]) => Promise<void>,
 ): IntegrationRun {
   const stopping = new Stopping();
@@ -73,7 +74,7 @@ export function startIntegration(
 }
 
 /** An agent's work is kept whatever happens. Only with a change half in the project nobody can go on. */
-function brokenBy({ store }: Workshop, error: unknown): Integration {
+function brokenBy({ store }: RunContext, error: unknown): Integration {
   const isExpected = error instanceof MaestroError || errno(error) !== undefined;
   if (!isExpected || readIntent(store.location) !== undefined) throw error;
   return { kind: "broken", message: `The work could not be brought into the project: ${reasonOf(error)}` };
@@ -82,21 +83,24 @@ function brokenBy({ store }: Workshop, error: unknown): Integration {
 interface Candidate {
   phase: SessionPhase;
   attempt: number;
-  base: string;
+  base: CommitId;
   /** Its work, as far as it is taken over. */
-  theirs: string;
+  theirs: CommitId;
   isTakenOver: boolean;
   rules: ScopeRules;
   /** What the phase does not own, as things are now. */
   outside: string[];
 }
 
-async function integrate(workshop: Workshop, id: string, control: Control): Promise<Integration> {
+async function integrate(workshop: RunContext, id: PhaseId, control: Control): Promise<Integration> {
   const { isolation } = workshop;
   const candidate = candidateOf(workshop, id);
   // The plan may have been revised since it was judged.
   const { verdict } = judgeWork({ changes: candidate, where: "worktree", trouble: null }, candidate.rules);
-  if (verdict !== null) return { kind: "refused", message: verdict.message };
+  if (verdict !== null) {
+    const { message, code } = verdict;
+    return { kind: "refused", message, ...(code === undefined ? {} : { code }) };
+  }
   // The first proof does not keep others from coming in; from the second on they wait, so that there is an end to it.
   const first = await round(workshop, candidate, control, {});
   if (first.kind !== "moved") return first;
@@ -115,17 +119,17 @@ interface Moved {
   kind: "moved";
   paths: string[];
   /** What the project was taken for. */
-  tree: string;
+  tree: TreeId;
 }
 
 /** Files that never hold what the snapshot says: one that git ignores is in the way, or something stands between git and the disk. */
-async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
+async function neverStill(workshop: RunContext, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
   const { isolation, store } = workshop;
   const known = await filesIn(isolation.repository, tree, paths);
   const inTheWay = paths.filter((path) => !known.has(path));
   const session = requireSession(store.session);
   if (inTheWay.length > 0) {
-    return { kind: "conflict", message: inTheWay.map((path) => conflictLine(session, phase, path)).join("\n") };
+    return { kind: "conflict", conflicts: inTheWay.map((path) => conflictOn(session, phase, path)) };
   }
   const which = paths.length === 0 ? "the project" : paths.join(", ");
   const message = `The work could not be brought into the project: ${which} is never on disk as git has it. A content filter (git-lfs, git-crypt) stands for it, or it is written all the time`;
@@ -133,13 +137,13 @@ async function neverStill(workshop: Workshop, { phase }: Candidate, { paths, tre
 }
 
 /** The project as it is now; for somebody whose turn it is. */
-function projectNow(workshop: Workshop, control: Control): Promise<Snapshot> {
+function projectNow(workshop: RunContext, control: Control): Promise<Snapshot> {
   const { isolation, store } = workshop;
   const look = () => isolation.snapshot(requireSession(store.session));
   return whenReadable(workshop, look, control.stopping);
 }
 
-function candidateOf(workshop: Workshop, id: string): Candidate {
+function candidateOf(workshop: RunContext, id: PhaseId): Candidate {
   const phase = requirePhase(requireSession(workshop.store.session), id);
   const attempt = lastAttempt(phase);
   const { base = null, commit = null } = attempt?.changes ?? {};
@@ -160,7 +164,7 @@ function candidateOf(workshop: Workshop, id: string): Candidate {
 }
 
 async function round(
-  workshop: Workshop,
+  workshop: RunContext,
   candidate: Candidate,
   control: Control,
   { isAlone = false, isLast = false }: { isAlone?: boolean; isLast?: boolean },
@@ -189,7 +193,7 @@ const unproved: Warned = {
 };
 
 /** One at a time; who proves alone has the gate already. */
-function enter<T>({ isolation }: Workshop, isAlone: boolean, work: () => Promise<T>): Promise<T> {
+function enter<T>({ isolation }: RunContext, isAlone: boolean, work: () => Promise<T>): Promise<T> {
   const inside = () =>
     isolation.tree.take(async () => {
       await noGitAtWork(isolation.repository.gitDir);
@@ -207,7 +211,7 @@ async function noGitAtWork(gitDir: string): Promise<void> {
 }
 
 async function mergeAndBring(
-  workshop: Workshop,
+  workshop: RunContext,
   candidate: Candidate,
   control: Control,
   proof: Proof | null = null,
@@ -218,14 +222,14 @@ async function mergeAndBring(
 }
 
 async function isStillWanted(
-  { store }: Workshop,
-  id: string,
+  { store }: RunContext,
+  id: PhaseId,
   validation: Proof | null,
   control: Control,
 ): Promise<boolean> {
   if (validation !== null) {
     const { kind: result, detail, evidence } = validation;
-    await control.write([{ type: "phase.validated", phase: id, result, detail, evidence }]);
+    await control.write([phaseValidated(id, { result, detail, evidence })]);
   }
   store.refresh();
   const session = requireSession(store.session);
@@ -233,10 +237,10 @@ async function isStillWanted(
 }
 
 async function bring(
-  workshop: Workshop,
+  workshop: RunContext,
   { phase, attempt, isTakenOver: mayComeIn }: Candidate,
-  from: string,
-  to: string,
+  from: TreeId,
+  to: TreeId,
   validation: Proof | null,
   control: Control,
 ): Promise<Integration | Moved> {
@@ -257,10 +261,10 @@ async function bring(
 }
 
 async function merge(
-  { isolation, store }: Workshop,
+  { isolation, store }: RunContext,
   { phase, base, theirs }: Candidate,
-  ours: string,
-): Promise<{ kind: "clean"; tree: string } | { kind: "conflict"; message: string }> {
+  ours: CommitId,
+): Promise<{ kind: "clean"; tree: TreeId } | { kind: "conflict"; conflicts: FileConflict[] }> {
   const { repository } = isolation;
   const merged = await mergeTrees(repository, { base, ours, theirs });
   if (merged.kind === "clean") return merged;
@@ -268,30 +272,30 @@ async function merge(
     (await changesBetween(repository, base, ours)).flatMap(({ path, from }) => [path, from ?? path]),
   );
   const session = requireSession(store.session);
-  return { kind: "conflict", message: conflictMessage(session, phase, merged.files, changed) };
+  return { kind: "conflict", conflicts: conflictsOf(session, phase, merged.files, changed) };
 }
 
-function conflictMessage(
+function conflictsOf(
   session: Session,
   phase: SessionPhase,
   files: readonly ConflictFile[],
   changed: ReadonlySet<string>,
-): string {
+): FileConflict[] {
   // A file in the way of a directory, or a directory that was renamed, may be named by something that nobody changed itself.
   const known = files.filter(({ path }) => changed.has(path));
-  return (known.length > 0 ? known : files).map(({ path }) => conflictLine(session, phase, path)).join("\n");
+  return (known.length > 0 ? known : files).map(({ path }) => conflictOn(session, phase, path));
 }
 
 interface Proving {
-  parent: string;
-  tree: string;
+  parent: CommitId;
+  tree: TreeId;
   ignored: string[];
   links: string[];
 }
 
 /** The validation commands on the merged tree and nothing else: in a new worktree, without what the attempt left that git ignores. */
 async function prove(
-  workshop: Workshop,
+  workshop: RunContext,
   { phase, attempt }: Candidate,
   { parent, tree, ignored, links }: Proving,
   { stopping }: Control,
@@ -302,7 +306,7 @@ async function prove(
   const commit = await commitTree(repository, { tree, parents: [parent], message });
   const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
   try {
-    const { name } = lastAttempt(phase) ?? { name: `p${phase.id}` };
+    const { name } = lastAttempt(phase) ?? { name: phaseLabel(phase.id) };
     const isReady = await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
     if (!isReady) return { kind: "stopped" };
     const subject = {

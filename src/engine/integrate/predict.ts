@@ -2,13 +2,15 @@
 // does not merge is told once, while something can still be done about it. Changes nothing, and costs a small part of the time.
 
 import { errno, MaestroError } from "../../errors.ts";
-import { changesBetween, type FileChange } from "../../git/objects/changes.ts";
+import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { mergeTrees } from "../../git/objects/merge.ts";
 import { treeOf, type Worktree } from "../../git/worktree/worktree.ts";
+import type { CommitId, PhaseId, TreeId } from "../../ids.ts";
+import { phaseWarned } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { declaredFiles, type Ground } from "../isolation.ts";
-import type { Workshop } from "../run-context.ts";
+import type { RunContext } from "../run-context.ts";
 
 const LEAST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
@@ -18,7 +20,7 @@ const MAX_NAMED = 5;
 const MAX_LOOK_BYTES = 4 * 1024 * 1024;
 
 export interface Running {
-  phase: string;
+  phase: PhaseId;
   ground: Ground | null;
 }
 
@@ -32,21 +34,21 @@ interface Watched {
 
 /** An attempt's work so far. */
 interface Progress {
-  phase: string;
-  base: string;
-  tree: string;
+  phase: PhaseId;
+  base: CommitId;
+  tree: TreeId;
   paths: ReadonlySet<string>;
 }
 
 export class Predictor {
-  readonly #workshop: Workshop;
+  readonly #workshop: RunContext;
   readonly #watched: Watched;
   readonly #told = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isStopped = true;
 
-  constructor(workshop: Workshop, watched: Watched) {
+  constructor(workshop: RunContext, watched: Watched) {
     this.#workshop = workshop;
     this.#watched = watched;
   }
@@ -98,9 +100,9 @@ export class Predictor {
   }
 
   async #progressOf(
-    phase: string,
+    phase: PhaseId,
     worktree: Worktree,
-    base: string,
+    base: CommitId,
     options: { exclude: readonly string[]; force: readonly string[] },
   ): Promise<Progress> {
     const { repository } = this.#workshop.isolation;
@@ -132,7 +134,7 @@ export class Predictor {
     }
   }
 
-  #tell(phase: string, files: readonly { path: string; reason: string }[], whom: string): void {
+  #tell(phase: PhaseId, files: readonly { path: string; reason: string }[], whom: string): void {
     const key = [phase, whom, ...files.map(({ path }) => path)].join("\n");
     if (this.#told.has(key) || this.#isStopped) return;
     this.#told.add(key);
@@ -140,7 +142,7 @@ export class Predictor {
     const more = files.length - named.length;
     const list = `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
     const message = `It will conflict with ${whom}, as it stands: ${list}`;
-    this.#watched.warn([{ type: "phase.warned", phase, code: "conflict_predicted", message }]);
+    this.#watched.warn([phaseWarned(phase, { code: "conflict_predicted", message })]);
   }
 }
 
@@ -148,6 +150,6 @@ function pauseAfter(ms: number): number {
   return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * ms));
 }
 
-function pathsOf(changes: readonly FileChange[]): Set<string> {
+function pathsOf(changes: readonly TreeChange[]): Set<string> {
   return new Set(changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])));
 }

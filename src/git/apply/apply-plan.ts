@@ -1,18 +1,19 @@
-// What brings the project's files from one tree to another: the paths that differ, each with what it must hold before and after. Plain data,
-// and the two tree ids are enough to make it again.
+// Plans how the project's files change from one tree to another: the paths that differ, each with its state before and after. Plain data
+// that can be computed again from the two tree ids.
 
-import { isText, rawNames, toProject } from "../names.ts";
+import type { ObjectId } from "../../ids.ts";
+import { isUtf8, rawNames, toProject } from "../names.ts";
 import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 
 export interface FileState {
   kind: "file" | "executable" | "link";
-  /** Of the blob with the content, or with the target of the link. */
+  /** The blob with the content, or with the target of the link. */
   id: string;
 }
 
-/** null: nothing is there. */
+/** null: the path does not exist. */
 export interface ApplyStep {
   /** Relative to the project. */
   path: string;
@@ -21,10 +22,10 @@ export interface ApplyStep {
 }
 
 export interface ApplyPlan {
-  from: string;
-  to: string;
+  from: ObjectId;
+  to: ObjectId;
   steps: ApplyStep[];
-  /** Differences that must not reach the project; with any of them nothing is carried out. */
+  /** Differences that must not reach the project. If there are any, nothing is applied. */
   refused: { path: string; reason: string }[];
 }
 
@@ -32,7 +33,7 @@ const kinds: Record<string, FileState["kind"]> = { "100644": "file", "100755": "
 const NOTHING = "000000";
 
 /** `from` and `to` are trees or commits. */
-export async function planApply(repository: Repository, from: string, to: string): Promise<ApplyPlan> {
+export async function planApply(repository: Repository, from: ObjectId, to: ObjectId): Promise<ApplyPlan> {
   const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
   const sides = [from, to].map((id) => objectId(repository, id));
   const fields = rawNames((await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout);
@@ -48,13 +49,13 @@ export async function planApply(repository: Repository, from: string, to: string
   return repository.ignoreCase ? withoutTwins(plan) : plan;
 }
 
-/** Two names for one file, where case or composition make no difference: what is written under one would go with the other. */
+/** Where case or Unicode composition make no difference, two names can mean one file, and deleting one would delete the other. */
 function withoutTwins(plan: ApplyPlan): ApplyPlan {
   const counts = new Map<string, number>();
   const plain = ({ path }: ApplyStep) => path.normalize("NFC").toLowerCase();
   for (const step of plan.steps) counts.set(plain(step), (counts.get(plain(step)) ?? 0) + 1);
   const isTwin = (step: ApplyStep) => (counts.get(plain(step)) ?? 0) > 1;
-  const reason = "only the case of its name changes, and the file system does not tell the difference";
+  const reason = "only the case of its name changes, and the file system ignores case";
   const twins = plan.steps.filter(isTwin).map(({ path }) => ({ path, reason }));
   return { ...plan, steps: plan.steps.filter((step) => !isTwin(step)), refused: [...plan.refused, ...twins] };
 }
@@ -63,18 +64,18 @@ function stateOf(mode: string, id: string): FileState | null {
   return mode === NOTHING ? null : { kind: kinds[mode] ?? "file", id };
 }
 
-/** A tree can be made by hand and hold any name: it is not git that checks here, but we. */
+/** A crafted tree can contain any name, and git does not check it here. */
 function refusal(raw: string, path: string, modes: readonly string[]): string | undefined {
-  if (path.startsWith("../")) return "it lies outside the project";
-  if (!isText(raw)) return "its name is not UTF-8";
+  if (path.startsWith("../")) return "it is outside the project";
+  if (!isUtf8(raw)) return "its name is not UTF-8";
   const names = path.split("/");
-  if (names.some((name) => name === "" || name === "." || name === "..")) return "it is no path";
-  if (names.some(isGitDirectory)) return "it lies in a .git directory";
+  if (names.some((name) => name === "" || name === "." || name === "..")) return "it is not a valid path";
+  if (names.some(isGitDirectory)) return "it is in a .git directory";
   if (modes.some((mode) => mode !== NOTHING && kinds[mode] === undefined)) return "it is a submodule";
   return undefined;
 }
 
-/** Also by the other names that Windows and macOS have for it. */
+/** Recognizes the other spellings that Windows and macOS accept for .git. */
 function isGitDirectory(name: string): boolean {
   const plain = name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").toLowerCase();
   return /^(?:\.git|git~1)[ .]*(?::.*)?$/.test(plain);

@@ -16,7 +16,7 @@ import { filesBelow, GitProject, workFiles } from "../../../test/support/git-rep
 import { programPath } from "../../../test/support/project.ts";
 import type { Repository } from "../repository.ts";
 import { snapshot } from "../snapshot/snapshot.ts";
-import { carryOut, finish } from "./apply.ts";
+import { executePlan, finish } from "./apply.ts";
 import { planApply } from "./apply-plan.ts";
 
 let project: GitProject;
@@ -29,7 +29,7 @@ afterEach(() => project.remove());
 
 type Files = Record<string, string>;
 
-/** Makes the project hold exactly these files: "- text", "x text" for one that can be run, "-> target" for a link. */
+/** Makes the project contain exactly these files: "- text", "x text" for an executable, "-> target" for a link. */
 const restore = (files: Files, root = project.path) => {
   for (const name of readdirSync(root)) if (name !== ".git") rmSync(join(root, name), { recursive: true });
   for (const [name, content] of Object.entries(files)) put(name, content, root);
@@ -50,7 +50,7 @@ const between = async (before: Files, after: Files) => {
   restore(before);
   return { from: await tree(), to };
 };
-const apply = async (from: string, to: string) => carryOut(repository, await planApply(repository, from, to));
+const apply = async (from: string, to: string) => executePlan(repository, await planApply(repository, from, to));
 const files = () => workFiles(project.path);
 const litter = () => Object.keys(filesBelow(project.path)).filter((name) => name.includes(".maestro-"));
 
@@ -59,25 +59,25 @@ const cases: [what: string, before: Files, after: Files][] = [
   ["creates a file in new directories", { z: "- 1" }, { z: "- 1", "x/y/a": "- 1" }],
   ["changes a file", { a: "- 1" }, { a: "- 2" }],
   ["deletes a file", { a: "- 1", b: "- 1" }, { b: "- 1" }],
-  ["deletes a file and the directories that it leaves empty", { "x/y/a": "- 1", "x/b": "- 1" }, { "x/b": "- 1" }],
+  ["deletes a file and the directories that become empty", { "x/y/a": "- 1", "x/b": "- 1" }, { "x/b": "- 1" }],
   ["deletes everything", { "x/y/a": "- 1", b: "- 1" }, {}],
   ["makes a file executable", { a: "- 1" }, { a: "x 1" }],
-  ["takes the executable bit away and changes the content", { a: "x 1" }, { a: "- 2" }],
-  ["creates a link, to wherever it points", {}, { a: "-> ../../etc/passwd" }],
-  ["turns a link elsewhere", { a: "-> b" }, { a: "-> c" }],
-  ["makes a link of a file and a file of a link", { a: "- 1", b: "-> a" }, { a: "-> b", b: "- 1" }],
+  ["removes the executable bit and changes the content", { a: "x 1" }, { a: "- 2" }],
+  ["creates a link, whatever its target", {}, { a: "-> ../../etc/passwd" }],
+  ["changes the target of a link", { a: "-> b" }, { a: "-> c" }],
+  ["replaces a file with a link and a link with a file", { a: "- 1", b: "-> a" }, { a: "-> b", b: "- 1" }],
   ["moves a file", { "x/a": "- 1" }, { "y/a": "- 1" }],
-  ["puts a directory where a file was", { a: "- 1" }, { "a/b/c": "- 1", "a/d": "- 2" }],
-  ["puts a file where a directory was", { "a/b/c": "- 1", "a/d": "- 2" }, { a: "- 1" }],
-  ["puts a link where a directory was", { "a/b": "- 1", c: "- 1" }, { a: "-> c", c: "- 1" }],
-  ["puts a directory where a link was", { a: "-> c", c: "- 1" }, { "a/b": "- 1", c: "- 1" }],
-  ["takes any content", { a: "- \0\xff" }, { a: "- \r\n\0", b: "- " }],
-  ["takes any name", {}, { "new\nline": "- 1", " \u00fc/-rf": "- 1", "$(touch PWNED)": "- 1" }],
+  ["replaces a file with a directory", { a: "- 1" }, { "a/b/c": "- 1", "a/d": "- 2" }],
+  ["replaces a directory with a file", { "a/b/c": "- 1", "a/d": "- 2" }, { a: "- 1" }],
+  ["replaces a directory with a link", { "a/b": "- 1", c: "- 1" }, { a: "-> c", c: "- 1" }],
+  ["replaces a link with a directory", { a: "-> c", c: "- 1" }, { "a/b": "- 1", c: "- 1" }],
+  ["writes any content", { a: "- \0\xff" }, { a: "- \r\n\0", b: "- " }],
+  ["writes any name", {}, { "new\nline": "- 1", " \u00fc/-rf": "- 1", "$(touch PWNED)": "- 1" }],
   ["writes the same content many times", {}, { a: "- 1", b: "x 1", "c/d": "- 1" }],
 ];
 
 describe("an integration", () => {
-  test.each(cases)("%s, and back", async (_what, before, after) => {
+  test.each(cases)("%s, and reverts it", async (_what, before, after) => {
     const { from, to } = await between(before, after);
     expect(await apply(from, to)).toEqual({ kind: "done", left: [] });
     expect(files()).toEqual(after);
@@ -89,7 +89,7 @@ describe("an integration", () => {
     );
   });
 
-  test("leaves the user's index alone: the change shows as one that is not staged", async () => {
+  test("leaves the user's index alone, so the change is not staged", async () => {
     const { from, to } = await between({ a: "- 1", b: "- 1" }, { a: "- 2", c: "- 1" });
     project.git("add", "-A");
     project.git("commit", "-qm", "x");
@@ -99,7 +99,7 @@ describe("an integration", () => {
     expect(project.git("status", "--porcelain").split("\n")).toEqual([" M a", " D b", "?? c"]);
   });
 
-  test("is nothing when the trees are the same, or the project has the files already", async () => {
+  test("changes nothing when the trees are equal or the project already has the files", async () => {
     const { from, to } = await between({ a: "- 1" }, { a: "- 2", b: "- 1" });
     expect(await planApply(repository, from, from)).toEqual({ from, to: from, steps: [], refused: [] });
     put("a", "- 2");
@@ -108,7 +108,7 @@ describe("an integration", () => {
     expect(await apply(from, to)).toEqual({ kind: "done", left: [] });
   });
 
-  test("touches only the paths that differ, and keeps who may read a file", async () => {
+  test("touches only the paths that differ, and keeps their permissions", async () => {
     const { from, to } = await between({ a: "- 1", same: "- 1", run: "- 1" }, { a: "- 2", same: "- 1", run: "x 1" });
     put("same", "- changed by the user");
     chmodSync(join(project.path, "a"), 0o600);
@@ -121,7 +121,7 @@ describe("an integration", () => {
     expect(statSync(join(project.path, "run")).mode & 0o777).toBe(0o750);
   });
 
-  test("brings large files and many of them", async () => {
+  test("writes large files and many files", async () => {
     const large = `- ${"x".repeat(40 * 1024 * 1024)}`;
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`many/${at}`, `- ${at}`]));
     const { from, to } = await between({}, { large, ...many });
@@ -134,26 +134,26 @@ describe("an integration", () => {
     expect(readdirSync(join(project.path, "many"))).toHaveLength(300);
   });
 
-  test("knows files whose links and modes the disk does not keep", async () => {
+  test("recognizes files on a disk without links and modes", async () => {
     const { from, to } = await between({ a: "-> b", c: "x 1" }, { a: "-> d", c: "- 1", e: "x 2" });
     restore({ a: "- b", c: "- 1" });
     const plain = { ...repository, symlinks: false, fileMode: false };
-    expect(await carryOut(plain, await planApply(plain, from, to))).toEqual({ kind: "done", left: [] });
+    expect(await executePlan(plain, await planApply(plain, from, to))).toEqual({ kind: "done", left: [] });
     expect(files().a).toBe("- d");
     expect(files().c).toBe("- 1");
   });
 });
 
-describe("an integration that finds something else than it expects touches nothing", () => {
+describe("an integration that finds unexpected files", () => {
   const before: Files = { a: "- 1", "x/b": "- 1", link: "-> a", gone: "- 1", "d/e": "- 1" };
   const after: Files = { a: "- 2", "x/b": "- 2", link: "-> b", "new/file": "- 1", d: "- 1" };
 
   test.each<[what: string, paths: string[], edit: () => void]>([
     ["a changed file", ["a"], () => put("a", "- 3")],
     ["a changed mode", ["a"], () => chmodSync(join(project.path, "a"), 0o755)],
-    ["a file that is gone", ["a"], () => rmSync(join(project.path, "a"))],
+    ["a deleted file", ["a"], () => rmSync(join(project.path, "a"))],
     [
-      "a file that became a link to the same content",
+      "a file that was replaced by a link to the same content",
       ["a"],
       () => {
         put("copy", "- 1");
@@ -162,7 +162,7 @@ describe("an integration that finds something else than it expects touches nothi
       },
     ],
     [
-      "a file that became a directory",
+      "a file that was replaced by a directory",
       ["a"],
       () => {
         rmSync(join(project.path, "a"));
@@ -170,19 +170,19 @@ describe("an integration that finds something else than it expects touches nothi
       },
     ],
     [
-      "a link that was turned",
+      "a link with another target",
       ["link"],
       () => {
         rmSync(join(project.path, "link"));
         put("link", "-> c");
       },
     ],
-    ["a file where a new one goes", ["new/file"], () => put("new/file", "- mine")],
-    ["a link where a new directory goes", ["new/file"], () => put("new", "-> x")],
-    ["a file where a new directory goes", ["new/file"], () => put("new", "- mine")],
+    ["a file at the path of a new one", ["new/file"], () => put("new/file", "- mine")],
+    ["a link at the path of a new directory", ["new/file"], () => put("new", "-> x")],
+    ["a file at the path of a new directory", ["new/file"], () => put("new", "- mine")],
     ["a changed file that would be deleted", ["gone"], () => put("gone", "- mine")],
     [
-      "a directory that is a link now",
+      "a directory that was replaced by a link",
       ["x/b"],
       () => {
         rmSync(join(project.path, "x"), { recursive: true });
@@ -199,13 +199,13 @@ describe("an integration that finds something else than it expects touches nothi
         spawnSync("mkfifo", [join(project.path, "a")]);
       },
     ],
-  ])("%s", async (_what, paths, edit) => {
+  ])("touches nothing: %s", async (_what, paths, edit) => {
     const { from, to } = await between(before, after);
     edit();
     const found = filesBelow(project.base);
     expect(await apply(from, to)).toEqual({ kind: "changed", paths });
     expect(filesBelow(project.base)).toEqual(found);
-    // And one that was begun leaves it alone, and does the rest.
+    // If the integration has already begun, it leaves this path alone and does the rest.
     const theirs = paths.map((path) => filesBelow(join(project.path, path)));
     expect(await finish(repository, from, to)).toEqual({ left: paths });
     expect(paths.map((path) => filesBelow(join(project.path, path)))).toEqual(theirs);
@@ -213,7 +213,7 @@ describe("an integration that finds something else than it expects touches nothi
     for (const name of rest) expect(files()[name]).toBe(after[name]);
   });
 
-  test("a file of the user's in a directory that would go", async () => {
+  test("touches nothing: a file of the user in a directory that would be deleted", async () => {
     const { from, to } = await between(before, after);
     put("d/mine", "- mine");
     const found = filesBelow(project.base);
@@ -223,20 +223,20 @@ describe("an integration that finds something else than it expects touches nothi
     expect(filesBelow(join(project.path, "d"))).toEqual({ mine: "- mine" });
   });
 
-  test("never writes through a link, not even one that is put there at the last moment", async () => {
+  test("never writes through a link, even one that is created at the last moment", async () => {
     const { from, to } = await between({ "x/b": "- 1" }, { "x/b": "- 2", "x/c": "- 3" });
     mkdirSync(join(project.base, "outside"));
     writeFileSync(join(project.base, "outside", "b"), "1");
     const plan = await planApply(repository, from, to);
     rmSync(join(project.path, "x"), { recursive: true });
     put("x", `-> ${join(project.base, "outside")}`);
-    expect(await carryOut(repository, plan)).toMatchObject({ kind: "changed" });
+    expect(await executePlan(repository, plan)).toMatchObject({ kind: "changed" });
     expect(filesBelow(join(project.base, "outside"))).toEqual({ b: "- 1" });
     expect((await finish(repository, from, to)).left.sort()).toEqual(["x/b", "x/c"]);
     expect(filesBelow(join(project.base, "outside"))).toEqual({ b: "- 1" });
   });
 
-  test("keeps what is ignored in a directory that loses its other files", async () => {
+  test("keeps ignored files in a directory whose other files are deleted", async () => {
     put(".gitignore", "- *.o\n");
     const { from, to } = await between({ ".gitignore": "- *.o\n", "d/a": "- 1" }, { ".gitignore": "- *.o\n" });
     put("d/a.o", "- built");
@@ -247,7 +247,7 @@ describe("an integration that finds something else than it expects touches nothi
 
 describe("an integration during which the user works", () => {
   const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`many/${at}`, `- ${at}`]));
-  /** As soon as `look` is true, in a turn of the loop between two steps. */
+  /** Runs as soon as `look` returns true, in a turn of the event loop between two steps. */
   const as = async (look: () => boolean, edit: () => void) => {
     while (!look()) await new Promise((resolve) => setImmediate(resolve));
     edit();
@@ -267,7 +267,7 @@ describe("an integration during which the user works", () => {
     expect(litter()).toEqual([]);
   });
 
-  test("leaves alone what changes or appears after it has begun, and tells", async () => {
+  test("leaves alone and reports files that change or appear after it has begun", async () => {
     const { from, to } = await between({ z: "- 1", zz: "- 1" }, { ...many, z: "- 2", "new/file": "- 2" });
     const edit = () => {
       put("z", "- mine");
@@ -281,8 +281,8 @@ describe("an integration during which the user works", () => {
   });
 });
 
-describe("an integration that the disk has no room for", () => {
-  test("says so, touches nothing and leaves nothing (F5, P11)", async (context) => {
+describe("an integration on a full disk", () => {
+  test("reports it, touches nothing and leaves no temporary file (F5, P11)", async (context) => {
     const { from, to } = await between(
       { a: "- 1", "full/b": "- 1" },
       { a: "- 2", "full/b": "- 2", "full/c": `- ${"x".repeat(300_000)}` },
@@ -308,8 +308,8 @@ describe("an integration that the disk has no room for", () => {
   });
 });
 
-describe("a plan refuses what must not reach the project", () => {
-  /** A tree made by hand: git itself would not. */
+describe("a plan refuses", () => {
+  /** Writes a tree by hand, because git would refuse to create it. */
   const forged = (entries: [mode: string, type: string, id: string, name: string][]) => {
     const input = entries.map(([mode, type, id, name]) => `${mode} ${type} ${id}\t${name}\0`).join("");
     const { stdout, stderr } = spawnSync("git", ["mktree", "-z", "--missing"], {
@@ -328,12 +328,12 @@ describe("a plan refuses what must not reach the project", () => {
     }).stdout.trim();
 
   test.each([
-    [".git", "it lies in a .git directory"],
-    [".GIT", "it lies in a .git directory"],
-    [".g\u200cit", "it lies in a .git directory"],
-    ["git~1", "it lies in a .git directory"],
-    ["..", "it lies outside the project"],
-    [".", "it is no path"],
+    [".git", "it is in a .git directory"],
+    [".GIT", "it is in a .git directory"],
+    [".g\u200cit", "it is in a .git directory"],
+    ["git~1", "it is in a .git directory"],
+    ["..", "it is outside the project"],
+    [".", "it is not a valid path"],
   ])("a directory named %j", async (name, reason) => {
     const inner = forged([["100644", "blob", blob(), "config"]]);
     const to = forged([["040000", "tree", inner, name]]);
@@ -341,12 +341,12 @@ describe("a plan refuses what must not reach the project", () => {
     const plan = await planApply(repository, from, to);
     expect(plan).toMatchObject({ steps: [], refused: [{ reason }] });
     const before = filesBelow(project.base);
-    await expect(carryOut(repository, plan)).rejects.toMatchObject({ code: "path" });
+    await expect(executePlan(repository, plan)).rejects.toMatchObject({ code: "path" });
     await expect(finish(repository, from, to)).rejects.toThrow(/^Cannot bring .* into the project: /);
     expect(filesBelow(project.base)).toEqual(before);
   });
 
-  test("a submodule, and a name that is no UTF-8", async () => {
+  test("a submodule, and a name that is not UTF-8", async () => {
     const id = "1".repeat(40);
     const link = forged([["160000", "commit", id, "lib"]]);
     expect((await planApply(repository, await tree(), link)).refused).toEqual([
@@ -360,7 +360,7 @@ describe("a plan refuses what must not reach the project", () => {
     ]);
   });
 
-  test("what lies outside the project, though in its repository", async () => {
+  test("a path outside the project, although in its repository", async () => {
     put("packages/api/a", "- 1");
     put("b", "- 1");
     repository = await project.open(join(project.path, "packages/api"));
@@ -369,14 +369,14 @@ describe("a plan refuses what must not reach the project", () => {
     put("b", "- 2");
     const to = await tree();
     const plan = await planApply(repository, from, to);
-    expect(plan.refused).toEqual([{ path: "../../b", reason: "it lies outside the project" }]);
+    expect(plan.refused).toEqual([{ path: "../../b", reason: "it is outside the project" }]);
     expect(plan.steps.map(({ path }) => path)).toEqual(["a"]);
-    await expect(carryOut(repository, plan)).rejects.toThrow(
-      "Cannot bring ../../b into the project: it lies outside the project",
+    await expect(executePlan(repository, plan)).rejects.toThrow(
+      "Cannot bring ../../b into the project: it is outside the project",
     );
   });
 
-  test("a change of case alone, where the disk does not tell the difference", async () => {
+  test("a rename that only changes case, on a case-insensitive disk", async () => {
     const { from, to } = await between({ Name: "- 1" }, { name: "- 1" });
     const { refused } = await planApply({ ...repository, ignoreCase: true }, from, to);
     expect(refused.map(({ path }) => path)).toEqual(["Name", "name"]);
@@ -384,7 +384,7 @@ describe("a plan refuses what must not reach the project", () => {
   });
 });
 
-describe("kill -9 at every step of an integration (F1)", () => {
+describe("an integration killed with SIGKILL at every step (F1)", () => {
   const before: Files = {
     "src/changed": "- old",
     "src/mode": "- same",
@@ -406,7 +406,7 @@ describe("kill -9 at every step of an integration (F1)", () => {
     "other-link": "-> fresh/dir",
   };
 
-  /** The n-th step kills the process; for all n, until it ends by itself. */
+  /** Kills the process at its n-th step, for n = 1, 2, ... until a run finishes. */
   const killAtEveryStep = (from: string, to: string, what: string[], check: (point: number) => Promise<void>) =>
     killLoop(
       (point) =>
@@ -423,7 +423,7 @@ describe("kill -9 at every step of an integration (F1)", () => {
     expect(existsSync(join(project.path, "src/gone")), "no empty directory is left").toBe(false);
   };
 
-  test("leaves every file old or new, and finishing gives the new tree without litter", async () => {
+  test("leaves every file old or new, and `finish` completes the new tree without temporary files", async () => {
     const { from, to } = await between(before, after);
     const seen = { before: 0, between: 0, after: 0 };
     await killAtEveryStep(from, to, [], async (point) => {
@@ -436,13 +436,13 @@ describe("kill -9 at every step of an integration (F1)", () => {
       await expectFinished(from, to, point);
       restore(before);
     });
-    // The test is worth something only if it was killed in all three.
+    // The test proves something only if kills happened before, during and after the change.
     expect(seen.before).toBeGreaterThan(10);
     expect(seen.between).toBeGreaterThan(10);
     expect(seen.after).toBeGreaterThan(0);
   }, 300_000);
 
-  test("also while it finishes what another one left", async () => {
+  test("can be finished even if the finishing process was killed too", async () => {
     const { from, to } = await between(before, after);
     const halfway: Files = { ...before, "src/changed": "- new content", "to-directory/x": "- new" };
     delete halfway["to-directory"];
@@ -473,7 +473,7 @@ async function killLoop(run: (point: number) => SpawnSyncReturns<string>, check:
   }
 }
 
-/** A state with its names in the order in which others were found. */
+/** A state with its names in the order of `order`. */
 function sorted(state: Files, order: [string, string][]): Files {
   const names = order.map(([name]) => name);
   return Object.fromEntries(Object.entries(state).sort(([a], [b]) => names.indexOf(a) - names.indexOf(b)));

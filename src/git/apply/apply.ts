@@ -1,12 +1,13 @@
-// Brings the project's files from one tree to another: nothing is touched before all new contents lie ready beside their targets, and from
-// then on only names change. A killed run is finished by `finish`, which goes forward. Never follows a link, never leaves the project, never
-// writes over what it did not expect; the user's index is not touched.
+// Changes the project's files from one tree to another. Nothing is touched before all new contents are on disk beside their targets; from
+// then on files are only renamed and deleted. `finish` completes a killed run, always forward. Never follows a link, never leaves the
+// project, never overwrites unexpected content, never touches the user's index.
 
 import { linkSync, readlinkSync, rmdirSync, symlinkSync } from "node:fs";
 import { type Directory, ioError } from "../../disk/contained.ts";
 import { sweepTemporaries } from "../../disk/durable.ts";
 import { crashPoint } from "../../disk/fault.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { ObjectId } from "../../ids.ts";
 import type { Repository } from "../repository.ts";
 import { turns } from "../yield-turn.ts";
 import { type ApplyPlan, type ApplyStep, planApply } from "./apply-plan.ts";
@@ -15,19 +16,19 @@ import { discard, type Prepared, prepare } from "./prepare.ts";
 import { type ProjectWalk, walking } from "./project-walk.ts";
 
 export type ApplyOutcome =
-  /** Somebody changed these files since the tree `from` was taken; nothing was touched. */
+  /** These files changed since the tree `from` was taken; nothing was touched. */
   | { kind: "changed"; paths: string[] }
-  /** `left`: changed by somebody in the very moment, and left alone. */
+  /** `left`: paths that changed while the plan was being applied, and were left alone. */
   | { kind: "done"; left: string[] };
 
-/** Something is where nothing was, or a directory is none any more: somebody was faster. */
+/** A path appeared, or a directory was replaced, in the meantime: another process was faster. */
 const inTheWay = new Set(["EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR", "ELOOP", "ENOENT"]);
 
 /**
- * Carries a plan out, or touches nothing. The caller has written down what is about to happen: should this end with an error, or the process
- * with a bang, `finish` is what follows.
+ * Applies a plan, or touches nothing. The caller has recorded what is about to happen: if this throws, or the process dies, `finish` has to
+ * complete it.
  */
-export async function carryOut(repository: Repository, plan: ApplyPlan): Promise<ApplyOutcome> {
+export async function executePlan(repository: Repository, plan: ApplyPlan): Promise<ApplyOutcome> {
   requireAllowed(plan);
   const seen = await lookAt(repository, plan.steps);
   const changed = seen.filter(({ side }) => side === "other");
@@ -35,7 +36,7 @@ export async function carryOut(repository: Repository, plan: ApplyPlan): Promise
   const prepared = await prepare(repository, pendingOf(seen));
   return walking(repository, async (walk) => {
     try {
-      // Preparing may have taken a while.
+      // Files may have changed during the preparation.
       const late = prepared.filter((one) => !isUntouched(walk, one.seen)).map((one) => one.seen);
       if (late.length > 0) return { kind: "changed", paths: pathsOf(late) };
       crashPoint("integrate-begin");
@@ -49,10 +50,10 @@ export async function carryOut(repository: Repository, plan: ApplyPlan): Promise
 }
 
 /**
- * Finishes what a killed `carryOut` began, or did not begin: what holds the old content gets the new one, what holds the new one is done, what
- * the dead process left lying about is removed. Anything else was changed by somebody and is left alone.
+ * Completes a `carryOut` that was killed, even before it began: files with the old content get the new one, files with the new content are
+ * done, and the temporary files of the dead process are deleted. Files with any other content were changed by the user and stay.
  */
-export async function finish(repository: Repository, from: string, to: string): Promise<{ left: string[] }> {
+export async function finish(repository: Repository, from: ObjectId, to: ObjectId): Promise<{ left: string[] }> {
   const plan = await planApply(repository, from, to);
   requireAllowed(plan);
   await walking(repository, (walk) => sweep(walk, plan.steps));
@@ -85,7 +86,7 @@ function pathsOf(seen: readonly Seen[]): string[] {
   return seen.map(({ step }) => step.path);
 }
 
-/** Gives the new files their names and takes the old ones theirs; returns the paths left alone. */
+/** Renames the new files into place and deletes the old ones; returns the paths that were left alone. */
 async function place(walk: ProjectWalk, prepared: readonly Prepared[]): Promise<string[]> {
   const pause = turns(() => walk.forget());
   const left: string[] = [];
@@ -106,7 +107,7 @@ async function place(walk: ProjectWalk, prepared: readonly Prepared[]): Promise<
   return left;
 }
 
-/** What stands in the way of something new goes first; what merely goes, last: better twice there for a moment than not at all. */
+/** Deletes first what blocks a new path, and everything else last: for a moment, content exists twice rather than not at all. */
 function inOrder(prepared: readonly Prepared[]): Prepared[] {
   const written = prepared.filter(({ seen }) => seen.step.new !== null);
   const goes = prepared.filter(({ seen }) => seen.step.new === null);
@@ -137,7 +138,7 @@ function remove(walk: ProjectWalk, { seen }: Prepared): boolean {
   return true;
 }
 
-/** The directories above a file that went, as far as they are empty. */
+/** Deletes the directories above a deleted file that are now empty. */
 function removeEmptyParents(walk: ProjectWalk, path: string): void {
   const { directory: components } = splitPath(path);
   for (let { depth } = walk.to(components); depth > 0; depth--) {
@@ -152,7 +153,7 @@ function put(walk: ProjectWalk, one: Prepared): boolean {
   const { directory: components, name } = splitPath(seen.step.path);
   try {
     const to = walk.make(components);
-    // It lies there or further up, where a directory was when it was written.
+    // The temporary file is in this directory or, if that did not exist yet, in the nearest one above.
     const from = walk.at(temporary.directory.length);
     if (seen.stat === undefined && to.lstat(name)?.isDirectory()) removeEmptyTree(to, name);
     if (!isUntouched(walk, seen)) return false;
@@ -166,7 +167,7 @@ function put(walk: ProjectWalk, one: Prepared): boolean {
   }
 }
 
-/** Gives a file its name only if nothing has it. */
+/** Gives a file its name only if the name is free. */
 function create(from: Directory, temporary: string, to: Directory, name: string): void {
   crashPoint("integrate-create");
   try {
@@ -176,7 +177,7 @@ function create(from: Directory, temporary: string, to: Directory, name: string)
       linkSync(from.at(temporary), to.at(name));
     }
   } catch (error) {
-    // A file system without links: the name was free a moment ago.
+    // A file system without links: rename instead, since the name was free a moment ago.
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(errno(error) ?? "")) throw error;
     from.rename(temporary, name, to);
     return;
@@ -185,7 +186,7 @@ function create(from: Directory, temporary: string, to: Directory, name: string)
   from.unlink(temporary);
 }
 
-/** Removes a directory of empty directories. */
+/** Removes a directory that contains nothing but empty directories. */
 function removeEmptyTree(parent: Directory, name: string): void {
   const directory = parent.child(name);
   try {
@@ -207,7 +208,7 @@ function removedEmpty(parent: Directory, name: string): boolean {
   }
 }
 
-/** Temporary files of dead processes, in all directories that the steps lead through. */
+/** Deletes temporary files of dead processes in all directories above the steps' paths. */
 function sweep(walk: ProjectWalk, steps: readonly ApplyStep[]): void {
   const paths = new Set(["", ...steps.flatMap(({ path }) => parentsOf(path))]);
   for (const path of paths) sweepTemporaries(walk.to(componentsOf(path)).directory);

@@ -1,4 +1,4 @@
-// What the project's disk holds at a path, compared with what a step of an integration expects there. Reads by descriptor and follows no link.
+// Compares what the project has on disk at a path with what a step of an integration expects there. Reads by descriptor, follows no link.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, readlinkSync, readSync, type Stats } from "node:fs";
@@ -10,15 +10,15 @@ import { type ProjectWalk, walking } from "./project-walk.ts";
 
 export interface Seen {
   step: ApplyStep;
-  /** Which side of the step the disk is on; "other": somebody changed it. */
+  /** Which side of the step the disk matches; "other": neither, because the user changed it. */
   side: "old" | "new" | "other";
-  /** Of the file or link that was there. */
+  /** Of the file or link at the path. */
   stat: Stats | undefined;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Looks at the paths of all steps. */
+/** Compares the paths of all steps with the disk. */
 export function lookAt(repository: Repository, steps: readonly ApplyStep[]): Promise<Seen[]> {
   const named = (is: (step: ApplyStep) => boolean) => new Set(steps.filter(is).map(({ path }) => path));
   const plan = { goes: named((step) => step.new === null), comes: named((step) => step.new !== null) };
@@ -36,7 +36,7 @@ export function lookAt(repository: Repository, steps: readonly ApplyStep[]): Pro
 interface Looking {
   repository: Repository;
   walk: ProjectWalk;
-  /** Paths of all steps, by what becomes of them. */
+  /** Paths of all steps: deleted ones (`goes`) and written ones (`comes`). */
   plan: { goes: ReadonlySet<string>; comes: ReadonlySet<string> };
   pause: ReturnType<typeof turns>;
 }
@@ -46,7 +46,7 @@ async function look({ repository, walk, plan, pause }: Looking, step: ApplyStep)
   const { directory: parent, depth } = walk.to(components);
   const missing = components[depth];
   if (missing !== undefined) {
-    // No directory: nothing is there, unless what stands in its place is somebody else's.
+    // The directory does not exist, so the path does not exist, unless a file that is not part of the plan is in the directory's place.
     const above = components.slice(0, depth + 1).join("/");
     const isOurs = step.new === null ? plan.comes.has(above) : plan.goes.has(above);
     const isFree = isOurs || parent.lstat(missing) === undefined;
@@ -64,7 +64,7 @@ function sideOfNothing(step: ApplyStep): Seen["side"] {
   return step.old === null ? "old" : "other";
 }
 
-/** A directory is in nobody's way where a file goes; where one comes, all that it holds must be about to go. */
+/** A directory does not matter where a file is deleted; where one is created, everything in the directory must be about to be deleted. */
 function sideOfDirectory(parent: Directory, name: string, step: ApplyStep, goes: ReadonlySet<string>): Seen["side"] {
   if (step.new === null) return "new";
   if (step.old !== null) return "other";
@@ -83,7 +83,7 @@ function holdsOnly(parent: Directory, name: string, path: string, deleted: Reado
   }
 }
 
-/** Whether the path is as it was when it was looked at; cheap, and to be asked directly before it is changed. */
+/** Whether the path is unchanged since `lookAt`. A cheap check, for the moment just before the path is changed. */
 export function isUntouched(walk: ProjectWalk, { step, stat }: Seen): boolean {
   const { directory: components, name } = splitPath(step.path);
   const { directory, depth } = walk.to(components);
@@ -99,7 +99,7 @@ export function splitPath(path: string): { directory: string[]; name: string } {
   return { name: directory.pop() ?? "", directory };
 }
 
-/** What is there as git would keep it; undefined for what it would not. */
+/** The entry as git would store it; undefined for what git cannot store. */
 async function stateAt(
   repository: Repository,
   parent: Directory,
@@ -129,7 +129,7 @@ async function stateAt(
 }
 
 interface StateOnDisk {
-  /** What a file can stand for: where the disk knows no executable bit or no links, for several. */
+  /** What the file can represent: several kinds on a disk without executable bits or links. */
   kinds: FileState["kind"][];
   id: string;
 }

@@ -1,5 +1,5 @@
-// New contents for an integration, as temporary files beside their targets: written, with their permissions, and on the disk for good before
-// anything of the project is touched.
+// Writes the new contents of an integration to temporary files beside their targets, with permissions and fsync, before anything in the
+// project is touched.
 
 import { accessSync, closeSync, constants, fchmodSync, fsync, type Stats, symlinkSync, unlinkSync } from "node:fs";
 import { promisify } from "node:util";
@@ -16,15 +16,15 @@ import { type ProjectWalk, walking } from "./project-walk.ts";
 
 export interface Prepared {
   seen: Seen;
-  /** None for what is to be removed, and none any more when it has taken its place. */
+  /** Absent for a deletion, and once the file has been renamed into place. */
   temporary?: { directory: string[]; name: string };
 }
 
-/** The disk takes many at once better than one after the other. */
+/** Syncing many files at once is faster than one after the other. */
 const MAX_OPEN = 64;
 const synced = promisify(fsync);
 
-/** On failure nothing is left. */
+/** On failure no temporary file is left. */
 export function prepare(repository: Repository, pending: readonly Seen[]): Promise<Prepared[]> {
   const prepared: Prepared[] = pending.map((seen) => ({ seen }));
   return walking(repository, async (walk) => {
@@ -49,7 +49,7 @@ async function writeAllOf(repository: Repository, walk: ProjectWalk, prepared: r
   const open: number[] = [];
   const settle = async () => {
     crashPoint("integrate-fsync");
-    // All of them, also when one fails: none may be closed while it is being synced.
+    // Wait for all, even if one fails: a descriptor must not be closed while it is being synced.
     const results = await Promise.allSettled(open.map((fd) => synced(fd)));
     for (const fd of open.splice(0)) closeSync(fd);
     for (const result of results) if (result.status === "rejected") throw result.reason;
@@ -71,7 +71,7 @@ async function writeAllOf(repository: Repository, walk: ProjectWalk, prepared: r
   }
 }
 
-/** Removes the temporary files that have not taken their place. */
+/** Deletes the temporary files that were not renamed into place. */
 export function discard(walk: ProjectWalk, prepared: readonly Prepared[]): void {
   for (const { temporary } of prepared) {
     if (temporary === undefined) continue;
@@ -83,7 +83,7 @@ export function discard(walk: ProjectWalk, prepared: readonly Prepared[]): void 
   }
 }
 
-/** A directory that nobody may write to would stop an integration halfway; where a file comes, its temporary file shows that. */
+/** Finds a read-only directory before it can stop an integration halfway; for written files, creating the temporary file finds it. */
 function checkRemovable(walk: ProjectWalk, { step }: Seen): void {
   accessSync(walk.to(splitPath(step.path).directory).directory.at("."), constants.W_OK);
 }
@@ -96,7 +96,7 @@ function named<T>({ seen }: Prepared, work: () => T): T {
   }
 }
 
-/** Returns the descriptor of the new file, still to be synced and closed; none for a link. */
+/** Returns the descriptor of the new file, which the caller must sync and close; undefined for a link. */
 function write(repository: Repository, walk: ProjectWalk, one: Prepared, content: Buffer): number | undefined {
   const { step, stat } = one.seen;
   const state = step.new as FileState;
@@ -123,7 +123,7 @@ function write(repository: Repository, walk: ProjectWalk, one: Prepared, content
   }
 }
 
-/** A file that is replaced keeps who may read and write it; git knows only whether it can be run. */
+/** A replaced file keeps its read and write permissions: git stores only the executable bit. */
 function permissions(state: FileState, stat: Stats | undefined, hasModes: boolean): number | undefined {
   if (stat === undefined || !stat.isFile()) return undefined;
   const kept = stat.mode & 0o777;

@@ -1,12 +1,12 @@
-// Directories of the project, opened one below the other without following a link. The way to the last one stays open, because steps of an
-// integration come in the order of their paths; what is removed or may have been swapped meanwhile must be forgotten.
+// Opens directories of the project one below the other, without following a link. The path to the last one stays open, because the steps of
+// an integration are sorted by path; a directory that is removed, or may have been replaced meanwhile, must be forgotten.
 
 import { Directory } from "../../disk/contained.ts";
 import { errno } from "../../errors.ts";
 import type { Repository } from "../repository.ts";
 
 export class ProjectWalk {
-  /** The first one is the project; each further one has its name in `#names`. */
+  /** The first one is the project; `#names` has the names of the others. */
   readonly #open: Directory[];
   #names: string[] = [];
 
@@ -14,7 +14,7 @@ export class ProjectWalk {
     this.#open = [Directory.openRoot(projectRoot, "")];
   }
 
-  /** The directory, or the nearest one above it; `depth` tells how many of the components led there. */
+  /** The directory, or its nearest existing parent; `depth` is the number of components that exist. */
   to(components: readonly string[]): { directory: Directory; depth: number } {
     this.#keepCommon(components);
     try {
@@ -26,7 +26,7 @@ export class ProjectWalk {
     return { directory: this.at(this.#names.length), depth: this.#names.length };
   }
 
-  /** The directory, made where it is missing. */
+  /** The directory, created if missing. */
   make(components: readonly string[]): Directory {
     for (let depth = this.to(components).depth; depth < components.length; depth++) {
       const name = components[depth] ?? "";
@@ -42,14 +42,14 @@ export class ProjectWalk {
     return this.at(components.length);
   }
 
-  /** A directory on the way to the last one. */
+  /** An open directory on the path to the last one. */
   at(depth: number): Directory {
     const directory = this.#open[depth];
     if (directory === undefined) throw new Error(`no directory is open at depth ${depth}`);
     return directory;
   }
 
-  /** Closes everything deeper. */
+  /** Closes all deeper directories. */
   forget(depth = 0): void {
     for (const directory of this.#open.splice(depth + 1)) directory.close();
     this.#names = this.#names.slice(0, depth);

@@ -1,4 +1,4 @@
-// Sizes and contents of blobs, many at a time. A few batches of bounded size instead of a process per file.
+// Reads sizes and contents of blobs in a few batches of bounded size, instead of one process per file.
 
 import { MaestroError } from "../../errors.ts";
 import { ownGit } from "../own-git.ts";
@@ -7,10 +7,10 @@ import { objectId } from "./object-id.ts";
 
 const BATCH_BYTES = 32 * 1024 * 1024;
 
-/** A blob never changes: what was once asked for is known. */
+/** A blob never changes, so its size can be cached. */
 const knownSizes = new WeakMap<Repository, Map<string, number>>();
 
-/** Sizes by id; those that are not there (a partial clone) are left out. */
+/** Sizes by id. Objects that are missing (in a partial clone) are left out. */
 export async function blobSizes(repository: Repository, ids: Iterable<string>): Promise<ReadonlyMap<string, number>> {
   const sizes = knownSizes.get(repository) ?? new Map<string, number>();
   knownSizes.set(repository, sizes);
@@ -25,7 +25,7 @@ export async function blobSizes(repository: Repository, ids: Iterable<string>): 
   return sizes;
 }
 
-/** Contents by id, a batch after the other; one that is missing is an error. */
+/** Contents by id, batch by batch. A missing object is an error. */
 export async function* readBlobs(
   repository: Repository,
   ids: Iterable<string>,

@@ -21,12 +21,12 @@ const changesBy = async (change: () => void, root = project.path) => {
 };
 
 describe("changes between two trees", () => {
-  test("are none when nothing changed", async () => {
+  test("are empty when nothing changed", async () => {
     project.write("a", "1");
     expect(await changesBy(() => undefined)).toEqual([]);
   });
 
-  test("count lines, and know binary files by their content", async () => {
+  test("count lines, and recognize binary files by their content", async () => {
     project.write("text", "1\n2\n3\n");
     project.write("image", Buffer.from([0, 1, 2]));
     project.write(".gitattributes", "text -diff\nimage diff=hex\n");
@@ -40,7 +40,7 @@ describe("changes between two trees", () => {
     ]);
   });
 
-  test("name both ends of a rename, also with names that hold anything", async () => {
+  test("name both paths of a rename, with any characters in the names", async () => {
     const [from, to] = ['old\tname\n"x"', "new -> \u00fc\tname"];
     project.write(from, "line\n".repeat(20));
     project.write("tab\there", "1\n");
@@ -55,7 +55,7 @@ describe("changes between two trees", () => {
     ]);
   });
 
-  test("see a file that became a link as modified", async () => {
+  test("report a file that was replaced by a link as modified", async () => {
     project.write("a", "1\n");
     const changes = await changesBy(() => {
       rmSync(join(project.path, "a"));
@@ -64,7 +64,7 @@ describe("changes between two trees", () => {
     expect(changes).toEqual([{ path: "a", kind: "modified", added: 1, removed: 1, binary: false }]);
   });
 
-  test("are told from the project, also what lies elsewhere in its repository", async () => {
+  test("have paths relative to the project, even elsewhere in its repository", async () => {
     project.write("packages/api/a", "1\n");
     project.write("packages/web/b", "1\n");
     project.write("c", "1\n");

@@ -1,15 +1,16 @@
-// What is different between two trees, file by file, with renames and line counts. No diff program and no text conversion of anybody's runs.
+// Lists the differences between two trees, file by file, with renames and line counts. Runs no external diff program and no textconv.
 
+import type { ObjectId } from "../../ids.ts";
 import { rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 
-export interface FileChange {
-  /** Relative to the project; "../" stands for the rest of its repository. */
+export interface TreeChange {
+  /** Relative to the project; begins with "../" elsewhere in its repository. */
   path: string;
   kind: "created" | "modified" | "deleted" | "renamed";
-  /** Where it was, when it was renamed. */
+  /** The old path of a renamed file. */
   from?: string;
   /** Lines; 0 for binary content. */
   added: number;
@@ -17,7 +18,7 @@ export interface FileChange {
   binary: boolean;
 }
 
-const kinds: Record<string, FileChange["kind"]> = {
+const kinds: Record<string, TreeChange["kind"]> = {
   A: "created",
   D: "deleted",
   R: "renamed",
@@ -26,7 +27,7 @@ const kinds: Record<string, FileChange["kind"]> = {
 };
 
 /** `from` and `to` are trees or commits. */
-export async function changesBetween(repository: Repository, from: string, to: string): Promise<FileChange[]> {
+export async function changesBetween(repository: Repository, from: ObjectId, to: ObjectId): Promise<TreeChange[]> {
   const options = [
     "-r",
     "-z",
@@ -42,10 +43,10 @@ export async function changesBetween(repository: Repository, from: string, to: s
   return parseChanges(rawNames(stdout), (raw) => toProject(repository.prefix, raw));
 }
 
-/** First a record of every file with its state, then one with its line counts. */
-function parseChanges(fields: readonly string[], shown: (raw: string) => string): FileChange[] {
-  const changes: FileChange[] = [];
-  const byName = new Map<string, FileChange>();
+/** git prints the state records of all files first, then the line counts. */
+function parseChanges(fields: readonly string[], shown: (raw: string) => string): TreeChange[] {
+  const changes: TreeChange[] = [];
+  const byName = new Map<string, TreeChange>();
   let at = 0;
   for (let record = fields[at]; record?.startsWith(":"); record = fields[at]) {
     const kind = kinds[record.split(" ").at(-1)?.[0] ?? ""] ?? "modified";
@@ -53,14 +54,14 @@ function parseChanges(fields: readonly string[], shown: (raw: string) => string)
     const [first = "", second = ""] = fields.slice(at + 1, at + 3);
     const name = isRename ? second : first;
     const from = isRename ? { from: shown(first) } : {};
-    const change: FileChange = { path: shown(name), kind, ...from, added: 0, removed: 0, binary: false };
+    const change: TreeChange = { path: shown(name), kind, ...from, added: 0, removed: 0, binary: false };
     changes.push(change);
     byName.set(name, change);
     at += isRename ? 3 : 2;
   }
   while (at < fields.length) {
     const [added = "", removed = "", ...rest] = (fields[at] ?? "").split("\t");
-    // A name may hold tabs; a renamed file has its two names in fields of their own.
+    // A name may contain tabs; a renamed file has its two names in separate fields.
     const name = rest.join("\t") || fields[at + 2] || "";
     const change = byName.get(name);
     if (change !== undefined) {

@@ -1,16 +1,17 @@
-// Commits of our own: they hold a tree and say when it was. Never signed, no branch, no reflog.
+// Creates Maestro's own commits, which store a tree and a time. Never signed, on no branch, in no reflog.
 
+import type { CommitId, ObjectId } from "../../ids.ts";
 import { ownGit, theirGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
-import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
+import { answeredCommit, END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 const identity = { name: "Maestro", email: "maestro@localhost" };
 
-/** Returns the id of a new commit of `tree`, which is a tree or a commit that has it. */
+/** Returns the id of a new commit of `tree`, which is a tree or a commit. */
 export async function commitTree(
   repository: Repository,
-  commit: { tree: string; parents: readonly string[]; message: string; at?: Date },
-): Promise<string> {
+  commit: { tree: ObjectId; parents: readonly CommitId[]; message: string; at?: Date },
+): Promise<CommitId> {
   const date = `@${Math.floor((commit.at ?? new Date()).getTime() / 1000)} +0000`;
   const parents = commit.parents.flatMap((parent) => ["-p", objectId(repository, parent)]);
   const tree = `${objectId(repository, commit.tree)}^{tree}`;
@@ -25,12 +26,12 @@ export async function commitTree(
       GIT_COMMITTER_DATE: date,
     },
   });
-  return answeredId(repository, stdout);
+  return answeredCommit(repository, stdout);
 }
 
-/** The commit that HEAD names now; undefined before the first one. */
-export async function headCommit(repository: Repository): Promise<string | undefined> {
+/** The commit of HEAD; undefined before the first commit. */
+export async function headCommit(repository: Repository): Promise<CommitId | undefined> {
   const args = ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"];
   const { code, stdout } = await theirGit(repository, args, { codes: [0, 1] });
-  return code === 0 ? answeredId(repository, stdout) : undefined;
+  return code === 0 ? answeredCommit(repository, stdout) : undefined;
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../../test/support/git-repository.ts";
 import { describeLinks, leadsOut, linksOutside } from "./links.ts";
 
-describe("a link leads out of the project", () => {
+describe("whether a link leads out of the project", () => {
   const others: Record<string, string> = {
     "a/up": "..",
     "a/out": "../../x",
@@ -53,7 +53,7 @@ describe("a link leads out of the project", () => {
   });
 });
 
-describe("of two trees", () => {
+describe("comparing the links of two trees", () => {
   let project: GitProject;
   beforeEach(() => {
     project = new GitProject();
@@ -66,7 +66,7 @@ describe("of two trees", () => {
   });
   afterEach(() => project.remove());
 
-  test("the links are told that are new, changed or led astray, and no others", async () => {
+  test("reports links that are new, changed or redirected by another link, and no others", async () => {
     symlinkSync("far/on/../..", join(project.path, "astray"));
     project.write("far/on/file", "3\n");
     const from = project.commit();
@@ -96,7 +96,7 @@ describe("of two trees", () => {
     ]);
   });
 
-  test("nothing is told when only files change, and links are told in one line", async () => {
+  test("reports nothing when only files change, and describes links in one line", async () => {
     const from = project.commit();
     const repository = await project.open();
     project.write("a/file", "2\n");

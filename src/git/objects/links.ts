@@ -1,6 +1,7 @@
-// Symbolic links that lead out of the project: whoever follows one reads or writes somewhere else. Told from trees alone; nothing on disk is
-// followed.
+// Finds symbolic links that lead out of the project, because a program that follows one reads or writes elsewhere. Works on trees alone and
+// follows nothing on disk.
 
+import type { ObjectId } from "../../ids.ts";
 import { stripControls } from "../../text.ts";
 import { fromRaw, rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
@@ -15,16 +16,16 @@ export interface LinkOutside {
 }
 
 const LINK = "120000";
-/** As many links the system follows before it gives up. */
+/** The number of links that the system follows before it gives up. */
 const MAX_HOPS = 40;
 const MAX_NAMED = 20;
 const MAX_SHOWN = 200;
 
 /**
- * The links of `to` that lead out of the project and did not in `from`: new ones, ones with another target, and ones that another link now
- * leads astray. Both are trees or commits.
+ * The links in `to` that lead out of the project and did not in `from`: new ones, ones with another target, and ones that now pass through
+ * another link that leads out. Both arguments are trees or commits.
  */
-export async function linksOutside(repository: Repository, from: string, to: string): Promise<LinkOutside[]> {
+export async function linksOutside(repository: Repository, from: ObjectId, to: ObjectId): Promise<LinkOutside[]> {
   if (!(await hasNewLinks(repository, from, to))) return [];
   const [before, after] = [await linksOf(repository, from), await linksOf(repository, to)];
   const known = new Set(leading(before, repository.prefix).map((name) => `${name}\0${before.get(name)}`));
@@ -33,7 +34,7 @@ export async function linksOutside(repository: Repository, from: string, to: str
     .map((name) => ({ path: toProject(repository.prefix, name), target: fromRaw(after.get(name) ?? "") }));
 }
 
-/** One line, for people. */
+/** One line, for the user. */
 export function describeLinks(links: readonly LinkOutside[]): string {
   const shown = (text: string) => stripControls(text).replace(/\s+/g, " ").slice(0, MAX_SHOWN);
   const named = links.slice(0, MAX_NAMED).map(({ path, target }) => `${shown(path)} -> ${shown(target)}`);
@@ -42,8 +43,8 @@ export function describeLinks(links: readonly LinkOutside[]): string {
 }
 
 /**
- * Whether a link leads out. `name` and `links` (the other links, by name) from the top of the repository, the project is at `prefix` ("" or
- * "packages/api/"). Names are compared as a file system does that knows no case.
+ * Whether a link leads out. `name` and `links` (the other links, by name) are relative to the top of the repository, the project is at
+ * `prefix` ("" or "packages/api/"). Names are compared case-insensitively, as some file systems do.
  */
 export function leadsOut(
   { name, target }: { name: string; target: string },
@@ -69,11 +70,11 @@ export function leadsOut(
     left.unshift(...parts);
     hops += 1;
   }
-  // Absolute; or a circle, which leads nowhere.
+  // Absolute (leads out), or a loop (leads nowhere).
   return left === undefined;
 }
 
-/** Undefined for a path that does not begin where the link is, on any system. */
+/** Undefined for a path that is absolute on any system. */
 function partsOf(target: string): string[] | undefined {
   return /^(?:[/\\]|[A-Za-z]:)/.test(target) ? undefined : target.split("/");
 }
@@ -93,15 +94,15 @@ function folded(name: string): string {
   return fromRaw(name).normalize("NFC").toLowerCase();
 }
 
-async function hasNewLinks(repository: Repository, from: string, to: string): Promise<boolean> {
+async function hasNewLinks(repository: Repository, from: ObjectId, to: ObjectId): Promise<boolean> {
   const options = ["-r", "-z", "--raw", "--no-renames", "--no-ext-diff"];
   const sides = [from, to].map((id) => objectId(repository, id));
   const { stdout } = await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides]);
   return rawNames(stdout).some((field) => field.startsWith(":") && field.slice(8, 14) === LINK);
 }
 
-/** All links of a tree, by their raw names. */
-async function linksOf(repository: Repository, tree: string): Promise<Map<string, string>> {
+/** All links of a tree, by raw name. */
+async function linksOf(repository: Repository, tree: ObjectId): Promise<Map<string, string>> {
   const { stdout } = await ownGit(repository, ["ls-tree", "-r", "-z", END_OF_OPTIONS, objectId(repository, tree)]);
   const ids = new Map<string, string>();
   for (const record of rawNames(stdout)) {

@@ -22,7 +22,7 @@ afterEach(() => project.remove());
 
 const tree = async () => (await snapshot(repository, { exclude: [], include: [] })).tree;
 
-/** Both changes start from what is there now. */
+/** Both changes start from the current state. */
 const merge = async (ours: () => void, theirs: () => void) => {
   project.git("clean", "-qfd");
   const base = await tree();
@@ -51,16 +51,16 @@ describe("a merge is clean", () => {
     ],
     ["the same change", write("other", "2\n"), write("other", "2\n"), ["other"]],
     ["the same deletion", remove("other"), remove("other"), ["other"]],
-    ["nothing of ours", () => undefined, write("other", "2\n"), ["other"]],
-    ["nothing of theirs", write("other", "2\n"), () => undefined, ["other"]],
+    ["no change on our side", () => undefined, write("other", "2\n"), ["other"]],
+    ["no change on their side", write("other", "2\n"), () => undefined, ["other"]],
     [
-      "a mode here and a content there",
+      "a mode on one side and content on the other",
       () => chmodSync(join(project.path, "script"), 0o755),
       write("script", "2\n"),
       ["script"],
     ],
     [
-      "a change of a file that the other renamed",
+      "a change of a file that the other side renamed",
       write("dir/inside", `${"text\n".repeat(10)}more\n`),
       () => {
         remove("dir/inside")();
@@ -74,7 +74,7 @@ describe("a merge is clean", () => {
     expect((await changesBetween(repository, base, merged.tree)).map(({ path }) => path)).toEqual(changed);
   });
 
-  test("and the wish to unite lines is heard: no program is needed for it", async () => {
+  test("with merge=union, which needs no program", async () => {
     project.write(".gitattributes", "CHANGELOG.md merge=union\n");
     project.write("CHANGELOG.md", "# Changes\n");
     project.commit();
@@ -86,14 +86,14 @@ describe("a merge is clean", () => {
     expect(project.git("cat-file", "-p", `${merged.tree}:CHANGELOG.md`)).toBe("# Changes\n- ours\n- theirs");
   });
 
-  test("of the same three trees to the same tree, again and again", async () => {
+  test("and gives the same tree for the same three trees every time", async () => {
     const { merged, base } = await merge(write("a", "1\n"), write("b", "1\n"));
     const again = await merge(write("a", "1\n"), write("b", "1\n"));
     expect(again).toEqual({ merged, base });
   });
 });
 
-describe("a merge is a conflict, with the file and the reason", () => {
+describe("a merge reports a conflict with its file and reason", () => {
   test.each([
     ["lines", write("lines", "A\n2\n"), write("lines", "B\n2\n"), "both changed the same lines"],
     ["new", write("new", "1\n"), write("new", "2\n"), "both created it with different content"],
@@ -120,7 +120,7 @@ describe("a merge is a conflict, with the file and the reason", () => {
     expect(found?.reason).toBe(reason);
   });
 
-  test("for every file that has one, with paths from the project", async () => {
+  test("for every conflicting file, with paths relative to the project", async () => {
     project.write("packages/api/a", "1\n");
     project.write("packages/api/b\nc", "1\n");
     project.write("packages/web/d", "1\n");
@@ -136,7 +136,7 @@ describe("a merge is a conflict, with the file and the reason", () => {
     });
   });
 
-  test("for a file where the other has a directory", async () => {
+  test("for a file where the other side has a directory", async () => {
     const { merged } = await merge(write("x", "1\n"), write("x/y", "1\n"));
     expect(merged).toMatchObject({ kind: "conflict" });
     if (merged.kind === "conflict")

@@ -1,20 +1,21 @@
-// Merges three trees into one, or says which files cannot be merged. On objects alone: no file, index or reference changes, and no merge
-// driver of the repository runs. Serves integration as well as the prediction of conflicts.
+// Merges three trees into one, or lists the files that cannot be merged. Works on objects alone: no file, index or reference changes, and
+// no merge driver of the repository runs. Used for integrations and for predicting conflicts.
 
+import type { ObjectId, TreeId } from "../../ids.ts";
 import { rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { commitTree } from "./commit.ts";
-import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
+import { answeredTree, END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 export interface MergeRequest {
   /** Trees or commits. */
-  base: string;
-  ours: string;
-  theirs: string;
+  base: ObjectId;
+  ours: ObjectId;
+  theirs: ObjectId;
 }
 
-export type Merge = { kind: "clean"; tree: string } | { kind: "conflict"; files: ConflictFile[] };
+export type Merge = { kind: "clean"; tree: TreeId } | { kind: "conflict"; files: ConflictFile[] };
 
 export interface ConflictFile {
   /** Relative to the project. */
@@ -24,7 +25,7 @@ export interface ConflictFile {
 
 const conflict = /^CONFLICT \(([^)]*)\)/;
 
-/** Git's names of conflicts, in words. */
+/** Plain-English reasons for git's conflict types. */
 const reasons: Record<string, string> = {
   content: "both changed the same lines",
   binary: "both changed it, and it is binary",
@@ -46,30 +47,30 @@ export async function mergeTrees(repository: Repository, request: MergeRequest):
   const [ours, theirs] = [objectId(repository, request.ours), objectId(repository, request.theirs)];
   if (ours === theirs || base === theirs) return { kind: "clean", tree: await treeId(repository, ours) };
   if (base === ours) return { kind: "clean", tree: await treeId(repository, theirs) };
-  // merge-tree finds the base itself, from commits: two with one parent. At a fixed time, so that the same merge makes the same objects.
+  // merge-tree computes the base from commits, so create two with one parent. The fixed time makes the same merge create the same objects.
   const at = new Date(0);
   const root = await commitTree(repository, { tree: base, parents: [], message: "base", at });
   const sides = [ours, theirs].map((tree) => commitTree(repository, { tree, parents: [root], message: "side", at }));
   const options = ["--write-tree", "-z", "--name-only", "--messages"];
   const args = ["merge-tree", ...options, END_OF_OPTIONS, ...(await Promise.all(sides))];
-  // In the project, for its attributes: "merge=union" is a wish that needs no program.
+  // Run in the project, for its attributes: "merge=union" needs no program.
   const { code, stdout } = await ownGit(repository, args, { workTree: repository.toplevel, codes: [0, 1] });
   const fields = rawNames(stdout);
-  if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) };
+  if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) as TreeId };
   return { kind: "conflict", files: conflicts(fields, (raw) => toProject(repository.prefix, raw)) };
 }
 
-async function treeId(repository: Repository, tree: string): Promise<string> {
+async function treeId(repository: Repository, tree: ObjectId): Promise<TreeId> {
   const { stdout } = await ownGit(repository, [
     "rev-parse",
     "--verify",
     END_OF_OPTIONS,
     `${objectId(repository, tree)}^{tree}`,
   ]);
-  return answeredId(repository, stdout);
+  return answeredTree(repository, stdout);
 }
 
-/** The tree, the files, an empty field, then messages: how many paths, the paths, the kind, the text. */
+/** Fields: the tree, the files, an empty field, then messages, each with the number of paths, the paths, the type and the text. */
 function conflicts(fields: readonly string[], shown: (raw: string) => string): ConflictFile[] {
   const end = fields.indexOf("", 1);
   const found = new Map(fields.slice(1, end).map((name) => [shown(name), ""]));

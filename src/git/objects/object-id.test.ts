@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../../test/support/git-repository.ts";
 import { finish } from "../apply/apply.ts";
 import { planApply } from "../apply/apply-plan.ts";
-import { keep, list } from "../refs.ts";
+import { keepCommit, listKept } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { snapshot } from "../snapshot/snapshot.ts";
 import { removeWorktree } from "../worktree/removal.ts";
@@ -48,7 +48,7 @@ const use = {
   readBlobs: async (id: string) => {
     for await (const _ of readBlobs(repository, [id]));
   },
-  keep: (id: string) => keep(repository, { session: "s", phase: "1", attempt: 1, commit: id }),
+  keep: (id: string) => keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: id }),
   addWorktree: (id: string) => addWorktree(repository, "w1", { commit: id, ignored: [], links: [] }),
   resetWorktree: async (id: string) => {
     const from = { commit: good, ignored: [], links: [] };
@@ -57,8 +57,8 @@ const use = {
   },
 };
 
-describe("an id that is no full object id", () => {
-  test.each(Object.entries(use))("is refused by %s, and git is not asked", async (_, attempt) => {
+describe("text that is not a full object id", () => {
+  test.each(Object.entries(use))("is rejected by %s, and git does not run", async (_, attempt) => {
     const target = join(project.base, "written");
     const hostile = [
       `--output=${target}`,
@@ -98,13 +98,13 @@ describe("an id that is no full object id", () => {
   });
 });
 
-describe("a command of git", () => {
+describe("every git command", () => {
   const path = process.env.PATH;
   afterEach(() => {
     process.env.PATH = path;
   });
 
-  test("has a mark before every object, reference and path, behind which nothing is an option", async () => {
+  test("has --end-of-options before its first object, reference or path", async () => {
     const log = join(project.base, "log");
     const bin = join(project.base, "bin");
     mkdirSync(bin);
@@ -116,7 +116,7 @@ describe("a command of git", () => {
     const { commit } = await snapshot(await project.open(), { exclude: [], include: ["*.local"] });
     for (const [name, attempt] of Object.entries(use))
       if (!name.startsWith("addWorktree")) await attempt(commit).catch(notABlob);
-    await list(repository);
+    await listKept(repository);
     await removeWorktree(repository, "w1");
     const calls = readFileSync(log, "utf8").split("\n").filter(Boolean);
     expect(calls.length).toBeGreaterThan(30);
@@ -124,14 +124,14 @@ describe("a command of git", () => {
       const words = call.split("\x1f");
       const mark = words.indexOf("--end-of-options");
       const named = words.findIndex((word) => /^(?:[0-9a-f]{40}|HEAD|refs\/|\/)/.test(word));
-      // A parent of a commit is the value of an option.
+      // The parent of a commit is the value of an option.
       if (named !== -1 && words[named - 1] !== "-p") expect(mark, call).toBeLessThan(named);
       if (named !== -1) expect(mark, call).toBeGreaterThan(0);
     }
   });
 });
 
-/** Some functions want a file where a commit is given. */
+/** Some functions expect a file where a commit is given. */
 function notABlob(error: unknown): void {
   if (!(error instanceof Error) || !/file content/.test(error.message)) throw error;
 }

@@ -41,14 +41,14 @@ async function without(paths: string[], work: () => void): Promise<Record<string
   const after = await taken();
   const before = project.untouchables();
   const tree = await treeWithout(repository, { tree: after.tree, base: base.tree, paths });
-  // Commits will do as well.
+  // Commits are accepted as well.
   expect(await treeWithout(repository, { tree: after.commit, base: base.commit, paths })).toBe(tree);
   expect(project.untouchables()).toEqual(before);
   return shown(tree);
 }
 
 describe("a tree without some of its changes", () => {
-  test("has these files as they were: created ones are gone, deleted and modified ones are back, with mode and kind", async () => {
+  test("has these files as they were: created ones are missing, deleted and modified ones are restored, with mode and kind", async () => {
     const files = await without(["theirs", "dir/deep/gone", "new/file", "script", "kind"], () => {
       project.write("mine", "2\n");
       project.write("own", "2\n");
@@ -69,12 +69,12 @@ describe("a tree without some of its changes", () => {
     });
   });
 
-  test("keeps all of them when there is nothing to take out, or only what did not change", async () => {
+  test("keeps all changes when no path is given, or only unchanged ones", async () => {
     const files = await without(["mine", "never/was"], () => project.write("theirs", "2\n"));
     expect(files).toMatchObject({ mine: "100644 1", theirs: "100644 2" });
   });
 
-  test("takes names for names: no pattern, no directory", async () => {
+  test("treats paths literally, neither as patterns nor as directories", async () => {
     const work = () => {
       project.write("dir/a", "2\n");
       project.write("*", "2\n");
@@ -90,7 +90,7 @@ describe("a tree without some of its changes", () => {
     ]);
   });
 
-  test("lets a file come back where a directory is now, and a directory where a file is", async () => {
+  test("restores a file where a directory is now, and a directory where a file is", async () => {
     const swap = () => {
       renameSync(join(project.path, "kind"), join(project.path, "aside"));
       project.write("kind/below", "2\n");
@@ -102,7 +102,7 @@ describe("a tree without some of its changes", () => {
     expect(Object.keys(files)).not.toContain("kind/below");
   });
 
-  test("knows names as the project does, also elsewhere in its repository", async () => {
+  test("takes paths relative to the project, even elsewhere in its repository", async () => {
     const inner = await project.open(join(project.path, "dir"));
     const base = await taken(inner);
     project.write("mine", "2\n");
@@ -113,7 +113,7 @@ describe("a tree without some of its changes", () => {
     expect(shown(tree)).toMatchObject({ mine: "100644 1", "dir/deep/gone": "100644 1", "dir/own": "100644 2" });
   });
 
-  test("leaves nothing behind in our place, also when a tree is not there", async () => {
+  test("leaves no temporary file, even when a tree does not exist", async () => {
     const { tree } = await taken();
     const before = readdirSync(repository.place);
     await treeWithout(repository, { tree, base: tree, paths: ["mine"] });

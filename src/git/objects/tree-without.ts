@@ -1,18 +1,20 @@
-// A tree in which some files are as another tree has them: an attempt's work without what is none of its business. On objects alone.
+// Builds a tree in which some files are replaced by their version in another tree: an attempt's work without its unwanted changes.
+// Works on objects alone.
 
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { newTemporaryName } from "../../disk/durable.ts";
+import type { ObjectId, TreeId } from "../../ids.ts";
 import { rawInput, rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
-import { answeredId, END_OF_OPTIONS, objectId } from "./object-id.ts";
+import { answeredTree, END_OF_OPTIONS, objectId } from "./object-id.ts";
 
-/** `tree`, with `paths` (relative to the project) as they are in `base`. Both are trees or commits; returns the id of a tree. */
+/** Returns the id of `tree` with `paths` (relative to the project) as they are in `base`. Both are trees or commits. */
 export async function treeWithout(
   repository: Repository,
-  { tree, base, paths }: { tree: string; base: string; paths: readonly string[] },
-): Promise<string> {
+  { tree, base, paths }: { tree: ObjectId; base: ObjectId; paths: readonly string[] },
+): Promise<TreeId> {
   const unwanted = new Set(paths);
   const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
   const sides = [base, tree].map((id) => objectId(repository, id));
@@ -29,7 +31,7 @@ export async function treeWithout(
   try {
     await onIndex(["read-tree", END_OF_OPTIONS, objectId(repository, tree)]);
     if (lines.length > 0) await onIndex(["update-index", "--replace", "-z", "--index-info"], rawInput(lines));
-    return answeredId(repository, (await onIndex(["write-tree", "--missing-ok"])).stdout);
+    return answeredTree(repository, (await onIndex(["write-tree", "--missing-ok"])).stdout);
   } finally {
     unlinkSync(index);
   }

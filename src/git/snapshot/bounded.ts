@@ -1,13 +1,13 @@
-// Keeps what nobody wants out of a repository's objects: of some files together only so much is taken, the smallest first. Decided by their
-// sizes on disk, before git reads one.
+// Limits how much is added to a repository's objects: of the files that count, only so many bytes are taken, the smallest files first.
+// Decided by their sizes on disk, before git reads any of them.
 
 import { lstatSync } from "node:fs";
 import { toRaw } from "../names.ts";
 
 export interface Bound {
-  /** Of all files that count, together. */
+  /** The limit for all counted files together. */
   bytes: number;
-  /** Whether a file (raw) counts; the others are taken whatever their size. */
+  /** Whether a file (raw name) counts; the others are taken whatever their size. */
   counts: (name: string) => boolean;
 }
 
@@ -17,14 +17,14 @@ export interface Unkept {
   bytes: number;
 }
 
-/** On disk a file takes at least a block: a million small ones are no small thing. */
+/** A file occupies at least one block on disk, so a million small files are not small. */
 const LEAST_BYTES = 4096;
 
-/** The largest of the files that count, until what is left of them is within the bound. */
+/** The largest of the counted files, as many as must be dropped so that the rest is within the bound. */
 export function beyond(workTree: string, names: readonly string[], bound: Bound | undefined): Unkept[] {
   if (bound === undefined) return [];
   const all = names.map((name) => ({ name, bytes: sizeOf(workTree, name) }));
-  // Whose a file is takes longer to find out than how large it is.
+  // Finding out whether a file counts takes longer than reading its size.
   if (weight(all) <= bound.bytes) return [];
   const counted = all.filter(({ name }) => bound.counts(name)).sort((one, other) => other.bytes - one.bytes);
   let left = weight(counted);

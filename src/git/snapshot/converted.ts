@@ -1,5 +1,5 @@
-// Files that git changes on their way from disk into the repository: line endings, keywords, encodings. Their entries in the user's index
-// are for other bytes than those on disk. A conversion shows in the size; where it need not, the attributes are asked.
+// Finds files that git converts when it reads them from disk: line endings, keywords, encodings. Their entries in the user's index describe
+// other bytes than those on disk. A conversion usually changes the size; where it may not, git is asked for the attributes.
 
 import { join } from "node:path";
 import { rawInput, rawNames } from "../names.ts";
@@ -12,8 +12,8 @@ import { type IndexEntry, isRegular } from "./index-file.ts";
 const ENCODING = "working-tree-encoding";
 
 /**
- * Entries whose content is not what is on disk, though git counts the file as unchanged. Files with a content filter are not among them: the
- * filter does not run here, so what the repository holds (a pointer of git-lfs) stands for the file.
+ * Entries whose content differs from the disk although git counts the file as unchanged. Files with a content filter are not included: the
+ * filter does not run here, so the repository's content (a git-lfs pointer) represents the file.
  */
 export async function convertedEntries(
   repository: Repository,
@@ -36,7 +36,7 @@ export async function convertedEntries(
   });
 }
 
-/** UTF-16 and UTF-8 of a text can have the same size. */
+/** A text can have the same size in UTF-16 and UTF-8. */
 function mentionsEncoding(repository: Repository, files: readonly IndexEntry[]): boolean {
   const named = files.filter(({ name }) => /(^|\/)\.gitattributes$/.test(name));
   const paths = named.map(({ name }) => Buffer.from(`${repository.toplevel}/${name}`, "latin1"));
@@ -44,7 +44,7 @@ function mentionsEncoding(repository: Repository, files: readonly IndexEntry[]):
   return [...paths, ...others].some((path) => path !== undefined && readFile(path)?.bytes.includes(ENCODING) === true);
 }
 
-/** What the user's git thinks of the files. Asking runs nothing. */
+/** The attributes that the user's git sees. The query starts no program. */
 async function attributesOf(
   repository: Repository,
   index: string,

@@ -1,4 +1,4 @@
-// What a name on disk stands for, as far as opening it is concerned: opening a FIFO, a socket or a device may wait for ever.
+// Recognizes special files. Opening a FIFO or a device may block forever.
 
 import { type Dirent, type Stats, statSync } from "node:fs";
 import { devNull } from "node:os";
@@ -8,30 +8,30 @@ import { readFile } from "../read-file.ts";
 export type SpecialKind = "FIFO" | "socket" | "device";
 
 /** Undefined for files, directories and links. */
-export function kindOf(entry: Dirent | Stats): SpecialKind | undefined {
+export function fileKindOf(entry: Dirent | Stats): SpecialKind | undefined {
   if (entry.isFIFO()) return "FIFO";
   if (entry.isSocket()) return "socket";
   return entry.isCharacterDevice() || entry.isBlockDevice() ? "device" : undefined;
 }
 
-/** Whether opening it may wait for ever: a socket cannot be opened at all. */
+/** Whether opening it may block forever. A socket does not block: it cannot be opened at all. */
 export function mayBlock(kind: SpecialKind | undefined): kind is "FIFO" | "device" {
   return kind === "FIFO" || kind === "device";
 }
 
-/** What opening a path, through links, would wait for; undefined for all else. `path`: raw. */
+/** The kind of a file that would block when opened, after following links; undefined if it would not block. `path` is raw. */
 export function blockingKindAt(path: string): SpecialKind | undefined {
   const stat = statOf(path);
-  const kind = stat === undefined ? undefined : kindOf(stat);
+  const kind = stat === undefined ? undefined : fileKindOf(stat);
   return mayBlock(kind) && stat?.rdev !== nullDevice() ? kind : undefined;
 }
 
-/** A link to /dev/null is a common way to say "nothing", and an empty file to whoever opens it. */
+/** A link to /dev/null is a common way to say "nothing", and reads as an empty file. */
 function nullDevice(): number | undefined {
   return statSync(devNull, { throwIfNoEntry: false })?.rdev;
 }
 
-/** What a path leads to, through links; undefined when nothing can be reached there. `path`: raw. */
+/** The status of a path's target, after following links; undefined when it cannot be reached. `path` is raw. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(Buffer.from(path, "latin1"), { throwIfNoEntry: false });
@@ -41,12 +41,12 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** A path that leads nowhere, or where this process may not go: git does not come there either. */
+/** A path that does not exist or that this process may not access: git cannot reach it either. */
 export function isUnreachable(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM", "ENAMETOOLONG"].includes(errno(error) ?? "");
 }
 
-/** Where the repository of a directory is, if it looks like having one: its .git, or what that points to. Raw. */
+/** The git directory of a directory that seems to have one: its .git, or the directory that it points to. Raw. */
 export function gitDirectory(directory: string): string | undefined {
   const pointer = `${directory}/.git`;
   const stat = statOf(pointer);

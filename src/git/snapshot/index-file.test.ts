@@ -37,7 +37,7 @@ describe.each(["sha1", "sha256"] as const)("an index with %s", (format) => {
     expect(hidden.map(({ name }) => name)).toEqual(version === 3 ? ["flagged"] : []);
   });
 
-  test("is read with the part it shares", () => {
+  test("is read with its shared part", () => {
     project.git("update-index", "--split-index");
     project.write("later", "1");
     project.git("add", "later");
@@ -46,12 +46,12 @@ describe.each(["sha1", "sha256"] as const)("an index with %s", (format) => {
   });
 });
 
-describe("an index that is none", () => {
+describe("a file that is not an index", () => {
   beforeEach(() => {
     project = new GitProject();
   });
 
-  test("is refused", () => {
+  test("is rejected", () => {
     expect(indexEntries(join(project.path, ".git"), "sha1")).toEqual([]);
     expect(() => readIndexFile(Buffer.from("DIRC"), 20)).toThrow(
       "The index of the repository cannot be read: version 0",

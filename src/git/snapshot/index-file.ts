@@ -1,4 +1,4 @@
-// What an index file says, read without git: 50,000 entries in a few milliseconds. Reads versions 2 to 4; never writes one.
+// Reads a git index file without git: 50,000 entries take a few milliseconds. Supports versions 2 to 4; never writes an index.
 
 import { join } from "node:path";
 import { MaestroError } from "../../errors.ts";
@@ -10,17 +10,17 @@ export interface IndexEntry {
   name: string;
   mode: number;
   id: string;
-  /** Of the file on disk when the entry was made, modulo 2^32. */
+  /** Size of the file on disk when the entry was written, modulo 2^32. */
   size: number;
-  /** 0, or 1 to 3 for a side of an unmerged file. */
+  /** 0, or 1 to 3 for one side of an unmerged file. */
   stage: number;
-  /** Git was told not to look at the file: assume-unchanged or skip-worktree. */
+  /** Whether git was told to ignore changes of the file: assume-unchanged or skip-worktree. */
   isHidden: boolean;
 }
 
 export interface IndexFile {
   entries: IndexEntry[];
-  /** The index this one is the difference to, when it is split. */
+  /** The id of the index that this split index is based on. */
   shared: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export function isRegular(mode: number): boolean {
   return (mode & FILE_TYPE) === REGULAR;
 }
 
-/** Entries that the index of the user holds now, those of a split index with them. */
+/** The entries of the user's index, including those of its shared part when it is split. */
 export function indexEntries(gitDir: string, objectFormat: ObjectFormat): IndexEntry[] {
   const idBytes = objectFormat === "sha1" ? 20 : 32;
   const index = readFile(join(gitDir, "index"));
@@ -66,7 +66,7 @@ export function readIndexFile(bytes: Buffer, idBytes: number): IndexFile {
     const end = bytes.indexOf(0, at);
     if (end < 0) throw new MaestroError("environment", "The index of the repository is damaged");
     last = kept + bytes.toString("latin1", at, end);
-    // Before version 4 an entry is filled up with 1 to 8 NULs to a multiple of 8.
+    // Before version 4 an entry is padded with 1 to 8 NULs to a multiple of 8.
     at = version === 4 ? end + 1 : begin + ((end - begin + 8) & ~7);
     entries.push({
       name: last,
@@ -80,7 +80,7 @@ export function readIndexFile(bytes: Buffer, idBytes: number): IndexFile {
   return { entries, shared: sharedIndex(bytes, at, idBytes) };
 }
 
-/** The number of git's packed offsets: seven bits a byte, each continuation adds one. */
+/** Decodes git's packed offsets: seven bits per byte, and each continuation adds one. */
 function readOffset(bytes: Buffer, start: number): { value: number; at: number } {
   let at = start;
   let byte = bytes.readUInt8(at++);

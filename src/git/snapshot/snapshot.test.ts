@@ -26,7 +26,7 @@ afterEach(() => project.remove());
 
 const nothing = { exclude: [], include: [] };
 
-/** The files of a snapshot as a worktree has them. */
+/** The files of a snapshot, as checked out in a worktree. */
 const roundTrip = async (root = project.path, options: { exclude: string[]; include: string[] } = nothing) => {
   const repository = await project.open(root);
   const taken = await snapshot(repository, options);
@@ -35,7 +35,7 @@ const roundTrip = async (root = project.path, options: { exclude: string[]; incl
 };
 
 describe("a snapshot", () => {
-  test("holds committed, staged, unstaged and untracked files, modes, links and deletions, and no ignored ones", async () => {
+  test("contains committed, staged, unstaged and untracked files, modes, links and deletions, but no ignored files", async () => {
     project.write("committed", "1");
     project.write("staged", "1");
     project.write("unstaged", "1");
@@ -76,7 +76,7 @@ describe("a snapshot", () => {
     );
   });
 
-  test("leaves index, reflog, stash and branches byte for byte as they were, whatever state they are in", async () => {
+  test("leaves index, reflog, stash and branches byte for byte unchanged, whatever their state", async () => {
     project.write("a", "1");
     project.commit();
     project.write("a", "2");
@@ -131,7 +131,7 @@ describe("a snapshot", () => {
       { a: "- 1", b: "- 2" },
     ],
     [
-      "files that git was told not to look at",
+      "files marked assume-unchanged or skip-worktree",
       () => {
         project.write("assumed", "1");
         project.write("skipped", "1");
@@ -144,7 +144,7 @@ describe("a snapshot", () => {
       { assumed: "- 22", skipped: "- 22" },
     ],
     [
-      "a file that was promised to the index",
+      "a file that was added with intent-to-add",
       () => {
         project.write("a", "1");
         project.git("add", "-N", "a");
@@ -162,7 +162,7 @@ describe("a snapshot", () => {
       { ".gitignore": "- kept\n", kept: "- 2" },
     ],
     [
-      "a directory in the place of a file, and a file in the place of a directory",
+      "a directory that replaced a file, and a file that replaced a directory",
       () => {
         project.write("a", "1");
         project.write("b/c", "1");
@@ -175,7 +175,7 @@ describe("a snapshot", () => {
       { "a/x": "- 2", b: "- 2" },
     ],
     [
-      "a link in the place of a directory",
+      "a link that replaced a directory",
       () => {
         project.write("a/x", "1");
         project.write("b/x", "2");
@@ -186,7 +186,7 @@ describe("a snapshot", () => {
       { a: "-> b", "b/x": "- 2" },
     ],
     [
-      "a FIFO, new and in the place of a file",
+      "a FIFO, new or replacing a file",
       () => {
         project.write("a", "1");
         project.write("b", "1");
@@ -221,11 +221,11 @@ describe("a snapshot", () => {
       { a: "- a", "dir/one": "- dir/one", "dir/other": "- changed", "dir/sub/three": "- dir/sub/three" },
     ],
     [
-      "an untracked cache and a monitor that saw nothing",
+      "an untracked cache and a file system monitor that reports no changes",
       () => {
         project.write("a", "1");
         project.commit();
-        // The monitor answers that nothing changed, always.
+        // The monitor always answers that nothing changed.
         project.write(".git/hooks/quiet", "#!/bin/sh\nprintf 'token\\0'\n", 0o755);
         project.git("config", "core.fsmonitor", ".git/hooks/quiet");
         project.git("config", "core.untrackedCache", "true");
@@ -237,7 +237,7 @@ describe("a snapshot", () => {
       },
       { a: "- 2", b: "- 3" },
     ],
-  ])("takes %s", async (_what, prepare, expected) => {
+  ])("handles %s", async (_what, prepare, expected) => {
     prepare();
     const { files } = await roundTrip();
     expect(files).toEqual(expected);
@@ -256,7 +256,7 @@ describe("a snapshot", () => {
     "star*?[a]",
     "$(touch PWNED)",
     "a -> b",
-  ])("takes a file named %j, tracked and untracked", async (name) => {
+  ])("includes a file named %j, tracked and untracked", async (name) => {
     project.write(`tracked/${name}`, "1");
     project.commit();
     project.write(`tracked/${name}`, "2");
@@ -265,14 +265,14 @@ describe("a snapshot", () => {
     expect(files).toEqual({ [`tracked/${name}`]: "- 2", [`untracked/${name}`]: "- 3" });
   });
 
-  test("keeps names that are no UTF-8 byte for byte", async () => {
+  test("keeps names that are not UTF-8 byte for byte", async () => {
     const name = Buffer.concat([Buffer.from(`${project.path}/`), Buffer.from([0x66, 0xff, 0xfe])]);
     writeFileSync(name, "1");
     const { taken } = await roundTrip();
     expect(project.git("-c", "core.quotePath=true", "ls-tree", "--name-only", taken.tree)).toBe('"f\\377\\376"');
   });
 
-  test("sees a change of the same size, made in the second in which the index was written and looked for in the next", async () => {
+  test("detects a change of the same size that was made in the same second as the index", async () => {
     const repository = await project.open();
     project.write("a", "1");
     project.git("add", "a");
@@ -283,7 +283,7 @@ describe("a snapshot", () => {
     expect(project.git("cat-file", "-p", `${tree}:a`)).toBe("2");
   });
 
-  test("is of the same tree as long as nothing changes, and takes no file for changed", async () => {
+  test("has the same tree as HEAD and as the previous snapshot when nothing changed", async () => {
     project.write("a", "1");
     project.commit();
     const repository = await project.open();
@@ -292,7 +292,7 @@ describe("a snapshot", () => {
     expect((await snapshot(repository, nothing)).tree).toBe(tree);
   });
 
-  test("goes on when files vanish and appear while it looks", async () => {
+  test("succeeds while files vanish and appear", async () => {
     for (let n = 0; n < 50; n++) project.write(`steady/${n}`, `${n}`);
     project.commit();
     const restless = spawn(process.execPath, [
@@ -322,7 +322,7 @@ describe("a snapshot", () => {
     }
   });
 
-  test("refuses when a merge with conflicts began after the repository was opened", async () => {
+  test("fails when a merge with conflicts began after the repository was opened", async () => {
     project.write("a", "1");
     project.commit();
     const repository = await project.open();
@@ -339,7 +339,7 @@ describe("a snapshot", () => {
     });
   });
 
-  test("refuses when a submodule came after the repository was opened, and does not look into it", async () => {
+  test("fails when a submodule was added after the repository was opened, without reading it", async () => {
     project.write("a", "1");
     const commit = project.commit();
     const repository = await project.open();
@@ -371,9 +371,9 @@ describe("a snapshot", () => {
   });
 });
 
-describe("bytes on disk come back as they are", () => {
+describe("bytes on disk are preserved", () => {
   const crlf = "one\r\ntwo\r\n";
-  /** Makes files old: git trusts what its index says about them. */
+  /** Makes files old, so that git trusts its index about them. */
   const settle = (...names: string[]) => {
     for (const name of names) utimesSync(join(project.path, name), 1e9, 1e9);
     project.git("update-index", "--refresh");
@@ -391,7 +391,7 @@ describe("bytes on disk come back as they are", () => {
     ["* text eol=lf", () => project.write(".gitattributes", "* text eol=lf\n")],
     ["* text eol=crlf", () => project.write(".gitattributes", "* text eol=crlf\n")],
     [
-      "text=auto of the user",
+      "text=auto in the user's attributes",
       () => {
         project.git("config", "--global", "core.attributesFile", "~/attributes");
         writeFileSync(join(project.base, "home", "attributes"), "* text=auto eol=crlf\n");
@@ -415,7 +415,7 @@ describe("bytes on disk come back as they are", () => {
     expect(project.read("dos")).toBe(crlf);
   });
 
-  test("with an encoding of the working tree, also when both have the same size", async () => {
+  test("with a working-tree-encoding, even when both encodings have the same size", async () => {
     project.write(".gitattributes", "*.txt working-tree-encoding=UTF-16LE\n");
     // U+00FC: two bytes in UTF-8 and two in UTF-16.
     const bytes = Buffer.from("\u00fc\u00fc\u00fc", "utf16le");
@@ -438,7 +438,7 @@ describe("bytes on disk come back as they are", () => {
     expect(files.a).toBe(`- ${project.read("a")}`);
   });
 
-  test("but a file with a content filter is what the repository holds: the filter does not run", async () => {
+  test("except with a content filter, which does not run: the file is as in the repository", async () => {
     project.git("config", "filter.lfs.clean", "printf pointer; cat >/dev/null");
     project.git("config", "filter.lfs.smudge", "printf 'a large content'; cat >/dev/null");
     project.write(".gitattributes", "*.bin filter=lfs\n");
@@ -451,8 +451,8 @@ describe("bytes on disk come back as they are", () => {
   });
 });
 
-describe("what is no part of a snapshot", () => {
-  test("are the excluded paths, tracked ones too", async () => {
+describe("a snapshot leaves out", () => {
+  test("excluded paths, even tracked ones", async () => {
     project.write(".gemini/settings.json", "{}");
     project.write(".gemini/state/progress.jsonl", "1");
     project.write(".gemini/state-of-mind", "kept");
@@ -462,7 +462,7 @@ describe("what is no part of a snapshot", () => {
     expect(Object.keys(files).sort()).toEqual([".gemini/settings.json", ".gemini/state-of-mind"]);
   });
 
-  test("are repositories inside the project, with and without a commit: they are named", async () => {
+  test("nested repositories, with and without a commit, and lists them", async () => {
     project.write("a", "1");
     for (const name of ["inner", "deep/er"]) {
       mkdirSync(join(project.path, name), { recursive: true });
@@ -476,7 +476,7 @@ describe("what is no part of a snapshot", () => {
     expect(taken.nested.sort()).toEqual(["deep/er/", "inner/"]);
   });
 
-  test("is what the user ignores for all projects, or for this one alone", async () => {
+  test("what the user ignores globally or for this repository", async () => {
     project.git("config", "--global", "core.excludesFile", "~/ignore");
     writeFileSync(join(project.base, "home", "ignore"), "*.swp\n");
     project.write(".git/info/exclude", "private\n");
@@ -486,13 +486,13 @@ describe("what is no part of a snapshot", () => {
     expect((await roundTrip()).files).toEqual({ a: "- 1" });
   });
 
-  test("are temporary files that a killed process of ours left", async () => {
+  test("temporary files of a killed Maestro process", async () => {
     project.write(`.maestro-00000000-00000000-1-1-${"0".repeat(24)}.tmp`, "x");
     project.write("a", "1");
     expect((await roundTrip()).files).toEqual({ a: "- 1" });
   });
 
-  test("is our own cache, when the repository is the user's home", async () => {
+  test("Maestro's own cache, when the repository is the user's home", async () => {
     const repository = await project.open(project.base).catch(() => undefined);
     expect(repository).toBeUndefined();
     project.gitIn(project.base, "init", "-q");
@@ -504,7 +504,7 @@ describe("what is no part of a snapshot", () => {
 });
 
 describe("a project below the top of its repository", () => {
-  test("is snapshotted with all of the repository; paths are the project's own", async () => {
+  test("is snapshotted with the whole repository, and paths are relative to the project", async () => {
     project.write("packages/api/a", "1");
     project.write("packages/web/b", "1");
     project.write(".gitignore", "node_modules/\n.env\n.state/\n");
@@ -542,7 +542,7 @@ describe("ignored files", () => {
     return { ignored: ignored.sort(), links: links.sort() };
   };
 
-  test("are taken along when .maestroinclude names them, in the syntax of gitignore", async () => {
+  test("are copied when .maestroinclude names them, in gitignore syntax", async () => {
     for (const name of [".env", ".env.local", "sub/.env", "local/a", "local/b/c", "x.log"]) project.write(name, "x");
     project.write(".maestroinclude", "# for the tests\n.env*\n!.env.local\nlocal/\n\n");
     expect((await taken(readIncludes(project.path))).ignored).toEqual([".env", "local/", "sub/"]);
@@ -553,7 +553,7 @@ describe("ignored files", () => {
     expect(readIncludes(project.path)).toEqual([]);
   });
 
-  test("in directories of dependencies are not copied one by one: the directory is linked", async () => {
+  test("in dependency directories are not copied: the directory is linked", async () => {
     for (const name of [
       "node_modules/x/.env",
       "node_modules/x/i.js",
@@ -568,19 +568,19 @@ describe("ignored files", () => {
     });
   });
 
-  test("are copied, dependencies or not, when the directory itself is named", async () => {
+  test("are copied, even dependencies, when the directory itself is named", async () => {
     project.write("node_modules/x/i.js", "x");
     expect(await taken(["node_modules/"])).toEqual({ ignored: ["node_modules/"], links: [] });
   });
 
-  test("are copied file by file where something among them is excluded", async () => {
+  test("are copied file by file when some of them are excluded", async () => {
     for (const name of ["local/a", "local/state/b", "local/c/d"]) project.write(name, "x");
     const repository = await project.open();
     const { ignored } = await snapshot(repository, { exclude: ["local/state"], include: ["local/"] });
     expect(ignored.sort()).toEqual(["local/a", "local/c/d"]);
   });
 
-  test("of a build are linked for Rust only", async () => {
+  test("in a build directory are linked only for Rust", async () => {
     project.write("rust/Cargo.toml", "x");
     project.write("rust/target/debug/x", "x");
     project.write("java/pom.xml", "x");
@@ -588,14 +588,14 @@ describe("ignored files", () => {
     expect((await taken([])).links).toEqual(["rust/target"]);
   });
 
-  test("that are tracked belong to the snapshot, not to the links", async () => {
+  test("that are tracked belong to the snapshot and are not linked", async () => {
     project.write("vendor/lib.go", "1");
     project.git("add", "-f", "vendor/lib.go");
     expect((await taken([])).links).toEqual([]);
   });
 });
 
-describe("an ignored file that is asked for by name", () => {
+describe("an ignored file that is requested by name", () => {
   const names = async (force: string[], more: { exclude?: string[]; include?: string[]; root?: string } = {}) => {
     const repository = await project.open(more.root ?? project.path);
     const taken = await snapshot(repository, { exclude: more.exclude ?? [], include: more.include ?? [], force });
@@ -612,30 +612,30 @@ describe("an ignored file that is asked for by name", () => {
     project.write("build/noise", "1");
   });
 
-  test("is part of the snapshot, also in a directory that is ignored, and its neighbours are not", async () => {
+  test("is part of the snapshot, even in an ignored directory, without its neighbours", async () => {
     const before = project.untouchables();
     expect(await names(["one.gen", "build/deep/out"])).toEqual([".gitignore", "a", "build/deep/out", "one.gen"]);
     expect(await names([])).toEqual([".gitignore", "a"]);
     expect(project.untouchables()).toEqual(before);
   });
 
-  test("need not be there, may be a directory or a link, and is no pattern: then nothing more is taken", async () => {
+  test("adds nothing when it is missing, a directory, a link or a pattern", async () => {
     symlinkSync("/etc/passwd", join(project.path, "link.gen"));
     const force = ["gone.gen", "build", "build/deep", "link.gen", "*.gen", "a/below", "one.gen/below", "new"];
     expect(await names(force)).toEqual([".gitignore", "a"]);
   });
 
-  test("is left out where nothing is looked at", async () => {
+  test("is left out below an excluded path", async () => {
     expect(await names(["build/deep/out", "one.gen"], { exclude: ["build"] })).toEqual([".gitignore", "a", "one.gen"]);
   });
 
-  test("is not copied along as well", async () => {
+  test("is not copied in addition", async () => {
     const repository = await project.open();
     const options = { exclude: [], include: ["*.gen"], force: ["one.gen"] };
     expect((await snapshot(repository, options)).ignored).toEqual(["two.gen"]);
   });
 
-  test("is named as the project knows it", async () => {
+  test("is named relative to the project", async () => {
     project.write("sub/größe ☃.gen", "1");
     project.write("sub/b", "1");
     const root = join(project.path, "sub");
@@ -643,7 +643,7 @@ describe("an ignored file that is asked for by name", () => {
   });
 });
 
-describe("a linked worktree of the user's as the project", () => {
+describe("a worktree of the user as the project", () => {
   test("is snapshotted like any other", async () => {
     project.write("a", "1");
     project.commit();

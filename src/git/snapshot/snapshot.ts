@@ -1,7 +1,8 @@
-// The project as it is now, as a commit: committed, staged, unstaged and untracked files, and nothing that is ignored. The user's index,
-// branch, stash, reflog and files are not touched.
+// Records the project as it is now as a commit: committed, staged, unstaged and untracked files, without ignored ones. Does not touch the
+// user's index, branch, stash, reflog or files.
 
 import { join } from "node:path";
+import type { CommitId, TreeId } from "../../ids.ts";
 import { fromProject, toProject } from "../names.ts";
 import { commitTree, headCommit } from "../objects/commit.ts";
 import type { Repository } from "../repository.ts";
@@ -9,25 +10,25 @@ import { dependencyDirectories, includedNames } from "../worktree/ignored.ts";
 import { treeOfFiles } from "./tree-of-files.ts";
 
 export interface SnapshotOptions {
-  /** Paths below the project that are no part of it, such as the state directory. */
+  /** Paths below the project that do not belong to it, such as the state directory. */
   exclude: readonly string[];
-  /** Files below the project that are a part of it although they are ignored. */
+  /** Files below the project that belong to it although git ignores them. */
   force?: readonly string[];
-  /** Lines in gitignore syntax: ignored files to take along. */
+  /** Lines in gitignore syntax: ignored files to copy into worktrees. */
   include: readonly string[];
 }
 
 /** Paths are relative to the project; those that begin with "../" are elsewhere in its repository. */
 export interface Snapshot {
-  tree: string;
-  commit: string;
-  /** Ignored files, and directories with a "/" at the end, to be copied into a worktree. */
+  tree: TreeId;
+  commit: CommitId;
+  /** Ignored files to copy into a worktree; a directory ends with "/". */
   ignored: string[];
-  /** Directories of dependencies, to be linked. */
+  /** Dependency directories to link into a worktree. */
   links: string[];
-  /** Repositories inside the project that are no part of it: they are left out. */
+  /** Nested repositories, which are left out. */
   nested: string[];
-  /** What git could not look at. */
+  /** What git could not read. */
   warnings: string[];
 }
 

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-/** A git that waits for a FIFO waits for ever. */
+/** A git that opens a FIFO waits forever. */
 const WITHIN_MS = 15_000;
 
 function mkfifo(...paths: string[]): void {
@@ -34,7 +34,7 @@ function mkfifo(...paths: string[]): void {
 
 const filesOf = (tree: string) => project.git("ls-tree", "-r", "--name-only", tree).split("\n");
 
-describe("what an attempt left in its worktree", () => {
+describe("the worktree of an attempt", () => {
   let worktree: Worktree;
   beforeEach(async () => {
     repository = await project.open();
@@ -47,21 +47,36 @@ describe("what an attempt left in its worktree", () => {
 
   const cases: [name: string, make: () => void, left: string[], told: RegExp][] = [
     ["a new FIFO", () => mkfifo(at("pipe")), [], /pipe \(FIFO\)/],
-    ["a file replaced by one", () => mkfifo(at("src/deep/b.txt")), ["src/deep/b.txt"], /b\.txt \(FIFO\)/],
-    ["a directory replaced by one", () => mkfifo(at("src/deep")), ["src/deep/b.txt"], /src\/deep \(FIFO\)/],
-    ["one that is called like an owned file", () => mkfifo(at("owned")), [], /owned \(FIFO\)/],
-    [".gitignore replaced by one", () => mkfifo(at(".gitignore")), [".gitignore"], /\.gitignore \(FIFO\)/],
-    ["a new .gitignore", () => mkfifo(at("src/deep/.gitignore")), [], /src\/deep\/\.gitignore \(FIFO\)/],
-    [".gitignore in a new directory", () => mkfifo(at("x/y/z/.gitignore")), [], /x\/y\/z\/\.gitignore \(FIFO\)/],
-    [".gitattributes replaced by one", () => mkfifo(at(".gitattributes")), [".gitattributes"], /\.gitattributes \(/],
-    [".gitattributes below", () => mkfifo(at("src/.gitattributes")), [], /src\/\.gitattributes \(FIFO\)/],
-    [".gitattributes in a new directory", () => mkfifo(at("new/.gitattributes")), [], /new\/\.gitattributes \(FIFO\)/],
-    ["many of them", () => mkfifo(...Array.from({ length: 30 }, (_, n) => at(`p${n}`))), [], /and 20 more/],
-    ["a name that means something to git", () => mkfifo(at(":(top)x"), at("-z"), at("a*")), [], /-z \(FIFO\)/],
-    ["its own .git", () => mkfifo(at(".git")), [], /\.git \(FIFO\)/],
+    ["a file replaced by a FIFO", () => mkfifo(at("src/deep/b.txt")), ["src/deep/b.txt"], /b\.txt \(FIFO\)/],
+    ["a directory replaced by a FIFO", () => mkfifo(at("src/deep")), ["src/deep/b.txt"], /src\/deep \(FIFO\)/],
+    ["a FIFO with the name of an owned file", () => mkfifo(at("owned")), [], /owned \(FIFO\)/],
+    [".gitignore replaced by a FIFO", () => mkfifo(at(".gitignore")), [".gitignore"], /\.gitignore \(FIFO\)/],
+    ["a FIFO as a new .gitignore", () => mkfifo(at("src/deep/.gitignore")), [], /src\/deep\/\.gitignore \(FIFO\)/],
+    [
+      "a FIFO as .gitignore in a new directory",
+      () => mkfifo(at("x/y/z/.gitignore")),
+      [],
+      /x\/y\/z\/\.gitignore \(FIFO\)/,
+    ],
+    [".gitattributes replaced by a FIFO", () => mkfifo(at(".gitattributes")), [".gitattributes"], /\.gitattributes \(/],
+    [
+      "a FIFO as .gitattributes in a subdirectory",
+      () => mkfifo(at("src/.gitattributes")),
+      [],
+      /src\/\.gitattributes \(FIFO\)/,
+    ],
+    [
+      "a FIFO as .gitattributes in a new directory",
+      () => mkfifo(at("new/.gitattributes")),
+      [],
+      /new\/\.gitattributes \(FIFO\)/,
+    ],
+    ["many FIFOs", () => mkfifo(...Array.from({ length: 30 }, (_, n) => at(`p${n}`))), [], /and 20 more/],
+    ["FIFOs whose names have a meaning for git", () => mkfifo(at(":(top)x"), at("-z"), at("a*")), [], /-z \(FIFO\)/],
+    ["its .git replaced by a FIFO", () => mkfifo(at(".git")), [], /\.git \(FIFO\)/],
   ];
   test.each(cases)(
-    "is read without %s, which is told",
+    "is read with a warning: %s",
     async (_, make, left, told) => {
       make();
       const { tree, warnings } = await look();
@@ -74,7 +89,7 @@ describe("what an attempt left in its worktree", () => {
   );
 
   test(
-    "is read without FIFOs below what is ignored, of which nothing is told",
+    "is read without a warning about FIFOs below ignored directories",
     async () => {
       mkfifo(at("ignored/pipe"), at("ignored/.gitignore"), at("ignored/n/.git/HEAD"), at("x.log"));
       const { tree, warnings } = await look();
@@ -86,7 +101,7 @@ describe("what an attempt left in its worktree", () => {
   );
 
   test(
-    "is read without sockets and devices, and links to them are links",
+    "is read without sockets and devices, and links to them stay links",
     async () => {
       const server = createServer().listen(at("run.sock"));
       await new Promise((resolve) => server.once("listening", resolve));
@@ -115,17 +130,17 @@ describe("what an attempt left in its worktree", () => {
         mkfifo(at("inner/.git/commondir"));
       },
     ],
-    ["HEAD, far below", () => mkfifo(at("q/r/s/.git/HEAD"))],
-    ["HEAD, below what is ignored", () => mkfifo(at("ignored/.git/HEAD"))],
+    ["HEAD, in a deep directory", () => mkfifo(at("q/r/s/.git/HEAD"))],
+    ["HEAD, in an ignored directory", () => mkfifo(at("ignored/.git/HEAD"))],
     [
-      "HEAD elsewhere",
+      "HEAD, in a git directory elsewhere",
       () => {
         mkfifo(join(project.base, "elsewhere/HEAD"));
         put(at("inner/.git"), `gitdir: ${join(project.base, "elsewhere")}\n`);
       },
     ],
     [
-      "HEAD elsewhere, by a link",
+      "HEAD, in a git directory elsewhere reached through a link",
       () => {
         mkfifo(join(project.base, "elsewhere/HEAD"));
         mkdirSync(at("inner"));
@@ -133,7 +148,7 @@ describe("what an attempt left in its worktree", () => {
       },
     ],
   ])(
-    "is refused with a repository inside whose %s is a FIFO",
+    "is rejected with a nested repository whose %s is a FIFO",
     async (_, make) => {
       make();
       for (const part of ["objects", "refs"]) {
@@ -151,17 +166,17 @@ describe("what an attempt left in its worktree", () => {
   );
 
   test(
-    "is not touched while somebody works there: it is refused",
+    "is rejected and not changed while its attempt runs",
     async () => {
       mkfifo(at("src/.gitignore"));
-      await expect(look(false)).rejects.toThrow("src/.gitignore (FIFO) is in the place of a file that git reads");
+      await expect(look(false)).rejects.toThrow("src/.gitignore (FIFO) has the name of a file that git reads");
       expect(lstatSync(at("src/.gitignore")).isFIFO()).toBe(true);
     },
     WITHIN_MS,
   );
 
   test(
-    "does not keep its files from being reset",
+    "can be reset",
     async () => {
       mkfifo(at(".gitattributes"), at("src/a.txt"), at("src/deep/.gitignore"), at("pipe"));
       await resetWorktree(repository, worktree, worktree.commit);
@@ -183,7 +198,7 @@ describe("the project", () => {
     snapshot(await project.open(), { exclude: [], include: ["*.local"], force: ["owned", "ignored/owned"] });
 
   test(
-    "is taken without FIFOs, wherever they are",
+    "is snapshotted without FIFOs, wherever they are",
     async () => {
       mkfifo(at("pipe"), at("src/a.txt"), at("owned"), at("ignored/owned"));
       mkfifo(at("some.local"), at("node_modules/pipe"), at("ignored/.gitignore"));
@@ -201,7 +216,7 @@ describe("the project", () => {
     "node_modules/x/.git/HEAD",
     "ignored/.gitattributes",
   ])(
-    "is refused when %s is a FIFO, which stays",
+    "is rejected when %s is a FIFO, which is not deleted",
     async (path) => {
       mkfifo(at(path));
       await expect(take()).rejects.toMatchObject({ code: "path", message: expect.stringContaining(`${path} (FIFO)`) });
@@ -221,11 +236,11 @@ describe("the project", () => {
     ".git/info/attributes",
     ".git/commondir",
   ])(
-    "is refused when %s is a FIFO, or becomes one",
+    "is rejected when %s is a FIFO, or becomes one",
     async (path) => {
       const open = await project.open();
       mkfifo(at(path));
-      const refusal = { code: "path", message: expect.stringContaining(`${path} is not a file but a FIFO`) };
+      const refusal = { code: "path", message: expect.stringContaining(`${path} is a FIFO, not a file`) };
       await expect(take()).rejects.toMatchObject(refusal);
       await expect(snapshot(open, { exclude: [], include: [] })).rejects.toMatchObject(refusal);
     },
@@ -233,25 +248,25 @@ describe("the project", () => {
   );
 
   test(
-    "is refused when a link in .git, or an included configuration, leads to a FIFO",
+    "is rejected when a link in .git, or an included configuration, leads to a FIFO",
     async () => {
       mkfifo(join(project.base, "outside"));
       rmSync(at(".git/info"), { recursive: true });
       mkdirSync(at(".git/info"));
       symlinkSync(join(project.base, "outside"), at(".git/info/exclude"));
-      await expect(take()).rejects.toThrow("info/exclude is not a file but a FIFO");
+      await expect(take()).rejects.toThrow("info/exclude is a FIFO, not a file");
       rmSync(at(".git/info/exclude"));
       symlinkSync("/dev/null", at(".git/info/exclude"));
       await take();
       project.git("config", "include.path", "../made");
       mkfifo(at("made"));
-      await expect(take()).rejects.toThrow("made is not a file but a FIFO");
+      await expect(take()).rejects.toThrow("made is a FIFO, not a file");
     },
     WITHIN_MS,
   );
 
   test(
-    "is taken when its configuration names FIFOs as lists of ignored files and attributes",
+    "is snapshotted when its configuration names FIFOs as ignore and attributes files",
     async () => {
       mkfifo(at("list"), at("attributes"));
       project.git("config", "core.excludesFile", at("list"));
@@ -264,10 +279,10 @@ describe("the project", () => {
   );
 
   test(
-    "is refused when it lies below the top and has a FIFO where a bare repository has HEAD",
+    "is rejected when it is below the top and has a FIFO where a bare repository has HEAD",
     async () => {
       mkfifo(at("src/HEAD"));
-      await expect(project.open(join(project.path, "src"))).rejects.toThrow("src/HEAD is not a file but a FIFO");
+      await expect(project.open(join(project.path, "src"))).rejects.toThrow("src/HEAD is a FIFO, not a file");
     },
     WITHIN_MS,
   );

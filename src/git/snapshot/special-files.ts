@@ -1,5 +1,5 @@
-// FIFOs, sockets and devices among the files of a directory. Git opens some names without looking first (.gitignore, .gitattributes, HEAD of a
-// repository inside) and would wait for ever for a writer: they are found before git looks, by the kinds that directories list.
+// Finds FIFOs, sockets and devices in a directory before git reads it. git opens some files without checking their kind (.gitignore,
+// .gitattributes, HEAD of a nested repository) and would wait forever for a writer. Directory listings tell the kinds.
 
 import { type Dirent, lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { MaestroError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { dependencyNames } from "../worktree/dependency-names.ts";
 import { turns } from "../yield-turn.ts";
-import { blockingKindAt, gitDirectory, isUnreachable, kindOf, mayBlock, type SpecialKind } from "./file-kind.ts";
+import { blockingKindAt, fileKindOf, gitDirectory, isUnreachable, mayBlock, type SpecialKind } from "./file-kind.ts";
 
 export interface SpecialFile {
   /** Raw, from the top of the repository. */
@@ -19,25 +19,25 @@ export interface SpecialFile {
 
 export interface Looking {
   workTree: string;
-  /** Raw names of the directories that the index knows. */
+  /** Raw names of the directories that are in the index. */
   tracked: ReadonlySet<string>;
-  /** Whether a special file that git would open may be removed: in a worktree of ours that nobody works in any more. */
+  /** Whether a special file that git would open may be deleted: in a worktree of Maestro's whose attempt has ended. */
   mayRemove: boolean;
-  /** Also below directories that are ignored, for a command that reads no list of them. */
+  /** Also visit ignored directories, for a git command that does not skip them. */
   everywhere?: boolean;
-  /** Raw names of files that are read also where nothing else is looked at. */
+  /** Raw names of files that git reads even inside ignored directories. */
   wanted?: readonly string[];
 }
 
-/** Names that git opens wherever it comes along. */
+/** Names that git opens in every directory that it enters. */
 const opened = /^\.git(?:ignore|attributes)$/i;
 const MAX_NAMED = 10;
-/** Of a repository inside, what git reads to know it for one. */
+/** The files by which git recognizes a nested repository. */
 const signs = ["HEAD", "commondir"];
 
 /**
- * All special files where git would look. Those that git would open are removed or, where that is not for us to do, refused with an error that
- * names them.
+ * All special files that git would come across. Those that git would open are deleted or, where Maestro may not do that, rejected with an
+ * error that names them.
  */
 export async function specialFiles(repository: Repository, looking: Looking): Promise<SpecialFile[]> {
   const walk: Walk = { ...looking, found: [], opened: [], unknown: [], pause: turns() };
@@ -60,7 +60,7 @@ export async function specialFiles(repository: Repository, looking: Looking): Pr
   return walk.found;
 }
 
-/** What to tell about special files; undefined when all of them are ignored, as the socket of a tool is. */
+/** A warning about special files; undefined when all of them are ignored, such as the socket of a tool. */
 export async function leftOut(
   repository: Repository,
   workTree: string,
@@ -75,14 +75,14 @@ export async function leftOut(
   const told = found.filter(({ name }) => !ignored.has(name));
   if (told.length === 0) return undefined;
   const more = told.length > MAX_NAMED ? ` and ${told.length - MAX_NAMED} more` : "";
-  return `Left out, because git cannot keep it: ${told.slice(0, MAX_NAMED).map(shown).join(", ")}${more}`;
+  return `Left out, because git cannot store it: ${told.slice(0, MAX_NAMED).map(shown).join(", ")}${more}`;
 }
 
 interface Walk extends Looking {
   found: SpecialFile[];
-  /** Of these, what git would open. */
+  /** The ones among `found` that git would open. */
   opened: SpecialFile[];
-  /** Directories that may be ignored, and are not visited before that is known. */
+  /** Directories that may be ignored. They are visited only once git has said that they are not. */
   unknown: string[];
   pause: ReturnType<typeof turns>;
 }
@@ -102,33 +102,33 @@ async function visit(walk: Walk, names: readonly string[]): Promise<void> {
   }
 }
 
-/** Whether git surely enters the directory, or it is small enough to be visited unasked. */
+/** Whether git certainly enters the directory, or visiting it is cheaper than asking git. */
 function isPlain({ tracked, everywhere }: Walk, parent: string, name: string, path: string): boolean {
   if (everywhere || tracked.has(path)) return true;
-  // Below a new directory all is new, and asking about each one would take longer than looking.
+  // Everything below a new directory is new, and asking git about each one would take longer than visiting it.
   return parent !== "" && !tracked.has(parent) && !dependencyNames.has(name);
 }
 
 function note(walk: Walk, name: string, entry: Dirent): void {
-  const kind = kindOf(entry);
+  const kind = fileKindOf(entry);
   if (kind === undefined) return;
   walk.found.push({ name, kind });
   if (mayBlock(kind) && !walk.everywhere && opened.test(entry.name)) walk.opened.push({ name, kind });
 }
 
-/** Removes what git would open, or says why it cannot look. */
+/** Deletes the files that git would open, or throws because Maestro may not. */
 function clear({ workTree, mayRemove, opened: names }: Walk): void {
   for (const file of names.splice(0)) {
     if (!mayRemove || !opened.test(file.name.slice(file.name.lastIndexOf("/") + 1))) {
-      throw new MaestroError("path", `${shown(file)} is in the place of a file that git reads`, {
-        hint: "Remove it: git would wait for it for ever.",
+      throw new MaestroError("path", `${shown(file)} has the name of a file that git reads`, {
+        hint: "Delete it: git would wait for it forever.",
       });
     }
     if (kindIn(workTree, file.name) !== undefined) unlinkSync(rawPath(workTree, file.name));
   }
 }
 
-/** Git asks for the attributes of a file in every directory that leads to it. */
+/** For the attributes of a file, git reads .gitattributes in every directory above it. */
 function attributesOnTheWay(workTree: string, name: string): SpecialFile[] {
   const found: SpecialFile[] = [];
   for (let end = name.lastIndexOf("/"); end > 0; end = name.lastIndexOf("/", end - 1)) {
@@ -142,14 +142,14 @@ function attributesOnTheWay(workTree: string, name: string): SpecialFile[] {
 function kindIn(workTree: string, name: string): SpecialKind | undefined {
   try {
     const stat = lstatSync(rawPath(workTree, name), { throwIfNoEntry: false });
-    return stat === undefined ? undefined : kindOf(stat);
+    return stat === undefined ? undefined : fileKindOf(stat);
   } catch (error) {
     if (isUnreachable(error)) return undefined;
     throw error;
   }
 }
 
-/** What of a repository inside `name`, or of the one that its .git points to, would keep git waiting. */
+/** The files that git would wait for in the repository inside `name`, or in the one that its .git points to. */
 function repositorySigns(workTree: string, name: string): SpecialFile[] {
   const base = `${toRaw(workTree)}/${name}`;
   const gitDir = gitDirectory(base);
@@ -165,7 +165,7 @@ async function ignoredAmong(
   workTree: string,
   names: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  // The one command that knows names only without pathspecs; "./" keeps a colon at the beginning from meaning something.
+  // This command does not accept literal pathspecs; "./" keeps a leading colon from having a special meaning.
   const { stdout } = await ownGit(repository, ["--no-literal-pathspecs", "check-ignore", "-z", "--stdin"], {
     workTree,
     input: rawInput(names.map((name) => `./${name}`)),
@@ -174,7 +174,7 @@ async function ignoredAmong(
   return new Set(rawNames(stdout).map((name) => name.slice(2)));
 }
 
-/** A directory that is gone, closed or too deep by now has nothing that git could open either. */
+/** In a directory that is missing, unreadable or too deep, git cannot open anything either. */
 function entriesOf(workTree: string, name: string): Dirent[] {
   try {
     return readdirSync(rawPath(workTree, name), { withFileTypes: true, encoding: "latin1" });

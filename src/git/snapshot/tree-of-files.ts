@@ -1,12 +1,13 @@
-// The tree of what lies in a directory now, made through an index of our own. Reads the files, writes objects; the files, the user's index
-// and the references stay as they are.
+// Builds the tree of the files in a directory, through a temporary index. Reads files and writes objects; does not change the files, the
+// user's index or the references.
 
 import { lstatSync, readFileSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { newTemporaryName } from "../../disk/durable.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { TreeId } from "../../ids.ts";
 import { isBelow, rawInput, rawNames, toRaw } from "../names.ts";
-import { answeredId } from "../objects/object-id.ts";
+import { answeredTree } from "../objects/object-id.ts";
 import { ownGit, theirGit } from "../own-git.ts";
 import { readFile } from "../read-file.ts";
 import type { Repository } from "../repository.ts";
@@ -18,29 +19,29 @@ import { leftOut, specialFiles } from "./special-files.ts";
 
 export interface Files {
   workTree: string;
-  /** The index to begin with, for what it knows about unchanged files; it is copied, never written. */
+  /** The index to start from, because it knows which files are unchanged. It is copied, never written. */
   index: string;
-  /** Whose index it is: the user's may hold what git makes of a file instead of the file. */
+  /** Whose index it is: entries of the user's index may hold content that git converted. */
   by: "user" | "us";
-  /** Raw, from the top of the repository: neither these nor anything below them is looked at. */
+  /** Raw, from the top of the repository. These paths and everything below them are left out. */
   exclude: readonly string[];
-  /** Raw: left out as well, but for what is asked for by name. */
+  /** Raw. Left out too, except for files in `force`. */
   apart?: readonly string[];
-  /** Raw: files that belong to it although they are ignored. */
+  /** Raw. Files that are included although git ignores them. */
   force: readonly string[];
-  /** Nobody works there any more, and it is ours: what keeps git from looking may be removed. */
+  /** The attempt in this worktree has ended, so files that git cannot read may be deleted. */
   isOver?: boolean;
-  /** What is too much to be taken. */
+  /** Limits how much is added to the objects. */
   bound?: Bound | undefined;
 }
 
 export interface FilesTree {
-  tree: string;
-  /** Raw; a directory ends with "/". What is ignored, as far up as it is. */
+  tree: TreeId;
+  /** Raw; a directory ends with "/". Ignored paths, with a wholly ignored directory as one entry. */
   ignored: string[];
-  /** Raw. Repositories inside the directory that are no part of it; they are left out. */
+  /** Raw. Nested repositories, which are left out. */
   nested: string[];
-  /** Changed, and in the tree as the index had it: beyond the bound. */
+  /** Changed files beyond the bound: the tree has them as the index had them. */
   unkept: (Unkept & { isNew: boolean })[];
   warnings: string[];
 }
@@ -48,7 +49,7 @@ export interface FilesTree {
 const TRIES = 3;
 const RETRY_WITHIN_MS = 60_000;
 
-/** `use` is given the index that the tree was made from, while it is there. */
+/** `use` receives the index of the tree, which is deleted afterwards. */
 export async function treeOfFiles<T>(
   repository: Repository,
   files: Files,
@@ -59,7 +60,7 @@ export async function treeOfFiles<T>(
     const index = join(repository.place, newTemporaryName());
     try {
       const found = await gather(repository, files, index).catch((error: unknown) => {
-        // A file that vanished or grew while git read it: look again. What is wrong for longer is told.
+        // A file vanished or grew while git read it: retry. A lasting problem is thrown.
         const isEarly = attempt < TRIES && performance.now() - began < RETRY_WITHIN_MS;
         if (isEarly && error instanceof MaestroError && error.code === "environment") return undefined;
         throw error;
@@ -97,7 +98,7 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   const corrections = correct(entries, converted, isOut);
   if (corrections.length > 0) await onIndex(["update-index", "-z", "--index-info"], rawInput(corrections));
 
-  // Submodules would be asked by a git of their own, which runs what they say.
+  // For a submodule, git would start another git, which runs what the submodule configures.
   const look = ["--porcelain", "-z", "-uall", "--ignored=matching", "--no-renames", "--ignore-submodules=all"];
   const status = await onIndex(["status", ...look]);
   const seen = sort(rawNames(status.stdout), isOut);
@@ -126,10 +127,10 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   const warnings = told === undefined ? status.warnings : [...status.warnings, told];
   const known = new Set(unkept.length === 0 ? [] : entries.map(({ name }) => name));
   const toldUnkept = unkept.map((file) => ({ ...file, isNew: !known.has(file.name) }));
-  return { tree: answeredId(repository, stdout), ignored, nested, unkept: toldUnkept, warnings };
+  return { tree: answeredTree(repository, stdout), ignored, nested, unkept: toldUnkept, warnings };
 }
 
-/** Raw names of all directories with a file in the index. */
+/** Raw names of all directories that contain a file in the index. */
 function directoriesOf(entries: readonly IndexEntry[]): Set<string> {
   const directories = new Set<string>();
   for (const { name } of entries) {
@@ -143,8 +144,8 @@ function directoriesOf(entries: readonly IndexEntry[]): Set<string> {
 }
 
 /**
- * Copies an index with a time that is not later than its own: git takes a file that is younger than the index for possibly changed, and looks
- * at it. Full seconds, because that is as far as all builds of git compare.
+ * Copies an index with a time that is not later than its own: git rereads a file that is newer than the index, because it may have changed.
+ * Full seconds, because some builds of git compare no further.
  */
 async function copyIndex(repository: Repository, from: string, to: string): Promise<IndexEntry[]> {
   const idBytes = repository.objectFormat === "sha1" ? 20 : 32;
@@ -155,7 +156,7 @@ async function copyIndex(repository: Repository, from: string, to: string): Prom
   writeFileSync(to, source.bytes, { flag: "wx", mode: 0o600 });
   setTime(to, mtimeMs);
   if (shared === undefined || /^0*$/.test(shared)) return entries;
-  // The other half lies beside the user's index; git puts the two together.
+  // The other half is beside the user's index; git joins the two.
   await theirGit(repository, ["update-index", "--no-split-index"], { index: to });
   setTime(to, mtimeMs);
   return readIndexFile(readFileSync(to), idBytes).entries;
@@ -166,7 +167,7 @@ function setTime(path: string, mtimeMs: number): void {
   utimesSync(path, seconds, seconds);
 }
 
-/** Lines that take entries out, or put them back without what git remembers about the file, so that it is read again. */
+/** Lines that remove entries, or add them again without git's cached file status, so that git rereads the files. */
 function correct(
   entries: readonly IndexEntry[],
   converted: readonly IndexEntry[],
@@ -192,7 +193,7 @@ interface Seen {
   nested: string[];
 }
 
-/** Records are "XY name": X compares with HEAD and means nothing here, Y the file with the index. */
+/** Records are "XY name": X compares the index with HEAD and does not matter here, Y compares the file with the index. */
 function sort(records: readonly string[], isOut: (name: string) => boolean): Seen {
   const seen: Seen = { changed: [], gone: [], ignored: [], nested: [] };
   for (const record of records) {
@@ -208,7 +209,7 @@ function sort(records: readonly string[], isOut: (name: string) => boolean): See
   return seen;
 }
 
-/** The files that are asked for among what is ignored or left out. */
+/** The requested files (`force`) that are below an ignored or omitted path. */
 function forced({ workTree, force }: Files, ignored: readonly string[], exclude: readonly string[]): string[] {
   if (force.length === 0 || ignored.length === 0) return [];
   const apart = new Set(ignored.map((name) => name.replace(/\/$/, "")));
@@ -231,13 +232,13 @@ function isFile(workTree: string, name: string): boolean {
   }
 }
 
-/** What git can keep: a FIFO or a socket in the place of a file is no content. */
+/** What git can store: not a FIFO or a socket that replaced a file. */
 function isContent(workTree: string, name: string): boolean {
   const stat = lstatSync(Buffer.from(`${toRaw(workTree)}/${name}`, "latin1"), { throwIfNoEntry: false });
   return stat === undefined || stat.isFile() || stat.isSymbolicLink();
 }
 
-/** Where our own files lie when the project holds them: a repository in the home directory. */
+/** The path of Maestro's own directory when it is inside the working tree: the repository may be in the home directory. */
 function ownPlace(repository: Repository, workTree: string): string[] {
   const below = relative(workTree, repository.place);
   return below === "" || below.startsWith("..") ? [] : [toRaw(below)];

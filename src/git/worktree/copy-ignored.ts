@@ -1,5 +1,5 @@
-// Brings into a worktree what is not in the repository: ignored files are copied, directories of dependencies linked. Both sides are walked
-// by descriptor: a link is copied as a link and never followed. What is already there stays.
+// Copies ignored files into a worktree and links dependency directories. Opens both sides by descriptor: a link is copied as a link and
+// never followed. Existing files are kept.
 
 import { closeSync, constants, fchmodSync, fstatSync, readlinkSync, readSync, symlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import { turns } from "../yield-turn.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Paths are relative to both roots; a directory is copied with all it holds. Returns what could not be brought, and why. */
-export async function takeAlong(
+/** Paths are relative to both roots; a directory is copied with its content. Returns what could not be copied or linked, and why. */
+export async function copyIgnored(
   from: string,
   to: string,
   files: { copied: readonly string[]; linked: readonly string[] },
@@ -95,7 +95,7 @@ function unlessThere<T>(work: () => T): T | undefined {
   }
 }
 
-/** Runs `use` with the directory of the last component, opened without following a link. */
+/** Runs `use` with the parent directory of the last component, opened without following a link. */
 async function withParents(
   root: string,
   components: readonly string[],

@@ -1,13 +1,13 @@
-// Worktrees whose processes are gone, for somebody who only wants to know of them.
+// Lists worktrees whose processes are dead. Removes nothing.
 
 import { judge } from "../../disk/identity.ts";
 import type { Repository } from "../repository.ts";
 import { inPlace, markedNames, markerTime, readMarker } from "./marker.ts";
 
-/** Others may come back to theirs, but not after so long. */
+/** Other sessions may resume theirs, but not after this long. */
 const ABANDONED_MS = 14 * 24 * 60 * 60 * 1000;
 
-/** `prefix`: how the names of those begin that one may do with as one likes; of others only what is old. */
+/** `prefix`: the names that belong to the caller. Worktrees with other names are listed only when they are old. */
 export function deadWorktrees(repository: Repository, prefix = ""): string[] {
   return inPlace(repository, markedNames).filter((name) => {
     const marker = readMarker(repository, name);

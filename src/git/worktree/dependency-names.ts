@@ -1,6 +1,6 @@
-// Names of directories that hold dependencies: they are large, mostly ignored, and linked into worktrees instead of being copied.
+// Names of dependency directories: they are large, usually ignored, and linked into worktrees instead of being copied.
 
-/** What package managers fill and nobody edits. */
+/** Directories that package managers fill and users do not edit. */
 export const dependencyNames: ReadonlySet<string> = new Set([
   "node_modules",
   "bower_components",

@@ -1,4 +1,4 @@
-// Ignored files that a worktree needs all the same: those that .maestroinclude names are copied, directories of dependencies are linked.
+// Selects ignored files that a worktree needs: files named in .maestroinclude are copied, dependency directories are linked.
 
 import { existsSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { dependencyNames } from "./dependency-names.ts";
 const INCLUDE_FILE = ".maestroinclude";
 const MAX_INCLUDE_BYTES = 64 * 1024;
 
-/** The lines of .maestroinclude; none when there is no such file. */
+/** The lines of .maestroinclude; empty when the file does not exist. */
 export function readIncludes(projectRoot: string): string[] {
   const bytes = withParent(projectRoot, INCLUDE_FILE, { create: false }, (parent, name) =>
     readRegular(parent, name, MAX_INCLUDE_BYTES),
@@ -23,8 +23,8 @@ export function readIncludes(projectRoot: string): string[] {
 }
 
 /**
- * The directories of dependencies among what is ignored. The build directory of Rust is one: cargo locks it, and keeps apart what it builds for
- * different directories. Other build directories are not: two attempts would mix what they build.
+ * The dependency directories among the ignored ones. Rust's build directory is included: cargo locks it, and separates what it builds for
+ * different directories. Other build directories are not: two attempts would mix their builds.
  */
 export function dependencyDirectories(toplevel: string, ignored: readonly string[]): string[] {
   return ignored.filter((name) => {
@@ -37,8 +37,8 @@ export function dependencyDirectories(toplevel: string, ignored: readonly string
 }
 
 /**
- * Raw names of what `patterns` (gitignore syntax, relative to the project) match and `index` does not hold; a directory ends with "/" when
- * all of it is meant.
+ * Raw names that `patterns` (gitignore syntax, relative to the project) match and that are not in `index`; a directory ends with "/" when
+ * all of it matches.
  */
 export async function includedNames(
   repository: Repository,
@@ -56,10 +56,10 @@ export async function includedNames(
     return rawNames((await ownGit(repository, args, { workTree: toplevel, index })).stdout);
   };
   try {
-    // These look also into what is ignored, where repositories may lie.
+    // These commands also enter ignored directories, which may contain repositories.
     await specialFiles(repository, { workTree: toplevel, tracked: new Set(), mayRemove: false, everywhere: true });
     const names = await matching("--directory");
-    // A directory with something in it that must not be taken is taken file by file.
+    // A directory that contains excluded paths is copied file by file.
     const isMixed = names.some((name) => name.endsWith("/") && apart.exclude.some((path) => path.startsWith(name)));
     return select(isMixed ? await matching() : names, apart);
   } finally {
@@ -80,7 +80,7 @@ function select(
   });
 }
 
-/** Patterns of a directory, for a reader that stands at the top of the repository. */
+/** Rewrites patterns that are relative to the project for use at the top of the repository. */
 export function anchored(patterns: readonly string[], prefix: string): string {
   const base = prefix.replace(/[\\*?[\]]/g, "\\$&");
   const lines = patterns.map((line) => {

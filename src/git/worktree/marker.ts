@@ -1,4 +1,5 @@
-// The file that says whose a worktree is: written before its directory is made, removed after it is gone. Nothing without one is ever removed.
+// The marker file of a worktree, which names its owner: written before the directory is created, deleted after it is removed. Without a
+// marker nothing is ever removed.
 
 import { closeSync, constants, fsyncSync } from "node:fs";
 import { join } from "node:path";
@@ -6,16 +7,17 @@ import { Directory } from "../../disk/contained.ts";
 import { newTemporaryName, readRegular, replaceDurably, writeAll } from "../../disk/durable.ts";
 import { ownIdentity, type ProcessIdentity } from "../../disk/identity.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { CommitId } from "../../ids.ts";
 import type { Repository } from "../repository.ts";
 
 export interface Marker {
   v: 1;
   owner: ProcessIdentity;
-  /** What it was made for: a name is used again, and whoever comes back to it must not take it for the old one. */
+  /** What the worktree was created for. Names are reused, and a process must not mistake a new worktree for its own. */
   purpose: string;
-  /** The commit its files were made from. */
-  commit: string;
-  /** What was brought along and is no part of it; relative to the project. */
+  /** The commit that the files were created from. */
+  commit: CommitId;
+  /** Copied or linked paths that are not part of its tree; relative to the project. */
   apart: string[];
 }
 
@@ -27,7 +29,7 @@ const legalName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function checkName(name: string): void {
   if (!legalName.test(name) || name === "git" || name.endsWith(ENDING)) {
-    throw new MaestroError("path", `Not a name for a worktree (got: ${name})`);
+    throw new MaestroError("path", `Not a valid worktree name (got: ${name})`);
   }
 }
 
@@ -70,7 +72,7 @@ export function readMarker(place: Place, name: string): Marker | undefined {
   if (marker?.v === 1) return marker as Marker;
   const path = join(place.place, name + ENDING);
   const reason = marker === undefined ? "is damaged" : "was written by a newer Maestro";
-  throw new MaestroError("environment", `The file about the worktree ${name} ${reason}: ${path}`);
+  throw new MaestroError("environment", `The marker of the worktree ${name} ${reason}: ${path}`);
 }
 
 function parse(text: string): Partial<Marker> | undefined {
@@ -82,7 +84,7 @@ function parse(text: string): Partial<Marker> | undefined {
   }
 }
 
-/** When it was last written; ms. */
+/** When the marker was last written, in ms. */
 export function markerTime(place: Place, name: string): number {
   return inPlace(place, (directory) => directory.lstat(name + ENDING)?.mtimeMs ?? 0);
 }
@@ -91,7 +93,7 @@ export function removeMarker(place: Place, name: string): void {
   inPlace(place, (directory) => directory.unlink(name + ENDING));
 }
 
-/** The first of <prefix>1, <prefix>2, ... that nobody has; those of `reserved` are somebody's already. */
+/** The first of <prefix>1, <prefix>2, ... that is free and not in `reserved`. */
 export function freeName(place: Place, prefix: string, reserved: ReadonlySet<string>): string {
   const there = new Set(inPlace(place, (directory) => directory.list()));
   for (let number = 1; ; number += 1) {
@@ -100,7 +102,7 @@ export function freeName(place: Place, prefix: string, reserved: ReadonlySet<str
   }
 }
 
-/** Names that are taken. */
+/** All names that are taken. */
 export function markedNames(directory: Directory): string[] {
   return directory
     .list()

@@ -26,8 +26,8 @@ const FOREIGN = 12345;
 const isRoot = process.getuid?.() === 0;
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
-describe("the directory of worktrees", () => {
-  test("is made for the user alone, whatever the umask", async () => {
+describe("the cache directory of a repository", () => {
+  test("is created for the user alone, whatever the umask", async () => {
     const umask = process.umask(0);
     try {
       const { place } = await project.open();
@@ -37,32 +37,35 @@ describe("the directory of worktrees", () => {
     }
   });
 
-  test.each([0o777, 0o775, 0o722, 0o1777])("is refused with mode %o, and a command closes it", async (open) => {
-    mkdirSync(project.cache);
-    chmodSync(project.cache, open);
-    await expect(project.open()).rejects.toMatchObject({
-      code: "environment",
-      message: `The cache directory ${project.cache} is not safe: it is writable for other users (mode ${open.toString(8).padStart(4, "0")})`,
-      hint: expect.stringContaining(`chmod 700 "${project.cache}"`),
-    });
-    expect(readdirSync(project.cache)).toEqual([]);
-    chmodSync(project.cache, 0o700);
-    await project.open();
-  });
+  test.each([0o777, 0o775, 0o722, 0o1777])(
+    "is rejected with mode %o, and the hint's command fixes it",
+    async (open) => {
+      mkdirSync(project.cache);
+      chmodSync(project.cache, open);
+      await expect(project.open()).rejects.toMatchObject({
+        code: "environment",
+        message: `The cache directory ${project.cache} is not safe: it is writable by other users (mode ${open.toString(8).padStart(4, "0")})`,
+        hint: expect.stringContaining(`chmod 700 "${project.cache}"`),
+      });
+      expect(readdirSync(project.cache)).toEqual([]);
+      chmodSync(project.cache, 0o700);
+      await project.open();
+    },
+  );
 
-  test("is refused when the place of the repository is open to others", async () => {
+  test("is rejected when other users can write to it", async () => {
     const { place } = await project.open();
     chmodSync(place, 0o777);
     await expect(project.open()).rejects.toThrow(`The cache directory ${place} is not safe`);
   });
 
-  test("is refused below a directory that others can rename it in, unless only owners may", async () => {
+  test("is rejected below a directory that others can write to, unless it has the sticky bit", async () => {
     const shared = join(project.base, "shared");
     mkdirSync(shared);
     chmodSync(shared, 0o777);
     const cache = join(shared, "mine", "maestro");
     await expect(openRepository(project.path, cache)).rejects.toThrow(
-      `${shared} is writable for other users (mode 0777)`,
+      `${shared} is writable by other users (mode 0777)`,
     );
     expect(readdirSync(shared)).toEqual([]);
     chmodSync(shared, 0o1777);
@@ -70,7 +73,7 @@ describe("the directory of worktrees", () => {
     expect(mode(join(shared, "mine"))).toBe("700");
   });
 
-  test("is the one that a link leads to, which is judged", async () => {
+  test("may be a link, whose target is checked", async () => {
     const target = join(project.base, "target");
     mkdirSync(target, { mode: 0o700 });
     symlinkSync(target, project.cache);
@@ -80,7 +83,7 @@ describe("the directory of worktrees", () => {
     await expect(project.open()).rejects.toThrow(`The cache directory ${target} is not safe`);
   });
 
-  test.skipIf(!isRoot)("is refused when it belongs to another user, also by root (needs root)", async () => {
+  test.skipIf(!isRoot)("is rejected when it belongs to another user, even by root (needs root)", async () => {
     mkdirSync(project.cache, { mode: 0o700 });
     chownSync(project.cache, FOREIGN, FOREIGN);
     await expect(project.open()).rejects.toMatchObject({
@@ -92,7 +95,7 @@ describe("the directory of worktrees", () => {
     await expect(prunePlaces(project.cache)).rejects.toThrow("is not safe");
   });
 
-  test.skipIf(!isRoot)("is refused when another user left something in it (needs root)", async () => {
+  test.skipIf(!isRoot)("is rejected when another user created a file in it (needs root)", async () => {
     const { place } = await project.open();
     for (const planted of [join(place, "git", "commondir"), join(place, "w1.worktree.json")]) {
       writeFileSync(planted, "/elsewhere\n");

@@ -1,5 +1,5 @@
-// The directory of ours where a repository's worktrees and our own git directory live. Git obeys what lies there, so it must belong to the user
-// alone: one that another user owns or can write to is refused.
+// Maestro's cache directory for a repository, with its worktrees and Maestro's own git directory. git trusts the files there, so the
+// directory must belong to the user alone: one that another user owns or can write to is rejected.
 
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
@@ -12,11 +12,11 @@ const OTHERS_WRITE = 0o002;
 const ANY_OTHER_WRITES = 0o022;
 const STICKY = 0o1000;
 
-/** Makes the place of a repository below `cacheRoot`, or takes the one that is there; returns its real path. */
+/** Creates or reuses the directory of a repository below `cacheRoot`; returns its real path. */
 export function makePlace(cacheRoot: string, toplevel: string, gitDir: string): string {
   if (!isAbsolute(cacheRoot))
     throw new MaestroError("path", `The cache directory must be absolute (got: ${cacheRoot})`);
-  // Before anything is made: what is made below a directory that others can change is not ours.
+  // Checked before anything is created: a directory below one that others can change is not safe.
   requireClosed(cacheRoot);
   const name = basename(toplevel)
     .replace(/[^A-Za-z0-9._-]/g, "_")
@@ -30,7 +30,7 @@ export function makePlace(cacheRoot: string, toplevel: string, gitDir: string): 
   return place;
 }
 
-/** Refuses a cache directory that is not the user's alone, or that any other user could put another one in the place of. */
+/** Rejects a cache directory that does not belong to the user alone, or that another user could replace. */
 export function requireClosed(cacheRoot: string): void {
   let there = cacheRoot;
   while (statSync(there, { throwIfNoEntry: false }) === undefined && there !== dirname(there)) there = dirname(there);
@@ -38,10 +38,10 @@ export function requireClosed(cacheRoot: string): void {
   if (there === cacheRoot) requireOwn(real, statSync(real));
   for (let at = there === cacheRoot ? dirname(real) : real; at !== dirname(at); at = dirname(at)) {
     const { mode } = statSync(at);
-    // In a directory such as /tmp nobody can rename what belongs to others.
+    // In a directory with the sticky bit, such as /tmp, users cannot rename the files of others.
     if (!hasUsers || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) continue;
     throw new MaestroError("environment", `The cache directory ${cacheRoot} is not safe: ${at} is ${open(mode)}`, {
-      hint: `Close it with: chmod o-w "${at}". ${ELSEWHERE}`,
+      hint: `Fix it with: chmod o-w "${at}". ${ELSEWHERE}`,
     });
   }
 }
@@ -54,7 +54,7 @@ function requireOwn(path: string, { uid, mode }: Stats): void {
   requireOwner(path, uid);
   if ((mode & ANY_OTHER_WRITES) === 0) return;
   throw new MaestroError("environment", `The cache directory ${path} is not safe: it is ${open(mode)}`, {
-    hint: `Close it with: chmod 700 "${path}". ${ELSEWHERE}`,
+    hint: `Fix it with: chmod 700 "${path}". ${ELSEWHERE}`,
   });
 }
 
@@ -63,11 +63,11 @@ function requireOwner(path: string, uid: number): void {
   if (own === undefined || uid === own) return;
   const whose = `${path} belongs to user ${uid}, and you are user ${own}`;
   throw new MaestroError("environment", `The cache directory is not safe: ${whose}`, {
-    hint: `Remove it: rm -rf "${path}". ${ELSEWHERE}`,
+    hint: `Delete it: rm -rf "${path}". ${ELSEWHERE}`,
   });
 }
 
-/** What another user put there while the directory was open to them. */
+/** Rejects entries that another user created while the directory was writable for them. */
 function requireOwnEntries(directory: string): void {
   for (const name of namesIn(directory)) {
     const path = join(directory, name);
@@ -86,5 +86,5 @@ function namesIn(directory: string): string[] {
 }
 
 function open(mode: number): string {
-  return `writable for other users (mode ${(mode & 0o7777).toString(8).padStart(4, "0")})`;
+  return `writable by other users (mode ${(mode & 0o7777).toString(8).padStart(4, "0")})`;
 }

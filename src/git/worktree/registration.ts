@@ -1,5 +1,5 @@
-// Registers worktrees with a repository, and takes them out again. Git itself does not expect two of these at the same time: while one is half
-// made, any other command about worktrees fails. Ours take turns; for those of others there is another try.
+// Runs `git worktree add` and `git worktree remove`. git does not support two of these at the same time: while one is in progress, any
+// other worktree command fails. Maestro's calls take turns; a collision with another process is retried.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { MaestroError } from "../../errors.ts";
@@ -12,7 +12,7 @@ const WAIT_MS = 100;
 
 const turns = new Map<string, TurnTaking>();
 
-/** `isDone`: whether a failure is no matter, because it has come to pass all the same. */
+/** `isDone`: whether a failure can be ignored because the wanted state is already there. */
 export async function aboutWorktrees(
   repository: Repository,
   args: readonly string[],

@@ -1,5 +1,5 @@
-// Removes worktrees: the directory, the registration with the repository, then the marker. Only what lies in our own place and has a marker
-// is removed, whatever an agent did to it; a worktree of the user's is never looked at twice.
+// Removes worktrees: the directory, the registration with the repository, then the marker. Removes only what is in Maestro's own directory
+// and has a marker, whatever an agent did to it. The user's worktrees are never touched.
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
@@ -17,7 +17,7 @@ import { requireClosed } from "./place-directory.ts";
 import { aboutWorktrees } from "./registration.ts";
 import { removeDirectory } from "./remove-directory.ts";
 
-/** False when there is none of that name, or it was made for something else. */
+/** False when no worktree has this name, or it was created for another purpose. */
 export async function removeWorktree(repository: Repository, name: string, purpose?: string): Promise<boolean> {
   checkName(name);
   const marker = readMarker(repository, name);
@@ -33,7 +33,7 @@ export async function removeWorktree(repository: Repository, name: string, purpo
   return true;
 }
 
-/** Removes what dead processes left: their worktrees, registrations without a directory, temporary files. Returns the names removed. */
+/** Removes what dead processes left: worktrees, registrations without a directory, temporary files. Returns the removed names. */
 export async function pruneWorktrees(
   repository: Repository,
   prefix = "",
@@ -53,7 +53,7 @@ export async function pruneWorktrees(
   }
 }
 
-/** Removes what is kept for repositories that are no more; returns the names of their places. */
+/** Removes the directories of repositories that no longer exist; returns their names. */
 export async function prunePlaces(cacheRoot: string): Promise<string[]> {
   requireClosed(cacheRoot);
   const root = Directory.openRoot(cacheRoot);
@@ -80,19 +80,19 @@ function isAbandoned(place: string): boolean {
   }
 }
 
-/** Takes registrations in our place out of the repository; `isMeant` is asked with the name of each worktree. */
+/** Removes registrations of worktrees in Maestro's directory from the repository; `isMeant` selects them by name. */
 async function unregister(repository: Repository, isMeant: (name: string) => boolean): Promise<void> {
   for (const path of registeredPaths(repository)) {
     const name = nameOf(repository, path);
     if (name === undefined || !isMeant(name)) continue;
-    // Somebody else may be faster.
+    // Another process may remove it first.
     const isGone = () => !registeredPaths(repository).includes(path);
-    // Twice: also one that somebody locked.
+    // "--force" twice also removes a locked worktree.
     await aboutWorktrees(repository, ["remove", "--force", "--force", END_OF_OPTIONS, path], isGone);
   }
 }
 
-/** Where the worktrees of the repository are, all of them; what is written there is compared, never opened. */
+/** The paths of all worktrees of the repository. They are only compared, never opened. */
 function registeredPaths({ commonDir }: Repository): string[] {
   const registrations = join(commonDir, "worktrees");
   return listIfThere(registrations).flatMap((id) => {
@@ -101,12 +101,12 @@ function registeredPaths({ commonDir }: Repository): string[] {
   });
 }
 
-/** The name of the worktree when it is one in our place. */
+/** The name of a worktree in Maestro's directory; undefined for any other path. */
 function nameOf({ place }: Repository, path: string): string | undefined {
   return path.startsWith(place + sep) ? path.slice(place.length + 1).split(sep)[0] : undefined;
 }
 
-/** Lock files of a git that was killed while it wrote one of our temporary files. */
+/** Deletes the temporary files of dead processes in a directory. */
 function sweepBelow(path: string): void {
   const directory = Directory.openRoot(path);
   try {

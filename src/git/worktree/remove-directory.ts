@@ -1,4 +1,4 @@
-// Removes a directory whatever an agent made of it: without write permission, deeper than descriptors last, full of links. Walked by
+// Removes a directory whatever an agent did to it: no write permission, deeper than there are descriptors, full of links. Opens it by
 // descriptor: a link is removed, never followed.
 
 import { isUtf8 } from "node:buffer";
@@ -10,12 +10,12 @@ import { errno, MaestroError } from "../../errors.ts";
 import { turns } from "../yield-turn.ts";
 
 const OWNER_ALL = 0o700;
-/** Each level holds a descriptor; what lies deeper is moved up first. */
+/** Each level needs a descriptor; deeper directories are moved up first. */
 const MAX_DEPTH = 64;
 const PATIENCE = 100;
 const WAIT_MS = 50;
 
-/** Removes `name` with everything in it; nothing there is fine. */
+/** Removes `name` with its content. A missing directory is not an error. */
 export async function removeDirectory(parent: Directory, name: string): Promise<void> {
   const stat = parent.lstat(name);
   if (stat === undefined) return;
@@ -35,10 +35,10 @@ async function removeBelow(parent: Directory, name: string, mode: number): Promi
       const isFlat = await empty(top, 1, { top, pause: turns() });
       if (isFlat && removedIfEmpty(parent, name)) return;
       if (!isFlat) continue;
-      // Somebody still writes: a process that outlived its engine by a moment.
+      // Another process still writes there: it outlived its engine by a moment.
       idle += 1;
       if (idle > PATIENCE)
-        throw new MaestroError("io", `Cannot remove ${shownPath(parent, name)}: it is being written to`);
+        throw new MaestroError("io", `Cannot remove ${shownPath(parent, name)}: another process keeps writing to it`);
       await sleep(WAIT_MS);
     }
   } finally {
@@ -46,7 +46,7 @@ async function removeBelow(parent: Directory, name: string, mode: number): Promi
   }
 }
 
-/** Removes everything in a directory; false when something was deeper than one pass goes. */
+/** Removes everything in a directory; false when something was too deep for one pass. */
 async function empty(directory: Directory, depth: number, walk: Walk): Promise<boolean> {
   if ((fstatSync(directory.fd).mode & OWNER_ALL) !== OWNER_ALL) fchmodSync(directory.fd, OWNER_ALL);
   let isFlat = true;
@@ -70,7 +70,7 @@ async function empty(directory: Directory, depth: number, walk: Walk): Promise<b
   return isFlat;
 }
 
-/** What has a name that is no text gets another: everything here speaks of names as text. */
+/** Renames entries whose names are not UTF-8, because all functions here take names as text. */
 function namesIn(directory: Directory): string[] {
   const names = directory.list();
   if (!names.some((name) => name.includes("\ufffd"))) return names;
@@ -97,14 +97,14 @@ function removedIfEmpty(parent: Directory, name: string): boolean {
   }
 }
 
-/** False when it is a directory. */
+/** Deletes a file; false when it is a directory. */
 function unlinked(directory: Directory, name: string): boolean {
   try {
     unlinkSync(directory.at(name));
     return true;
   } catch (error) {
     if (errno(error) === "ENOENT") return true;
-    // Linux says EISDIR, POSIX asks for EPERM.
+    // Linux answers EISDIR, POSIX specifies EPERM.
     if (errno(error) === "EISDIR" || (errno(error) === "EPERM" && directory.lstat(name)?.isDirectory())) return false;
     throw error;
   }

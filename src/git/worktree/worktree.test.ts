@@ -50,7 +50,7 @@ const changes = async (worktree: Worktree) => {
 };
 
 describe("a worktree", () => {
-  test("has the files of the project as they are, and the agent's git finds them unchanged", async () => {
+  test("has the current files of the project, and the agent's git finds them unchanged", async () => {
     project.write("src/a.ts", "2\n");
     project.write("new", "3\n");
     const before = project.untouchables();
@@ -64,7 +64,7 @@ describe("a worktree", () => {
     expect(project.git("branch", "--list")).toBe("* main");
   });
 
-  test("is one of many: eight at once", async () => {
+  test("can be created eight times at once", async () => {
     const taken = await snapshot(repository, nothing);
     const names = Array.from({ length: 8 }, (_, at) => `p${at}-1`);
     const worktrees = await Promise.all(names.map((name) => addWorktree(repository, name, taken)));
@@ -76,14 +76,14 @@ describe("a worktree", () => {
     expect(readdirSync(repository.place)).toEqual(["git"]);
   });
 
-  test("has copies of the ignored files it needs and links to dependencies, which are no part of its tree", async () => {
+  test("has copies of the ignored files it needs and links to dependencies, which are not part of its tree", async () => {
     project.write(".env", "KEY=1", 0o600);
     project.write("node_modules/x/index.js", "x");
     const worktree = await add("p1-1", [".env"]);
     expect(readFileSync(inside(worktree, ".env"), "utf8")).toBe("KEY=1");
     expect(lstatSync(inside(worktree, ".env")).mode & 0o777).toBe(0o600);
     expect(readlinkSync(inside(worktree, "node_modules"))).toBe(join(project.path, "node_modules"));
-    // The pattern "node_modules/" does not match a link, and an agent may change what is ignored.
+    // The pattern "node_modules/" does not match a link, and an agent may change the ignore rules.
     writeFileSync(inside(worktree, ".gitignore"), "");
     writeFileSync(inside(worktree, ".env"), "KEY=2");
     expect(await changes(worktree)).toEqual(["modified .gitignore"]);
@@ -92,7 +92,7 @@ describe("a worktree", () => {
     expect(project.read("node_modules/x/index.js")).toBe("x");
   });
 
-  test("never follows a link on the way of an ignored file, and copies links as links", async () => {
+  test("never follows a link above an ignored file, and copies links as links", async () => {
     writeFileSync(join(project.base, "secret"), "secret");
     mkdirSync(join(project.base, "outside"));
     writeFileSync(join(project.base, "outside", ".env"), "secret");
@@ -109,16 +109,16 @@ describe("a worktree", () => {
     expect(worktree.warnings[0]).toMatch(/^linked\/\.env: /);
   });
 
-  test.each(["", ".", "..", "a/b", "/a", "-x", "git", "x.worktree.json", "a\n"])("is not named %j", async (name) => {
+  test.each(["", ".", "..", "a/b", "/a", "-x", "git", "x.worktree.json", "a\n"])("cannot be named %j", async (name) => {
     const taken = await snapshot(repository, nothing);
-    await expect(addWorktree(repository, name, taken)).rejects.toThrow("Not a name for a worktree");
-    await expect(removeWorktree(repository, name)).rejects.toThrow("Not a name for a worktree");
+    await expect(addWorktree(repository, name, taken)).rejects.toThrow("Not a valid worktree name");
+    await expect(removeWorktree(repository, name)).rejects.toThrow("Not a valid worktree name");
   });
 
-  test("is not made twice under one name; one that cannot be made leaves nothing", async () => {
+  test("cannot be created twice with one name, and a failed creation leaves nothing", async () => {
     const taken = await snapshot(repository, nothing);
     await addWorktree(repository, "p1-1", taken);
-    await expect(addWorktree(repository, "p1-1", taken)).rejects.toThrow("There is already a worktree named p1-1");
+    await expect(addWorktree(repository, "p1-1", taken)).rejects.toThrow("A worktree named p1-1 already exists");
     const missing = { ...taken, commit: "0".repeat(40) };
     await expect(addWorktree(repository, "p2-1", missing)).rejects.toThrow(/^git worktree failed: /);
     expect(readdirSync(repository.place).filter((name) => name.startsWith("p2"))).toEqual([]);
@@ -126,15 +126,15 @@ describe("a worktree", () => {
   });
 });
 
-describe("worktrees of several", () => {
-  test("can be made and removed at the same time, which git itself does not expect", async () => {
+describe("several worktrees", () => {
+  test("can be created and removed at the same time, which git itself does not support", async () => {
     const names = Array.from({ length: 8 }, (_, at) => `w${at}`);
     await Promise.all(names.map((name) => add(name)));
     await Promise.all(names.map((name) => removeWorktree(repository, name)));
     expect(project.git("worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  test("are found again by those they were made for, and by nobody else", async () => {
+  test("can be adopted and removed only for the purpose they were created for", async () => {
     const taken = await snapshot(repository, { exclude: [], include: [] });
     await addWorktree(repository, "w1", taken, "run/1/1");
     expect(adoptWorktree(repository, "w1", "run/1/2")).toBeUndefined();
@@ -146,7 +146,7 @@ describe("worktrees of several", () => {
   });
 });
 
-describe("what an attempt left", () => {
+describe("the work of an attempt", () => {
   test("is read from its files: created, changed, deleted, renamed, made executable", async () => {
     project.write("long", "line\n".repeat(50));
     const worktree = await add();
@@ -202,7 +202,7 @@ describe("what an attempt left", () => {
       },
     ],
     ["removed its registration", () => rmSync(join(project.path, ".git/worktrees"), { recursive: true })],
-  ])("is read all the same when it %s, and is removed afterwards", async (_what, mischief) => {
+  ])("is read even when the attempt %s, and is removed afterwards", async (_what, mischief) => {
     const before = project.untouchables();
     const worktree = await add();
     writeFileSync(inside(worktree, "src/a.ts"), "2\n");
@@ -216,7 +216,7 @@ describe("what an attempt left", () => {
     expect(after).toEqual(before);
   });
 
-  test("sees a change of the same size and time, made in the moment after the files were written", async () => {
+  test("includes a change of the same size and time, made right after the files were written", async () => {
     const worktree = await add();
     const { atime, mtime } = lstatSync(inside(worktree, "src/a.ts"));
     writeFileSync(inside(worktree, "src/a.ts"), "9\n");
@@ -224,7 +224,7 @@ describe("what an attempt left", () => {
     expect(await changes(worktree)).toEqual(["modified src/a.ts"]);
   });
 
-  test("holds links that leave the worktree as links, never what they point to", async () => {
+  test("contains links that leave the worktree as links, never their targets", async () => {
     writeFileSync(join(project.base, "secret"), "secret");
     const worktree = await add();
     symlinkSync(join(project.base, "secret"), inside(worktree, "file"));
@@ -237,7 +237,7 @@ describe("what an attempt left", () => {
     expect(listing).not.toContain("src/");
   });
 
-  test("names repositories that the attempt made, and leaves out what is excluded", async () => {
+  test("lists repositories that the attempt created, and leaves out excluded paths", async () => {
     const worktree = await add();
     mkdirSync(inside(worktree, "app"));
     project.gitIn(inside(worktree, "app"), "init", "-q");
@@ -252,18 +252,18 @@ describe("what an attempt left", () => {
   test.each([
     ["removed everything", (path: string) => rmSync(path, { recursive: true })],
     [
-      "put a link in its place",
+      "replaced it with a link",
       (path: string) => {
         rmSync(path, { recursive: true });
         symlinkSync(project.path, path);
       },
     ],
-  ])("is nothing when it %s; the name can be used again", async (_what, mischief) => {
+  ])("is lost when the attempt %s, and the name can be used again", async (_what, mischief) => {
     const worktree = await add();
     mischief(worktree.path);
     await expect(treeOf(repository, worktree, { exclude: [] })).rejects.toMatchObject({
       code: "not_found",
-      message: "The worktree p1-1 is gone",
+      message: "The worktree p1-1 no longer exists",
     });
     expect(adoptWorktree(repository, "p1-1")).toBeUndefined();
     await removeWorktree(repository, "p1-1");
@@ -272,8 +272,8 @@ describe("what an attempt left", () => {
   });
 });
 
-describe("bringing a worktree to another tree", () => {
-  test("changes what differs and keeps what is ignored", async () => {
+describe("resetting a worktree to another tree", () => {
+  test("changes what differs and keeps ignored files", async () => {
     project.write("node_modules/x/index.js", "x");
     const worktree = await add();
     writeFileSync(inside(worktree, "src/a.ts"), "agent\n");
@@ -292,8 +292,8 @@ describe("bringing a worktree to another tree", () => {
   });
 });
 
-describe("removing", () => {
-  test("ends with directories that nobody may write or enter, links, and depths beyond all descriptors", async () => {
+describe("removing a worktree", () => {
+  test("handles directories without permissions, links, and depths beyond the descriptor limit", async () => {
     writeFileSync(join(project.base, "outside"), "kept");
     const worktree = await add();
     symlinkSync(project.base, inside(worktree, "link"));
@@ -308,7 +308,7 @@ describe("removing", () => {
     expect(readFileSync(join(project.base, "outside"), "utf8")).toBe("kept");
   });
 
-  test("outlasts a process that still writes", async () => {
+  test("retries while a process still writes to it", async () => {
     const worktree = await add();
     const writer = spawn(process.execPath, [
       "-e",
@@ -329,7 +329,7 @@ describe("removing", () => {
     expect(registered()).toBe(1);
   });
 
-  test("removes nothing that has no marker of ours", async () => {
+  test("does nothing without a marker of Maestro", async () => {
     mkdirSync(join(repository.place, "precious"));
     writeFileSync(join(repository.place, "precious", "file"), "1");
     expect(await removeWorktree(repository, "precious")).toBe(false);
@@ -337,7 +337,7 @@ describe("removing", () => {
     expect(existsSync(join(repository.place, "precious", "file"))).toBe(true);
   });
 
-  test("removes a registration that somebody locked", async () => {
+  test("removes a locked registration", async () => {
     const worktree = await add();
     project.git("worktree", "lock", worktree.path);
     await removeWorktree(repository, "p1-1");
@@ -345,14 +345,14 @@ describe("removing", () => {
   });
 });
 
-describe("pruning", () => {
+describe("pruning worktrees", () => {
   const die = (name: string) => {
     const file = join(repository.place, `${name}.worktree.json`);
     const marker = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify({ ...marker, owner: { ...ownIdentity(), start: "another" } }));
   };
 
-  test("leaves to others what they may come back to, until it is old, and to anybody what is needed", async () => {
+  test("keeps other sessions' worktrees until they are old, and those that are needed", async () => {
     for (const name of ["a-1", "a-2", "b-1", "b-2"]) {
       await add(name);
       die(name);
@@ -362,7 +362,7 @@ describe("pruning", () => {
     expect((await pruneWorktrees(repository, "a-", new Set(["a-2"]))).sort()).toEqual(["a-1", "b-2"]);
   });
 
-  test("removes what dead processes left, and nothing of the living or of the user's", async () => {
+  test("removes worktrees of dead processes, and none of living processes or of the user", async () => {
     await add("dead-1");
     await add("dead-2");
     await add("alive");
@@ -370,7 +370,7 @@ describe("pruning", () => {
     rmSync(join(repository.place, "dead-2"), { recursive: true });
     const theirs = join(project.base, "theirs");
     project.git("worktree", "add", "-q", "-b", "theirs", theirs);
-    // Of the user's, on a disk that is not there now: git's own prune would forget it.
+    // A worktree of the user on a disk that is not mounted: `git worktree prune` would forget it.
     const away = join(project.base, "away");
     project.git("worktree", "add", "-q", "-b", "away", away);
     rmSync(away, { recursive: true });
@@ -382,7 +382,7 @@ describe("pruning", () => {
     expect(existsSync(theirs)).toBe(true);
   });
 
-  test("forgets registrations whose directory and marker are gone, and temporary files of the dead", async () => {
+  test("removes registrations without directory and marker, and temporary files of dead processes", async () => {
     await add();
     rmSync(join(repository.place, "p1-1"), { recursive: true });
     rmSync(join(repository.place, "p1-1.worktree.json"));
@@ -395,7 +395,7 @@ describe("pruning", () => {
     expect(readdirSync(repository.place)).toEqual(live);
   });
 
-  test("sweeps what a killed process was about to write, wherever in its place", async () => {
+  test("deletes temporary files of a killed process in all of Maestro's directories", async () => {
     const places = ["", "git", "git/info"].map((path) => join(repository.place, path));
     const before = places.map((path) => readdirSync(path));
     const dead = newTemporaryName().replace(/-[^-]+-([0-9a-f]{24}\.tmp)$/, "-1-$1");
@@ -404,7 +404,7 @@ describe("pruning", () => {
     expect(places.map((path) => readdirSync(path))).toEqual(before);
   });
 
-  test("leaves a worktree that somebody took over: a result is not lost with the process that ordered it", async () => {
+  test("keeps an adopted worktree, so work survives the process that started it", async () => {
     const worktree = await add();
     writeFileSync(inside(worktree, "src/a.ts"), "2\n");
     die("p1-1");
@@ -415,7 +415,7 @@ describe("pruning", () => {
     expect(adoptWorktree(repository, "p9-1")).toBeUndefined();
   });
 
-  test("removes the place of a repository that is no more", async () => {
+  test("removes the cache directory of a repository that no longer exists", async () => {
     await add();
     expect(await prunePlaces(project.cache)).toEqual([]);
     rmSync(project.path, { recursive: true });
@@ -425,23 +425,23 @@ describe("pruning", () => {
     expect(readdirSync(project.cache)).toEqual([]);
   });
 
-  test("says so when a marker cannot be read", async () => {
+  test("fails when a marker cannot be read", async () => {
     await add();
     writeFileSync(join(repository.place, "p1-1.worktree.json"), "{");
-    await expect(pruneWorktrees(repository)).rejects.toThrow(/^The file about the worktree p1-1 is damaged: /);
+    await expect(pruneWorktrees(repository)).rejects.toThrow(/^The marker of the worktree p1-1 is damaged: /);
     writeFileSync(join(repository.place, "p1-1.worktree.json"), '{"v":2}');
     await expect(removeWorktree(repository, "p1-1")).rejects.toThrow("written by a newer Maestro");
   });
 });
 
-describe("an ignored file that is asked for by name", () => {
+describe("an ignored file that is requested by name", () => {
   const seen = async (worktree: Worktree, force: string[]) => {
     const { tree } = await treeOf(repository, worktree, { exclude: [], force });
     const found = await changesBetween(repository, worktree.commit, tree);
     return found.map(({ kind, path }) => `${kind} ${path}`);
   };
 
-  test("counts when it is created, changed or deleted; what was brought along never does", async () => {
+  test("counts when it is created, changed or deleted; copied files never do", async () => {
     project.write(".gitignore", "*.gen\n.env\n");
     project.write("kept.gen", "1\n");
     project.write("gone.gen", "1\n");
@@ -456,7 +456,7 @@ describe("an ignored file that is asked for by name", () => {
     expect(await seen(worktree, force)).toEqual(["deleted gone.gen", "modified kept.gen", "created new.gen"]);
   });
 
-  test("counts also in a directory that was brought along", async () => {
+  test("counts even in a copied directory", async () => {
     project.write(".gitignore", "local\n");
     project.write("local/owned", "1\n");
     project.write("local/other", "1\n");
@@ -471,7 +471,7 @@ describe("an ignored file that is asked for by name", () => {
     expect(await seen(worktree, force)).toEqual(["modified local/owned"]);
   });
 
-  test("goes and comes with the commit that a worktree is reset to", async () => {
+  test("is restored with the commit that a worktree is reset to", async () => {
     project.write(".gitignore", "*.gen\n");
     const worktree = await add();
     writeFileSync(inside(worktree, "new.gen"), "agent\n");
@@ -485,8 +485,8 @@ describe("an ignored file that is asked for by name", () => {
   });
 });
 
-describe("a project without a file in its repository", () => {
-  test("has its directory in a worktree all the same, also after a reset", async () => {
+describe("a project without files in its repository", () => {
+  test("has its directory in a worktree, even after a reset", async () => {
     const root = join(project.path, "packages", "new");
     mkdirSync(root, { recursive: true });
     const inner = await project.open(root);

@@ -1,5 +1,5 @@
-// Worktrees: a directory of files for an attempt, outside the project, registered with the repository so that the agent's own git works
-// there. What the agent does to `.git` or to the index there is nothing we rely on: our own index lies beside the directory.
+// Worktrees: a directory with the files for an attempt, outside the project, registered with the repository so that the agent's git works
+// there. Maestro does not rely on the `.git` or the index there, which the agent may change: its own index is beside the directory.
 
 import { copyFileSync, mkdirSync, readFileSync, renameSync, statSync, utimesSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -7,6 +7,7 @@ import { withDirectory } from "../../disk/contained.ts";
 import { newTemporaryName } from "../../disk/durable.ts";
 import { judge } from "../../disk/identity.ts";
 import { MaestroError } from "../../errors.ts";
+import type { CommitId } from "../../ids.ts";
 import { fromProject, fromRaw, toProject } from "../names.ts";
 import { commitTree } from "../objects/commit.ts";
 import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
@@ -15,7 +16,7 @@ import type { Repository } from "../repository.ts";
 import type { Bound } from "../snapshot/bounded.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { type FilesTree, treeOfFiles } from "../snapshot/tree-of-files.ts";
-import { takeAlong } from "./copy-ignored.ts";
+import { copyIgnored } from "./copy-ignored.ts";
 import { checkName, inPlace, type Marker, newMarker, placeMarker, readMarker, updateMarker } from "./marker.ts";
 import { aboutWorktrees } from "./registration.ts";
 import { removeWorktree } from "./removal.ts";
@@ -23,21 +24,21 @@ import { removeWorktree } from "./removal.ts";
 export interface Worktree {
   name: string;
   purpose: string;
-  /** Stands for the top of the repository. */
+  /** The directory that corresponds to the top of the repository. */
   path: string;
-  /** Stands for the project. */
+  /** The directory that corresponds to the project. */
   root: string;
-  /** What its files were made from. */
-  commit: string;
-  /** Copied or linked from the project and no part of its tree; relative to the project. */
+  /** The commit that its files were created from. */
+  commit: CommitId;
+  /** Copied or linked from the project and not part of its tree; relative to the project. */
   apart: string[];
-  /** What should have been brought along and could not be. */
+  /** What could not be copied or linked. */
   warnings: string[];
 }
 
 /**
- * `name`: one component, unique among the worktrees of the repository. `purpose`: who asks for it again has to know. A failure leaves nothing
- * behind.
+ * `name`: one component, unique among the worktrees of the repository. `purpose`: required again to adopt or remove the worktree. A failure
+ * leaves nothing behind.
  */
 export async function addWorktree(
   repository: Repository,
@@ -47,11 +48,12 @@ export async function addWorktree(
 ): Promise<Worktree> {
   checkName(name);
   const { ignored, links } = from;
-  const commit = objectId(repository, from.commit);
+  const { commit } = from;
+  objectId(repository, commit);
   const apart = [...ignored.map((path) => path.replace(/\/$/, "")), ...links];
   const marker = newMarker({ purpose, commit, apart });
   if (!placeMarker(repository, name, marker)) {
-    throw new MaestroError("conflict", `There is already a worktree named ${name}`);
+    throw new MaestroError("conflict", `A worktree named ${name} already exists`);
   }
   try {
     const worktree = describe(repository, name, marker);
@@ -60,7 +62,7 @@ export async function addWorktree(
     await checkOut(repository, worktree, commit);
     shareIndex(repository, worktree);
     const fromTop = (path: string) => fromRaw(fromProject(repository.prefix, path));
-    worktree.warnings = await takeAlong(repository.toplevel, worktree.path, {
+    worktree.warnings = await copyIgnored(repository.toplevel, worktree.path, {
       copied: ignored.map(fromTop),
       linked: links.map(fromTop),
     });
@@ -71,13 +73,12 @@ export async function addWorktree(
   }
 }
 
-/** Where the project will be in a worktree of that name. */
+/** The path of the project in a worktree of this name. */
 export function worktreeRoot(repository: Repository, name: string): string {
-  checkName(name);
-  return describe(repository, name, { purpose: "", commit: "", apart: [] }).root;
+  return join(pathOf(repository, name), repository.prefix.replace(/\/$/, ""));
 }
 
-/** A worktree that was made for this by us or by a process that is gone, now ours; undefined when there is none. */
+/** Takes over a worktree that this process, or a dead one, created for this purpose; undefined when there is none. */
 export function adoptWorktree(repository: Repository, name: string, purpose = ""): Worktree | undefined {
   checkName(name);
   const marker = readMarker(repository, name);
@@ -90,20 +91,20 @@ export function adoptWorktree(repository: Repository, name: string, purpose = ""
 }
 
 export interface WorktreeTree extends Pick<Snapshot, "tree" | "commit" | "nested" | "warnings"> {
-  /** Changed and too much to be kept: the tree has them as they were. */
+  /** Changed files beyond the bound: the tree has their old version. */
   unkept: { path: string; bytes: number; kind: "created" | "modified" }[];
 }
 
 export interface WorktreeLook {
   exclude: readonly string[];
   force?: readonly string[];
-  /** Whoever worked there has ended. */
+  /** The attempt in the worktree has ended. */
   isOver?: boolean;
-  /** What is too much to be kept, by paths relative to the project. */
+  /** Limits what is added to the objects, by paths relative to the project. */
   bound?: Bound;
 }
 
-/** What lies in a worktree now, as a commit after the one it was made from. Nothing in it is trusted, followed or run. */
+/** Records the files of a worktree as a commit after the one it was created from. Trusts, follows and runs nothing in it. */
 export async function treeOf(repository: Repository, worktree: Worktree, options: WorktreeLook): Promise<WorktreeTree> {
   return gather(repository, worktree, options, async ({ tree, nested, unkept, warnings }) => {
     const message = `What ${worktree.name} left`;
@@ -123,8 +124,8 @@ export async function treeOf(repository: Repository, worktree: Worktree, options
   });
 }
 
-/** Brings the files of a worktree to another commit; ignored files and what was brought along stay. */
-export async function resetWorktree(repository: Repository, worktree: Worktree, commit: string): Promise<Worktree> {
+/** Resets the files of a worktree to another commit; ignored, copied and linked files stay. */
+export async function resetWorktree(repository: Repository, worktree: Worktree, commit: CommitId): Promise<Worktree> {
   const index = ownIndex(repository, worktree.name);
   objectId(repository, commit);
   await gather(repository, worktree, { exclude: [], isOver: true }, async (_, current) => {
@@ -144,7 +145,7 @@ function gather<T>(
   use: (found: FilesTree, index: string) => Promise<T>,
 ): Promise<T> {
   const raw = (paths: readonly string[]) => paths.map((one) => fromProject(repository.prefix, one));
-  if (!isThere(repository, name)) throw new MaestroError("not_found", `The worktree ${name} is gone`);
+  if (!isThere(repository, name)) throw new MaestroError("not_found", `The worktree ${name} no longer exists`);
   return treeOfFiles(
     repository,
     {
@@ -161,27 +162,27 @@ function gather<T>(
   );
 }
 
-/** Writes the files and an index that knows them, byte for byte as they are in the repository. */
-async function checkOut(repository: Repository, { name, path }: Worktree, commit: string): Promise<void> {
+/** Writes the files and a matching index, byte for byte as they are in the repository. */
+async function checkOut(repository: Repository, { name, path }: Worktree, commit: CommitId): Promise<void> {
   const index = ownIndex(repository, name);
   await ownGit(repository, ["read-tree", "--reset", "-u", END_OF_OPTIONS, objectId(repository, commit)], {
     workTree: path,
     index,
   });
-  // Git keeps no directory without a file, and the project may be one.
+  // git does not store empty directories, and the project may be one.
   const below = repository.prefix.split("/").filter((part) => part !== "");
   withDirectory(path, below, { create: true, mode: 0o755 }, () => undefined);
 }
 
-/** The agent's git gets a copy, so that it need not read all files again. */
+/** Gives the agent's git a copy of the index, so that it need not read all files again. */
 function shareIndex(repository: Repository, { name, path }: Worktree): void {
   const pointer = readFileSync(join(path, ".git"), "utf8");
   const registration = /^gitdir: (.*)$/m.exec(pointer)?.[1];
-  if (registration === undefined) throw new MaestroError("environment", `git made no worktree at ${path}`);
+  if (registration === undefined) throw new MaestroError("environment", `git created no worktree at ${path}`);
   copyIndexFile(ownIndex(repository, name), resolve(path, registration, "index"));
 }
 
-/** With its time: an index must not look younger than the files it was made after. */
+/** Keeps the modification time: an index must not look newer than its files. */
 function copyIndexFile(from: string, to: string): void {
   const seconds = Math.floor(statSync(from).mtimeMs / 1000);
   copyFileSync(from, to);
@@ -191,10 +192,10 @@ function copyIndexFile(from: string, to: string): void {
 function describe(repository: Repository, name: string, about: Omit<Marker, "v" | "owner">): Worktree {
   const { purpose, commit, apart } = about;
   const path = pathOf(repository, name);
-  return { name, purpose, path, root: join(path, repository.prefix.replace(/\/$/, "")), commit, apart, warnings: [] };
+  return { name, purpose, path, root: worktreeRoot(repository, name), commit, apart, warnings: [] };
 }
 
-/** Where its files are. */
+/** The directory with its files. */
 export function pathOf(repository: Repository, name: string): string {
   checkName(name);
   return join(repository.place, name, basename(repository.toplevel) || "root");
@@ -208,7 +209,7 @@ function ownIndex(repository: Repository, name: string): string {
   return join(repository.place, name, "index");
 }
 
-/** A directory, and no link that an agent put in its place. */
+/** True for a directory, false for a link that an agent put in its place. */
 function isThere(repository: Repository, name: string): boolean {
   return inPlace(repository, (place) => {
     if (!place.lstat(name)?.isDirectory()) return false;

@@ -1,7 +1,7 @@
-// An awk program -> what it writes behind `print >` and the commands it gives to a shell.
+// Finds the files that an awk program writes with `print >` and the commands that it passes to a shell.
 
 export interface AwkEffects {
-  /** Where print and printf write; undefined where the name is computed. */
+  /** The files that print and printf write; undefined for a computed name. */
   files: (string | undefined)[];
   commands: string[];
 }
@@ -66,7 +66,7 @@ function tokensOf(program: string): Token[] {
   return tokens;
 }
 
-/** Behind a value a slash divides. */
+/** After a value, a slash divides. */
 function startsRegex(before: Token | undefined): boolean {
   if (before === undefined || before.text === "print" || before.text === "in") return true;
   return before.kind === "operator" && !/^[)\]]$/.test(before.text);

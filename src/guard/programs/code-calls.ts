@@ -1,5 +1,5 @@
-// Function calls in source code of any language, found by their brackets: enough to see what a one-liner writes or runs.
-// No grammar: strings are not told from code, and that is meant. Bounded.
+// Finds function calls in source code of any language by their brackets, which is enough to see what a one-liner writes or runs.
+// There is no grammar, and strings are deliberately not distinguished from code. The work is bounded.
 
 const MAX_CALLS = 400;
 const MAX_BRACKETS = 4000;
@@ -9,7 +9,7 @@ const MAX_ARGUMENTS = 4000;
 export interface CodeCall {
   /** As written: `fs.writeFileSync`, `.open`, `File.write`. */
   name: string;
-  /** The part behind the last dot. */
+  /** The part after the last dot. */
   method: string;
   args: string[];
 }
@@ -31,7 +31,7 @@ function lastDot(name: string): number {
   return Math.max(name.lastIndexOf("."), name.lastIndexOf(":"));
 }
 
-/** What stands between the brackets, cut at its commas. */
+/** The text between the brackets, split at its commas. */
 function argumentsAt(code: string, start: number): string[] {
   const args: string[] = [];
   const end = Math.min(code.length, start + MAX_ARGUMENTS);
@@ -66,12 +66,12 @@ export function literal(arg: string | undefined): string | undefined {
   const found = /^[rbfu]{0,2}("""|'''|["'`])(.*)\1$/s.exec(arg ?? "");
   if (found === null) return undefined;
   const [, quote = "", text = ""] = found;
-  // `"a" + "b"` starts and ends like a literal.
+  // `"a" + "b"` begins and ends like a literal.
   if (new RegExp(`(?<!\\\\)${quote}`).test(text)) return undefined;
   return text.replace(/\\(.)/gs, (_, letter: string) => ({ n: "\n", t: "\t", r: "\r" })[letter] ?? letter);
 }
 
-/** The literals of `["a", "b"]`; undefined when it is no list. */
+/** The literals of `["a", "b"]`; undefined when it is not a list. */
 export function literalList(arg: string | undefined): string[] | undefined {
   if (arg === undefined || !/^\[.*\]$/s.test(arg)) return undefined;
   return argumentsAt(`${arg.slice(1, -1)})`, 0).flatMap((item) => literal(item) ?? []);

@@ -52,17 +52,17 @@ test.each([
   expect(commands(code)).toEqual(expected);
 });
 
-test("backticks run something in Perl, Ruby and PHP only", () => {
+test("backticks run a command only in Perl, Ruby and PHP", () => {
   expect(commands("`ls`", "perl")).toEqual([{ code: "ls", isGuess: true }]);
   expect(commands("`ls`", "javascript")).toEqual([]);
 });
 
-test("code that decodes what it runs is told from code that decodes", () => {
+test("code that runs decoded text is distinguished from code that only decodes", () => {
   expect(hidesCode("exec(base64.b64decode('x'))")).toBe(true);
   expect(hidesCode("print(base64.b64decode('x'))")).toBe(false);
 });
 
-test("text to print is told from results", () => {
+test("printing a literal is distinguished from printing a result", () => {
   expect(printsLiteral("print('x')")).toBe(true);
   expect(printsLiteral('console.log("x")')).toBe(true);
   expect(printsLiteral("print(len(x))")).toBe(false);

@@ -1,13 +1,13 @@
-// What a piece of Python, JavaScript, Perl, Ruby, PHP... does to files: writes them, removes trees, runs shell commands.
+// Finds out what code in Python, JavaScript, Perl, Ruby, PHP and others does to files: writes, recursive removals, shell commands.
 
 import type { Inner } from "../shell/call.ts";
 import { FILLED } from "../shell/shape.ts";
 import { type CodeCall, callsIn, literal, literalList } from "./code-calls.ts";
 
 export interface CodeEffects {
-  /** Files it writes; undefined where the path is computed. */
+  /** Files that it writes; undefined for a computed path. */
   writes: (string | undefined)[];
-  /** Commands it runs, removals and copies written as commands. */
+  /** Commands that it runs, including removals and copies expressed as commands. */
   commands: Inner[];
 }
 
@@ -27,7 +27,7 @@ export function effectsOf(code: string, language: string, home: string): CodeEff
   return { writes, commands };
 }
 
-/** Whether it does nothing but print a text that stands in it. */
+/** Whether the code prints a text literal. */
 export function printsLiteral(code: string): boolean {
   return /(?:\b(?:print|puts|echo|say|printf|println|console\.log|stdout\.write|io\.write|cat)\s{0,9}\(?|^)\s{0,9}[fbru]?["'`]/.test(
     code,
@@ -42,7 +42,7 @@ const writers = new Set(
     " ",
   ),
 );
-/** Of an object that is the file. */
+/** Methods of an object that represents a file. */
 const methods = new Set(["write_text", "write_bytes", "writeText", "appendText", "spew", "spew_utf8"]);
 const namedWriters =
   /^(?:File|IO|Bun|Deno|::File)(?:\.|::)write!?$|^write\.(?:csv|csv2|table)$|^io\.output$|^os\.truncate$/;
@@ -74,16 +74,16 @@ function opened(name: string, method: string, args: readonly string[]): { path: 
   return isMethod && own !== undefined && writingMode.test(own) ? { path: undefined } : undefined;
 }
 
-/** A path that can be told from the text of an argument. */
+/** The path in an argument, if it is a literal. */
 function path(arg: string | undefined): string | undefined {
   return literal(arg) ?? literal(/^(?:\w+\.)*Path\((.*)\)$/s.exec(arg ?? "")?.[1]);
 }
 
-/** Names that mean nothing else, however they are called: `fs["writeFileSync"](...)`, `const { writeFileSync: w } = fs`. */
+/** Names that always mean writing, however they are used: `fs["writeFileSync"](...)`, `const { writeFileSync: w } = fs`. */
 const unmistakable =
   /\b(?:(?:write|append)File(?:Sync)?|createWriteStream|write_text|write_bytes|file_put_contents|writeTextFile(?:Sync)?|outputFile(?:Sync)?)\b/;
 
-/** Whether it runs code that it decodes first. */
+/** Whether the code decodes text and then runs it. */
 export function hidesCode(code: string): boolean {
   return (
     /\b(?:b64decode|fromhex|unhexlify|atob|decode64|unpack|base64_decode|frombase64string)\b|["']base64["']/i.test(
@@ -154,7 +154,7 @@ function started(args: readonly string[]): Inner | undefined {
 const homes =
   /^(?:os\.)?homedir\(\)$|^(?:pathlib\.)?Path\.home\(\)$|^process\.env\.HOME$|^(?:os\.)?(?:environ|ENV)\[["']HOME["']\]$|^Dir\.home$|^(?:os\.)?getenv\(["']HOME["']\)$|^require\(["'](?:node:)?os["']\)\.homedir\(\)$/;
 
-/** A path as the code says it: a literal, the home directory, the working directory. */
+/** A path in the code: a literal, the home directory or the working directory. */
 function place(arg: string | undefined, home: string): string | undefined {
   const expanded = /^(?:os\.path\.)?expanduser\((.*)\)$/s.exec(arg ?? "");
   const text = path(expanded?.[1] ?? arg);

@@ -1,4 +1,4 @@
-// Editors that change files in place, and programs in sed, awk and scripting languages that write files.
+// Editors that change files in place, and code in sed, awk and scripting languages that writes files.
 
 import type { Call } from "../shell/call.ts";
 import { shown } from "../shell/shape.ts";
@@ -79,7 +79,7 @@ function byCode(call: Call): string[] {
   const interpreted = interpretedBy(call);
   if (interpreted === undefined) return [];
   const { codes, language, isInPlace, files } = interpreted;
-  const written = codes.flatMap((code) => effectsOf(code, language, call.ground.home ?? "/root").writes);
+  const written = codes.flatMap((code) => effectsOf(code, language, call.machine.home ?? "/root").writes);
   return [
     ...(isInPlace ? files : []),
     ...written.map((path) => (path === undefined ? "a computed name" : shown(path))),

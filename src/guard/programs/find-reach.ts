@@ -1,7 +1,7 @@
-// Which files of the live session a search reaches: `find . -name '*.jsonl'` finds the journal, wherever it is called.
+// Which files of the active session a search matches: `find . -name '*.jsonl'` finds the journal from any directory.
 
-import type { Ground } from "../machine.ts";
-import { isInside, locate, normal, segmentsOf } from "../paths.ts";
+import type { Machine } from "../machine.ts";
+import { isInside, locate, normal, pathSegments } from "../paths.ts";
 import { canBe, withGlobs } from "../shell/shape.ts";
 
 /** One sample of each kind of file that Maestro keeps. */
@@ -14,16 +14,16 @@ interface Test {
   isNegated: boolean;
 }
 
-/** Absolute paths. `roots` and `args` as find has them. */
+/** Returns absolute paths. `roots` and `args` are those of find. */
 export function reachedOfSession(
   roots: readonly string[],
   args: readonly string[],
   cwd: string,
-  ground: Ground,
+  machine: Machine,
 ): string[] {
-  const state = normal(ground.stateDir);
+  const state = normal(machine.stateDir);
   const root = roots.find((one) => isInside(state, locate(one, cwd)) || isInside(locate(one, cwd), state));
-  if (root === undefined || ground.hasSession?.() !== true) return [];
+  if (root === undefined || machine.hasSession?.() !== true) return [];
   const groups = groupsOf(args);
   const pruned = groups.filter((tests) => tests.some(({ name }) => name === "-prune"));
   const isReached = (path: string, kind: string) => {
@@ -31,7 +31,7 @@ export function reachedOfSession(
     const below = path === from ? "" : path.slice(from === "/" ? 1 : from.length + 1);
     const printed = below === "" ? root : `${root.replace(/\/$/, "")}/${below}`;
     if (!isInside(path, from) || pruned.some((tests) => isPruned(tests, printed, root))) return false;
-    return groups.some((tests) => !pruned.includes(tests) && isHit(tests, printed, kind, segmentsOf(below).length));
+    return groups.some((tests) => !pruned.includes(tests) && isHit(tests, printed, kind, pathSegments(below).length));
   };
   return [
     ...files.map((file) => `${state}/${file}`).filter((path) => isReached(path, "f")),
@@ -41,7 +41,7 @@ export function reachedOfSession(
 
 const plain = /^-(?:i?name|i?path|wholename|iwholename|i?regex|type|xtype|maxdepth|empty|prune|size)$/;
 
-/** What stands between two `-o`; brackets are not looked at. */
+/** The tests between two `-o`. Brackets are ignored. */
 function groupsOf(args: readonly string[]): Test[][] {
   const groups: Test[][] = [[]];
   let isNegated = false;
@@ -54,7 +54,7 @@ function groupsOf(args: readonly string[]): Test[][] {
 }
 
 function isHit(tests: readonly Test[], path: string, kind: string, depth: number): boolean {
-  // Without a name test the search is judged by the directory it starts in.
+  // A search without a name test is judged by its start directory.
   if (!tests.some(({ name, isNegated }) => /name|path|regex/.test(name) && !isNegated)) return false;
   return tests.every(({ name, value, isNegated }) => {
     if (name === "-maxdepth") return depth <= Number(value);
@@ -75,11 +75,11 @@ function isPruned(tests: readonly Test[], path: string, root: string): boolean {
 
 function matches(test: string, value: string, path: string): boolean {
   if (test.endsWith("regex")) {
-    // Only the words of an expression are compared: find knows several dialects.
+    // Only the words of an expression are compared, because find supports several dialects.
     const words = value.match(/[a-z]{2,}/gi) ?? [];
     return words.every((word) => path.toLowerCase().includes(word.toLowerCase()));
   }
-  const text = /^-i?name$/.test(test) ? (segmentsOf(path).at(-1) ?? "") : path;
+  const text = /^-i?name$/.test(test) ? (pathSegments(path).at(-1) ?? "") : path;
   const shape = withGlobs(value);
   return test.startsWith("-i") ? canBe(shape.toLowerCase(), text.toLowerCase()) : canBe(shape, text);
 }

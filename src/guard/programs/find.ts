@@ -1,4 +1,4 @@
-// find and fd: which files they pick, what they delete, what they run on each.
+// find and fd: which files they match, what they delete, and what they run on each match.
 
 import { locate } from "../paths.ts";
 import { isHome } from "../project.ts";
@@ -13,7 +13,7 @@ import { Options } from "./options.ts";
 
 interface Search {
   roots: string[];
-  /** Patterns of names and paths that a hit must have; none: everything is a hit. */
+  /** Patterns of names and paths that a match must have; empty: everything matches. */
   names: string[];
   isAged: boolean;
   isDeleting: boolean;
@@ -27,7 +27,7 @@ const withArgument = new Set(
     " ",
   ),
 );
-/** Empty files and links: no work is lost with them. */
+/** Empty files and links: deleting them loses no work. */
 const harmless = new Map([
   ["-type", "l"],
   ["-xtype", "l"],
@@ -52,7 +52,7 @@ function readFind(args: readonly string[]): Search {
     }
     if (arg === "-prune") isPruned = true;
     else if (arg === "-o" || arg === "-or") {
-      // `-path ./x -prune -o ...`: what is named there is left out.
+      // `-path ./x -prune -o ...`: the named path is skipped.
       if (isPruned) search.names.length = start;
       start = search.names.length;
       isPruned = false;
@@ -77,7 +77,7 @@ function readFind(args: readonly string[]): Search {
   return search;
 }
 
-/** `*` and the like pick everything; what is excluded picks nothing. */
+/** Ignores patterns such as `*`, which match everything, and negated patterns. */
 function addName(search: Search, pattern: string, isNegated: boolean, test: string): void {
   const name = withGlobs(pattern);
   if (isNegated || !/[\p{L}\p{N}]/u.test(knownPart(name))) return;
@@ -93,10 +93,10 @@ function endOfCommand(args: readonly string[], start: number): number {
 
 export function judgeFind(call: Call): Denial | undefined {
   if (call.name !== "find") return undefined;
-  const { args, cwd, ground } = call;
+  const { args, cwd, machine } = call;
   const search = readFind(args);
   for (const { path, isContent } of search.files) {
-    const refused = refuseDestination(locate(path, cwd), ground);
+    const refused = refuseDestination(locate(path, cwd), machine);
     if (refused !== undefined) return refused;
     if (isContent)
       return deny("shell-write", `find -fprintf writes content into ${path}. Use write_file (or replace) instead.`);
@@ -104,31 +104,31 @@ export function judgeFind(call: Call): Denial | undefined {
   if (!search.isDeleting) return undefined;
   if (search.isAged && search.roots.every((root) => isTemporaryRoot(root, call))) return undefined;
   for (const hit of hits(search, call)) {
-    const refused = refuseTree(hit, cwd, ground);
+    const refused = refuseTree(hit, cwd, machine);
     if (refused !== undefined) return refused;
   }
   return undefined;
 }
 
-function isTemporaryRoot(root: string, { cwd, ground }: Call): boolean {
-  return /temporary/.test(placeThatStays(locate(root, cwd), ground) ?? "");
+function isTemporaryRoot(root: string, { cwd, machine }: Call): boolean {
+  return /temporary/.test(placeThatStays(locate(root, cwd), machine) ?? "");
 }
 
-/** The paths that stand for all hits; of the live session's files each. */
-function hits({ roots, names }: Search, { name, args, cwd, ground }: Call): string[] {
-  const reached = name === "find" && names.length > 0 ? reachedOfSession(roots, args, cwd, ground) : [];
+/** Paths that represent all matches, plus every matching file of the active session. */
+function hits({ roots, names }: Search, { name, args, cwd, machine }: Call): string[] {
+  const reached = name === "find" && names.length > 0 ? reachedOfSession(roots, args, cwd, machine) : [];
   const found = roots.flatMap((given) => {
-    // Nothing is searched where the name is empty.
+    // An empty root would make find fail, so an unknown one is not empty.
     const root = isUnknown(given) ? FILLED : given;
     if (names.length === 0) return [root, `${root}/${EVERYTHING}`];
-    // By name, but all over a home: each hit is somewhere below.
-    const isBelow = isHome(locate(root, cwd), ground);
+    // A search by name in a whole home directory: the matches are somewhere below it.
+    const isBelow = isHome(locate(root, cwd), machine);
     return names.map((name) => (isBelow ? `${root}/${FILLED}/${name}` : `${root}/${name}`));
   });
   return [...found, ...reached];
 }
 
-/** What `-exec` runs, with the hits in place of `{}`. */
+/** The commands of `-exec`, with the matches in place of `{}`. */
 export function innerOfFind(call: Call): Inner[] {
   if (call.name === "fd" || call.name === "fdfind") return innerOfFd(call);
   if (call.name !== "find") return [];
@@ -156,7 +156,7 @@ function fdOptions(args: readonly string[]): Options {
   ]);
 }
 
-function innerOfFd({ args, cwd, ground }: Call): Inner[] {
+function innerOfFd({ args, cwd, machine }: Call): Inner[] {
   const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
   if (at < 0) return [];
   const options = fdOptions(args);
@@ -167,9 +167,9 @@ function innerOfFd({ args, cwd, ground }: Call): Inner[] {
     ...endings.map((ending) => ["-name", `*.${ending}`]),
     ...(pattern === undefined || pattern === "." ? [] : [[options.has("g", "--glob") ? "-name" : "-regex", pattern]]),
   ].flat();
-  // Without these it passes over names with a dot in front.
+  // Without these options fd skips names that start with a dot.
   const isDeep = options.has("H", "u", "--hidden", "--unrestricted");
-  const reached = isDeep ? reachedOfSession(roots.length > 0 ? roots : ["."], tests, cwd, ground) : [];
+  const reached = isDeep ? reachedOfSession(roots.length > 0 ? roots : ["."], tests, cwd, machine) : [];
   const command = args.slice(at + 1).filter((word) => word !== ";");
   const hasPlace = command.some((word) => /\{[./]*\}/.test(word));
   return [hit, ...reached].map((path) => {

@@ -1,13 +1,13 @@
-// Interpreters and the code they are given on the command line or through standard input.
+// Interpreters and the code that they receive on the command line or through standard input.
 
 import type { Call } from "../shell/call.ts";
 import { isUnknown } from "../shell/shape.ts";
 
 export interface Interpreted {
   language: string;
-  /** Source code; what is in files stays unread. */
+  /** Source code from the command line; script files are not read. */
   codes: string[];
-  /** `perl -i`: it rewrites the files it reads. */
+  /** `perl -i`: rewrites the files that it reads. */
   isInPlace: boolean;
   files: string[];
 }
@@ -15,7 +15,7 @@ export interface Interpreted {
 interface Interpreter {
   name: RegExp;
   language: string;
-  /** Letters and long options that take code, letters that take something else, the subcommand that takes code. */
+  /** `code`, `long`: options that take code. `values`: letters that take another value. `verb`: the subcommand that takes code. */
   code?: string;
   long?: readonly string[];
   values?: string;
@@ -54,14 +54,15 @@ export function interpretedBy(call: Call): Interpreted | undefined {
   const interpreter = interpreters.find(({ name }) => name.test(call.name));
   if (interpreter === undefined) return undefined;
   const read = readCode(call.args, interpreter);
-  if (interpreter.language === "sql") return { ...read, codes: [...read.files.slice(1), ...fed(call, undefined)] };
+  if (interpreter.language === "sql")
+    return { ...read, codes: [...read.files.slice(1), ...codeFromInput(call, undefined)] };
   if (read.codes.length > 0 || read.isModule) return read;
   const [file] = read.files;
-  return { ...read, codes: fed(call, file) };
+  return { ...read, codes: codeFromInput(call, file) };
 }
 
-/** Code from standard input, or from a file that is none: `python - <<EOF`, `node <(...)`. */
-function fed(call: Call, file: string | undefined): string[] {
+/** Code from standard input or from a descriptor: `python - <<EOF`, `node <(...)`. */
+function codeFromInput(call: Call, file: string | undefined): string[] {
   const feed = file === undefined || file === "-" ? call.stdin : call.feedOf(file);
   return feed === undefined || feed.origin === "terminal" || isUnknown(feed.text) ? [] : [feed.text];
 }
@@ -88,7 +89,7 @@ function readCode(args: readonly string[], spec: Interpreter): Interpreted & { i
   return read;
 }
 
-/** How many further words the cluster takes. */
+/** Reads a cluster of letters; returns how many further words it takes. */
 function cluster(
   arg: string,
   next: string | undefined,
@@ -110,7 +111,7 @@ function cluster(
     }
     if (letter === "i" && spec.canEditInPlace) {
       read.isInPlace = true;
-      // The rest is the suffix of the backup, unless it ends in the letter everybody writes: `-pie`.
+      // The rest is the suffix of the backup file.
       return 0;
     }
     if (spec.values?.includes(letter)) return rest === "" ? 1 : 0;

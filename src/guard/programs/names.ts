@@ -1,4 +1,4 @@
-// The name a program goes by: without its directory, and without the letter that tells one implementation from another.
+// The canonical name of a program: without its directory, and the same for all its implementations.
 
 import { baseName } from "../paths.ts";
 import { canBe, isKnown, knownPart } from "../shell/shape.ts";
@@ -20,10 +20,10 @@ const other: Record<string, string> = {
 const gnu =
   /^g(?=(?:sed|tee|rm|dd|cp|mv|ln|cat|echo|printf|head|tail|sort|uniq|cut|tr|tac|truncate|install|find|xargs|timeout|env|touch|base64|shuf|nl|paste|join|readlink|realpath|mktemp|sponge)$)/;
 
-/** A hole in the middle of a name is most likely nothing: `e${x}cho`. */
+/** A hole in the middle of a name is most likely empty: `e${x}cho`. */
 export function programName(word: string): string {
   const base = baseName(knownPart(word)).replace(/\.exe$/i, "");
-  // Where case does not count in file names, /bin/RM is found too.
+  // On a case-insensitive file system, /bin/RM runs too.
   const name = /^[A-Z]{2,}$/.test(base) ? base.toLowerCase() : base;
   return Object.hasOwn(other, name) ? (other[name] as string) : name.replace(gnu, "");
 }
@@ -48,7 +48,7 @@ const worthGuessing = [
   "killall",
 ];
 
-/** The programs that a pattern such as `/bin/r?` may stand for. */
+/** The programs that a pattern such as `/bin/r?` can match. */
 export function guessedNames(word: string): string[] {
   if (isKnown(word) || !/[\uE002\uE003]/.test(word)) return [];
   return worthGuessing.filter((name) => canBe(baseName(word), name));

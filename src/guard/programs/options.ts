@@ -1,10 +1,10 @@
-// Arguments -> options and operands, the way getopt reads them: clusters, attached values, `--`, options behind operands.
+// Parses arguments into options and operands as getopt does: clusters, attached values, `--`, options after operands.
 
 export class Options {
   readonly operands: string[] = [];
   readonly #given = new Map<string, string[]>();
 
-  /** `withValue`: the letters that take a value; `longWithValue`: the long names that take one as the next word. */
+  /** `withValue`: the letters that take a value; `longWithValue`: the long names whose value is the next word. */
   constructor(args: readonly string[], withValue = "", longWithValue: readonly string[] = []) {
     for (let i = 0; i < args.length; i++) {
       const arg = args[i] as string;
@@ -25,7 +25,7 @@ export class Options {
     }
   }
 
-  /** Letters are given bare, long names with their dashes; a long one also answers to its beginnings. */
+  /** Letters are passed without a dash, long names with dashes. A long name also matches its abbreviations. */
   has(...names: readonly string[]): boolean {
     return names.some((name) => this.values(name).length > 0);
   }

@@ -1,4 +1,4 @@
-// What ps, pgrep, pidof and lsof print: ids of processes, and which ones, also behind filters.
+// What ps, pgrep, pidof and lsof print: process ids, tracked through filters together with the processes they belong to.
 
 import { type Call, computed, type Feed } from "../shell/call.ts";
 import { isUnknown } from "../shell/shape.ts";
@@ -6,7 +6,7 @@ import { Options } from "./options.ts";
 import { exactly, patternsOf, powershell } from "./process-patterns.ts";
 import { everyProcess, hasIds, idsOf, narrowed, type Processes } from "./processes.ts";
 
-/** Undefined for what does not list processes, or lists those of one port, file, parent... */
+/** Undefined for a command that does not list processes. */
 export function listedProcesses({ name, args }: Call): Feed | undefined {
   const found = Object.hasOwn(lists, name) ? lists[name]?.(args) : undefined;
   if (found === undefined) return undefined;
@@ -24,7 +24,7 @@ const lists: Record<string, (args: readonly string[]) => Processes[]> = {
 function byPs(args: readonly string[]): Processes[] {
   const chosen = args.flatMap((arg, i) => (/^-[A-Za-z]*C$/.test(args[i - 1] ?? "") ? arg.split(",") : []));
   if (chosen.length > 0) return chosen.map(exactly);
-  // Known ids, and what has been started by them.
+  // Processes with given ids, and their children.
   const isGiven = args.some((arg) => /^-?[a-zA-Z]*[pqs]$|^-[pqs]\d|^--(?:pid|ppid|quick-pid|sid)/.test(arg));
   return isGiven ? [] : [everyProcess];
 }
@@ -35,14 +35,14 @@ function byLsof(args: readonly string[]): Processes[] {
   const isLimited = args.some((arg, i) => {
     if (/^-[a-zA-Z]*i./.test(arg)) return true;
     const before = args[i - 1] ?? "";
-    // Whatever is open below the directory where everything runs.
+    // Everything that is open below the current directory.
     if (/^\+[dD]$/.test(before) && /^(?:\/|\.{1,2}\/?)$/.test(arg)) return false;
     return !/^[-+]/.test(arg) && !/^-[a-zA-Z]*[ucgs]$/.test(before);
   });
   return isLimited || args.some((arg) => /^-[a-zA-Z]*p/.test(arg)) ? [] : [everyProcess];
 }
 
-/** The ids that a filter leaves; undefined when there are none in what it reads. */
+/** The ids that a filter leaves; undefined when its input contains none. */
 export function filteredProcesses({ name, args, stdin }: Call): Feed | undefined {
   if (!hasIds(stdin.text)) return undefined;
   let { text } = stdin;
@@ -60,11 +60,11 @@ function patternsIn(name: string, args: readonly string[]): string[] {
     not ? [] : text,
   );
   const texts = [...script.matchAll(/[=~]\s*"([^"\n]{2,})"/g)].map((found) => found[1] ?? "");
-  // `s/a/b/` changes lines and leaves none out.
+  // `s/a/b/` changes lines and drops none.
   return name === "sed" && /^s\W/.test(script) ? [] : [...expressions, ...texts];
 }
 
-/** With -o and -v it leaves out nothing in particular. */
+/** -v and -o do not narrow the list to a pattern. */
 function ofGrep(args: readonly string[]): string[] {
   const options = new Options(args, "efmABCd", ["--regexp", "--file", "--max-count"]);
   if (options.has("v", "--invert-match", "o", "--only-matching")) return [];

@@ -1,4 +1,4 @@
-// What pkill, pgrep and PowerShell are told to pick -> which processes that is.
+// Which processes the arguments of pkill, pgrep and PowerShell select.
 
 import { isUnknown } from "../shell/shape.ts";
 import { Options } from "./options.ts";
@@ -23,7 +23,7 @@ const selecting = [
   "--signal",
 ];
 
-/** What pkill and pgrep pick; nothing when it is limited to children, a group or a file of ids. */
+/** The selection of pkill and pgrep; empty when it is limited to children, a group or a pid file. */
 export function patternsOf(args: readonly string[]): Processes[] {
   const options = new Options(
     args.filter((arg) => !signal.test(arg)),
@@ -34,9 +34,9 @@ export function patternsOf(args: readonly string[]): Processes[] {
   const isOwn = parents.every((parent) => parent !== "1" && parent !== "0" && !hasIds(parent));
   if (isOwn && (parents.length > 0 || options.has("g", "--pgroup", "s", "--session", "F", "--pidfile"))) return [];
   if (options.has("v", "--inverse") || !isOwn) return [everyProcess];
-  const isAnyone = options.has("t", "--terminal", "u", "--euid", "U", "--uid", "G", "--group");
+  const isByUser = options.has("t", "--terminal", "u", "--euid", "U", "--uid", "G", "--group");
   const [pattern] = options.operands;
-  if (pattern === undefined) return isAnyone ? [everyProcess] : [];
+  if (pattern === undefined) return isByUser ? [everyProcess] : [];
   if (isUnknown(pattern)) return [everyProcess];
   const isWhole = options.has("x", "--exact");
   const isLine = options.has("f", "--full");
@@ -45,7 +45,7 @@ export function patternsOf(args: readonly string[]): Processes[] {
   return [{ by: isLine ? "line" : "name", patterns: [text] }];
 }
 
-/** `Stop-Process -Name node`, also for Get-Process. */
+/** `Stop-Process -Name node`, and the same for Get-Process. */
 export function powershell(args: readonly string[]): Processes[] {
   const names = args.filter(
     (arg, i) => /^-(?:Process)?Name$/i.test(args[i - 1] ?? "") || (i === 0 && /^[A-Za-z]/.test(arg)),

@@ -1,7 +1,7 @@
-// Which processes a name or a pattern reaches, and whether the agent's own CLI, the engine or the user's programs are among them.
-// Process ids that a command prints (`pgrep node`) carry a mark, so that `kill` knows which processes they are, however they reach it.
+// Which processes a name or a pattern matches, and whether the agent's own CLI, the engine or the user's programs are among them.
+// Process ids that a command prints (`pgrep node`) carry a mark, so that `kill` knows the processes however the ids reach it.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, normal } from "../paths.ts";
 import { knownPart } from "../shell/shape.ts";
 
@@ -10,7 +10,7 @@ type Selection = "name" | "exact" | "line" | "parent";
 
 export interface Processes {
   by: Selection;
-  /** All of them must match; none: every process. */
+  /** All of them must match; empty: every process. */
   patterns: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export const everyProcess: Processes = { by: "line", patterns: [] };
 const MARK = "\uE006";
 const marked = /\uE006([a-z]+):([0-9a-f,]*)\uE006/g;
 
-/** A word that stands for the ids of these processes. */
+/** A word that represents the ids of these processes. */
 export function idsOf({ by, patterns }: Processes): string {
   return `${MARK}${by}:${patterns.map((pattern) => Buffer.from(pattern).toString("hex")).join(",")}${MARK}`;
 }
@@ -43,7 +43,7 @@ export function narrowed(text: string, pattern: string): string {
   });
 }
 
-/** Runtimes, shells, agents, terminals, editors, browsers: they run what the agent did not start. */
+/** Runtimes, shells, agents, terminals, editors, browsers: the agent did not start all of their processes. */
 const names = (
   "node nodejs npm npx yarn pnpm bun deno python ruby java php perl dotnet electron python3 python3.12 node22 " +
   "bash sh zsh fish dash ksh tmux screen login sshd ssh sudo init systemd launchd dbus-daemon " +
@@ -53,15 +53,15 @@ const names = (
   "chrome google-chrome firefox safari finder dock loginwindow"
 ).split(" ");
 
-/** The name of a protected process that would be reached; undefined when the pattern is specific enough. */
-export function reaches({ by, patterns }: Processes, ground: Ground): string | undefined {
+/** The name of a protected process that matches; undefined when the pattern is specific enough. */
+export function reaches({ by, patterns }: Processes, machine: Machine): string | undefined {
   if (by === "parent") return "the process that runs this shell";
   const [pattern = ""] = patterns;
   if (by === "exact") return names.find((name) => isNamed(pattern, name));
   const texts = patterns.map(knownPart);
   if (texts.every((text) => text.replace(/[^\p{L}\p{N}]/gu, "").length < 3)) return "every process";
   const tests = texts.map(expression);
-  const lines = by === "name" ? names : [...names, ...linesOf(ground)];
+  const lines = by === "name" ? names : [...names, ...linesOf(machine)];
   return lines.find((line) => tests.every((test) => test(line)));
 }
 
@@ -74,7 +74,7 @@ function isNamed(given: string, name: string): boolean {
 }
 
 /** Command lines of the agent's own processes and of the session, as `ps` shows them. */
-function linesOf({ extensionRoot, projectRoot, home }: Ground): string[] {
+function linesOf({ extensionRoot, projectRoot, home }: Machine): string[] {
   const extension = normal(extensionRoot ?? "/usr/lib/node_modules/maestro");
   const lines = [
     "/usr/bin/node /usr/local/bin/gemini",
@@ -91,14 +91,14 @@ function linesOf({ extensionRoot, projectRoot, home }: Ground): string[] {
 }
 
 const MAX_PATTERN = 256;
-/** The time of an expression grows with the length of a line to this power. */
+/** The matching time of an expression grows with the line length to this power. */
 const MAX_REPEATS = 2;
 
 /** Compiles a pattern of grep or pgrep; an invalid expression is matched as plain text. */
 function expression(pattern: string): (line: string) => boolean {
   const text = pattern.replace(/\\([|(){}+?])/g, "$1");
   const pieces = repeats(text) > MAX_REPEATS ? text.split(".*") : [text];
-  // An expression that would take too long may match anything.
+  // An expression that would take too long counts as matching everything.
   if (pattern.length > MAX_PATTERN || pieces.some((piece) => repeats(piece) > MAX_REPEATS)) return () => true;
   const tests = pieces.map(compiled);
   return (line) => tests.every((test) => test(line));

@@ -36,7 +36,7 @@ test.each([
   expect(readSed(script).files).toEqual([]);
 });
 
-test("knows the commands that it runs", () => {
+test("finds the commands that sed runs", () => {
   expect(readSed("1e ls -la").commands).toEqual(["ls -la"]);
   expect(readSed("s/e ls/f/").commands).toEqual([]);
 });

@@ -1,8 +1,8 @@
-// A sed script -> the files it writes with `w` and the commands it runs with `e`.
+// Finds the files that a sed script writes with `w` and the commands that it runs with `e`.
 
 import { Options } from "./options.ts";
 
-/** What sed is given: its scripts, the files it reads, and whether it changes them. */
+/** sed's scripts, its input files, and whether it edits them in place. */
 export function sedScripts(args: readonly string[]): { scripts: string[]; files: string[]; isInPlace: boolean } {
   const options = new Options(args, "efl", ["--expression", "--file", "--line-length"]);
   const given = options.all("e", "--expression");
@@ -51,7 +51,7 @@ function skipAddress(script: string, start: number): number {
   return at;
 }
 
-/** The place of the next delimiter that is not escaped. */
+/** The index of the next delimiter that is not escaped. */
 function endOfPart(script: string, start: number, delimiter: string): number {
   for (let at = start; at < script.length; at++) {
     if (script[at] === "\\") at++;
@@ -77,7 +77,7 @@ function file(script: string, start: number, effects: SedEffects): number {
   return end;
 }
 
-/** Text of `a`, `i` and `c` goes on behind a backslash. */
+/** The text of `a`, `i` and `c` continues after a backslash. */
 function endOfText(script: string, start: number): number {
   let end = endOfLine(script, start);
   while (end < script.length && script[end - 1] === "\\") end = endOfLine(script, end + 1);

@@ -1,4 +1,4 @@
-// Shells and what they are given to run: `-c`, standard input, a process substitution; and the builtins that do the same.
+// Shells and the code they run: `-c`, standard input, a process substitution.
 
 import type { Call, Feed, Inner } from "../shell/call.ts";
 import { isKnown, isUnknown } from "../shell/shape.ts";
@@ -8,7 +8,7 @@ const names = new Set(
   "sh bash dash zsh ksh ksh93 mksh ash rbash yash fish csh tcsh pwsh powershell cmd at batch".split(" "),
 );
 
-/** Their grammar is another one: what cannot be parsed may still be right. */
+/** Shells with another grammar: code that does not parse may still be valid. */
 const foreign = new Set(["pwsh", "powershell", "cmd", "fish", "csh", "tcsh"]);
 
 export function isShell(name: string): boolean {
@@ -26,12 +26,12 @@ export function innerOfShell(call: Call): Inner[] {
   return feed === undefined ? [] : script(feed, operands.slice(1));
 }
 
-/** The words behind the code: the first is its name. */
+/** The words after the code: the first is `$0`. */
 function named([zero, ...positional]: readonly string[]): Pick<Inner, "zero" | "positional"> {
   return zero === undefined ? { positional } : { zero, positional };
 }
 
-/** Code that was encoded for no other reason than to be unreadable. */
+/** Denies code that was encoded only to be unreadable. */
 export function judgeShell(call: Call): Denial | undefined {
   if (!isShell(call.name)) return undefined;
   const { code, operands } = readShell(call.name, call.args);
@@ -39,11 +39,11 @@ export function judgeShell(call: Call): Denial | undefined {
   if (code !== undefined || feed?.isDecoded !== true || isKnown(feed.text)) return undefined;
   return deny(
     "unparsable",
-    "This runs code that is decoded on the way, so nobody can read it first. Write the commands out.",
+    "This runs code that is decoded at run time, so it cannot be checked. Write the commands out.",
   );
 }
 
-/** What a shell does with standard input. */
+/** The code that a shell reads from standard input. */
 export function script(feed: Feed, positional: readonly string[]): Inner[] {
   const isCode = feed.origin === "shell" || (feed.origin !== "terminal" && !isUnknown(feed.text));
   return isCode ? [{ code: feed.text, positional, stdin: { text: "", origin: "terminal" } }] : [];
@@ -82,7 +82,7 @@ function readShell(name: string, args: readonly string[]): ShellArguments {
   return { code, operands: rest, isStdin };
 }
 
-/** `pwsh -Command "..."`, `cmd /c ...`: the redirections look the same. */
+/** `pwsh -Command "..."`, `cmd /c ...`: their redirections look the same. */
 function readForeign(args: readonly string[]): ShellArguments {
   const at = args.findIndex((arg) => /^(?:-c|-command|\/c|\/k)$/i.test(arg));
   return at < 0

@@ -1,19 +1,19 @@
-// Programs that run another command: env, sudo, timeout, xargs, bash -c... What they run is judged in their place.
+// Programs that run another command: env, sudo, timeout, xargs, bash -c and others. The inner command is judged too.
 
 import { locate } from "../paths.ts";
-import { type Call, type Inner, quoted } from "../shell/call.ts";
+import { type Call, type Inner, quotedWord } from "../shell/call.ts";
 import { isUnknown, MANY } from "../shell/shape.ts";
 import { innerOfFind } from "./find.ts";
 import { innerOfGit } from "./git/git.ts";
 import { Options } from "./options.ts";
 import { innerOfShell, isShell, script } from "./shells.ts";
 
-/** How to find the command: which options take a value, how many operands come first, a subcommand that must be there. */
+/** How to find the inner command: options that take a value, the number of operands before it, a required subcommand. */
 interface Prefix {
   letters?: string;
   long?: readonly string[];
   operands?: number;
-  /** `NAME=value` words are no command. */
+  /** `NAME=value` words precede the command. */
   variables?: boolean;
   verb?: readonly string[];
 }
@@ -93,7 +93,7 @@ const prefixes: Record<string, Prefix> = {
   "env-cmd": { letters: "f" },
 };
 
-/** The commands inside this one; none when it is no wrapper. */
+/** The commands inside this one; empty when it is not a wrapper. */
 export function innerOf(call: Call): Inner[] {
   const { name, args } = call;
   if (name === "env") return innerOfEnv(call);
@@ -102,7 +102,7 @@ export function innerOf(call: Call): Inner[] {
   if (isShell(name)) return innerOfShell(call);
   const special = Object.hasOwn(lines, name) ? lines[name]?.(call) : [...innerOfGit(call), ...innerOfFind(call)];
   if (special !== undefined && special.length > 0) return special;
-  // `command -v x` only asks.
+  // `command -v x` only looks the program up.
   if (name === "command" && /^-[pvV]*[vV]/.test(args[0] ?? "")) return [];
   const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined;
   return prefix === undefined ? [] : behindPrefix(args, prefix);
@@ -157,7 +157,7 @@ function innerOfEnv({ args, cwd }: Call): Inner[] {
     const [split] = new Options([arg, args[at + 1] ?? ""], "S", ["--split-string"]).all("S", "--split-string");
     if (arg.startsWith("-") && split !== undefined) {
       const isAttached = arg !== "-S" && !/^-[^-]*S$/.test(arg) && arg !== "--split-string";
-      const rest = args.slice(at + (isAttached ? 1 : 2)).map(quoted);
+      const rest = args.slice(at + (isAttached ? 1 : 2)).map(quotedWord);
       return [{ code: `${split} ${rest.join(" ")}`, cwd: directory, variables }];
     }
     if (variable !== null) variables.push([variable[1] as string, variable[2] as string]);
@@ -185,7 +185,7 @@ function innerOfXargs({ args, stdin }: Call): Inner[] {
   return items.slice(0, 32).map((item) => ({ argv: command.map((word) => word.replaceAll(mark, item)) }));
 }
 
-/** GNU parallel joins its words and gives them to a shell. */
+/** GNU parallel joins its words and passes them to a shell. */
 function innerOfParallel({ args, stdin }: Call): Inner[] {
   const { start } = skipOptions(args, { letters: "jInNSadL", long: ["--jobs", "--colsep", "--joblog", "--results"] });
   const end = args.findIndex((arg, i) => i >= start && /^:::/.test(arg));
@@ -196,13 +196,13 @@ function innerOfParallel({ args, stdin }: Call): Inner[] {
     .filter((item) => item !== "")
     .slice(0, 32)
     .map((item) => ({
-      code: /\{[./#%]*\}/.test(code) ? code.replace(/\{[./#%]*\}/g, item) : `${code} ${quoted(item)}`,
+      code: /\{[./#%]*\}/.test(code) ? code.replace(/\{[./#%]*\}/g, item) : `${code} ${quotedWord(item)}`,
     }));
 }
 
 type Reader = (call: Call) => Inner[];
 
-/** Programs that give a line of text to a shell. */
+/** Programs that pass a line of text to a shell. */
 const lines: Record<string, Reader> = {
   watch: ({ args }) => joined(args, { letters: "nq", long: ["--interval"] }),
   su: (call) => {
@@ -236,7 +236,7 @@ const lines: Record<string, Reader> = {
     return code.length > 0 ? code : behindPrefix(call.args, { ...packageRunner, verb: ["exec", "x"] });
   },
   npx: (call) => {
-    // Behind the name of a program, options are the program's.
+    // After the name of a program, options belong to that program.
     const { start } = skipOptions(call.args, {
       letters: "pcw",
       long: ["--package", "--workspace", "--cache", "--call"],
@@ -250,7 +250,7 @@ const lines: Record<string, Reader> = {
       args.some((arg, i) => /^(?:-|\/dev\/stdin)$/.test(arg) && /f$/.test(args[i - 1] ?? ""));
     const given = new Options(args, "fCjloWE", ["--eval"]).all("E", "--eval");
     const lines = [...(isOwn ? stdin.text.split("\n") : []), ...given.flatMap((text) => text.split("\n"))];
-    // A line of its own, or behind the names that it is for.
+    // A recipe is a line of its own, or follows its target after a semicolon.
     const recipes = lines.flatMap((line) => /^\t(.*)|^[^\t#=]*:[^=;]*;(.*)/s.exec(line)?.slice(1) ?? []);
     const codes = recipes.filter((code) => code !== undefined && code.trim() !== "");
     return codes.slice(0, 64).map((code) => ({ code: code.replace(/^[\s@+-]+/, ""), isGuess: true }));

@@ -1,4 +1,4 @@
-// Which files a command writes by its own arguments, and whether what it writes is content that came over the command line.
+// Which files a command writes by its own arguments, and whether it writes content from the command line.
 
 import { baseName, locate } from "../paths.ts";
 import type { Call } from "../shell/call.ts";
@@ -10,9 +10,9 @@ import { cutAtEquals, Options } from "./options.ts";
 import { isWrapper } from "./wrappers.ts";
 
 export interface Written {
-  /** As the command has it: relative to its directory. */
+  /** As in the command: relative to its directory. */
   path: string;
-  /** True for content that belongs into write_file; false for copies, downloads and what programs make. */
+  /** True for content that must be written with write_file; false for copies, downloads and program output. */
   isContent: boolean;
 }
 
@@ -24,8 +24,8 @@ export function writtenBy(call: Call): Written[] {
   if (writer !== undefined) return writer(call);
   const found = edited(call);
   if (found.length > 0) return found;
-  // The options behind a wrapper are those of the program in it.
-  return outputIsNoFile.has(call.name) || isWrapper(call.name) ? [] : byOutputOption(call.args);
+  // Options after a wrapper belong to the inner program.
+  return outputIsNotAFile.has(call.name) || isWrapper(call.name) ? [] : byOutputOption(call.args);
 }
 
 const made = (path: string): Written => ({ path, isContent: false });
@@ -69,7 +69,7 @@ const writers: Record<string, (call: Call) => Written[]> = {
   },
   "ssh-keygen": ({ args, cwd }) => {
     const options = new Options(args, "bCfFIJKLMmNnOPRrsTtVwYzZDEAa");
-    // A key that is there it does not overwrite unasked.
+    // ssh-keygen asks before it overwrites an existing key.
     const files = options.all("f").filter((path) => !/\/\.ssh\/id_[\w-]+$/.test(locate(path, cwd)));
     return options.has(..."yleipRFY") ? [] : files.map(made);
   },
@@ -99,7 +99,7 @@ const writers: Record<string, (call: Call) => Written[]> = {
   "Out-File": foreignContent,
 };
 
-/** `docker cp`, `kubectl cp`, `aws s3 cp`: the last word is where it goes; `host:path` and `s3://` are elsewhere. */
+/** `docker cp`, `kubectl cp`, `aws s3 cp`: the last word is the destination; `host:path` and `s3://` are remote. */
 function transferred({ args }: Call): Written[] {
   const at = args.findIndex((arg) => arg === "cp" || arg === "mv" || arg === "sync");
   const target =
@@ -112,7 +112,7 @@ function transferred({ args }: Call): Written[] {
   return target === undefined || /^[^/]*:/.test(target) ? [] : [made(target)];
 }
 
-/** `openssl base64`, `openssl enc -base64`: text in, text out. Encryption is a program's work. */
+/** `openssl base64`, `openssl enc -base64` only re-encode text; encryption counts as program output. */
 export function isBase64([verb, ...options]: readonly string[]): boolean {
   return verb === "base64" || (verb === "enc" && options.some((option) => option === "-base64" || option === "-a"));
 }
@@ -122,8 +122,8 @@ function foreignContent({ args }: Call): Written[] {
 }
 
 const outputNames = new Set(["-o", "-out", "--out", "--output", "--outfile", "--out-file", "--output-file"]);
-/** `-o` is something else here. */
-const outputIsNoFile = new Set(
+/** Programs whose `-o` does not name a file. */
+const outputIsNotAFile = new Set(
   "ssh sftp sshfs mount grep egrep fgrep rg ps ls set bash sh zsh find test pgrep lsof kubectl docker".split(" "),
 );
 
@@ -174,7 +174,7 @@ function nameInUrl(url: string): string {
 
 function unpackedByTar({ args }: Call): Written[] {
   const [first = "", ...rest] = args;
-  // `tar xzf a.tgz`: the dash may be left out.
+  // `tar xzf a.tgz`: the dash is optional.
   const all = /^[a-zA-Z]+$/.test(first) ? [`-${first}`, ...rest] : args;
   const options = new Options(all, "fCbTXgIKNVL", ["--file", "--directory"]);
   if (options.has("x", "--extract", "--get")) {

@@ -1,11 +1,11 @@
-// Everyday programs, and with which arguments they are as harmless as they look. For quick.ts: lists of names are texts and nothing is made
-// before it is asked for, because most calls ask about one program in a process that lives for milliseconds.
+// Common programs, and the arguments with which they are harmless. Used by quick.ts: lists of names are strings and nothing is built in
+// advance, because most calls ask about one program in a process that lives for milliseconds.
 
 export type Kind = "program" | "filter" | "sayer";
 
-/** What a program prints is its own and may go into a file; a filter's may not always, a sayer's never. Undefined: ask the whole judge. */
+/** A program's output may go into a file, a filter's only sometimes, that of a sayer (echo, cat) never. Undefined: ask the full judge. */
 export function kindOf(name: string, args: readonly string[]): Kind | undefined {
-  // Their `-o` is no file.
+  // Their `-o` does not name a file.
   if (isOneOf(name, "ls ps pgrep lsof")) return "program";
   if (isOneOf(name, "grep rg test")) return "filter";
   if (!writesNothing(args)) return undefined;
@@ -17,14 +17,14 @@ export function kindOf(name: string, args: readonly string[]): Kind | undefined 
   return isOneOf(name, "cd exit wait set sort uniq sed awk tee") ? "filter" : "program";
 }
 
-/** The paths at which something appears or is taken away; of copies also those they come from, which must be files too. */
+/** The paths that are created or removed. For copies also the sources, which must be ordinary files too. */
 export function touchedBy(name: string, args: readonly string[]): readonly string[] {
   if (isOneOf(name, "rm touch")) return operandsOf(args);
   if (name === "tee") return args.slice(1);
   return name === "cp" || name === "mv" ? [...operandsOf(args), ...targetsOf(args)] : [];
 }
 
-/** Whatever they are told, they do their own work; of the files they make nobody is warned. */
+/** Programs that are harmless with any arguments. */
 export const printing =
   "pwd which du df stat file uname whoami id hostname uptime free tree sleep nproc lscpu lsblk printenv type jobs mkdir rmdir chmod chown md5sum sha1sum sha256sum sha512sum cksum b2sum ping dig nslookup host netstat ss nc " +
   "cmake ninja ctest meson bazel gcc g++ clang clang++ cc rustc rustfmt javac java jar kotlinc scalac sbt ant mvn gradle ./mvnw ./gradlew swift xcodebuild dart flutter mix rebar3 stack cabal zig protoc buf sqlc " +
@@ -35,7 +35,7 @@ export const printing =
 export const filtering =
   "head tail wc cut tr rev tac nl fold column comm diff cmp paste od hexdump strings jq true false [ basename dirname realpath readlink";
 
-/** Programs that do one of many things: those that may be done without another look. */
+/** Programs with subcommands, and the harmless ones. */
 const verbs = [
   "npm=test t run run-script ci install i add remove uninstall update up ls list outdated audit start stop build lint format typecheck dev pack view info why version prune dedupe init --version -v",
   "npx=tsc eslint vitest jest prettier mocha playwright cypress biome knip webpack rollup vite turbo",
@@ -50,7 +50,7 @@ const verbs = [
   "go=test build vet fmt mod list version doc env get run generate install clean work tool",
 ];
 
-/** Undefined for a program that is none of them. */
+/** Undefined for a program that is not in the list. */
 function hasVerb(name: string, [verb = ""]: readonly string[]): boolean | undefined {
   const family =
     name === "pnpm" || name === "yarn" ? "npm" : name === "pip3" ? "pip" : name === "pdm" ? "poetry" : name;
@@ -80,10 +80,10 @@ function isFine(name: string, args: readonly string[]): boolean {
     case "mv":
       return hasOnly(args, /^-[rRapfvnu]+$/, 2);
     case "kill":
-      // Only ids and jobs: names and groups need the whole judge.
+      // Only ids and jobs: names and groups need the full judge.
       return args.every((arg, i) => (i === 0 && /^-(?:9|[A-Z]+)$/.test(arg)) || /^(?:%\d|[1-9]\d+)$/.test(arg));
     case "make":
-      // A makefile may be on the command line.
+      // A makefile may be given on the command line.
       return !args.some((arg) => /^-(?:[^-]*f|-f|-ma|-e|E)/.test(arg));
     case "tee":
       return first === "-a";
@@ -96,20 +96,20 @@ function isFine(name: string, args: readonly string[]): boolean {
     case "sort":
       return !args.some((arg) => /^-[^-]*o/.test(arg));
     case "uniq":
-      // The second file would be written.
+      // The second operand is the output file.
       return args.every((arg) => /^-[cdiu]+$/.test(arg));
     case "curl":
       return args.every((arg) => /^(?:-[sSfLkiIvXHdw]+|[^-].*)$/s.test(arg));
     case "docker":
     case "podman":
     case "kubectl":
-      // `docker cp` writes.
+      // `docker cp` writes files.
       return !args.some((arg) => isOneOf(arg, "cp mv sync"));
     case "printf":
-      // `-v` is for a variable.
+      // `-v` assigns a variable.
       return first !== "-v";
     case "date":
-      // Its format may be a text.
+      // Its format can contain any text.
       return !args.some((arg) => arg.includes("+"));
     case "exit":
     case "wait":
@@ -125,12 +125,12 @@ function isOneOf(word: string, words: string): boolean {
   return word !== "" && !word.includes(" ") && ` ${words} `.includes(` ${word} `);
 }
 
-/** Whatever the program: the file behind such an option is one that is written. */
+/** With any program, such an option names an output file. */
 function writesNothing(args: readonly string[]): boolean {
   return !args.some((arg) => arg.startsWith("-o") || arg.startsWith("--o"));
 }
 
-/** No other options than these, and so many words at least. */
+/** Whether there are no other options than these, and at least `least` operands. */
 function hasOnly(args: readonly string[], options: RegExp, least: number): boolean {
   return operandsOf(args).length >= least && args.every((arg) => !arg.startsWith("-") || options.test(arg));
 }
@@ -139,38 +139,38 @@ function operandsOf(args: readonly string[]): string[] {
   return args.filter((arg) => !arg.startsWith("-"));
 }
 
-/** Where copies appear when the last word is a directory. */
+/** The paths that a copy creates when its last operand is a directory. */
 function targetsOf(args: readonly string[]): string[] {
   const operands = operandsOf(args);
   const target = (operands.at(-1) ?? "").replace(/\/$/, "");
   return operands.slice(0, -1).map((source) => `${target}/${source.slice(source.lastIndexOf("/") + 1)}`);
 }
 
-/** A script of its own, or a question about itself: no code on the command line. */
+/** A script file or `--version`: no code on the command line. */
 function runsFile(first: string): boolean {
   return /^[\w./-]+\.\w+$/.test(first) || first === "--version";
 }
 
-/** `sed -n '10,20p' file`, `sed 's/a/b/g'`: no other command of its language. */
+/** `sed -n '10,20p' file`, `sed 's/a/b/g'`: no other sed command. */
 function changesLines(args: readonly string[]): boolean {
   const [script = "", ...files] = args[0] === "-n" ? args.slice(1) : args;
   const isPlain = /^(?:\d+(?:,(?:\d+|\$))?[pd]|s([/|#])[^/|#\\\n]*\1[^/|#\\\n]*\1[gp]*)$/.test(script);
   return isPlain && !files.some((file) => file.startsWith("-"));
 }
 
-/** `awk '{print $1}'`: nothing that leads out of it. */
+/** `awk '{print $1}'`: no output file, command or include. */
 function picksFields(args: readonly string[]): boolean {
   const [script = "", ...files] = (args[0] ?? "").startsWith("-F") ? args.slice(args[0] === "-F" ? 2 : 1) : args;
   return !/^-|[>|@]|system|getline/.test(script) && !files.some((file) => file.startsWith("-"));
 }
 
-/** Nothing that throws work away, and nothing that names a program. */
+/** Neither discards work nor names a program to run. */
 function gitIsPlain(args: readonly string[]): boolean {
   const [verb = "", ...rest] = args[0] === "--no-pager" ? args.slice(1) : args;
   if (rest.some((arg) => /^--(?:exec|upload-pack|receive-pack)/.test(arg))) return false;
   const options = gitOptions.find((line) => line.startsWith(`${verb}=`))?.slice(verb.length + 1);
   if (options !== undefined) {
-    // Names that begin with a letter: no `.`, no `:/`, no pattern, nothing above.
+    // Names that begin with a letter: no `.`, no `:/`, no pattern, no parent directory.
     return rest.every((arg) => isOneOf(arg, options) || (/^\w[\w./~^-]*$/.test(arg) && !arg.includes("..")));
   }
   if (verb === "reflog") return rest.length === 0;
@@ -181,7 +181,7 @@ function gitIsPlain(args: readonly string[]): boolean {
   );
 }
 
-/** Verbs that can throw work away, and the options with which they do not. */
+/** Verbs that can discard work, and the options with which they do not. */
 const gitOptions = [
   "push=-u --set-upstream --tags -q -v",
   "reset=--soft --mixed --keep -- -q",

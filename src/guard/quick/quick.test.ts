@@ -5,11 +5,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { root } from "../../../test/support/project.ts";
 import { judgeCommand } from "../judge.ts";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { filtering, printing } from "./programs.ts";
 import { quickVerdict } from "./quick.ts";
 
-const ground: Ground = {
+const machine: Machine = {
   projectRoot: "/work/project",
   home: "/home/dev",
   tmpdir: "/tmp",
@@ -24,10 +24,10 @@ const casesOf = (name: string): string[] =>
     .split("\n")
     .flatMap((line) => JSON.parse(line).command ?? []);
 
-/** What stands in commands of the corpus. */
+/** The commands of the corpus. */
 const words = [...new Set([...casesOf("deny"), ...casesOf("allow")].flatMap((command) => command.split(/\s+/)))];
 
-describe("the quick look at a command", () => {
+describe("the quick verdict", () => {
   test.each([
     "npm test",
     "npm run build --silent 2>&1 | tail -5",
@@ -74,8 +74,8 @@ describe("the quick look at a command", () => {
     "git branch -a",
     "git stash pop",
     "kill -9 12345",
-  ])("is enough to allow %s", (command) => {
-    expect(quickVerdict(command, ground)).toEqual({ verdict: "allow" });
+  ])("allows %s", (command) => {
+    expect(quickVerdict(command, machine)).toEqual({ verdict: "allow" });
   });
 
   test.each([
@@ -85,9 +85,9 @@ describe("the quick look at a command", () => {
     "echo a > f; rm -rf /",
     "cat > src/a.ts <<'EOF'\nconst a = `${b}`;\nEOF",
     "cat <<EOF > src/a.ts\none\ntwo\nEOF\n",
-  ])("is enough to deny %s", (command) => {
-    expect(quickVerdict(command, ground)).toMatchObject({ verdict: "deny", rule: "shell-write" });
-    expect(quickVerdict(command, ground)).toEqual(judgeCommand(command, ground));
+  ])("denies %s", (command) => {
+    expect(quickVerdict(command, machine)).toMatchObject({ verdict: "deny", rule: "shell-write" });
+    expect(quickVerdict(command, machine)).toEqual(judgeCommand(command, machine));
   });
 
   test.each([
@@ -192,46 +192,46 @@ describe("the quick look at a command", () => {
     "cat > .env <<'EOF'\nx\nEOF",
     "cat > a <<EOF\n$(rm -rf /)\nEOF",
     "cat > a <<'EOF'\nx\nEOF ",
-  ])("leaves %s to the whole judge", (command) => {
-    expect(quickVerdict(command, ground)).toBeUndefined();
+  ])("leaves %s to the full judge", (command) => {
+    expect(quickVerdict(command, machine)).toBeUndefined();
   });
 
   test.each(["/", "/home/dev", "/home/other", "/root", "/usr", "/etc/nginx"])(
-    "removes nothing in %s",
+    "does not allow a removal when the project is %s",
     (projectRoot) => {
-      const place = { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` };
+      const place = { ...machine, projectRoot, stateDir: `${projectRoot}/.gemini` };
       expect(quickVerdict("rm -rf src", place)).toBeUndefined();
       expect(judgeCommand("rm -rf src", place)).toMatchObject({ verdict: "deny" });
     },
   );
 
-  const whole = (command: string) => judgeCommand(command, ground);
+  const whole = (command: string) => judgeCommand(command, machine);
 
-  test("says what the whole judge says wherever it says anything, for all of the corpus", () => {
+  test("equals the full judge's verdict for the whole corpus", () => {
     const known = [...casesOf("deny"), ...casesOf("allow")].filter(
-      (command) => quickVerdict(command, ground) !== undefined,
+      (command) => quickVerdict(command, machine) !== undefined,
     );
-    for (const command of known) expect(quickVerdict(command, ground), command).toEqual(whole(command));
+    for (const command of known) expect(quickVerdict(command, machine), command).toEqual(whole(command));
     expect(known.length).toBeGreaterThan(900);
   });
 
   test.each([
-    ["behind another command", (command: string) => `npm test && ${command}`],
+    ["after another command", (command: string) => `npm test && ${command}`],
     ["before another command", (command: string) => `${command}; ls`],
-    ["in front of a pipe", (command: string) => `${command} | tail -5`],
-    ["behind a pipe", (command: string) => `cat a.txt | ${command}`],
+    ["before a pipe", (command: string) => `${command} | tail -5`],
+    ["after a pipe", (command: string) => `cat a.txt | ${command}`],
     ["with a limit", (command: string) => `timeout 5 ${command}`],
     ["with a variable", (command: string) => `CI=1 ${command}`],
     ["into a file", (command: string) => `${command} > out.txt`],
     ["in another directory", (command: string) => `cd src && ${command}`],
-  ])("says what the whole judge says, for all of the corpus %s", (_, changed) => {
+  ])("equals the full judge's verdict for the whole corpus %s", (_, changed) => {
     for (const command of [...casesOf("deny"), ...casesOf("allow")].map(changed)) {
-      const quick = quickVerdict(command, ground);
+      const quick = quickVerdict(command, machine);
       if (quick !== undefined) expect(quick, command).toEqual(whole(command));
     }
   });
 
-  test("says what the whole judge says for anything that is made of its parts", () => {
+  test("equals the full judge's verdict for random combinations of its parts", () => {
     const name = fc.oneof(
       fc.constantFrom(...printing.split(" "), ...filtering.split(" ")),
       fc.constantFrom("git push", "git reset", "docker", "rm", "timeout 5"),
@@ -314,7 +314,7 @@ describe("the quick look at a command", () => {
       .map(([first, rest]) => rest.reduce((text, [between, next]) => text + between + next, first));
     fc.assert(
       fc.property(line, (command) => {
-        const quick = quickVerdict(command, ground);
+        const quick = quickVerdict(command, machine);
         if (quick !== undefined) expect(quick).toEqual(whole(command));
       }),
       { numRuns: 20_000 },

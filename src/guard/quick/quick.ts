@@ -1,8 +1,8 @@
-// The verdict on commands that are too plain to need a parser: everyday programs, plain words, quotes without expansions, pipes and
-// redirections. Where it has one it is that of the whole judge (a test holds the two together); of anything else it says nothing. A hook
-// is started for every tool call, and reading the whole judge costs it half of the start of Node.
+// A fast verdict on commands that need no parser: common programs, plain words, quotes without expansions, pipes and redirections. Its
+// verdict is always that of the full judge (a test compares them); for any other command it returns undefined. A hook starts for every tool
+// call, and loading the full judge takes half as long as starting Node.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName, isInside, locate, normal } from "../paths.ts";
 import { isProject } from "../project.ts";
 import { refuseDestination } from "../rules/sensitive.ts";
@@ -13,41 +13,46 @@ import { kindOf, touchedBy } from "./programs.ts";
 import { type PlainCommand, splitPlain } from "./split.ts";
 
 const MAX_LENGTH = 2000;
-/** Longer ones may hold so many operators that they are refused for that. */
+/** A longer heredoc may contain so many operators that the full judge denies it. */
 const MAX_HEREDOC = 4900;
 
-export function quickVerdict(command: string, ground: Ground): Verdict | undefined {
-  if (command.startsWith("cat ") && command.includes("<<")) return heredocVerdict(command, ground);
+export function quickVerdict(command: string, machine: Machine): Verdict | undefined {
+  if (command.startsWith("cat ") && command.includes("<<")) return heredocVerdict(command, machine);
   if (command.length > MAX_LENGTH) return undefined;
   const commands = splitPlain(command) ?? [];
-  // Where a relative file lies depends on the directory.
-  const moves = commands.some(({ words }) => words.includes("cd"));
+  // After a `cd`, relative paths mean other files.
+  const changesDirectory = commands.some(({ words }) => words.includes("cd"));
   let verdict: Verdict | undefined;
   for (const each of commands) {
-    verdict = judge(each, ground, moves);
+    verdict = judge(each, machine, changesDirectory);
     if (verdict?.verdict !== "allow") return verdict;
   }
   return verdict;
 }
 
-function judge({ words, files, isTurned }: PlainCommand, ground: Ground, moves: boolean): Verdict | undefined {
-  // Led twice, what was opened first is emptied.
+function judge(
+  { words, files, isTurned }: PlainCommand,
+  machine: Machine,
+  changesDirectory: boolean,
+): Verdict | undefined {
+  // When a descriptor is redirected twice, the first file is truncated.
   const errors = files.filter(({ isError }) => isError).length;
   if ((isTurned && files.length > 0) || errors > 1 || files.length - errors > 1) return undefined;
-  const [name = "", ...args] = withoutLimit(withoutVariables(words));
+  const [name = "", ...args] = withoutTimeout(withoutVariables(words));
   const kind = kindOf(name, args);
   if (kind === undefined) return undefined;
   const touched = touchedBy(name, args);
-  if (touched.length > 0 && (moves || !touched.every((path) => isNamed(path, ground)))) return undefined;
-  const places = files.map((file) => ({ ...file, path: locate(file.path, ground.cwd ?? ground.projectRoot) }));
+  if (touched.length > 0 && (changesDirectory || !touched.every((path) => isRemovable(path, machine))))
+    return undefined;
+  const places = files.map((file) => ({ ...file, path: locate(file.path, machine.cwd ?? machine.projectRoot) }));
   const [file, another] = places.filter(({ path }) => !isDevice(path));
   if (file === undefined) return { verdict: "allow" };
-  if (moves || another !== undefined || !isOrdinary(file.path, ground)) return undefined;
+  if (changesDirectory || another !== undefined || !isOrdinary(file.path, machine)) return undefined;
   if (kind === "program" || file.isError) return { verdict: "allow" };
   return kind === "sayer" && files.length === 1 ? denyContent(name, shown(baseName(file.path))) : undefined;
 }
 
-/** `CI=1 npm test`: nothing here expands a variable, so only those that change how programs are found matter. */
+/** `CI=1 npm test`: nothing here expands variables, so only those matter that change how programs are found. */
 function withoutVariables(words: readonly string[]): readonly string[] {
   const isVariable = (word: string) =>
     word.includes("=") &&
@@ -58,12 +63,12 @@ function withoutVariables(words: readonly string[]): readonly string[] {
 }
 
 /** `timeout 60 npm test`. */
-function withoutLimit(words: readonly string[]): readonly string[] {
+function withoutTimeout(words: readonly string[]): readonly string[] {
   return words[0] === "timeout" && /^\d+[smh]?$/.test(words[1] ?? "") ? words.slice(2) : words;
 }
 
-/** `cat > file <<'EOF'`, the way that files are written by habit; alone, and without anything that a shell would look at in it. */
-function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
+/** `cat > file <<'EOF'`, a common way to write files. Only when it is the whole command and the shell expands nothing in it. */
+function heredocVerdict(command: string, machine: Machine): Verdict | undefined {
   const opening = /^cat(?: *>{1,2} *(\w[\w./-]*))? *<< *(['"]?)([A-Z]+)\2(?: *>{1,2} *(\w[\w./-]*))? *\n/.exec(command);
   if (opening === null || command.length > MAX_HEREDOC) return undefined;
   const [start, before, quote, mark, after] = opening;
@@ -73,21 +78,21 @@ function heredocVerdict(command: string, ground: Ground): Verdict | undefined {
   const isAlone = isWhole && !`\n${body.slice(0, -1)}\n`.includes(`\n${mark}\n`);
   const isText = !/<<|\$\[/.test(body) && (quote !== "" || !/[$`\\]/.test(body));
   if (path === undefined || (before !== undefined && after !== undefined) || !isAlone || !isText) return undefined;
-  const place = locate(path, ground.cwd ?? ground.projectRoot);
-  return isOrdinary(place, ground) ? denyContent("cat", shown(baseName(place))) : undefined;
+  const place = locate(path, machine.cwd ?? machine.projectRoot);
+  return isOrdinary(place, machine) ? denyContent("cat", shown(baseName(place))) : undefined;
 }
 
-/** A path below the project, by names that hide nothing, and none of the places that stay. */
-function isNamed(path: string, ground: Ground): boolean {
+/** A path below the project, of plain names, that may be removed. */
+function isRemovable(path: string, machine: Machine): boolean {
   if (!/^\w[\w.@+-]*(?:\/\w[\w.@+-]*)*\/?$/.test(path)) return false;
-  const place = locate(path, ground.cwd ?? ground.projectRoot);
-  // Where nobody has a project, and behind links, others have a say.
-  if (!isProject(normal(ground.projectRoot), ground)) return false;
-  if (ground.realpath !== undefined && ground.realpath(place) !== place) return false;
-  const state = normal(ground.stateDir);
-  return isOrdinary(place, ground) && !isInside(state, place) && !isInside(place, state);
+  const place = locate(path, machine.cwd ?? machine.projectRoot);
+  // Outside a real project, or behind links, the full judge decides.
+  if (!isProject(normal(machine.projectRoot), machine)) return false;
+  if (machine.realpath !== undefined && machine.realpath(place) !== place) return false;
+  const state = normal(machine.stateDir);
+  return isOrdinary(place, machine) && !isInside(state, place) && !isInside(place, state);
 }
 
-function isOrdinary(place: string, ground: Ground): boolean {
-  return !place.startsWith("/dev/") && !place.startsWith("/proc/") && refuseDestination(place, ground) === undefined;
+function isOrdinary(place: string, machine: Machine): boolean {
+  return !place.startsWith("/dev/") && !place.startsWith("/proc/") && refuseDestination(place, machine) === undefined;
 }

@@ -1,15 +1,15 @@
-// A command line too plain to need a parser -> its commands, their words and the files they write. It accepts less than a shell and nothing
-// that a shell reads otherwise. Without regular expressions: to compile them took half of the time of a quick look.
+// Splits a command line that needs no parser into commands, words and output files. Accepts less than a shell, and nothing that a shell
+// would read differently. Uses no regular expressions: compiling them took half of the time of a quick verdict.
 
 export interface PlainCommand {
   words: string[];
-  /** Files that are written; only of its errors when `isError`. */
+  /** Files that are written; `isError`: by standard error alone. */
   files: { path: string; isError: boolean }[];
-  /** Its output goes where its errors go, or its errors not where they were led first. */
+  /** Standard output is redirected to standard error, or standard error is redirected a second time. */
   isTurned?: boolean;
 }
 
-/** Undefined when a parser is needed. */
+/** Undefined when the full parser is needed. */
 export function splitPlain(line: string): PlainCommand[] | undefined {
   const commands: PlainCommand[] = [];
   let current: PlainCommand = { words: [], files: [] };
@@ -31,7 +31,7 @@ export function splitPlain(line: string): PlainCommand[] | undefined {
       commands.push(current);
       current = { words: [], files: [] };
       before = operator;
-      // Lines may be empty, and a command may go on in the next one.
+      // Empty lines are allowed, and a command may continue on the next line.
     } else if (operator !== "\n" || current.files.length > 0) return undefined;
   }
   if (current.words.length > 0) commands.push(current);
@@ -39,7 +39,7 @@ export function splitPlain(line: string): PlainCommand[] | undefined {
   return commands;
 }
 
-/** Empty where none stands. */
+/** Empty when there is no operator. */
 function operatorAt(line: string, at: number): string {
   const char = line[at];
   if (char === ";" || char === "\n") return char;
@@ -48,14 +48,14 @@ function operatorAt(line: string, at: number): string {
   return char === "|" || isBlank(line[at + 1]) || line[at + 1] === "\n" || at + 1 === line.length ? char : "";
 }
 
-/** Takes a redirection into the command and tells where it ends; undefined for anything else. */
+/** Adds a redirection to the command and returns its end; undefined for anything else. */
 function redirectionAt(line: string, start: number, command: PlainCommand): number | undefined {
   const first = line[start] ?? "";
   const sign = "12&".includes(first) ? start + 1 : start;
   if (line[sign] === "<")
     return sign === start && !"<(&>".includes(line[start + 1] ?? "") ? inputEnd(line, start + 1) : undefined;
   if (line[sign] !== ">") return undefined;
-  // `2>&1`: a descriptor, no file.
+  // `2>&1`: a descriptor, not a file.
   if (line[sign + 1] === "&") {
     if (first === "&" || !"12".includes(line[sign + 2] ?? "-")) return undefined;
     const isAway = first === "2" ? command.files.some(({ isError }) => isError) : line[sign + 2] === "2";
@@ -74,7 +74,7 @@ function redirectionAt(line: string, start: number, command: PlainCommand): numb
   return quote === undefined ? end : end + 1;
 }
 
-/** A file that is only read. */
+/** Skips a file that is only read. */
 function inputEnd(line: string, start: number): number | undefined {
   const from = afterBlanks(line, start);
   let end = from;
@@ -82,7 +82,7 @@ function inputEnd(line: string, start: number): number | undefined {
   return end === from ? undefined : end;
 }
 
-/** Takes a word into the command, quoted pieces and all, and tells where it ends. */
+/** Adds a word to the command, including quoted parts, and returns its end. */
 function wordAt(line: string, start: number, command: PlainCommand): number | undefined {
   let text = "";
   let at = start;
@@ -94,7 +94,7 @@ function wordAt(line: string, start: number, command: PlainCommand): number | un
     at = end;
   }
   if (at === start) return undefined;
-  // What is quoted is no variable, and looks like one by now.
+  // A quoted word is not an assignment, but looks like one without its quotes.
   const mayBeVariable = line[start] !== text[0] && command.words.every((word) => word.includes("="));
   if (mayBeVariable && text.includes("=")) return undefined;
   command.words.push(text);
@@ -105,7 +105,7 @@ function pieceEnd(line: string, at: number, isFirst: boolean): number | undefine
   const char = line[at] ?? "";
   if (char === "'") return afterQuote(line.indexOf("'", at + 1));
   if (char === '"') return afterQuote(doubleQuoteEnd(line, at + 1));
-  // Variables may stand in words, as nothing here gives them a value.
+  // Variables are allowed in words, because no command here assigns them.
   if (char === "$") return isVariable(line[at + 1]) ? at + 2 : undefined;
   if (isFirst && (char === "[" || char === "]")) return isEnd(line[at + 1]) ? at + 1 : undefined;
   return isPlain(char) || "*?~".includes(char) || (!isFirst && "^=".includes(char)) ? at + 1 : undefined;
@@ -115,7 +115,7 @@ function afterQuote(end: number): number | undefined {
   return end < 0 ? undefined : end + 1;
 }
 
-/** Negative when something in it is more than text and variables. */
+/** Negative when the string contains more than text and variables. */
 function doubleQuoteEnd(line: string, start: number): number {
   for (let at = start; at < line.length; at++) {
     const char = line[at] as string;
@@ -135,7 +135,7 @@ function isBlank(char: string | undefined): boolean {
   return char === " " || char === "\t";
 }
 
-/** Whether a word is over in front of this. */
+/** Whether a word ends before this character. */
 function isEnd(char: string | undefined): boolean {
   return char === undefined || " \t\n;|&".includes(char);
 }
@@ -148,7 +148,7 @@ function isLetter(char: string): boolean {
   return (char >= "a" && char <= "z") || (char >= "A" && char <= "Z") || char === "_";
 }
 
-/** What makes a variable of a dollar sign before it. */
+/** Whether the character after a dollar sign makes it a variable. */
 function isVariable(char: string | undefined): boolean {
   return char !== undefined && (isLetter(char) || "0123456789?#".includes(char));
 }

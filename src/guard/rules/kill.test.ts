@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, quickest, rewrite, ruleOf } from "../../../test/support/guard.ts";
+import { machine, quickest, rewrite, ruleOf } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
 
 const kills = [
@@ -52,7 +52,7 @@ describe("kill-process", () => {
     expect(ruleOf(command)).toBe("kill-process");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...kills), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("kill-process");
@@ -61,12 +61,14 @@ describe("kill-process", () => {
     );
   });
 
-  test("denies to kill the parent of the shell, in whatever variable it is", () => {
+  test("denies killing the parent of the shell, whichever variable holds its id", () => {
     expect(["kill $PPID", "p=$PPID; kill -9 $p", "pkill -P $PPID"].map(ruleOf)).toEqual(Array(3).fill("kill-process"));
   });
 
   test("says what to do instead (S239)", () => {
-    expect(judgeCommand("pkill node", ground)).toMatchObject({ reason: expect.stringMatching(/kill \$!.*pkill -f "/) });
+    expect(judgeCommand("pkill node", machine)).toMatchObject({
+      reason: expect.stringMatching(/kill \$!.*pkill -f "/),
+    });
   });
 
   test.each([
@@ -74,7 +76,7 @@ describe("kill-process", () => {
     `pkill -f '${".*a".repeat(80)}'`,
     `pkill -f '(a|a)*${"?".repeat(50)}b'`,
   ])("answers in time whatever the pattern: %s", (command) => {
-    expect(quickest(100, () => judgeCommand(command, ground))).toBeLessThan(100);
+    expect(quickest(100, () => judgeCommand(command, machine))).toBeLessThan(100);
   });
 });
 
@@ -109,6 +111,6 @@ test.each([
   "pgrep -fl node",
   "tmux -L test kill-server",
   "docker exec app pkill node",
-])("%j is fine: its own process, or one that it names", (command) => {
+])("%j is allowed: it kills its own process, or a specific one", (command) => {
   expect(ruleOf(command)).toBe("allow");
 });

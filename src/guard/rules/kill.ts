@@ -1,6 +1,6 @@
 // kill-process: signals to processes that the agent did not start. Ids, jobs, children and specific patterns are allowed.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { isInside, locate, normal } from "../paths.ts";
 import { Options } from "../programs/options.ts";
 import { filteredProcesses } from "../programs/process-lists.ts";
@@ -14,7 +14,7 @@ import { type Denial, deny } from "../verdict.ts";
 export function judgeKill(call: Call): Denial | undefined {
   const killer = Object.hasOwn(killers, call.name) ? killers[call.name] : undefined;
   for (const processes of killer?.(call) ?? []) {
-    const reached = reaches(processes, call.ground);
+    const reached = reaches(processes, call.machine);
     if (reached !== undefined) return refusal(call, reached);
   }
   return undefined;
@@ -50,7 +50,7 @@ const killers: Record<string, Killer> = {
   },
 };
 
-/** Signal 0 only asks whether a process is there. */
+/** Signal 0 only checks whether a process exists. */
 function isProbe(args: readonly string[]): boolean {
   return args.some((arg, i) => arg === "-0" || (/^(?:-s|--signal|-n)$/.test(args[i - 1] ?? "") && arg === "0"));
 }
@@ -60,14 +60,14 @@ function byId({ args }: Call): Processes[] {
   return targetsOf(args).flatMap((target) => {
     if (hasIds(target)) return processesIn(target);
     if (/[\uE002\uE003]/.test(target)) return [everyProcess];
-    // All processes, and the first of them.
+    // All processes (-1), or process 1.
     if (/^-?0*1$/.test(target)) return [everyProcess];
-    // The program of that name, unlike the builtin, takes names too.
+    // The program `kill`, unlike the builtin, also accepts names.
     return isKnown(target) && /^[A-Za-z]/.test(target) ? [exactly(target)] : [];
   });
 }
 
-/** The first word with a dash is the signal; others are groups. */
+/** The first word with a dash is the signal; later ones are process groups. */
 function targetsOf(args: readonly string[]): readonly string[] {
   const [first = "", second = ""] = args;
   if (first === "--") return args.slice(1);
@@ -100,8 +100,8 @@ function onWindows(args: readonly string[]): Processes[] {
   return images.map((image) => (/[*\uE002]/.test(image) ? everyProcess : exactly(image)));
 }
 
-/** A port or a file may be freed; the users of a whole directory or file system include the agent's own CLI. */
-function byFile({ args, cwd, ground }: Call): Processes[] {
+/** Freeing a port or a file is allowed; the processes that use a whole directory or file system include the agent's own CLI. */
+function byFile({ args, cwd, machine }: Call): Processes[] {
   const options = new Options(
     args.filter((arg) => !signal.test(arg)),
     "nN",
@@ -111,11 +111,11 @@ function byFile({ args, cwd, ground }: Call): Processes[] {
   if (options.has("m", "M", "c", "--mount", "--ismountpoint")) return [everyProcess];
   const isPort = options.all("n", "--namespace").some((space) => space === "tcp" || space === "udp");
   const paths = options.operands.filter((operand) => !isPort && !/^[^/]*\/(?:tcp|udp)$/.test(operand));
-  return paths.some((path) => isCommon(locate(path, cwd), ground)) ? [everyProcess] : [];
+  return paths.some((path) => isCommon(locate(path, cwd), machine)) ? [everyProcess] : [];
 }
 
-function isCommon(place: string, ground: Ground): boolean {
-  return /[\uE002\uE003]/.test(place) || isInside(normal(ground.projectRoot), place) || isHome(place, ground);
+function isCommon(place: string, machine: Machine): boolean {
+  return /[\uE002\uE003]/.test(place) || isInside(normal(machine.projectRoot), place) || isHome(place, machine);
 }
 
 function refusal({ name, args }: Call, reached: string): Denial {

@@ -1,92 +1,94 @@
-// Directories that must not be removed with everything in them: the system, homes, the project itself and what lies around it.
+// Directories that must not be removed recursively: the system, home directories, the project itself and its surroundings.
 
-import type { Ground } from "../machine.ts";
-import { baseName, isInside, normal, parentOf, segmentsOf } from "../paths.ts";
+import type { Machine } from "../machine.ts";
+import { baseName, isInside, normal, parentOf, pathSegments } from "../paths.ts";
 import { isHome, isOfSystemTree, isProject, isSystemTop } from "../project.ts";
 import { canBe, isKnown, knownPart, STAR } from "../shell/shape.ts";
 
-/** What the directory is, when it has to stay; undefined when it may go. `path` is absolute; patterns may be in it. */
-export function placeThatStays(path: string, ground: Ground): string | undefined {
+/** What the directory is, if it must stay; undefined if it may be removed. `path` is absolute and may contain patterns. */
+export function placeThatStays(path: string, machine: Machine): string | undefined {
   const name = baseName(path);
-  if (isBroad(name)) return placeThatStays(parentOf(path), ground);
-  const project = normal(ground.projectRoot);
+  if (isBroad(name)) return placeThatStays(parentOf(path), machine);
+  const project = normal(machine.projectRoot);
   if (path === "/") return "the whole file system";
   if (path === project) return "the working tree itself";
   if (isInside(project, path)) return "a directory above the project";
-  if (isProject(project, ground) && isInside(path, project)) {
-    return partOfProject(path.slice(project.length + 1), ground, path);
+  if (isProject(project, machine) && isInside(path, project)) {
+    return partOfProject(path.slice(project.length + 1), machine, path);
   }
-  const mayGo = isTemporary(path, ground) && !isOfOwnHome(path, ground);
-  return temporary(path, ground) ?? (mayGo ? undefined : elsewhere(path, ground, project));
+  const mayBeRemoved = isTemporary(path, machine) && !isInOwnHome(path, machine);
+  return temporary(path, machine) ?? (mayBeRemoved ? undefined : elsewhere(path, machine, project));
 }
 
-/** A place itself, not something in it: the root, what is right below it, a home, the project, its repository. */
-export function isVital(path: string, ground: Ground): boolean {
-  const project = normal(ground.projectRoot);
-  return segmentsOf(path).length < 2 || isInside(project, path) || isHome(path, ground) || path === `${project}/.git`;
+/** Whether the path itself, not something below it, is the root, a top-level directory, a home, the project or its repository. */
+export function isVital(path: string, machine: Machine): boolean {
+  const project = normal(machine.projectRoot);
+  return (
+    pathSegments(path).length < 2 || isInside(project, path) || isHome(path, machine) || path === `${project}/.git`
+  );
 }
 
-/** `*`, `.*`, `?*`, `**`: a pattern that picks nothing in particular. */
+/** `*`, `.*`, `?*`, `**`: a pattern that matches every name. */
 function isBroad(name: string): boolean {
   return /[\uE002\uE003]/.test(name) && !/[\p{L}\p{N}\uE000\uE001\uE005]/u.test(name);
 }
 
 const vitalForGit = new Set(["objects", "refs", "hooks", "logs", "info", "config", "HEAD", "packed-refs", "index"]);
 
-function partOfProject(inside: string, ground: Ground, path: string): string | undefined {
-  const [first = "", second] = segmentsOf(inside);
+function partOfProject(inside: string, machine: Machine, path: string): string | undefined {
+  const [first = "", second] = pathSegments(inside);
   const isGit =
     first.toLowerCase() === ".git" || (!first.startsWith(STAR) && knownPart(first) !== "" && canBe(first, ".git"));
   if (isGit && (second === undefined || vitalForGit.has(second))) return "the repository's own data";
-  const state = normal(ground.stateDir);
+  const state = normal(machine.stateDir);
   if (isInside(state, path)) return "the session's state";
   return first === ".gemini" && second === undefined ? "the project's Gemini settings" : undefined;
 }
 
-function roots(ground: Ground): string[] {
-  return [...new Set(["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(ground.tmpdir || "/tmp")])];
+function roots(machine: Machine): string[] {
+  return [...new Set(["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(machine.tmpdir || "/tmp")])];
 }
 
-function temporary(path: string, ground: Ground): string | undefined {
-  return roots(ground).includes(path) ? "the directory of everybody's temporary files" : undefined;
+function temporary(path: string, machine: Machine): string | undefined {
+  return roots(machine).includes(path) ? "the shared temporary directory" : undefined;
 }
 
-function isTemporary(path: string, ground: Ground): boolean {
-  return roots(ground).some((root) => isInside(path, root));
+function isTemporary(path: string, machine: Machine): boolean {
+  return roots(machine).some((root) => isInside(path, root));
 }
 
-/** Among temporary files, and nothing of the project's: what lies there the agent has made itself. */
-export function isScratch(path: string, ground: Ground): boolean {
-  const project = normal(ground.projectRoot);
-  const real = isKnown(path) ? (ground.realpath?.(path) ?? ground.through?.(path) ?? path) : path;
+/** A temporary file outside the project, which the agent must have created itself. */
+export function isScratch(path: string, machine: Machine): boolean {
+  const project = normal(machine.projectRoot);
+  const real = isKnown(path) ? (machine.realpath?.(path) ?? machine.through?.(path) ?? path) : path;
   const isAround = [path, real].some((place) => isInside(project, place) || isInside(place, project));
-  return !isAround && isTemporary(path, ground) && !isOfOwnHome(path, ground) && !roots(ground).includes(path);
+  return !isAround && isTemporary(path, machine) && !isInOwnHome(path, machine) && !roots(machine).includes(path);
 }
 
-/** Homes of tests and of CI lie among the temporary files, and are homes all the same. */
-function isOfOwnHome(path: string, { home }: Ground): boolean {
+/** Home directories of tests and CI may be below the temporary directory, and count as home directories. */
+function isInOwnHome(path: string, { home }: Machine): boolean {
   return home !== undefined && (isInside(path, normal(home)) || isInside(normal(home), path));
 }
 
-function elsewhere(path: string, ground: Ground, project: string): string | undefined {
-  const home = normal(ground.home || "/root");
+function elsewhere(path: string, machine: Machine, project: string): string | undefined {
+  const home = normal(machine.home || "/root");
   if (isInside(home, path)) return "the home directory";
-  if (isInside(normal(ground.stateDir), path)) return "the session's state";
-  if (ground.extensionRoot !== undefined && isInside(normal(ground.extensionRoot), path)) return "the extension";
-  if (segmentsOf(path).length < 2) return "a directory of the system";
+  if (isInside(normal(machine.stateDir), path)) return "the session's state";
+  if (machine.extensionRoot !== undefined && isInside(normal(machine.extensionRoot), path)) return "the extension";
+  if (pathSegments(path).length < 2) return "a system directory";
   if (baseName(path) === ".git") return "a repository's own data";
-  return ofAHome(path, home) ?? (isSystem(path) ? "a directory of the system" : undefined) ?? beside(path, project);
+  return partOfHome(path, home) ?? (isSystem(path) ? "a system directory" : undefined) ?? beside(path, project);
 }
 
 const cacheInHome =
   /^(?:\.cache|\.npm|\.yarn|\.pnpm-store|\.bun|\.deno|\.gradle|\.m2|\.ivy2|\.nuget|\.cargo|\.rustup|\.node-gyp|\.expo|\.cocoapods|\.parcel-cache|\.nvm|\.pyenv|\.rbenv|\.terraform\.d|node_modules|tmp|temp)$/;
 
-function ofAHome(path: string, home: string): string | undefined {
+function partOfHome(path: string, home: string): string | undefined {
   const common = /^\/(?:root|(?:home|Users)\/[^/]+)(?=\/|$)/.exec(path)?.[0];
   const root = isInside(path, home) ? home : common;
   if (root === undefined) return undefined;
-  const [first, second] = segmentsOf(path.slice(root.length));
-  if (first === undefined) return "somebody's home directory";
+  const [first, second] = pathSegments(path.slice(root.length));
+  if (first === undefined) return "a user's home directory";
   if (/^\.(?:ssh|gnupg|aws|kube|password-store)$/.test(first)) return "keys and credentials";
   return second === undefined && !cacheInHome.test(first) && !isBuild(first)
     ? "a main part of the home directory"
@@ -95,13 +97,13 @@ function ofAHome(path: string, home: string): string | undefined {
 
 const systemParts =
   /^(?:usr\/local\/(?:bin|sbin|lib|share|include|etc)|usr\/(?:bin|sbin|lib|share)\/[^/]+|var\/(?:lib|log)\/[^/]+)$/;
-const emptiedByHabit = /^var\/(?:lib\/apt\/lists|cache\/.+)(?:\/|$)/;
+const oftenEmptied = /^var\/(?:lib\/apt\/lists|cache\/.+)(?:\/|$)/;
 
 export function isSystem(path: string): boolean {
-  const segments = segmentsOf(path);
+  const segments = pathSegments(path);
   const [first = ""] = segments;
   const plain = segments.join("/");
-  if (emptiedByHabit.test(plain)) return false;
+  if (oftenEmptied.test(plain)) return false;
   const isTop = segments.length === 1 ? isTopLevel(first) : segments.length === 2 && isSystemTop(first);
   return isOfSystemTree(first) || isTop || systemParts.test(plain);
 }
@@ -110,7 +112,7 @@ function isTopLevel(name: string): boolean {
   return isSystemTop(name) || name === "opt" || name === "root" || name === "srv";
 }
 
-/** Another project, most likely. */
+/** Most likely another project. */
 function beside(path: string, project: string): string | undefined {
   return isInside(project, parentOf(path)) && !isBuild(baseName(path)) ? "a directory beside the project" : undefined;
 }

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite, ruleOf } from "../../../test/support/guard.ts";
+import { machine, rewrite, ruleOf } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
 
 test.each(["rm -rf /", "rm -rf /*", "rm -rf ~", 'rm -rf "$HOME"', "rm -r -f /", "sudo rm -rf /"])(
-  "%j is refused (Y286)",
+  "%j is denied (Y286)",
   (command) => {
     expect(ruleOf(command)).toBe("destructive-rm");
   },
@@ -400,7 +400,7 @@ describe("destructive-rm", () => {
     expect(ruleOf(command)).toBe("destructive-rm");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...commands), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("destructive-rm");
@@ -411,50 +411,53 @@ describe("destructive-rm", () => {
 });
 
 test.each(["rm -rf ~", 'rm -rf "$HOME"', "rm -rf ~/*", "rm -rf ~/.ssh", 'rm -rf "$HOME/x/.."'])(
-  "a home among the temporary files is a home: %j",
+  "a home below the temporary directory is protected: %j",
   (command) => {
-    const there = { ...ground, home: "/tmp/ci-home" };
+    const there = { ...machine, home: "/tmp/ci-home" };
     expect(judgeCommand(command, there)).toMatchObject({ verdict: "deny", rule: "destructive-rm" });
     expect(judgeCommand("rm -rf /tmp/other", there)).toEqual({ verdict: "allow" });
   },
 );
 
-describe("an agent that was started where nobody has a project", () => {
+describe("an agent that was started outside a project", () => {
   const rule = (command: string, projectRoot: string) => {
-    const verdict = judgeCommand(command, { ...ground, projectRoot, stateDir: `${projectRoot}/.gemini` });
+    const verdict = judgeCommand(command, { ...machine, projectRoot, stateDir: `${projectRoot}/.gemini` });
     return verdict.verdict === "allow" ? "none" : verdict.rule;
   };
 
   test.each(["rm -rf ~/.ssh", "rm -rf Documents", "rm -rf .config", "rm -rf ~", "rm -rf ."])(
-    "in a home may not run %s",
+    "cannot run %s in a home directory",
     (command) => {
-      expect(rule(command, ground.home ?? "")).toBe("destructive-rm");
+      expect(rule(command, machine.home ?? "")).toBe("destructive-rm");
     },
   );
 
   test.each(["rm -rf /usr", "rm -rf etc", "rm -rf ~", "rm -rf .git", "rm -rf /"])(
-    "at the root may not run %s",
+    "cannot run %s in the root directory",
     (command) => {
       expect(rule(command, "/")).toBe("destructive-rm");
     },
   );
 
-  test("may still remove what is below a project of the home", () => {
-    expect(rule("rm -rf shop/dist shop/src/old", ground.home ?? "")).toBe("none");
+  test("can still remove directories inside a project in the home", () => {
+    expect(rule("rm -rf shop/dist shop/src/old", machine.home ?? "")).toBe("none");
   });
 
-  test.each(["/app", "/usr/app", "/var/www", "/mnt/shop", "/srv/shop"])("%s is a project", (directory) => {
-    expect(rule("rm -rf src", directory)).toBe("none");
-  });
+  test.each(["/app", "/usr/app", "/var/www", "/mnt/shop", "/srv/shop"])(
+    "can work in %s, which is a project",
+    (directory) => {
+      expect(rule("rm -rf src", directory)).toBe("none");
+    },
+  );
 });
 
-describe("links on the way", () => {
+describe("links in a path", () => {
   const links: Record<string, string> = {
-    [`${ground.projectRoot}/g`]: `${ground.projectRoot}/.git`,
-    [`${ground.projectRoot}/hm`]: ground.home ?? "",
+    [`${machine.projectRoot}/g`]: `${machine.projectRoot}/.git`,
+    [`${machine.projectRoot}/hm`]: machine.home ?? "",
   };
   const rule = (command: string) => {
-    const verdict = judgeCommand(command, { ...ground, realpath: (path) => links[path] ?? path });
+    const verdict = judgeCommand(command, { ...machine, realpath: (path) => links[path] ?? path });
     return verdict.verdict === "allow" ? "none" : verdict.rule;
   };
 
@@ -465,11 +468,11 @@ describe("links on the way", () => {
     },
   );
 
-  test("lead to the settings of git", () => {
+  test("are followed to git's settings", () => {
     expect(rule("rm g/config")).toBe("sensitive-file");
   });
 
-  test("may go themselves", () => {
+  test("can be removed themselves", () => {
     expect(rule("rm g hm && rm -rf g")).toBe("none");
   });
 });

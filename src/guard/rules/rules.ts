@@ -1,4 +1,4 @@
-// All rules over one simple command, the gravest first, and the commands inside code that an interpreter is given.
+// Applies all rules to one simple command, the most serious first, and extracts the commands from code for an interpreter.
 
 import { readAwk } from "../programs/awk-script.ts";
 import { effectsOf, hidesCode } from "../programs/code.ts";
@@ -30,7 +30,7 @@ export function judgeCall(call: Call): Denial | undefined {
   );
 }
 
-/** The guard is an extension: it must not be switched off from inside. */
+/** The guard is an extension, so an agent must not be able to disable it. */
 function judgeGemini({ name, args }: Call): Denial | undefined {
   if (name !== "gemini") return undefined;
   const isOff = /^extensions?$|^hooks?$/.test(args[0] ?? "") && /^(?:disable|uninstall|remove)$/.test(args[1] ?? "");
@@ -38,14 +38,14 @@ function judgeGemini({ name, args }: Call): Denial | undefined {
   if (!isOff && !isWithout) return undefined;
   return deny(
     "sensitive-file",
-    `"gemini ${args.slice(0, 2).join(" ")}" would switch the guard off. Ask the user to do it.`,
+    `"gemini ${args.slice(0, 2).join(" ")}" would disable the guard. Ask the user to do it.`,
   );
 }
 
-/** Code that decodes what it runs cannot be judged. */
+/** Code that is decoded at run time cannot be checked. */
 function judgeHidden(call: Call): Denial | undefined {
   if (interpretedBy(call)?.codes.some(hidesCode) !== true) return undefined;
-  return deny("unparsable", "This runs code that is decoded on the way, so nobody can read it first. Write it out.");
+  return deny("unparsable", "This runs code that is decoded at run time, so it cannot be checked. Write it out.");
 }
 
 export function innerOfCode(call: Call): Inner[] {
@@ -60,6 +60,6 @@ export function innerOfCode(call: Call): Inner[] {
   }
   const interpreted = interpretedBy(call);
   if (interpreted === undefined) return [];
-  const home = call.ground.home ?? "/root";
+  const home = call.machine.home ?? "/root";
   return interpreted.codes.flatMap((code) => effectsOf(code, interpreted.language, home).commands);
 }

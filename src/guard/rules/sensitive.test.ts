@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite, ruleOf } from "../../../test/support/guard.ts";
+import { machine, rewrite, ruleOf } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
 
-test.each([".env", "server.pem", "server.key", "aws.credentials"])("nothing is written to %s (Y290)", (name) => {
+test.each([".env", "server.pem", "server.key", "aws.credentials"])("denies writing to %s (Y290)", (name) => {
   expect(ruleOf(`cp draft ${name}`)).toBe("sensitive-file");
   expect(ruleOf(`npm run keys > ${name}`)).toBe("sensitive-file");
 });
@@ -207,9 +207,9 @@ const commands = [
   "tar xf k.tar -C ~/.ssh",
 ];
 
-describe("what sweeps ignored files away", () => {
+describe("a git command that removes ignored files", () => {
   const judged = (command: string, hasSession: boolean) =>
-    judgeCommand(command, { ...ground, hasSession: () => hasSession }).verdict;
+    judgeCommand(command, { ...machine, hasSession: () => hasSession }).verdict;
 
   test.each([
     "git clean -fdx",
@@ -225,9 +225,9 @@ describe("what sweeps ignored files away", () => {
     "git clean -ffdx .",
     "git -C .. clean -fdx",
     "cd src && git -C .. clean -fdx",
-  ])("is refused for the session's sake while one lies there, and for the user's work without one: %s", (command) => {
+  ])("is denied to protect the session, or without one the user's work: %s", (command) => {
     const verdicts = [true, false].map((hasSession) =>
-      judgeCommand(command, { ...ground, hasSession: () => hasSession }),
+      judgeCommand(command, { ...machine, hasSession: () => hasSession }),
     );
     expect(verdicts).toMatchObject([{ rule: "sensitive-file" }, { rule: "discard-work" }]);
   });
@@ -241,7 +241,7 @@ describe("what sweeps ignored files away", () => {
     "git stash push --all -m wip",
     "git stash save -a wip",
     "cd src && git stash --all",
-  ])("is refused while a session lies there: %s", (command) => {
+  ])("is denied while a session exists: %s", (command) => {
     expect([judged(command, true), judged(command, false)]).toEqual(["deny", "allow"]);
   });
 
@@ -257,13 +257,13 @@ describe("what sweeps ignored files away", () => {
     "git stash -u",
     "git stash push -a -- src",
     "git stash list --all",
-  ])("may sweep what is not the session: %s", (command) => {
+  ])("is allowed when it spares the session: %s", (command) => {
     expect(judged(command, true)).toBe("allow");
   });
 });
 
-test("of keys it is said whose they are", () => {
-  expect(judgeCommand("cp k ~/.ssh/authorized_keys", ground)).toMatchObject({
+test("a denial says that keys belong to the user", () => {
+  expect(judgeCommand("cp k ~/.ssh/authorized_keys", machine)).toMatchObject({
     reason: expect.stringContaining("the user's own"),
   });
 });
@@ -273,7 +273,7 @@ describe("sensitive-file", () => {
     expect(ruleOf(command)).toBe("sensitive-file");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...commands), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("sensitive-file");

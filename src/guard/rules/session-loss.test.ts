@@ -1,15 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite } from "../../../test/support/guard.ts";
+import { machine, rewrite } from "../../../test/support/guard.ts";
 import { judgeCommand } from "../judge.ts";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { quickVerdict } from "../quick/quick.ts";
 
-const live: Ground = { ...ground, hasSession: () => true };
-const judged = (command: string, place: Ground) => judgeCommand(command, place).verdict;
+const live: Machine = { ...machine, hasSession: () => true };
+const judged = (command: string, place: Machine) => judgeCommand(command, place).verdict;
 
-/** STATE is the state directory, from the project on. */
+/** STATE stands for the path of the state directory below the project. */
 const losses = [
   "mv STATE x",
   "mv -t /tmp STATE",
@@ -45,16 +45,16 @@ const losses = [
   "node -e \"require('fs').rmSync('STATE/parallel', {recursive: true})\"",
 ];
 
-describe("the files of a live session", () => {
-  test.each([".gemini", ".maestro", "work/maestro"])("stay where they are when they lie in %s", (directory) => {
-    const place = { ...live, stateDir: `${ground.projectRoot}/${directory}` };
+describe("the files of an active session", () => {
+  test.each([".gemini", ".maestro", "work/maestro"])("are protected in %s", (directory) => {
+    const place = { ...live, stateDir: `${machine.projectRoot}/${directory}` };
     const passed = losses
       .map((one) => one.replaceAll("STATE", directory))
       .filter((one) => judged(one, place) === "allow");
     expect(passed).toEqual([]);
   });
 
-  test("stay also when the command is quoted, wrapped and nested (T2)", () => {
+  test("are protected when the command is quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...losses), rewrite, (command, rewritten) => {
         const line = rewritten(command.replaceAll("STATE", ".gemini"));
@@ -65,21 +65,21 @@ describe("the files of a live session", () => {
   });
 
   test.each(["mv .gemini x", "ln -sfn /tmp/x .gemini", "rm -rf .gemini/parallel", "find . -name '*.jsonl' -delete"])(
-    "are the user's business without a session: %s",
+    "are not protected without a session: %s",
     (command) => {
-      expect(judged(command, { ...ground, hasSession: () => false })).toBe("allow");
+      expect(judged(command, { ...machine, hasSession: () => false })).toBe("allow");
     },
   );
 
-  test("are told of, with what to do instead (S239)", () => {
+  test("are named in a denial that says what to do instead (S239)", () => {
     expect(judgeCommand("mv .gemini x", live)).toMatchObject({
       rule: "sensitive-file",
       reason: expect.stringContaining("maestro archive"),
     });
   });
 
-  test("are not judged quickly where the state directory has an ordinary name", () => {
-    const place = { ...live, stateDir: `${ground.projectRoot}/work/maestro` };
+  test("get no quick verdict when the state directory has an ordinary name", () => {
+    const place = { ...live, stateDir: `${machine.projectRoot}/work/maestro` };
     const commands = ["rm -rf work/maestro/parallel", "mv work old", "mv work/maestro/plans old", "rm -rf work"];
     expect(commands.map((command) => quickVerdict(command, place))).toEqual(commands.map(() => undefined));
     expect(commands.map((command) => judged(command, place))).toEqual(commands.map(() => "deny"));
@@ -104,6 +104,6 @@ test.each([
   "ln -sfn releases/v2 current",
   "rsync -a --delete dist/ /tmp/deploy/",
   "tar czf /tmp/state.tgz .gemini",
-])("%j is fine in a live session", (command) => {
+])("%j is allowed in an active session", (command) => {
   expect(judged(command, live)).toBe("allow");
 });

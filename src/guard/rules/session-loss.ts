@@ -1,4 +1,4 @@
-// Programs that take the live session's files away or put something else in their place: ln, rename, tar --remove-files, zip -m...
+// Programs that remove or replace the active session's files: ln, rename, tar --remove-files, zip -m and others.
 
 import { isInside, locate, normal } from "../paths.ts";
 import { copied } from "../programs/copied.ts";
@@ -11,15 +11,15 @@ import { refuseLoss } from "./session-places.ts";
 
 export function judgeLoss(call: Call): Denial | undefined {
   if (!renamers.has(call.name) && !placers.has(call.name) && !packers.has(call.name)) return undefined;
-  const { cwd, ground } = call;
+  const { cwd, machine } = call;
   for (const path of replacedBy(call)) {
     const place = locate(path, cwd);
-    // A link or a copy for the project itself lands inside it.
-    const refused = isInside(normal(ground.projectRoot), place) ? undefined : refuseLoss(place, ground);
+    // A link or a copy whose target is the project itself is created inside it.
+    const refused = isInside(normal(machine.projectRoot), place) ? undefined : refuseLoss(place, machine);
     if (refused !== undefined) return refused;
   }
   for (const path of takenBy(call)) {
-    const refused = refuseTree(path, cwd, ground);
+    const refused = refuseTree(path, cwd, machine);
     if (refused !== undefined) return refused;
   }
   return undefined;
@@ -36,9 +36,9 @@ function replacedBy(call: Call): string[] {
   const isLink = name === "ln" || name === "link";
   const isReplaced = isLink || options.has("T", "--no-target-directory", "--exchange");
   const isNamed = into === undefined && options.operands.length > 1 && !/(?:^|\/)\.{0,2}$/.test(target);
-  const isInState = isInside(locate(target, call.cwd), normal(call.ground.stateDir));
+  const isInState = isInside(locate(target, call.cwd), normal(call.machine.stateDir));
   const landing = isInState ? copied(call).map(({ path }) => path) : [];
-  // All of a directory, copied into the state directory, brings its own state along.
+  // Copying a whole directory into the state directory replaces the state.
   return [...(isReplaced && isNamed ? [target] : []), ...(isLink ? landing : landing.filter(isPattern))];
 }
 
@@ -48,7 +48,7 @@ const renamers = new Set(
 const placers = new Set(["ln", "link", "cp", "mv", "install", "rsync", "scp", "ditto"]);
 const packers = new Set(["tar", "bsdtar", "gtar", "zip", "7z", "7za"]);
 
-/** What is removed once it is packed or sent. */
+/** Paths that are deleted after they were packed or sent. */
 function takenBy({ name, args, cwd }: Call): string[] {
   if (name === "tar" || name === "bsdtar" || name === "gtar") {
     if (!args.some((arg) => /^--remove-f/.test(arg))) return [];

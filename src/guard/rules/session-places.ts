@@ -1,23 +1,23 @@
-// What of the state directory has to stay where it is while a session is live, by whatever name or pattern it is reached.
+// Which parts of the state directory must stay in place while a session is active, whatever name or pattern reaches them.
 
-import type { Ground } from "../machine.ts";
-import { normal, segmentsOf } from "../paths.ts";
+import type { Machine } from "../machine.ts";
+import { normal, pathSegments } from "../paths.ts";
 import { canBe, isPattern, shown } from "../shell/shape.ts";
 import { type Denial, deny } from "../verdict.ts";
 
-/** A refusal when this would be removed, moved or replaced. `path` is absolute; patterns may be in it. */
-export function refuseLoss(path: string, ground: Ground): Denial | undefined {
-  if (!path.startsWith("/") || !holdsSession(path, ground) || ground.hasSession?.() !== true) return undefined;
+/** Denies removing, moving or replacing the path. `path` is absolute and may contain patterns. */
+export function refuseLoss(path: string, machine: Machine): Denial | undefined {
+  if (!path.startsWith("/") || !holdsSession(path, machine) || machine.hasSession?.() !== true) return undefined;
   return deny(
     "sensitive-file",
-    `A session is live, and ${shown(path)} holds its state or a part of it. Name single files outside the state directory; ask the user to end the session with "maestro archive" first if it really has to go.`,
+    `A session is active, and ${shown(path)} contains its state or a part of it. Name single files outside the state directory, or ask the user to end the session with "maestro archive" first.`,
   );
 }
 
-/** The state directory, what lies above it, and the parts of it that Maestro keeps; patterns inside it may be any of them. */
-function holdsSession(path: string, { stateDir }: Ground): boolean {
-  const given = segmentsOf(normal(path).toLowerCase());
-  const state = segmentsOf(normal(stateDir).toLowerCase());
+/** The state directory, its parents, and the parts of it that Maestro keeps. A pattern inside it can match any of them. */
+function holdsSession(path: string, { stateDir }: Machine): boolean {
+  const given = pathSegments(normal(path).toLowerCase());
+  const state = pathSegments(normal(stateDir).toLowerCase());
   const common = Math.min(given.length, state.length);
   if (!given.slice(0, common).every((shape, i) => isOneName(shape, state[i] as string))) return false;
   if (given.length <= state.length) return true;
@@ -28,7 +28,7 @@ function holdsSession(path: string, { stateDir }: Ground): boolean {
   return first === "parallel" && (third !== "prompts" || rest.length === 0);
 }
 
-/** Of the holes only patterns count: a variable is a name that the command knows. A pattern of a shell finds no name with a dot in front. */
+/** Only patterns count as holes: a variable is a name that the command knows. Shell patterns do not match names that start with a dot. */
 function isOneName(shape: string, name: string): boolean {
   if (!isPattern(shape)) return shape === name;
   return (

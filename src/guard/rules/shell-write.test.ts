@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rewrite, ruleOf } from "../../../test/support/guard.ts";
 
-/** The patterns of the design documents, as they stand there (S235-S238). */
+/** The patterns of the design documents, verbatim (S235-S238). */
 test.each([
   ["echo hello > file.txt", "S235"],
   ['echo "a b c" > file.txt', "S235"],
@@ -28,7 +28,7 @@ test.each([
   "npm test > /dev/null",
   "git log --format='%h -> %s'",
   "npm test | tee -a out.log",
-])("%j is none (S240)", (command) => {
+])("%j is not a shell write (S240)", (command) => {
   expect(ruleOf(command)).toBe("allow");
 });
 
@@ -567,7 +567,7 @@ describe("shell-write", () => {
     expect(ruleOf(command)).toBe("shell-write");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2, C30)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2, C30)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...commands), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("shell-write");

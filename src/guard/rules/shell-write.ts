@@ -1,4 +1,4 @@
-// shell-write: content that the shell puts into a file. Files are written with write_file and replace.
+// shell-write: content that the shell writes into a file. Files must be written with write_file and replace.
 
 import { baseName, locate } from "../paths.ts";
 import { printsLiteral } from "../programs/code.ts";
@@ -11,15 +11,15 @@ import { shown } from "../shell/shape.ts";
 import { type Denial, denyContent } from "../verdict.ts";
 import { refuseDestination } from "./sensitive.ts";
 
-/** They say what they are told. */
+/** Programs that print their arguments or their input unchanged. */
 const sayers = new Set(["echo", "printf", "print", "cat", "yes", "dd"]);
-/** They pass text on, changed or not. */
+/** Programs that pass text on, changed or unchanged. */
 const filters = new Set(
   "tac rev nl head tail cut paste join sort uniq tr sed awk grep egrep fgrep zgrep rg ag ack fold fmt expand unexpand column comm pr shuf base64 base32 basenc xxd iconv jq yq gron envsubst tee sponge ts more less bat batcat".split(
     " ",
   ),
 );
-/** What they print is theirs, unless the command line fed them. */
+/** Their output is their own, unless their input comes from the command line. */
 const unpackers = new Set([
   "gunzip",
   "zcat",
@@ -36,20 +36,20 @@ const unpackers = new Set([
   "tclsh",
 ]);
 
-/** Files that the arguments name: first whether they may be written at all, then whether it is content. */
+/** Files named in arguments: checks first whether they may be written at all, then whether content is written. */
 export function judgeWritten(call: Call): Denial | undefined {
   let found: string | undefined;
   for (const { path, isContent } of writtenBy(call)) {
     const place = locate(path, call.cwd);
     if (descriptorOf(place) !== undefined || isDevice(place) || path === "-") continue;
-    const refused = refuseDestination(place, call.ground);
+    const refused = refuseDestination(place, call.machine);
     if (refused !== undefined) return refused;
     if (isContent) found ??= path;
   }
   return found === undefined ? undefined : denyContent(call.name, found);
 }
 
-/** Content that flows through standard output into a file, and heredocs of cat. */
+/** Content that goes through standard output into a file, and heredocs of cat. */
 export function judgeOutput(call: Call): Denial | undefined {
   const { name, stdin, stdout } = call;
   const isRead = stdin.isHeredoc === true && readsStdin(call.args);
@@ -64,7 +64,7 @@ export function judgeOutput(call: Call): Denial | undefined {
   return denyContent(name, shown(baseName(stdout.path)));
 }
 
-/** Without files, or with one that stands for it. */
+/** No file operand, or one that names standard input. */
 function readsStdin(args: readonly string[]): boolean {
   const files = args.filter((arg) => !/^-./.test(arg));
   return files.length === 0 || files.some((file) => file === "-" || file === "/dev/stdin");
@@ -77,7 +77,7 @@ function isForState({ stdout }: Call): boolean {
 function isContent(call: Call, path: string): boolean {
   const { name, args, stdin } = call;
   if (sayers.has(name)) return true;
-  // A log of what a program said, with only the interesting lines, is still a log.
+  // Selected lines of a program's output are still a log.
   if (filters.has(name)) return !(stdin.origin === "program" && isLog(path));
   if (name === "openssl") return isBase64(args);
   if (unpackers.has(name)) return stdin.origin === "shell";

@@ -25,11 +25,11 @@ test.each([
   ["${x:-{a,b}}", ["${x:-{a,b}}"]],
   ["{a,$(echo b,c)}", ["a", "$(echo b,c)"]],
   ['{a,"b,c"}', ["a", '"b,c"']],
-])("%j stands for %j", (text, words) => {
+])("%j expands to %j", (text, words) => {
   expect(expandBraces(text)).toEqual({ words });
 });
 
-test("a long range is not counted out", () => {
+test("a long range is not fully expanded", () => {
   const expanded = expandBraces("{1..1000000}");
   expect("words" in expanded && expanded.words.length).toBe(65);
   expect("words" in expanded && expanded.words.at(-1)).toBe(FILLED);
@@ -38,6 +38,6 @@ test("a long range is not counted out", () => {
 test.each([
   ["{a,b}".repeat(11), "too-large"],
   [`${"{a,".repeat(70)}b${"}".repeat(70)}`, "too-deep"],
-])("what grows beyond reason is a fault", (text, fault) => {
+])("an expansion that grows too large is a fault", (text, fault) => {
   expect(expandBraces(text)).toEqual({ fault });
 });

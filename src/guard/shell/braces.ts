@@ -1,4 +1,4 @@
-// Brace expansion of raw shell text, `{a,b}` and `{1..3}`, bounded: what would grow beyond reason is a fault, not a list.
+// Brace expansion of raw shell text, `{a,b}` and `{1..3}`. Bounded: an expansion that grows too large is a fault.
 
 import { FILLED } from "./shape.ts";
 
@@ -9,7 +9,7 @@ const MAX_RANGE = 64;
 
 export type Braces = { words: string[] } | { fault: "too-large" | "too-deep" };
 
-/** The words that the text stands for; one when there is nothing to expand. */
+/** The words that the text expands to; one when there is nothing to expand. */
 export function expandBraces(text: string): Braces {
   const groups = findGroups(text);
   if (groups.size === 0) return { words: [text] };
@@ -74,7 +74,7 @@ function rangeOf(text: string): string[] | undefined {
   return count > MAX_RANGE ? [...words, FILLED] : words;
 }
 
-/** Pairs of braces outside quotes and expansions, each with its own commas. A brace without a partner is a letter. */
+/** Pairs of braces outside quotes and expansions, each with its commas. An unpaired brace is an ordinary character. */
 function findGroups(text: string): Map<number, Group> {
   const groups = new Map<number, Group>();
   const open: { at: number; commas: number[] }[] = [];
@@ -90,7 +90,7 @@ function findGroups(text: string): Map<number, Group> {
   return groups;
 }
 
-/** The last index of what is quoted or expanded at `at`; `at` itself when nothing is. */
+/** The last index of the quoted or expanded text at `at`; `at` itself when there is none. */
 function endOfQuoted(text: string, at: number): number {
   const letter = text[at];
   if (letter === "\\") return at + 1;

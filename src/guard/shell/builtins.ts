@@ -1,7 +1,7 @@
-// Builtins that change the shell: cd, export, read, set, alias, eval... They change `shell`; code that they run is handed back.
+// Builtins that change the shell: cd, export, read, set, alias, eval and others. They update `shell` and return the code that they run.
 
 import { hasIds } from "../programs/processes.ts";
-import { type Call, quoted } from "./call.ts";
+import { type Call, quotedWord } from "./call.ts";
 import { printedBy } from "./printed.ts";
 import { FILLED, isUnknown, UNKNOWN } from "./shape.ts";
 import type { Shell } from "./shell.ts";
@@ -25,7 +25,7 @@ const declare: Builtin = ({ args }, shell) => {
     const found = /^([A-Za-z_]\w*)(\+?)=(.*)$/s.exec(arg);
     if (found === null) continue;
     const [, name = "", append, value = ""] = found;
-    // A list was taken over word by word already.
+    // The elements of a list have already been assigned.
     if (shell.isAssigned(name) && value === LIST) continue;
     shell.assign(name, append === "+" ? shell.read(name) + value : value);
   }
@@ -90,7 +90,7 @@ function changeDirectory({ args }: Call, shell: Shell): void {
   else if (path !== "") shell.enter(path);
 }
 
-/** In a loop every line gets its turn. */
+/** In a loop, every line is a possible value. */
 function readLine({ args, stdin }: Call, shell: Shell): void {
   const names = args.filter((arg, i) => /^[A-Za-z_]\w*$/.test(arg) && !/^-[adinNptu]$/.test(args[i - 1] ?? ""));
   const lines = stdin.text.split("\n").filter((line) => line.trim() !== "");
@@ -99,7 +99,7 @@ function readLine({ args, stdin }: Call, shell: Shell): void {
   for (const [i, name] of (names.length === 0 ? ["REPLY"] : names).entries()) {
     const isLast = i >= names.length - 1;
     const field = (line: string) => {
-      // A line of `ps`: the id is in one of its fields.
+      // A line of `ps`: one of its fields is the id.
       if (hasIds(line)) return line;
       const words = line.trim().split(/\s+/);
       return isLast ? words.slice(i).join(" ") : (words[i] ?? "");
@@ -114,7 +114,7 @@ function readLines({ args, stdin }: Call, shell: Shell): void {
   shell.assignList(name, isKnownList ? stdin.text.split("\n").filter((line) => line !== "") : [UNKNOWN]);
 }
 
-/** A call of an alias is its text with the arguments behind it. */
+/** The code of an alias call: its text followed by the arguments. */
 export function aliasCode(text: string, args: readonly string[]): string {
-  return [text, ...args.map(quoted)].join(" ");
+  return [text, ...args.map(quotedWord)].join(" ");
 }

@@ -1,18 +1,18 @@
-// One simple command as the rules see it: words resolved as far as they can be known, and where its input and output lead.
+// One simple command as the rules see it: its words, as far as they are known, its input and its output.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { PRINTED } from "./shape.ts";
 
-/** Where text comes from: nobody, a file, the command line itself, or a program that computed it. */
+/** Where text comes from: the terminal, a file, the command line itself, or a program that computed it. */
 export type Origin = "terminal" | "file" | "shell" | "program";
 
-/** What flows into a command or out of it. */
+/** Text that flows into or out of a command. */
 export interface Feed {
   /** A shape. */
   text: string;
   origin: Origin;
   isHeredoc?: boolean;
-  /** It was unpacked from an encoding that hides what it says. */
+  /** Whether it was decoded from an encoding that hides the text. */
   isDecoded?: boolean;
 }
 
@@ -20,23 +20,23 @@ export type Sink =
   | { kind: "terminal" | "captured" | "device" }
   /** `isState`: into the script that writes state files. */
   | { kind: "pipe"; isState?: boolean }
-  /** A shape, located. */
+  /** A located shape. */
   | { kind: "file"; path: string };
 
 export interface Call {
   /** The program's name without its directory. */
   name: string;
   args: readonly string[];
-  /** Absolute, but for the holes in it. */
+  /** Absolute, except for holes. */
   cwd: string;
   stdin: Feed;
   stdout: Sink;
-  ground: Ground;
-  /** The git branch that the same command line has chosen before. */
+  machine: Machine;
+  /** The git branch that the same command line has checked out before. */
   branch: string | undefined;
-  /** GIT_DIR or GIT_WORK_TREE is set: git works elsewhere than in `cwd`. */
+  /** GIT_DIR or GIT_WORK_TREE is set, so git does not work in `cwd`. */
   isGitPointed?: boolean;
-  /** What a path such as /dev/stdin or /dev/fd/1000 gives; undefined for a file. */
+  /** The content of a path such as /dev/stdin or /dev/fd/1000; undefined for a file. */
   feedOf: (path: string) => Feed | undefined;
 }
 
@@ -52,11 +52,11 @@ export interface Inner {
   variables?: readonly (readonly [name: string, value: string])[];
   stdin?: Feed;
   stdout?: Sink;
-  /** It may be no shell code at all: what cannot be parsed is no fault. */
+  /** The code may not be shell code, so a parse error is not a fault. */
   isGuess?: boolean;
 }
 
-/** They print nothing. */
+/** Commands that print nothing. */
 export function isSilent(name: string): boolean {
   return name === ":" || name === "true" || name === "false";
 }
@@ -68,7 +68,7 @@ export function fromShell(text: string): Feed {
   return { text, origin: "shell" };
 }
 
-/** One word for code that is parsed again. */
-export function quoted(text: string): string {
+/** Quotes text as one word, for code that is parsed again. */
+export function quotedWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
-// Goes through a parsed command line the way a shell would run it: lists, pipelines, branches, loops, redirections, substitutions.
-// What a simple command does is the business of `Walk`. Stops at the first denial.
+// Walks a parsed command line in the order in which a shell would run it: lists, pipelines, branches, loops, redirections, substitutions.
+// `Walk` handles the simple commands. Stops at the first denial.
 
 import {
   type Command,
@@ -10,7 +10,7 @@ import {
   type Statement,
   type SyntaxNode,
 } from "unbash";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { baseName } from "../paths.ts";
 import { refuseDestination } from "../rules/sensitive.ts";
 import { type Denial, deny, denyContent, type Rule } from "../verdict.ts";
@@ -35,7 +35,7 @@ export type Streams = Pick<Redirected, "sinks" | "stdin">;
 
 export abstract class Grammar implements Substitutions {
   protected denial: Denial | undefined;
-  /** How many commands may have printed something. */
+  /** The number of commands that may have printed something. */
   protected printers = 0;
   protected readonly shell: Shell;
   #depth = 0;
@@ -44,9 +44,9 @@ export abstract class Grammar implements Substitutions {
   #rounds = 1;
   readonly #feeds: Feed[] = [];
 
-  constructor(ground: Ground) {
+  constructor(machine: Machine) {
     const links = new Links();
-    this.shell = new Shell(links.over(ground), { pick: 0, widest: 1, work: 0, links });
+    this.shell = new Shell(links.over(machine), { pick: 0, widest: 1, work: 0, links });
   }
 
   protected abstract command(node: Command, shell: Shell): Feed;
@@ -69,10 +69,10 @@ export abstract class Grammar implements Substitutions {
   }
 
   #tooMuch(): void {
-    this.refuse("too-large", "This is too much to be judged at once. Split it into smaller commands.");
+    this.refuse("too-large", "This command is too large to check. Split it into smaller commands.");
   }
 
-  /** Parses and walks code. `isGuess`: when it is no shell code, there is nothing to say about it. */
+  /** Parses and walks code. With `isGuess`, code that does not parse is not shell code and is ignored. */
   protected source(code: string, shell: Shell, isGuess = false): Feed {
     this.spend(code.length);
     if (this.denial !== undefined) return computed;
@@ -84,7 +84,10 @@ export abstract class Grammar implements Substitutions {
     const [error] = script.errors ?? [];
     if (error === undefined) return this.#statements(script.commands, shell);
     const rule = /nesting depth/.test(error.message) ? "too-deep" : "unparsable";
-    this.refuse(rule, `This command cannot be judged: ${error.message}. Correct it, or split it into simple commands.`);
+    this.refuse(
+      rule,
+      `This command cannot be checked: ${error.message}. Correct it, or split it into simple commands.`,
+    );
     return computed;
   }
 
@@ -139,13 +142,13 @@ export abstract class Grammar implements Substitutions {
     return node.type === "Function" ? walk() : this.filling(":", streams, shell, walk);
   }
 
-  /** Where nobody prints anything, a redirection to a file empties it: `: > file`, `{ true; } > file`. */
+  /** A redirection truncates its file when no command prints anything: `: > file`, `{ true; } > file`. */
   protected filling(name: string, { sinks }: Streams, shell: Shell, walk: () => Feed): Feed {
     const before = this.printers;
     const feed = walk();
     const sink = sinks.get(1);
-    const isSaid = sink?.kind === "file" && sink !== shell.sinks.get(1);
-    if (isSaid && this.printers === before) this.deny(denyContent(name, shown(baseName(sink.path))));
+    const isNewFile = sink?.kind === "file" && sink !== shell.sinks.get(1);
+    if (isNewFile && this.printers === before) this.deny(denyContent(name, shown(baseName(sink.path))));
     return feed;
   }
 
@@ -190,7 +193,7 @@ export abstract class Grammar implements Substitutions {
     }
   }
 
-  /** Walks each branch on its own and takes over what they may have done. */
+  /** Walks each branch on its own and merges what they may have changed. */
   #branches(branches: readonly (readonly Node[])[], shell: Shell, isExhaustive: boolean): Feed {
     const forks = branches.map(() => shell.fork());
     const feeds = branches.map((nodes, i) => joined(nodes.map((node) => this.node(node, forks[i] as Shell))));
@@ -198,7 +201,7 @@ export abstract class Grammar implements Substitutions {
     return joined(feeds);
   }
 
-  /** Once for each value, as long as that is reasonable; the others go as one that is not known. */
+  /** Walks the body once per value, up to a limit; the remaining values are walked once as an unknown value. */
   #loop(name: string, items: readonly string[], shell: Shell, walk: () => Feed): Feed {
     const most = Math.max(1, Math.floor(MAX_ROUNDS / this.#rounds));
     const values = [...new Set(items.map((item) => (isUnknown(item) ? FILLED : item)))];
@@ -238,16 +241,16 @@ export abstract class Grammar implements Substitutions {
   protected redirected(redirections: readonly Redirection[], shell: Shell): Redirected {
     if (redirections.length === 0) return { sinks: shell.sinks, stdin: shell.stdin, files: [] };
     const result = redirect(redirections, shell, this, (path) => this.feedOf(path, shell.stdin));
-    const led = [...result.sinks.values()].map((sink) => (sink.kind === "file" ? sink.path : ""));
+    const sinkPaths = [...result.sinks.values()].map((sink) => (sink.kind === "file" ? sink.path : ""));
     for (const path of result.files) {
-      this.deny(refuseDestination(path, shell.ground));
-      // Opened, and then nothing goes there: `> file >&2` empties it.
-      if (!led.includes(path)) this.deny(denyContent(">", shown(baseName(path))));
+      this.deny(refuseDestination(path, shell.machine));
+      // A file that is opened and then not used is truncated: `> file >&2`.
+      if (!sinkPaths.includes(path)) this.deny(denyContent(">", shown(baseName(path))));
     }
     return result;
   }
 
-  /** What can be read at /dev/stdin and from process substitutions. */
+  /** The content of /dev/stdin and of process substitutions. */
   protected feedOf(path: string, stdin: Feed): Feed | undefined {
     const descriptor = descriptorOf(path);
     if (descriptor === 0) return stdin;
@@ -289,7 +292,7 @@ function withSink(shell: Shell, sink: Sink): Shell {
   return shell;
 }
 
-/** The script of the design documents that takes a state file from standard input, or the verb behind it. */
+/** The command reads a state file from standard input: the script write-state.sh or `maestro state`. */
 function writesState(node: Node): boolean {
   if (node.type !== "Command" || node.name === undefined) return false;
   const words = [node.name, ...node.args].slice(0, 3).map((word) => (word.type === "Word" ? word.value : ""));
@@ -300,12 +303,12 @@ function writesState(node: Node): boolean {
 function joined(feeds: readonly Feed[]): Feed {
   const [first] = feeds;
   if (feeds.length === 1 && first !== undefined) return first;
-  const said = feeds.filter((feed) => feed.text !== "");
-  const origin = (["shell", "file", "program"] as const).find((one) => said.some((feed) => feed.origin === one));
-  const length = said.reduce((sum, feed) => sum + feed.text.length, 0);
+  const nonEmpty = feeds.filter((feed) => feed.text !== "");
+  const origin = (["shell", "file", "program"] as const).find((one) => nonEmpty.some((feed) => feed.origin === one));
+  const length = nonEmpty.reduce((sum, feed) => sum + feed.text.length, 0);
   return {
-    text: length > MAX_OUTPUT ? UNKNOWN : said.map((feed) => feed.text).join(""),
+    text: length > MAX_OUTPUT ? UNKNOWN : nonEmpty.map((feed) => feed.text).join(""),
     origin: origin ?? "terminal",
-    isDecoded: said.some((feed) => feed.isDecoded === true),
+    isDecoded: nonEmpty.some((feed) => feed.isDecoded === true),
   };
 }

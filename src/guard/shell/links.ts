@@ -1,10 +1,10 @@
-// Links that a command line makes and then goes through.
+// Tracks the links that a command line creates, so that later paths can be resolved through them.
 
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { normal, parentOf } from "../paths.ts";
 import { isKnown } from "./shape.ts";
 
-/** Ordinary command lines make a handful. */
+/** Ordinary command lines create a handful. */
 const MAX_LINKS = 1000;
 const MAX_FOLLOWED = 40;
 
@@ -19,23 +19,23 @@ export class Links {
     return this.#targets.size <= MAX_LINKS;
   }
 
-  /** What is a link at one place is one at the other too. */
+  /** Records that a link was moved or copied. */
   carry(from: string, to: string): boolean {
     const target = this.#targets.get(from);
     return target === undefined || this.add(to, target);
   }
 
-  /** The ground with these links on it, also with those that are added later. */
-  over(ground: Ground): Ground {
-    const { realpath } = ground;
+  /** A machine that resolves paths through these links, including those added later. */
+  over(machine: Machine): Machine {
+    const { realpath } = machine;
     return {
-      ...ground,
+      ...machine,
       through: (path) => this.#follow(path),
       ...(realpath === undefined ? {} : { realpath: (path) => realpath(this.#follow(path)) }),
     };
   }
 
-  /** A shape: what is unknown in it is no link. */
+  /** `path` is a shape; holes are not resolved. */
   #follow(path: string): string {
     if (this.#targets.size === 0) return path;
     let at = path;
@@ -47,7 +47,7 @@ export class Links {
     return at;
   }
 
-  /** The outermost of its directories that is a link, or itself. */
+  /** The outermost parent that is a link, or the path itself. */
   #linkIn(path: string): string | undefined {
     for (let end = path.indexOf("/", 1); end >= 0; end = path.indexOf("/", end + 1)) {
       if (this.#targets.has(path.slice(0, end))) return path.slice(0, end);

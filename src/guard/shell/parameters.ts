@@ -1,16 +1,16 @@
-// `$x`, `${x:-y}`, `${x%/}`, `"$@"`: what an expansion of a variable gives, as far as it can be told.
+// Expands `$x`, `${x:-y}`, `${x%/}` and `"$@"`, as far as the values are known.
 
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart, Word } from "unbash";
 import { canBe, FILLED, isKnown, isUnknown, UNKNOWN } from "./shape.ts";
 import type { Shell } from "./shell.ts";
 
-/** Longer texts and patterns are not worked on: what comes out is unknown. */
+/** Longer texts and patterns are not processed: the result is unknown. */
 const MAX_WORKED = 512;
 const MAX_WORK = 4_000_000;
 
 export interface Expansion {
   text: string;
-  /** Of `$@` and `${a[@]}`: one word each. */
+  /** For `$@` and `${a[@]}`: one word per element. */
   list?: readonly string[];
 }
 
@@ -70,7 +70,7 @@ function operated(
   }
 }
 
-/** A variable that nobody set here is most likely not set at all. */
+/** A variable that the command line does not set is most likely unset. */
 function defaulted(text: string, operator: string, operand: () => string, name: string, shell: Shell): string {
   const isMissing = isUnknown(text) || (text === "" && (operator.startsWith(":") || !shell.isAssigned(name)));
   switch (operator.replace(":", "")) {
@@ -105,7 +105,7 @@ function sliced(text: string, from: number, length: number): string {
   if (Number.isNaN(from) || Number.isNaN(length)) return UNKNOWN;
   const start = from < 0 ? Math.max(0, text.length + from) : from;
   const end = length < 0 ? text.length + length : Math.min(text.length, start + length);
-  // Before the first hole every letter is where it seems to be.
+  // Before the first hole, every character is at its known position.
   return isKnown(text.slice(0, end)) && (from >= 0 || isKnown(text)) ? text.slice(start, end) : UNKNOWN;
 }
 
@@ -116,7 +116,7 @@ function removed(text: string, operator: string, pattern: string, shell: Shell):
   if (shell.shared.work > MAX_WORK) return UNKNOWN;
   const isPrefix = operator.startsWith("#");
   const cuts = Array.from({ length: text.length + 1 }, (_, i) => i);
-  // From the shortest piece to the longest, or the other way round.
+  // From the shortest piece to the longest, or the reverse.
   if (operator.length === 2) cuts.reverse();
   for (const size of cuts) {
     const piece = isPrefix ? text.slice(0, size) : text.slice(text.length - size);

@@ -1,4 +1,4 @@
-// What a command prints, when that can be told without running it: echo, printf, pwd, mktemp... and what filters make of it.
+// What a command prints, if that is known without running it: echo, printf, pwd, mktemp and others, and filters of their output.
 
 import { baseName, isInside, locate, normal, parentOf } from "../paths.ts";
 import { printedByFind } from "../programs/find.ts";
@@ -20,7 +20,7 @@ export function printedBy(call: Call): Feed {
   return feed.text.length > MAX_OUTPUT ? { ...feed, text: UNKNOWN } : feed;
 }
 
-/** They print what they read, or a part of it. */
+/** Programs that print their input, or a part of it. */
 function isFilter(name: string): boolean {
   return /^(?:cat|tee|sort|uniq|head|tail|tac|nl|cut|tr|sed|awk|grep|column|fmt|paste|fold)$/.test(name);
 }
@@ -36,7 +36,7 @@ const one = (): Feed => program(FILLED);
 const passed = ({ stdin }: Call): Feed =>
   stdin.origin === "terminal" ? { text: UNKNOWN, origin: "file" } : { ...stdin, isHeredoc: false };
 
-/** A filter changed it: nobody knows what it says now, but where it came from. */
+/** A filter changed the text: its content is unknown, but its origin is known. */
 function changed({ stdin }: Call): Feed {
   if (stdin.origin === "terminal") return { text: UNKNOWN, origin: "file" };
   return { text: UNKNOWN, origin: stdin.origin, isDecoded: stdin.isDecoded === true || stdin.origin === "shell" };
@@ -82,7 +82,7 @@ const printers: Record<string, (call: Call) => Feed> = {
   zcat: (call) => (call.stdin.isDecoded === true ? decoded(call, () => UNKNOWN) : computed),
   pwd: ({ cwd }) => program(cwd),
   dirname: ({ args }) => program(parentOf(normal(args[0] ?? "."))),
-  basename: ({ args: [path = "", suffix = ""] }) => program(withoutEnd(baseName(path), suffix)),
+  basename: ({ args: [path = "", suffix = ""] }) => program(withoutSuffix(baseName(path), suffix)),
   realpath: located,
   readlink: located,
   mktemp: temporary,
@@ -100,10 +100,10 @@ const printers: Record<string, (call: Call) => Feed> = {
   git: (call) => {
     const git = readGit(call);
     if (git?.verb !== "rev-parse" || !git.args.includes("--show-toplevel")) return computed;
-    const root = normal(call.ground.projectRoot);
+    const root = normal(call.machine.projectRoot);
     return program(isInside(git.cwd, root) ? root : FILLED);
   },
-  printenv: ({ args, ground }) => (args[0] === "HOME" ? program(normal(ground.home || "/root")) : computed),
+  printenv: ({ args, machine }) => (args[0] === "HOME" ? program(normal(machine.home || "/root")) : computed),
   seq: one,
   date: one,
   whoami: one,
@@ -117,7 +117,7 @@ const printers: Record<string, (call: Call) => Feed> = {
   uuidgen: one,
 };
 
-function withoutEnd(text: string, end: string): string {
+function withoutSuffix(text: string, end: string): string {
   return end !== "" && text.endsWith(end) ? text.slice(0, -end.length) : text;
 }
 
@@ -135,7 +135,7 @@ function echoed(args: readonly string[]): string {
   return (hasEscapes ? unescaped(text) : text) + end;
 }
 
-/** The format is used again until the arguments are used up. */
+/** The format is reused until all arguments are consumed. */
 function formatted([format = "", ...args]: readonly string[]): string {
   let text = "";
   let used = 0;
@@ -191,9 +191,9 @@ function located({ args, cwd }: Call): Feed {
   return program(path === undefined ? FILLED : locate(path, cwd));
 }
 
-function temporary({ args, cwd, ground }: Call): Feed {
+function temporary({ args, cwd, machine }: Call): Feed {
   const options = new Options(args, "p", ["--suffix"]);
-  const root = normal(options.all("p", "--tmpdir").find((path) => path !== "") ?? (ground.tmpdir || "/tmp"));
+  const root = normal(options.all("p", "--tmpdir").find((path) => path !== "") ?? (machine.tmpdir || "/tmp"));
   const template = options.operands[0]?.replace(/X{3,}/, FILLED) ?? `tmp.${FILLED}`;
   const isBelowRoot = options.operands.length === 0 || options.has("t", "p", "--tmpdir");
   return program(locate(template, isBelowRoot ? root : cwd));
@@ -202,7 +202,7 @@ function temporary({ args, cwd, ground }: Call): Feed {
 function listed({ args }: Call): Feed {
   const { operands } = new Options(args, "IwT", ["--ignore", "--hide"]);
   const isItself = args.some((arg) => /^-[a-zA-Z]*d/.test(arg));
-  // Of a directory the names in it are listed, of patterns the paths.
+  // For a directory, ls prints the names in it; for patterns, the paths.
   const names = operands.map((path) => (isItself || /[\uE002\uE003]/.test(path) ? path : STAR));
   return program(names.length === 0 ? STAR : names.join("\n"));
 }

@@ -1,4 +1,4 @@
-// Redirections -> where each descriptor leads, what standard input holds, and which files are opened for writing.
+// Resolves redirections: where each descriptor leads, what standard input contains, and which files are opened for writing.
 
 import type { Redirect, Redirection } from "unbash";
 import { locate } from "../paths.ts";
@@ -56,7 +56,7 @@ function output(
     if (one.operator === ">&" || fd !== 0) sinks.set(fd, target === "-" ? { kind: "device" } : source);
     return;
   }
-  // `>&$fd`: a number nobody knows is more likely than a file.
+  // `>&$fd`: an unknown target is more likely a descriptor than a file.
   if (isDuplicate && !isKnown(target) && descriptor !== undefined) return;
   if (one.operator === "<&") return;
   const path = locate(target, shell.cwd);
@@ -70,21 +70,21 @@ function defaultOf(operator: string): number {
   return operator.startsWith("<") ? 0 : 1;
 }
 
-/** `exec {log}>file`: the shell chooses a number and puts it into the variable. */
+/** `exec {log}>file`: the shell chooses a descriptor and assigns it to the variable. */
 function newDescriptor(one: Redirect, sinks: ReadonlyMap<number, Sink>, shell: Shell): number {
   const fd = sinks.size + 10;
   if (one.descriptor?.type === "FileDescriptorVariable") shell.assign(one.descriptor.name, String(fd));
   return fd;
 }
 
-/** Where an open path leads: a file, or one of the places where nothing is kept. */
+/** Where an opened path leads: a file, or a device that keeps nothing. */
 function sinkOf(path: string, sinks: ReadonlyMap<number, Sink>): Sink {
   const descriptor = descriptorOf(path);
   if (descriptor !== undefined) return sinks.get(descriptor) ?? { kind: descriptor <= 2 ? "terminal" : "device" };
   return isDevice(path) ? { kind: "device" } : { kind: "file", path };
 }
 
-/** The number in /dev/stdin, /dev/fd/3, /proc/self/fd/0. */
+/** The descriptor of /dev/stdin, /dev/fd/3, /proc/self/fd/0. */
 export function descriptorOf(path: string): number | undefined {
   const names: Record<string, number> = { "/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2 };
   if (Object.hasOwn(names, path)) return names[path];

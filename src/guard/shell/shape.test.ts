@@ -31,7 +31,7 @@ test("long patterns are matched in time", () => {
   expect(performance.now() - start).toBeLessThan(200);
 });
 
-test("holes are told from text", () => {
+test("holes are distinguished from text", () => {
   expect(isKnown("abc")).toBe(true);
   expect(isKnown(`a${FILLED}`)).toBe(false);
   expect(isUnknown(UNKNOWN)).toBe(true);

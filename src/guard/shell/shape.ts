@@ -1,23 +1,23 @@
-// A shape is text with holes: private-use characters stand for what a shell would put there and nobody can know beforehand.
-// They pass through quoting, joining and parsing again like any other letter.
+// A shape is text with holes: private-use characters stand for text that only the running shell would know.
+// They pass through quoting, joining and repeated parsing like any other character.
 
-/** Any text, perhaps none. */
+/** Any text, possibly empty. */
 export const UNKNOWN = "\uE000";
-/** Any text, but some. */
+/** Any text that is not empty. */
 export const FILLED = "\uE001";
-/** `*` of a file name pattern. */
+/** `*` in a file name pattern. */
 export const STAR = "\uE002";
-/** `?` or `[...]` of a file name pattern. */
+/** `?` or `[...]` in a file name pattern. */
 export const ANY = "\uE003";
-/** A list of names that comes from elsewhere. */
+/** A list of names from outside the command line. */
 export const MANY = "\uE004";
-/** What a program prints. */
+/** The output of a program. */
 export const PRINTED = "\uE005";
 
 const holes = /[\uE000-\uE005]/;
 const allHoles = /[\uE000-\uE005]/g;
 
-/** Asked of every path, by hooks too, in which the first use of an expression costs more than this. */
+/** Called for every path, in hooks too, where the first use of a regular expression costs more than this loop. */
 export function isKnown(shape: string): boolean {
   for (let at = 0; at < shape.length; at++) {
     const code = shape.charCodeAt(at);
@@ -26,33 +26,33 @@ export function isKnown(shape: string): boolean {
   return true;
 }
 
-/** Text that may be missing altogether: `$UNSET`. */
+/** Whether the shape is nothing but holes that may be empty: `$UNSET`. */
 export function isUnknown(shape: string): boolean {
   return /^[\uE000\uE004\uE005]+$/.test(shape);
 }
 
-/** Whether a shell would look for file names with it. */
+/** Whether a shell would expand it to file names. */
 export function isPattern(shape: string): boolean {
   return /[\uE002\uE003]/.test(shape);
 }
 
-/** What is known of it. */
+/** The text without its holes. */
 export function knownPart(shape: string): string {
   return isKnown(shape) ? shape : shape.replace(allHoles, "");
 }
 
-/** As a person would have written it. */
+/** For messages: holes as a user would write them. */
 export function shown(shape: string): string {
   const text = shape.replace(allHoles, (hole) => (hole === STAR ? "*" : hole === ANY ? "?" : "..."));
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }
 
-/** Unquoted text in which the shell would look for file names. */
+/** Marks the wildcards in unquoted text. */
 export function withGlobs(text: string): string {
   return /[*?[]/.test(text) ? text.replace(/\*/g, STAR).replace(/\?|\[[^\]/]{1,64}\]/g, ANY) : text;
 }
 
-/** Whether the shape can stand for the text. Linear but for the last hole, as two fingers are enough. */
+/** Whether the shape can match the text. Backtracks only to the last hole, so it cannot become exponential. */
 export function canBe(shape: string, text: string): boolean {
   let at = 0;
   let reached = 0;

@@ -1,8 +1,8 @@
-// The state of a shell as far as it can be told without running it: variables, functions, directory, open files.
-// A fork sees what its parent knew and changes nothing in it.
+// The state of a shell, as far as it is known without running it: variables, functions, directory, open files.
+// A fork reads its parent's state and never changes it.
 
 import type { Function as FunctionNode } from "unbash";
-import type { Ground } from "../machine.ts";
+import type { Machine } from "../machine.ts";
 import { locate, normal } from "../paths.ts";
 import { idsOf } from "../programs/processes.ts";
 import { type Feed, nothing, type Sink } from "./call.ts";
@@ -12,29 +12,29 @@ import { FILLED, PRINTED, UNKNOWN } from "./shape.ts";
 const MAX_CHOICES = 8;
 const MAX_TEXT = 65_536;
 
-/** Two branches may leave two values: a command is judged once for each choice. */
+/** Different branches may leave different values, so a command is judged once per choice. */
 interface Variable {
   choices: readonly string[];
   list?: readonly string[];
 }
 
-/** What all shells of one judgement have in common. */
+/** State that all shells of one judgement share. */
 export interface Shared {
-  /** Which choice is looked at, and how many there are. */
+  /** The index of the current choice, and the number of choices. */
   pick: number;
   widest: number;
-  /** How much was spent on patterns; there is an end to it. */
+  /** Work spent on patterns, which is limited. */
   work: number;
   /** The branch that a `git checkout` of the same command line chose. */
   branch?: string;
   readonly links: Links;
 }
 
-/** No name of a variable contains a blank. */
+/** Contains a blank, so it cannot collide with a variable name. */
 const CWD = " cwd";
 
 export class Shell {
-  readonly ground: Ground;
+  readonly machine: Machine;
   readonly shared: Shared;
   readonly #parent: Shell | undefined;
   readonly #variables = new Map<string, Variable>();
@@ -45,22 +45,22 @@ export class Shell {
   stdin: Feed;
   sinks: ReadonlyMap<number, Sink>;
 
-  constructor(ground: Ground, shared: Shared, parent?: Shell) {
-    this.ground = ground;
+  constructor(machine: Machine, shared: Shared, parent?: Shell) {
+    this.machine = machine;
     this.shared = shared;
     this.#parent = parent;
     this.zero = parent?.zero ?? "bash";
     this.positional = parent?.positional ?? [];
     this.stdin = parent?.stdin ?? nothing;
     this.sinks = parent?.sinks ?? new Map();
-    if (parent === undefined) this.assign(CWD, normal(ground.cwd ?? ground.projectRoot));
+    if (parent === undefined) this.assign(CWD, normal(machine.cwd ?? machine.projectRoot));
   }
 
   fork(): Shell {
-    return new Shell(this.ground, this.shared, this);
+    return new Shell(this.machine, this.shared, this);
   }
 
-  /** Takes over what was done in branches of which one is run; or none, unless they are all there are. */
+  /** Merges the state of branches of which one runs; unless they are exhaustive, possibly none. */
   merge(branches: readonly Shell[], isExhaustive: boolean): void {
     const names = new Set(branches.flatMap((branch) => [...branch.#variables.keys()]));
     for (const name of names) {
@@ -77,7 +77,7 @@ export class Shell {
     }
   }
 
-  /** With more than one text it may be any of them. */
+  /** With several texts, the value may be any of them. */
   assign(name: string, ...texts: readonly string[]): void {
     const choices = texts
       .slice(0, MAX_CHOICES)
@@ -89,7 +89,7 @@ export class Shell {
     this.#variables.set(name, { choices: [items[0] ?? ""], list: items.slice(0, 1024) });
   }
 
-  /** The value, or what the environment is known to hold. */
+  /** The value of the variable, or what is known about the environment. */
   read(name: string): string {
     const variable = this.#find(name);
     if (variable === undefined) return this.#given(name);
@@ -117,11 +117,11 @@ export class Shell {
   }
 
   get home(): string {
-    return normal(this.ground.home || "/root");
+    return normal(this.machine.home || "/root");
   }
 
   get tmpdir(): string {
-    return normal(this.ground.tmpdir || "/tmp");
+    return normal(this.machine.tmpdir || "/tmp");
   }
 
   sink(fd: number): Sink {

@@ -1,4 +1,4 @@
-// Runs each simple command on paper: its words and variables, the rules over it, what it does to the shell, what is inside it.
+// Simulates each simple command: expands its words and variables, applies the rules, updates the shell, and walks the commands inside it.
 
 import type { Assignment, Command } from "unbash";
 import { baseName } from "../paths.ts";
@@ -18,7 +18,7 @@ import { isUnknown, shown } from "./shape.ts";
 import type { Shell } from "./shell.ts";
 import { fieldsOf, textOf } from "./words.ts";
 
-/** So many words in front of a command may turn out to be nothing. */
+/** Words before a command may turn out to be empty; this many are skipped. */
 const MAX_SKIPPED = 16;
 
 function isGitPointed(shell: Shell, variables: Variables): boolean {
@@ -32,7 +32,7 @@ type Variables = NonNullable<Inner["variables"]>;
 export class Walk extends Grammar {
   #isChoosing = false;
   readonly #traps: { code: string; shell: Shell }[] = [];
-  /** Bodies of functions and texts of aliases. */
+  /** Functions and aliases that are being walked. */
   readonly #running = new Set<unknown>();
 
   judge(command: string): Denial | undefined {
@@ -41,7 +41,7 @@ export class Walk extends Grammar {
     return this.denial;
   }
 
-  /** Where a variable may have one of several values, the command is judged with each of them. */
+  /** Judges the command once for each possible value of its variables. */
   protected override command(node: Command, shell: Shell): Feed {
     if (this.#isChoosing) return this.#once(node, shell);
     const { shared } = shell;
@@ -103,7 +103,7 @@ export class Walk extends Grammar {
     );
   }
 
-  /** `export X=y`: an assignment that is an argument. */
+  /** `export X=y`: an assignment as an argument. */
   #declared(one: Assignment, shell: Shell): string {
     if (one.value.type === "Word") return `${one.name}${one.append ? "+" : ""}=${textOf(one.value, shell, this)}`;
     this.#assign(one, shell);
@@ -120,7 +120,7 @@ export class Walk extends Grammar {
     if (isUnknown(word)) {
       this.#suspect(call);
       this.printers++;
-      // It may be nothing, and the next word the command.
+      // The word may be empty, which makes the next word the command.
       const next = args.slice(0, MAX_SKIPPED).findIndex((arg) => !isUnknown(arg));
       return next < 0 ? computed : this.#invoke(args.slice(next), shell, streams, variables);
     }
@@ -143,7 +143,7 @@ export class Walk extends Grammar {
     return this.denial === undefined ? this.#effects(call, shell, streams, variables) : computed;
   }
 
-  /** A command that nobody knows, with the arguments of one that everybody fears. */
+  /** An unknown command with the arguments of a dangerous one. */
   #suspect(call: Call): void {
     const options = new Options(call.args);
     const isRemoval = options.has("r", "R", "--recursive") && options.has("f", "--force");
@@ -158,13 +158,13 @@ export class Walk extends Grammar {
       cwd: shell.cwd,
       stdin,
       stdout: sinks.get(1) ?? { kind: "terminal" },
-      ground: shell.ground,
+      machine: shell.machine,
       branch: shell.shared.branch,
       feedOf: (path) => this.feedOf(path, stdin),
     };
   }
 
-  /** What the command does to the shell, the commands inside it, and what it prints. */
+  /** Updates the shell, walks the commands inside, and returns what the command prints. */
   #effects(call: Call, shell: Shell, streams: Streams, variables: Variables): Feed {
     const { now, later } = runBuiltin(call, shell);
     if (later !== undefined) this.#traps.push({ code: later, shell });
@@ -193,7 +193,7 @@ export class Walk extends Grammar {
     const isFollowed =
       linkedBy(call).every(([place, target]) => links.add(place, target)) &&
       carriedBy(call).every(([from, to]) => links.carry(from, to));
-    if (!isFollowed) this.refuse("too-large", "This makes more links than can be followed. Make them with a script.");
+    if (!isFollowed) this.refuse("too-large", "This creates more links than can be followed. Use a script instead.");
   }
 
   #inner(inner: Inner, shell: Shell, streams: Streams, variables: Variables): Feed {
@@ -217,7 +217,7 @@ export class Walk extends Grammar {
     return feed;
   }
 
-  /** What calls itself is walked once. */
+  /** Walks recursive functions and aliases only once. */
   #unlessRunning(what: unknown, walk: () => Feed): Feed {
     this.#running.add(what);
     const feed = this.nested(walk);

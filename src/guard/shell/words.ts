@@ -1,4 +1,4 @@
-// A word of the command line -> the fields that the shell would make of it: quotes removed, braces and variables expanded, split.
+// Expands a word of the command line to its fields: removes quotes, expands braces and variables, splits.
 
 import { type HereDoc, type ParsedScript, parse, type Word, type WordPart } from "unbash";
 import type { Rule } from "../verdict.ts";
@@ -8,15 +8,15 @@ import { expandParameter } from "./parameters.ts";
 import { ANY, FILLED, STAR, UNKNOWN, withGlobs } from "./shape.ts";
 import type { Shell } from "./shell.ts";
 
-/** What a word cannot do alone. */
+/** What the expansion of words needs from the walk. */
 export interface Substitutions {
-  /** Walks a command substitution and tells what it prints. */
+  /** Walks a command substitution and returns its output. */
   capture(script: ParsedScript | undefined, shell: Shell): Feed;
-  /** Walks a process substitution and gives it a path. */
+  /** Walks a process substitution and returns its path. */
   attach(script: ParsedScript | undefined, operator: "<" | ">", shell: Shell): string;
-  /** Walks whatever commands are inside an expression that is not evaluated. */
+  /** Walks the commands inside an expression that is not evaluated. */
   search(node: WordPart, shell: Shell): void;
-  /** Counts the letters that expansions produce: a short text can double itself again and again. */
+  /** Counts the characters that expansions produce: a short text can double itself repeatedly. */
   spend(letters: number): void;
   /** Counts the words. */
   step(): void;
@@ -26,7 +26,7 @@ export interface Substitutions {
 /** No command line is longer. */
 const MAX_FIELD = 262_144;
 
-/** Words without quotes, expansions and patterns: most of them. */
+/** Words without quotes, expansions and patterns, which are the most common. */
 const plain = /^[\w\-+.,:=@%/^]+$/;
 
 export function fieldsOf(word: Word, shell: Shell, help: Substitutions): string[] {
@@ -47,7 +47,7 @@ function spent(fields: string[], help: Substitutions): string[] {
   return fields;
 }
 
-/** The word as one text, as in an assignment or behind `>`: nothing is split. */
+/** The word as one text, as in an assignment or after `>`: it is not split. */
 export function textOf(word: Word | undefined, shell: Shell, help: Substitutions): string {
   if (word === undefined) return "";
   if (plain.test(word.text)) return word.text;
@@ -88,7 +88,7 @@ function bracedFields(word: Word, shell: Shell, help: Substitutions): string[] {
     const [statement] = parse(`_ ${text}`).commands;
     const command = statement?.command;
     if (command?.type !== "Command") return [];
-    // An empty choice makes no word.
+    // An empty choice produces no word.
     return command.args.flatMap((one) => (one.type === "Word" ? unbraced(one, shell, help) : []));
   });
 }
@@ -109,7 +109,7 @@ function addPart(fields: Fields, part: WordPart, shell: Shell, help: Substitutio
       break;
     case "DoubleQuoted":
     case "LocaleString":
-      // An empty "$@" is no word at all.
+      // An empty "$@" produces no word.
       if (!/^"\$(?:@|\{@\})"$/.test(part.text)) fields.quoted("");
       for (const child of part.parts) addQuoted(fields, child, shell, help);
       break;
@@ -160,7 +160,7 @@ function printed({ text }: Feed): string {
   return text.slice(0, end);
 }
 
-/** `~`, `~/x`, `~user`, `~+`: only unquoted and in front. */
+/** `~`, `~/x`, `~user`, `~+`: only unquoted and at the beginning. */
 function tilde(raw: string, value: string, shell: Shell): string {
   const found = /^~([\w.+-]*)(?=\/|:|$)/.exec(raw);
   if (found === null) return raw.includes("=~") ? afterEquals(raw, value, shell) : value;
@@ -179,7 +179,7 @@ function tilde(raw: string, value: string, shell: Shell): string {
   }
 }
 
-/** `dd of=~/x`, `--prefix=~/x`: not every shell does it, and then the path is a strange one anyway. */
+/** `dd of=~/x`, `--prefix=~/x`: not every shell expands it, and without expansion the path would be unusual anyway. */
 function afterEquals(raw: string, value: string, shell: Shell): string {
   return /=~(?=\/|$)/.test(raw) ? value.replace(/=~(?=\/|$)/, `=${shell.read("HOME")}`) : value;
 }
@@ -199,7 +199,7 @@ class Fields {
     this.#current = current.length > MAX_FIELD ? UNKNOWN : current;
   }
 
-  /** One field each, the first and the last of them joined to what is beside them. */
+  /** Adds one field per item; the first and the last join the adjacent text. */
   each(list: readonly string[]): void {
     for (const [i, text] of list.entries()) {
       if (i > 0) this.#close();
@@ -207,7 +207,7 @@ class Fields {
     }
   }
 
-  /** An unquoted expansion. */
+  /** Adds an unquoted expansion. */
   split(text: string): void {
     if (this.#separators.size === 0) {
       this.quoted(text);

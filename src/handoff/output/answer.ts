@@ -11,7 +11,7 @@ export type ParseError =
   | "empty_response"
   | "no_result_event";
 
-export interface Answer {
+export interface AgentAnswer {
   readonly text: string;
   readonly tokens: Tokens | null;
   readonly parseError: ParseError | null;
@@ -26,6 +26,6 @@ export function errorTypeOfMember(error: unknown): ErrorType | null {
   return errorTypeOf({ code: code ?? undefined, type, message });
 }
 
-export function unreadable(parseError: ParseError, errorType: ErrorType | null = null): Answer {
+export function unreadable(parseError: ParseError, errorType: ErrorType | null = null): AgentAnswer {
   return { text: "", tokens: null, parseError, errorType: errorType ?? "runtime" };
 }

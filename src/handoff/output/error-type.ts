@@ -3,7 +3,7 @@
 export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 export type ErrorType = (typeof errorTypes)[number];
 
-export interface Failure {
+export interface OutputFailure {
   /** An HTTP status, an exit code or a status name, as the runtime reported it. */
   readonly code?: unknown;
   /** The class of the error. */
@@ -30,7 +30,7 @@ const signs: [RegExp, ErrorType][] = [
 ];
 
 /** Null only for exit code 0 with no error code; a failure nobody can name is `runtime`. */
-export function errorTypeOf(failure: Failure): ErrorType | null {
+export function errorTypeOf(failure: OutputFailure): ErrorType | null {
   const { code, type, message, exitCode } = failure;
   if (exitCode === 0 && code === undefined) return null;
 

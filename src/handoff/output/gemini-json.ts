@@ -1,6 +1,6 @@
 // The output of `gemini --output-format json`: one object, with log lines around it, or cut short.
 import { stripControls } from "../../text.ts";
-import { type Answer, errorTypeOfMember, unreadable } from "./answer.ts";
+import { type AgentAnswer, errorTypeOfMember, unreadable } from "./answer.ts";
 import { parseJson } from "./json.ts";
 import { type Found, findDocument } from "./json-document.ts";
 import { tokensOf } from "./tokens.ts";
@@ -8,7 +8,7 @@ import { tokensOf } from "./tokens.ts";
 /** By which an object is Gemini's, the best first. */
 const keys = ["response", "error", "session_id"];
 
-export function readGeminiJson(output: string): Answer {
+export function readGeminiJson(output: string): AgentAnswer {
   const text = output.trim();
   if (text === "") return unreadable("empty_output");
   const { document, truncated } = findGeminiJson(text);

@@ -1,5 +1,5 @@
 // The output of `gemini --output-format stream-json`: one event per line; the last must be `result`.
-import { type Answer, errorTypeOfMember, unreadable } from "./answer.ts";
+import { type AgentAnswer, errorTypeOfMember, unreadable } from "./answer.ts";
 import { isObject, parseJson } from "./json.ts";
 import { tokensOf } from "./tokens.ts";
 
@@ -8,7 +8,7 @@ type Event = Record<string, unknown>;
 const eventTypes = new Set<unknown>(["init", "message", "tool_use", "tool_result", "error", "result"]);
 
 /** Lines that are no events are noise. */
-export function readStreamJson(output: string): Answer {
+export function readStreamJson(output: string): AgentAnswer {
   const text = output.trim();
   if (text === "") return unreadable("empty_output");
   let chunks: string[] | null = null;

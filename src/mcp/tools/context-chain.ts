@@ -3,9 +3,11 @@
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { readHandoff } from "../../handoff/handoff.ts";
+import { type SessionId, workLabel } from "../../ids.ts";
 import type { PlanPhase } from "../../plan/plan.ts";
 import { contextChain, hasContext, inDependencyOrder } from "../../prompt/context-chain.ts";
 import { insideProject } from "../../session/decide/evidence.ts";
+import { sessionCreated } from "../../session/decide/facts.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { fold } from "../../session/fold.ts";
 import { findPhase, type Session, type SessionPhase } from "../../session/session.ts";
@@ -14,7 +16,7 @@ import { listBatches, readBatch, readResult } from "../../store/files/batch-resu
 import { readPlan } from "../../store/files/plan-file.ts";
 import { readSession } from "../../store/read-session.ts";
 import { type Answer, MAX_ANSWER_BYTES } from "../answer.ts";
-import { flag, id, text } from "../fields.ts";
+import { flagField, id, textField } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
@@ -28,7 +30,10 @@ export const contextChainTool: Tool = {
   description:
     "The Downstream Context of every phase that a phase waits for, in dependency order, as one block of text.",
   actions: {
-    [ONLY]: action({ phase_id: id(), plan_path: text(4_096), full: flag("no limit of 8 KB").optional() }, run),
+    [ONLY]: action(
+      { phase_id: id(), plan_path: textField(4_096), full: flagField("no limit of 8 KB").optional() },
+      run,
+    ),
   },
 };
 
@@ -105,7 +110,7 @@ function followed(
 /** A session for the plan in which no phase has started. */
 function imagined(path: string, phases: PlanPhase[], now: Date): Session {
   const plan = { title: "", path, hash: "", design_document: null, phases };
-  const created = { type: "session.created", session_id: "none", task: null, execution_mode: null, plan } as const;
+  const created = sessionCreated({ session_id: "none" as SessionId, task: null, execution_mode: null, plan });
   return fold([{ ...created, seq: 1, ts: now.toISOString() }]) as Session;
 }
 
@@ -128,7 +133,7 @@ function completeFromFiles(context: Context, phase: SessionPhase | undefined, se
 
 /** The output of the newest successful `<agent>.p<phase>-<n>` in any batch. */
 function newestResult({ location }: Context, { id: phase, agents, started }: SessionPhase): string | undefined {
-  const prefix = `${agents[0]}.p${phase}-`;
+  const prefix = `${workLabel(agents[0] ?? "", phase)}-`;
   const since = started === null ? 0 : Date.parse(started);
   for (const batch of listBatches(location).slice(0, MAX_SEARCHED)) {
     const attempts = (readBatch(location, batch)?.results ?? [])

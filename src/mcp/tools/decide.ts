@@ -1,16 +1,17 @@
-// maestro_decide: applies the user's decisions about a run, usually one that an engine in another process is running.
+// maestro_decide: applies the user's decisions about a run, with the same recovery as the verbs retry, skip, abort and stop.
 
 import { parseDuration } from "../../duration.ts";
+import type { Recovery } from "../../engine/recovery/recover.ts";
 import { MaestroError } from "../../errors.ts";
 import { requireSession } from "../../session/decide/operation.ts";
-import { abortSession, decidePhase } from "../../store/decisions.ts";
-import { engineGone, stopEngine } from "../../store/stop-engine.ts";
+import { decidePhase } from "../../store/decisions.ts";
+import { stopEngine } from "../../store/stop-engine.ts";
 import type { Answer } from "../answer.ts";
-import { flag, id, text, time } from "../fields.ts";
+import { flagField, id, textField, timeField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
-const reason = text(10_000).optional();
-const user_decision = flag("the user has said so").optional();
+const reason = textField(10_000).optional();
+const user_decision = flagField("the user has said so").optional();
 
 export const decide: Tool = {
   name: "maestro_decide",
@@ -22,21 +23,48 @@ export const decide: Tool = {
       return { body: { stopped: true, pid, next: 'Run "maestro resume".' } };
     }),
     retry: action(
-      { phase_id: id(), reason, timeout: time("its attempts may take that long: 90s, 20m").optional(), user_decision },
-      (context, input) => decideAbout(context, "in_progress", input, durationOf(input.timeout)),
+      {
+        phase_id: id(),
+        reason,
+        timeout: timeField("its attempts may take that long: 90s, 20m").optional(),
+        user_decision,
+      },
+      (context, input) => {
+        requireDecision("retry", input.user_decision);
+        const timeoutMs = durationOf(input.timeout);
+        const isRunning = decidePhase(context.store, { ...decisionOf(context, input), to: "in_progress", timeoutMs });
+        return answerAbout(context, input.phase_id, "in_progress", isRunning);
+      },
     ),
-    skip: action({ phase_id: id(), reason, user_decision }, (context, input) =>
-      decideAbout(context, "skipped", input, undefined),
-    ),
-    abort: action({ reason, user_decision }, async ({ store, location, now }, input) => {
+    skip: action({ phase_id: id(), reason, user_decision }, async (context, input) => {
+      requireDecision("skip", input.user_decision);
+      const { skipPhase } = await recoveryRoom();
+      const isRunning = await skipPhase(await recoveryOf(context), decisionOf(context, input));
+      return answerAbout(context, input.phase_id, "skipped", isRunning);
+    }),
+    abort: action({ reason, user_decision }, async (context, input) => {
       requireDecision("abort", input.user_decision);
-      const session_id = abortSession(store, input.reason, now());
-      const isGone = await engineGone(location);
-      const revision = store.session?.seq ?? 0;
-      return { body: { session_id, status: "failed", aborted: true, engine_ended: isGone, revision } };
+      const { abortSession } = await recoveryRoom();
+      const { id: session_id, hasEngineEnded } = await abortSession(await recoveryOf(context), input.reason);
+      const revision = context.store.session?.seq ?? 0;
+      return { body: { session_id, status: "failed", aborted: true, engine_ended: hasEngineEnded, revision } };
     }),
   },
 };
+
+/** Loaded on demand: most servers never recover anything, and the code for git and worktrees is large. */
+const recoveryRoom = () => import("../../engine/recovery/recover.ts");
+
+async function recoveryOf({ store, cwd, env, now, warn, beforeEnd }: Context): Promise<Recovery> {
+  const { openProject } = await import("../../engine/open-project.ts");
+  return {
+    store,
+    now,
+    open: () => openProject({ cwd, env, beforeSignalEnds: beforeEnd }),
+    tell: warn,
+    warn: ({ message, hint }) => warn(hint === undefined ? message : `${message}. ${hint}`),
+  };
+}
 
 interface PhaseInput {
   phase_id: string;
@@ -44,15 +72,11 @@ interface PhaseInput {
   user_decision?: boolean | undefined;
 }
 
-function decideAbout(
-  { store, settings, now }: Context,
-  to: "in_progress" | "skipped",
-  { phase_id, reason: why, user_decision: isDecided }: PhaseInput,
-  timeoutMs: number | undefined,
-): Answer {
-  requireDecision(to === "skipped" ? "skip" : "retry", isDecided);
-  const { MAESTRO_MAX_RETRIES: maxRetries } = settings;
-  const isRunning = decidePhase(store, { phase: phase_id, to, reason: why, timeoutMs, maxRetries, now: now() });
+function decisionOf({ settings, now }: Context, { phase_id: phase, reason: why }: PhaseInput) {
+  return { phase, reason: why, maxRetries: settings.MAESTRO_MAX_RETRIES, now: now() };
+}
+
+function answerAbout({ store }: Context, phase_id: string, to: "in_progress" | "skipped", isRunning: boolean): Answer {
   const yourself = to === "skipped" ? "start what is ready" : "delegate it again";
   const next = isRunning ? "The engine acts on it." : `Run "maestro resume", or ${yourself}.`;
   const revision = requireSession(store.session).seq;

@@ -3,6 +3,7 @@
 import { normalizeAgentName } from "../../agents/names.ts";
 import { MaestroError } from "../../errors.ts";
 import { readHandoff } from "../../handoff/handoff.ts";
+import { workLabel } from "../../ids.ts";
 import { hasDependents, type Session } from "../../session/session.ts";
 import { readArchived } from "../../store/archived.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
@@ -12,22 +13,22 @@ import { readSession } from "../../store/read-session.ts";
 import { stripControls } from "../../text.ts";
 import type { Answer } from "../answer.ts";
 import { type AttemptState, type BatchState, batchState } from "../batch-state.ts";
-import { count, flag, text } from "../fields.ts";
+import { countField, flagField, textField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
 const LOG_TAIL_CHARS = 2_000;
 const FULL_LOG_BYTES = 256 * 1024;
 const MAX_NAMED = 30;
 
-const batch_id = text(200);
-const paging = { offset: count().optional(), limit: count().optional() };
+const batch_id = textField(200);
+const paging = { offset: countField().optional(), limit: countField().optional() };
 
 export const dispatchStatus: Tool = {
   name: "maestro_dispatch_status",
   description:
     "Results of dispatched agents: list_batches, batch_status (of batch_id, also while it runs), agent_result (report, tokens and log of one agent, named <agent> or <agent>.<label>).",
   actions: {
-    list_batches: action({ ...paging, full: flag().optional() }, (context, { offset, limit, full }) => {
+    list_batches: action({ ...paging, full: flagField().optional() }, (context, { offset, limit, full }) => {
       const ids = listBatches(context.location);
       const item = (index: number) => {
         const { agents: _, ...summary } = stateOf(context, ids[index] as string);
@@ -35,7 +36,7 @@ export const dispatchStatus: Tool = {
       };
       return { body: {}, page: { key: "batches", total: ids.length, item, offset, limit }, full };
     }),
-    batch_status: action({ batch_id, ...paging, full: flag().optional() }, (context, input) => {
+    batch_status: action({ batch_id, ...paging, full: flagField().optional() }, (context, input) => {
       const { agents, ...summary } = stateOf(context, input.batch_id);
       const { offset, limit, full } = input;
       return {
@@ -45,7 +46,7 @@ export const dispatchStatus: Tool = {
       };
     }),
     agent_result: action(
-      { batch_id, agent: text(200, "<agent> or <agent>.<label>"), full: flag().optional() },
+      { batch_id, agent: textField(200, "<agent> or <agent>.<label>"), full: flagField().optional() },
       (context, input) => resultOf(context, input.batch_id, input.agent, input.full === true),
     ),
   },
@@ -132,7 +133,9 @@ function pick(agents: readonly AttemptState[], wanted: string, batch: string): A
   const name = spelling(wanted);
   const exact = agents.find((state) => spelling(state.name) === name);
   if (exact !== undefined) return exact;
-  const found = agents.filter(({ agent, phase_id }) => name === agent || name === `${agent}.p${phase_id}`);
+  const found = agents.filter(
+    ({ agent, phase_id }) => name === agent || (phase_id !== undefined && name === workLabel(agent, phase_id)),
+  );
   const phases = new Set(found.map((state) => state.phase_id ?? state.name));
   if (phases.size === 1) return found.reduce((a, b) => ((a.attempt ?? 0) < (b.attempt ?? 0) ? b : a));
   const names = (found.length === 0 ? agents : found).slice(0, MAX_NAMED).map((state) => state.name);

@@ -10,7 +10,7 @@ import { changeSession } from "../../store/operations.ts";
 import { readSession } from "../../store/read-session.ts";
 import { runningAttempt, workedMs } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
-import { agentName, count, flag, id, text } from "../fields.ts";
+import { agentName, countField, flagField, id, textField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
 const LAST_NOTES = 5;
@@ -22,8 +22,8 @@ const note = action(
   {
     phase_id: id().optional(),
     agent: agentName().optional(),
-    status: text(200, "a word or two; does not move the phase").optional(),
-    message: text(10_000).optional(),
+    status: textField(200, "a word or two; does not move the phase").optional(),
+    message: textField(10_000).optional(),
   },
   takeNote,
 );
@@ -35,7 +35,12 @@ export const progress: Tool = {
     report: note,
     update: note,
     summary: action(
-      { phase_id: id().optional(), offset: count().optional(), limit: count().optional(), full: flag().optional() },
+      {
+        phase_id: id().optional(),
+        offset: countField().optional(),
+        limit: countField().optional(),
+        full: flagField().optional(),
+      },
       summarize,
     ),
   },

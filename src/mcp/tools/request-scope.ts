@@ -11,13 +11,13 @@ import type { Session } from "../../session/session.ts";
 import { recordedPath } from "../../store/location.ts";
 import { runningAttempt } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
-import { text } from "../fields.ts";
+import { textField } from "../fields.ts";
 import { type AttemptIdentity, action, type Context, ONLY, type Tool } from "../tool.ts";
 
 const MAX_PATHS = 50;
 
 const paths = z
-  .array(text(4_096), { error: "must be a list of paths" })
+  .array(textField(4_096), { error: "must be a list of paths" })
   .min(1, { error: "must name at least one path" })
   .max(MAX_PATHS, { error: `must not have more than ${MAX_PATHS} paths` });
 
@@ -25,7 +25,7 @@ export const requestScope: Tool = {
   name: "maestro_request_scope",
   description:
     "Ask for files or directories outside your file lists, before you change them. Granted if no other open phase owns them.",
-  actions: { [ONLY]: action({ paths, reason: text(2_000) }, request) },
+  actions: { [ONLY]: action({ paths, reason: textField(2_000) }, request) },
 };
 
 /** The engine sets SANDBOX to this value inside its sandbox, where the state directory is read-only. */

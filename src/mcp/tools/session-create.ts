@@ -10,7 +10,7 @@ import { checkPlan, planNameFault, readPlan, savePlan } from "../../store/files/
 import { createSession, type Recorder, refuseSecond } from "../../store/operations.ts";
 import type { Answer } from "../answer.ts";
 import { Refusal } from "../failure.ts";
-import { text, verbatim, word } from "../fields.ts";
+import { textField, verbatim, word } from "../fields.ts";
 import type { Context } from "../tool.ts";
 
 /** Fits into one line of the transport. */
@@ -18,10 +18,10 @@ const MAX_CONTENT_CHARS = 3_000_000;
 const MAX_IDS = 50;
 
 export const planFields = {
-  plan_path: text(4_096).optional(),
+  plan_path: textField(4_096).optional(),
   plan_content: verbatim(MAX_CONTENT_CHARS, "the whole plan file").optional(),
-  plan_filename: text(160, "YYYY-MM-DD-<slug>-impl-plan.md").optional(),
-  task: text(100_000, "what the user asked for"),
+  plan_filename: textField(160, "YYYY-MM-DD-<slug>-impl-plan.md").optional(),
+  task: textField(100_000, "what the user asked for"),
   execution_mode: word(executionModes).optional(),
 };
 

@@ -10,7 +10,7 @@ import { brokenHint } from "../../store/journal/damage.ts";
 import { readSession } from "../../store/read-session.ts";
 import { sessionJson } from "../../views/record/session-json.ts";
 import type { Answer, Page } from "../answer.ts";
-import { choice, count, flag } from "../fields.ts";
+import { choice, countField, flagField } from "../fields.ts";
 import { nextStep } from "../next-step.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 
@@ -25,9 +25,9 @@ export const sessionRead: Tool = {
     [ONLY]: action(
       {
         section: choice(sections, "default metadata").optional(),
-        offset: count().optional(),
-        limit: count().optional(),
-        full: flag("no limit of 8 KB").optional(),
+        offset: countField().optional(),
+        limit: countField().optional(),
+        full: flagField("no limit of 8 KB").optional(),
       },
       (context, input) => {
         const read = readSession(context.store);

@@ -19,7 +19,7 @@ import {
   type Recorder,
 } from "../../store/operations.ts";
 import type { Answer } from "../answer.ts";
-import { agentName, count, flag, id, text, verbatim, word } from "../fields.ts";
+import { agentName, countField, flagField, id, textField, verbatim, word } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 import { createFrom, planFields } from "./session-create.ts";
 
@@ -27,8 +27,8 @@ const MAX_FILES = 1_000;
 /** How many ids an answer lists; maestro_session_read has all of them. */
 const MAX_IDS = 50;
 
-const expected_revision = count("reject if the session is not at this revision").optional();
-const paths = z.array(text(4_096), { error: "must be a list of paths" }).max(MAX_FILES, {
+const expected_revision = countField("reject if the session is not at this revision").optional();
+const paths = z.array(textField(4_096), { error: "must be a list of paths" }).max(MAX_FILES, {
   error: `must not have more than ${MAX_FILES} paths`,
 });
 const files = z.strictObject(
@@ -39,8 +39,8 @@ const error = z.strictObject(
   {
     agent: agentName().optional(),
     type: word(errorTypes),
-    message: text(100_000),
-    resolution: text(10_000, "default pending").optional(),
+    message: textField(100_000),
+    resolution: textField(10_000, "default pending").optional(),
   },
   { error: "must be an object with agent, type and message" },
 );
@@ -57,8 +57,8 @@ export const sessionWrite: Tool = {
       {
         phase_id: id(),
         phase_status: word(phaseStatuses),
-        user_decision: flag().optional(),
-        reason: text(10_000).optional(),
+        user_decision: flagField().optional(),
+        reason: textField(10_000).optional(),
         handoff: verbatim(1_000_000, "the agent's report, word for word").optional(),
         expected_revision,
       },
@@ -83,7 +83,7 @@ export const sessionWrite: Tool = {
       changeSession(recorderOf(context, input.expected_revision), (session) => decideMode(session, execution_mode));
       return written(context, { execution_mode });
     }),
-    complete: action({ summary: text(100_000).optional(), expected_revision }, complete),
+    complete: action({ summary: textField(100_000).optional(), expected_revision }, complete),
   },
 };
 
@@ -147,7 +147,7 @@ function consequences(session: Session | undefined, id: string): object {
   if (session === undefined || phase === undefined || !isClosed(phase)) return {};
   const isDone = (other: string) => isClosed(findPhase(session, other) ?? { status: "missing" });
   const unblocked = session.phases.filter(
-    (other) => other.status === "pending" && other.blocked_by.includes(id) && other.blocked_by.every(isDone),
+    (other) => other.status === "pending" && other.blocked_by.includes(phase.id) && other.blocked_by.every(isDone),
   );
   const verified = isVerified(phase);
   const doubt = "No successful report, or no passed validation, is recorded: the completion is marked unverified.";

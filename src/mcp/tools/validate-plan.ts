@@ -8,7 +8,7 @@ import { modelFor } from "../../runtimes/models.ts";
 import { readPlan } from "../../store/files/plan-file.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
 import { estimatedCost, isEstimated } from "../../views/report/estimate.ts";
-import { flag, text } from "../fields.ts";
+import { flagField, textField } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
@@ -17,21 +17,24 @@ export const validatePlanTool: Tool = {
   description:
     "Check an implementation plan file: errors, warnings, dependency graph, execution profile, estimate of time, tokens and cost.",
   actions: {
-    [ONLY]: action({ plan_path: text(4_096), full: flag("no limit of 8 KB").optional() }, (context, input) => {
-      const report = planReport(context, readPlan(context.location, input.plan_path).bytes);
-      const { valid, errors, warnings, dependency_graph, profile } = report;
-      return {
-        body: {
-          valid,
-          errors,
-          warnings,
-          dependency_graph,
-          execution_profile: profile,
-          estimate: estimateOf(context, report),
-        },
-        full: input.full,
-      };
-    }),
+    [ONLY]: action(
+      { plan_path: textField(4_096), full: flagField("no limit of 8 KB").optional() },
+      (context, input) => {
+        const report = planReport(context, readPlan(context.location, input.plan_path).bytes);
+        const { valid, errors, warnings, dependency_graph, profile } = report;
+        return {
+          body: {
+            valid,
+            errors,
+            warnings,
+            dependency_graph,
+            execution_profile: profile,
+            estimate: estimateOf(context, report),
+          },
+          full: input.full,
+        };
+      },
+    ),
   },
 };
 

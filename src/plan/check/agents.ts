@@ -2,7 +2,7 @@
 import { normalizeAgentName } from "../../agents/names.ts";
 import { nearest } from "../../agents/nearest.ts";
 import type { Tier } from "../../agents/tiers.ts";
-import { addError, addWarning, quoted } from "../issue.ts";
+import { addWarning, quotedValue, reportError } from "../issue.ts";
 import { type Findings, fileFields, type PlanPhase } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 
@@ -29,15 +29,15 @@ export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext
       const name = normalizeAgentName(given);
       if (given === phase.agent) phase.agent = name;
       if (disabled.has(name)) {
-        const message = `Phase ${phase.id}: the agent ${quoted(name)} is disabled; enable it or choose ${choice(enabled)}`;
-        addError(findings, "disabled_agent", phase.id, message);
+        const message = `Phase ${phase.id}: the agent ${quotedValue(name)} is disabled; enable it or choose ${choice(enabled)}`;
+        reportError(findings, "disabled_agent", phase.id, message);
       } else if (!nameForm.test(name) || (tiers.size > 0 && !tiers.has(name))) {
         const near = nearest(given.slice(0, 64), enabled);
         const advice = near === undefined ? "" : ` (did you mean "${near}"?)`;
-        const message = `Phase ${phase.id}: there is no agent ${quoted(given)}${advice}; choose ${choice(enabled)}`;
-        addError(findings, "unknown_agent", phase.id, message, near);
+        const message = `Phase ${phase.id}: there is no agent ${quotedValue(given)}${advice}; choose ${choice(enabled)}`;
+        reportError(findings, "unknown_agent", phase.id, message, near);
       } else if (name !== given) {
-        const message = `Phase ${phase.id}: the agent ${quoted(given)} is read as "${name}"; write it so`;
+        const message = `Phase ${phase.id}: the agent ${quotedValue(given)} is read as "${name}"; write it so`;
         addWarning(findings, "agent_name_normalized", phase.id, message, name);
       }
     }
@@ -59,9 +59,9 @@ function checkCapability(phase: PlanPhase, tier: Tier, writers: readonly string[
   const owns = fileFields.flatMap((field) => phase[field]);
   if (owns.length === 0) return;
   const writer = writers.includes("coder") ? "coder" : writers[0];
-  const what = `the agent "${phase.agent}" is ${tier} and cannot write ${quoted(owns[0] ?? "")}`;
+  const what = `the agent "${phase.agent}" is ${tier} and cannot write ${quotedValue(owns[0] ?? "")}`;
   const advice = `give the phase to ${choice(writers)}, or let it own no files`;
-  addError(findings, "agent_capability", phase.id, `Phase ${phase.id}: ${what}; ${advice}`, writer);
+  reportError(findings, "agent_capability", phase.id, `Phase ${phase.id}: ${what}; ${advice}`, writer);
 }
 
 function canWrite(tier: Tier | undefined): boolean {

@@ -1,8 +1,9 @@
 // What `blocked_by` refers to: phases that exist, each once, and not in a circle.
 import { nearest } from "../../agents/nearest.ts";
+import { isPhaseId } from "../../ids.ts";
 import type { Graph } from "../graph.ts";
-import { addError, addWarning, quoted } from "../issue.ts";
-import { type Findings, idForm, type PlanPhase } from "../plan.ts";
+import { addWarning, quotedValue, reportError } from "../issue.ts";
+import type { Findings, PlanPhase } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 import { cyclesOf } from "./cycles.ts";
 
@@ -17,7 +18,7 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
   let comparisons = 0;
   const near = (id: string) => {
     comparisons += ids.length;
-    return comparisons > MAX_COMPARISONS || !idForm.test(id) ? undefined : nearest(id, ids);
+    return comparisons > MAX_COMPARISONS || !isPhaseId(id) ? undefined : nearest(id, ids);
   };
   for (const { phase } of drafts) {
     const unique = new Set(phase.blocked_by);
@@ -25,12 +26,12 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
       if (known.has(id)) continue;
       const suggestion = near(id);
       const advice = suggestion === undefined ? `the phases are ${listed(ids)}` : `did you mean "${suggestion}"?`;
-      const message = `Phase ${phase.id}: "blocked_by" names ${quoted(id)}, which is no phase of this plan; ${advice}`;
-      addError(findings, "unknown_dependency", phase.id, message, suggestion);
+      const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)}, which is no phase of this plan; ${advice}`;
+      reportError(findings, "unknown_dependency", phase.id, message, suggestion);
     }
     if (unique.size === phase.blocked_by.length) continue;
     for (const id of repeatedIn(phase.blocked_by)) {
-      const message = `Phase ${phase.id}: "blocked_by" names ${quoted(id)} more than once; once is enough`;
+      const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)} more than once; once is enough`;
       addWarning(findings, "duplicate_dependency", phase.id, message);
     }
     phase.blocked_by = [...unique];
@@ -49,7 +50,7 @@ export function checkCycles(phases: readonly PlanPhase[], graph: Graph, findings
     const ids = cycle.map((position) => phases[position]?.id ?? "");
     const [first = ""] = ids;
     const message = `Phases wait for each other: ${way(ids)} -> ${first} (each waits for the next); remove one of these links`;
-    addError(findings, "cycle", first, message);
+    reportError(findings, "cycle", first, message);
   }
 }
 

@@ -1,6 +1,6 @@
 // The files that phases own: inside the project, not reserved, and never owned by two phases that may run side by side.
 import type { Graph } from "../graph.ts";
-import { addError, quoted, shown } from "../issue.ts";
+import { quotedValue, reportError, shownValue } from "../issue.ts";
 import { readOwnedPath, reservedDirectories } from "../owned-path.ts";
 import { type Findings, fileFields } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
@@ -19,15 +19,15 @@ export function checkPaths(drafts: readonly DraftPhase[], stateDir: string, find
       for (const [at, declared] of phase[field].entries()) {
         const owned = readOwnedPath(declared, reserved);
         if ("problem" in owned) {
-          const where = `Phase ${phase.id}: the path ${quoted(declared)} in "${field}"`;
-          addError(findings, owned.code, phase.id, `${where} ${owned.problem}`);
+          const where = `Phase ${phase.id}: the path ${quotedValue(declared)} in "${field}"`;
+          reportError(findings, owned.code, phase.id, `${where} ${owned.problem}`);
         } else if (left >= owned.patterns.length) {
           phase[field][at] = owned.path;
           patterns.push(...owned.patterns);
           left -= owned.patterns.length;
         } else {
           const message = `The plan owns more than ${MAX_PATTERNS} paths; use directories or globs`;
-          addError(findings, "too_large", undefined, message);
+          reportError(findings, "too_large", undefined, message);
           return;
         }
       }
@@ -46,21 +46,21 @@ export function checkOverlaps(drafts: readonly DraftPhase[], graph: Graph, findi
   for (const pair of found) reportOverlap(drafts, pair, findings);
   if (limit === "overlaps") {
     const message = `There are more overlaps; only ${MAX_OVERLAPS} pairs of phases are listed`;
-    addError(findings, "file_overlap", undefined, message);
+    reportError(findings, "file_overlap", undefined, message);
   }
   if (limit === "work") {
     const message =
       "The owned paths are too entangled to compare; use fewer globs, or order the phases that share files";
-    addError(findings, "too_large", undefined, message);
+    reportError(findings, "too_large", undefined, message);
   }
 }
 
 function reportOverlap(drafts: readonly DraftPhase[], pair: Overlap, findings: Findings): void {
   const [first, second] = [drafts[pair.first]?.phase.id ?? "", drafts[pair.second]?.phase.id ?? ""];
-  const paths = [...pair.paths].slice(0, MAX_SHOWN_PATHS).map((path) => shown(path));
+  const paths = [...pair.paths].slice(0, MAX_SHOWN_PATHS).map((path) => shownValue(path));
   const rest = pair.paths.size - paths.length;
   const what = paths.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
   const advice = `add ${first} to the "blocked_by" of ${second}, or let one of them own it`;
   const message = `Phases ${first} and ${second} may run at the same time and both own ${what}; ${advice}`;
-  addError(findings, "file_overlap", first, message);
+  reportError(findings, "file_overlap", first, message);
 }

@@ -4,7 +4,7 @@
 import { findGeminiJson, readGeminiJson } from "../../handoff/output/gemini-json.ts";
 import { tokensByModel } from "../../handoff/output/tokens.ts";
 import { stripControls } from "../../text.ts";
-import { clip, complaintIn } from "../complaint.ts";
+import { clipComplaint, complaintIn } from "../complaint.ts";
 import { quotaSign, retryHint, tellsOfQuota } from "../quota.ts";
 import type { Ending, Outcome } from "../runtime.ts";
 import { type ErrorDocument, errorIn, errorOnStderr } from "./error-document.ts";
@@ -118,7 +118,7 @@ function warningsIn(document: Record<string, unknown>): string {
 }
 
 function compose(what: string, detail: string, advice = ""): string {
-  const said = clip(detail, LONGEST_DETAIL);
+  const said = clipComplaint(detail, LONGEST_DETAIL);
   const sentence = said === "" ? `${what}.` : `${what}: ${/[.!?]$/.test(said) ? said : `${said}.`}`;
-  return clip(advice === "" ? sentence : `${sentence} ${advice}`, LONGEST_MESSAGE);
+  return clipComplaint(advice === "" ? sentence : `${sentence} ${advice}`, LONGEST_MESSAGE);
 }

@@ -13,6 +13,11 @@ type Usage = SessionRecord["token_usage"];
 /** `null`: the view says nothing that its editor had not seen. */
 export type Judgement = { event: Adopted | null } | { refused: string[] };
 
+/** A view without a journal: all that is known of a session. */
+export function importedSession(title: string, session: SessionRecord): EventOf<"session.imported"> {
+  return { type: "session.imported", title, session };
+}
+
 interface Rules {
   maxRetries: number;
   /** An edit may close one phase and start the next: what the edit itself closes counts as closed. */
@@ -99,7 +104,7 @@ function judgePhase(session: Session, states: PhaseStates, rules: Rules, refused
   if (!same(view.downstream_context, before.downstream_context)) {
     change.downstream_context = { ...emptyContext(), ...view.downstream_context };
   }
-  if (!same(view.errors, before.errors)) {
+  if (!same(view.errors, before.errors.map(shownError))) {
     const kept = now.errors.every((error, at) => isSameError(error, view.errors[at]));
     if (kept) change.errors = view.errors;
     else refused.push(`phase ${now.id}: errors can be added and resolved, not changed or removed`);
@@ -123,8 +128,13 @@ function added(
 function isSameError(error: ErrorRecord, view: ErrorRecord | undefined): boolean {
   return (
     view !== undefined &&
-    same({ ...error, resolution: "", resolved: true }, { ...view, resolution: "", resolved: true })
+    same({ ...shownError(error), resolution: "", resolved: true }, { ...view, resolution: "", resolved: true })
   );
+}
+
+/** The fields that the view has; the journal also keeps a code and conflicts. */
+function shownError({ agent, timestamp, type, message, resolution, resolved }: ErrorRecord): ErrorRecord {
+  return { agent, timestamp, type, message, resolution, resolved };
 }
 
 function grows(before: Usage, after: Usage): boolean {

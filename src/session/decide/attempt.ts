@@ -1,11 +1,16 @@
 // What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
 
+import { type AttemptId, attemptId, type TreeId } from "../../ids.ts";
+import { writer } from "../conflict.ts";
+import { MAX_LISTED_CONFLICTS } from "../event-parts.ts";
 import type {
   AttemptOutcome,
   ErrorRecord,
   EventOf,
   Evidence,
+  FailureCode,
   FileChange,
+  FileConflict,
   FileHashes,
   SessionEvent,
   WarningCode,
@@ -24,9 +29,9 @@ export interface Rules {
 
 export type AttemptStart = Omit<EventOf<"attempt.started">, "type" | "phase" | "attempt" | "agent" | "name">;
 
-export function nextAttempt(phase: SessionPhase): { attempt: number; name: string } {
+export function nextAttempt(phase: SessionPhase): { attempt: number; name: AttemptId } {
   const attempt = (phase.attempts.at(-1)?.attempt ?? 0) + 1;
-  return { attempt, name: `${phase.agents[0]}.p${phase.id}-${attempt}` };
+  return { attempt, name: attemptId(phase.agents[0] ?? "unknown", phase.id, attempt) };
 }
 
 /** A pending phase is moved on the way; one that is in progress gets another attempt. */
@@ -34,7 +39,7 @@ export function decideStart(session: Session, id: string, start: AttemptStart, r
   const phase = requirePhase(session, id);
   const moved = phase.status === "in_progress" ? [] : begin(session, phase, rules);
   const agent = phase.agents[0] ?? "unknown";
-  return [...moved, { type: "attempt.started", phase: id, agent, ...nextAttempt(phase), ...start }];
+  return [...moved, { type: "attempt.started", phase: phase.id, agent, ...nextAttempt(phase), ...start }];
 }
 
 function begin(session: Session, phase: SessionPhase, { maxRetries, now, hashes }: Rules): SessionEvent[] {
@@ -46,9 +51,11 @@ export function ownedFiles({ plan }: SessionPhase): string[] {
   return [...(plan?.files_created ?? []), ...(plan?.files_modified ?? []), ...(plan?.files_deleted ?? [])];
 }
 
-export interface Failure {
+export interface AttemptFailure {
   type: ErrorRecord["type"];
   message: string;
+  code?: FailureCode | undefined;
+  conflicts?: FileConflict[] | undefined;
   /** Retries are left, and the engine may use one. */
   retry: boolean;
 }
@@ -63,7 +70,7 @@ export interface AttemptEnd {
   /** Its work is not in the project yet. */
   isApart: boolean;
   /** Absent when it succeeded, was interrupted or has to wait. */
-  failure?: Failure | undefined;
+  failure?: AttemptFailure | undefined;
 }
 
 export interface Warned {
@@ -76,9 +83,9 @@ export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: 
   const phase = requirePhase(session, id);
   const { attempt } = end.finished;
   const events: SessionEvent[] = [
-    ...(end.changes === null ? [] : [{ type: "attempt.changed" as const, phase: id, attempt, ...end.changes }]),
-    ...end.warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
-    { type: "attempt.finished", phase: id, ...end.finished },
+    ...(end.changes === null ? [] : [{ type: "attempt.changed" as const, phase: phase.id, attempt, ...end.changes }]),
+    ...end.warnings.map((warned) => ({ type: "phase.warned" as const, phase: phase.id, ...warned })),
+    { type: "attempt.finished", phase: phase.id, ...end.finished },
   ];
   if (phase.status !== "in_progress") return events;
   if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules, end.finished.outcome));
@@ -121,8 +128,8 @@ export function filesOf({ files }: { files: readonly Pick<FileChange, "kind" | "
 /** The work of an attempt is in the project, and its proof on record. A phase that a person has closed meanwhile keeps its status. */
 export interface Integrated {
   attempt: number;
-  from: string;
-  to: string;
+  from: TreeId;
+  to: TreeId;
   files: FileLists;
   warnings: readonly Warned[];
 }
@@ -131,15 +138,15 @@ export function decideIntegrated(session: Session, id: string, done: Integrated,
   const phase = requirePhase(session, id);
   const { attempt, from, to, files, warnings } = done;
   return [
-    ...warnings.map((warned) => ({ type: "phase.warned" as const, phase: id, ...warned })),
-    { type: "phase.integrated", phase: id, attempt, from, to },
+    ...warnings.map((warned) => ({ type: "phase.warned" as const, phase: phase.id, ...warned })),
+    { type: "phase.integrated", phase: phase.id, attempt, from, to },
     ...filesAdded(phase, files, rules.hashes),
     ...(phase.status === "in_progress" ? [completed(phase)] : []),
   ];
 }
 
 /** What went wrong between an attempt's success and the project. */
-export function decideFailure(session: Session, id: string, failure: Failure, rules: Rules): SessionEvent[] {
+export function decideFailure(session: Session, id: string, failure: AttemptFailure, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   return phase.status === "in_progress" ? fail(phase, failure, rules) : [];
 }
@@ -158,7 +165,12 @@ export function decideDelegationEnd(session: Session, id: string, end: Delegatio
   if (phase.status !== "in_progress") return [];
   const events = end.work === null ? [] : workEvents(phase, end.work, rules);
   if (end.missing.length > 0) {
-    events.push({ type: "handoff.malformed", phase: id, agent: phase.agents[0] ?? "unknown", missing: end.missing });
+    events.push({
+      type: "handoff.malformed",
+      phase: phase.id,
+      agent: phase.agents[0] ?? "unknown",
+      missing: end.missing,
+    });
   }
   if (end.shortfall !== undefined) {
     const { errorType, message } = end.shortfall;
@@ -176,13 +188,13 @@ export interface Validated {
   result: "pass" | "fail";
   detail: string;
   evidence: Evidence;
-  failure?: Failure | undefined;
+  failure?: AttemptFailure | undefined;
 }
 
 export function decideValidated(session: Session, id: string, validated: Validated, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   const { result, detail, evidence, failure } = validated;
-  const events: SessionEvent[] = [{ type: "phase.validated", phase: id, result, detail, evidence }];
+  const events: SessionEvent[] = [{ type: "phase.validated", phase: phase.id, result, detail, evidence }];
   if (phase.status !== "in_progress") return events;
   return [...events, ...(failure === undefined ? [completed(phase)] : fail(phase, failure, rules))];
 }
@@ -191,9 +203,19 @@ function completed(phase: SessionPhase): SessionEvent {
   return { type: "phase.moved", phase: phase.id, from: phase.status, to: "completed" };
 }
 
-function fail(phase: SessionPhase, { type, message, retry }: Failure, { now, hashes }: Rules): SessionEvent[] {
+function fail(phase: SessionPhase, failure: AttemptFailure, { now, hashes }: Rules): SessionEvent[] {
+  const { type, message, code, conflicts, retry } = failure;
   const agent = phase.agents[0] ?? "unknown";
-  const error = { agent, timestamp: now.toISOString(), type, message, resolution: "pending", resolved: false };
+  const error = {
+    agent,
+    timestamp: now.toISOString(),
+    type,
+    message,
+    resolution: "pending",
+    resolved: false,
+    ...(code === undefined ? {} : { code }),
+    ...(conflicts === undefined ? {} : { conflicts: conflicts.slice(0, MAX_LISTED_CONFLICTS) }),
+  };
   const events: SessionEvent[] = [
     { type: "phase.error_added", phase: phase.id, error },
     { type: "phase.moved", phase: phase.id, from: "in_progress", to: "failed" },
@@ -201,12 +223,6 @@ function fail(phase: SessionPhase, { type, message, retry }: Failure, { now, has
   if (!retry) return events;
   const again = { from: "failed", to: "in_progress", hashes: hashes(ownedFiles(phase)) } as const;
   return [...events, { type: "phase.moved", phase: phase.id, ...again, reason: "automatic retry" }];
-}
-
-export interface FileConflict {
-  file: string;
-  /** The agents that wrote it at the same time. */
-  agents: [string, string];
 }
 
 /** Files that this attempt and a phase that ended while it ran both claim. */
@@ -218,7 +234,7 @@ export function claimedTwice(session: Session, id: string, files: Iterable<strin
     const recorded = session.file_hashes.get(file);
     const other = recorded === undefined || recorded.phase === id ? undefined : findPhase(session, recorded.phase);
     if (other === undefined || !isClosed(other) || (other.completed ?? "") <= started) continue;
-    conflicts.push({ file, agents: [other.agents[0] ?? "unknown", phase.agents[0] ?? "unknown"] });
+    conflicts.push({ path: file, by: [writer(other), writer(phase)] });
   }
   return conflicts;
 }

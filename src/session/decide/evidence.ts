@@ -1,7 +1,7 @@
 // What an agent says it has done, in the form in which it is recorded. Pure; engine, hooks and front doors record by it.
 
 import type { Handoff } from "../../handoff/handoff.ts";
-import type { DownstreamContext, HandoffRecord } from "../events.ts";
+import type { ContextRecord, HandoffRecord } from "../events.ts";
 import type { FileLists } from "./operation.ts";
 
 export interface ReportedWork {
@@ -20,7 +20,7 @@ export function reportedWork({ projectRoot, redact }: Recording, { check, summar
   const inside = (paths: readonly string[]) => paths.map((path) => insideProject(projectRoot, path));
   const { status, missing } = check;
   const context = Object.entries(check.downstream_context).map(([key, lines]) => [key, lines.map(redact)]);
-  const downstream_context: DownstreamContext = Object.fromEntries(context);
+  const downstream_context: ContextRecord = Object.fromEntries(context);
   return {
     handoff: { status, missing, summary: redact(summary), downstream_context },
     files: {

@@ -2,7 +2,7 @@
 
 import type { Handoff, HandoffCheck, MissingPart } from "../../handoff/handoff.ts";
 import { fileKeys } from "../../handoff/report.ts";
-import type { AttemptOutcome, ErrorRecord } from "../events.ts";
+import type { AttemptOutcome, ErrorRecord, FailureCode, FileConflict } from "../events.ts";
 
 export interface Shortfall {
   kind: Exclude<AttemptOutcome, "success">;
@@ -11,12 +11,15 @@ export interface Shortfall {
   errorType: ErrorRecord["type"];
   /** For people, and for the next attempt. */
   message: string;
+  /** What the views and the next prompt decide by, never the message. */
+  code?: FailureCode;
+  conflicts?: FileConflict[];
 }
 
-export type Verdict = { kind: "success" } | Shortfall;
+export type AttemptVerdict = { kind: "success" } | Shortfall;
 
 /** `handoff`: null when there was nothing to read. */
-export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): Verdict {
+export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): AttemptVerdict {
   if (handoff === null) return incomplete(allParts(hasDependents));
   const { check, summary } = handoff;
   const missing = missingParts(check, hasDependents);

@@ -9,9 +9,10 @@ import type {
   HandoffRecord,
   PhaseStatus,
   SessionEvent,
+  SessionStatus,
 } from "../events.ts";
 import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "../session.ts";
-import { judgeMove, judgeStatus, type Verdict } from "../transitions.ts";
+import { judgeMove, judgeStatus, type MoveVerdict } from "../transitions.ts";
 
 export function requireSession(session: Session | undefined): Session {
   if (session === undefined) throw noSession();
@@ -86,9 +87,9 @@ export interface FileLists {
 }
 
 export function decideFiles(session: Session, phase: string, files: FileLists, hashes: FileHashes): SessionEvent[] {
-  requirePhase(session, phase);
+  const { id } = requirePhase(session, phase);
   if (files.created.length + files.modified.length + files.deleted.length === 0) return [];
-  return [{ type: "phase.files_added", phase, ...files, hashes }];
+  return [{ type: "phase.files_added", phase: id, ...files, hashes }];
 }
 
 export function decideHandoff(session: Session, phase: string, handoff: HandoffRecord): SessionEvent[] {
@@ -98,9 +99,11 @@ export function decideHandoff(session: Session, phase: string, handoff: HandoffR
 
 /** An error without an agent is its phase's own. `resolution` is what was done about it, or "pending". */
 export function decideError(session: Session, phase: string, error: Omit<ErrorRecord, "resolved">): SessionEvent[] {
-  const { agents } = requirePhase(session, phase);
+  const { id, agents } = requirePhase(session, phase);
   const agent = error.agent || agents[0] || "unknown";
-  return [{ type: "phase.error_added", phase, error: { ...error, agent, resolved: error.resolution !== "pending" } }];
+  return [
+    { type: "phase.error_added", phase: id, error: { ...error, agent, resolved: error.resolution !== "pending" } },
+  ];
 }
 
 export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[] {
@@ -115,8 +118,10 @@ export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[
 
 export function decideNote(session: Session, text: string, phase?: string, agent?: string): SessionEvent[] {
   if (text.trim() === "") throw new MaestroError("usage", "A note must say something");
-  if (phase !== undefined) requirePhase(session, phase);
-  const about = { ...(phase === undefined ? {} : { phase }), ...(agent === undefined ? {} : { agent }) };
+  const about = {
+    ...(phase === undefined ? {} : { phase: requirePhase(session, phase).id }),
+    ...(agent === undefined ? {} : { agent }),
+  };
   return [{ type: "session.noted", text, ...about }];
 }
 
@@ -128,6 +133,12 @@ export function decideCompletion(session: Session, summary: string | undefined):
   return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
 }
 
-function enforce(verdict: Verdict): void {
+export function decideStatus(session: Session, status: SessionStatus): SessionEvent[] {
+  if (session.status === status) return [];
+  enforce(judgeStatus(session, status));
+  return [{ type: "session.status_set", status }];
+}
+
+function enforce(verdict: MoveVerdict): void {
   if (!verdict.legal) throw new MaestroError("illegal_transition", verdict.reason, { hint: verdict.hint });
 }

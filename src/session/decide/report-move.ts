@@ -7,7 +7,7 @@ import { type Recording, type ReportedWork, reportedWork } from "./evidence.ts";
 import type { MoveRequest } from "./operation.ts";
 
 /** What an agent handed over, and what that cost: recorded before the phase moves. */
-export interface Evidence extends ReportedWork {
+export interface ReportEvidence extends ReportedWork {
   tokens: { input: number; output: number; cached: number } | null;
 }
 
@@ -24,7 +24,7 @@ export interface Reported {
 export function moveByReport(
   { to, reason, report, dependents }: Reported,
   recording: Recording,
-): Pick<MoveRequest, "failure"> & { evidence: Evidence | undefined } {
+): Pick<MoveRequest, "failure"> & { evidence: ReportEvidence | undefined } {
   if (report === undefined) return { evidence: undefined, failure: failureOf(to, reason, undefined) };
   if (to !== "completed" && to !== "failed") {
     throw new MaestroError("usage", `A hand-off goes with completed or failed, not with ${to}`);

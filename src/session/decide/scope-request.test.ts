@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { frozenPhase, moved, sessionAfter } from "../../../test/support/session.ts";
 import { eventFault, type SessionEvent } from "../events.ts";
-import { apply } from "../fold.ts";
+import { applyEvent } from "../fold.ts";
 import { outsideScope } from "../scope.ts";
 import { findPhase, type SessionPhase } from "../session.ts";
 import { decideScopeRequest, judgeScopeRequest } from "./scope-request.ts";
@@ -164,7 +164,7 @@ describe("the record of a request", () => {
     expect(events).toEqual([granted("1", "src/new.ts", "docs/")]);
     const [event] = events as [SessionEvent];
     expect(eventFault(event)).toBeUndefined();
-    const after = apply(session, { ...event, seq: 9, ts: "2026-02-14T23:00:00.000Z" });
+    const after = applyEvent(session, { ...event, seq: 9, ts: "2026-02-14T23:00:00.000Z" });
     const changes = [{ path: "src/new.ts", kind: "created" as const }];
     expect(outsideScope(findPhase(after, "1") as SessionPhase, changes)).toEqual([]);
     expect(decideScopeRequest(after, request(["src/new.ts"]), ".gemini").events).toEqual([]);

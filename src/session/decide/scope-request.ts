@@ -3,6 +3,7 @@
 
 import { agentTiers } from "../../agents/tiers.ts";
 import { MaestroError } from "../../errors.ts";
+import type { PhaseId } from "../../ids.ts";
 import { readOwnedPath, reservedDirectories } from "../../plan/owned-path.ts";
 import { overlap, type Pattern, patternOf } from "../../plan/pattern.ts";
 import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
@@ -24,7 +25,7 @@ export type ScopeVerdict =
   /** `paths` in normal form. */
   | { granted: true; paths: string[] }
   /** `paths`: those that stand against it. `owner`: the phase that has them; null: nobody may. */
-  | { granted: false; owner: string | null; paths: string[]; reason: string };
+  | { granted: false; owner: PhaseId | null; paths: string[]; reason: string };
 
 const MAX_RECORDED_CHARS = 1_024;
 
@@ -44,7 +45,7 @@ export function decideScopeRequest(
   }
   const verdict = judgeScopeRequest(session, id, paths, stateDir);
   const { granted } = verdict;
-  const event = { type: "phase.scope_requested", phase: id, agent, reason, granted } as const;
+  const event = { type: "phase.scope_requested", phase: phase.id, agent, reason, granted } as const;
   if (!verdict.granted) {
     const asked = paths.map((path) => stripControls(path).slice(0, MAX_RECORDED_CHARS)).filter((path) => path !== "");
     return { events: [{ ...event, paths: asked, owner: verdict.owner }], result: verdict };

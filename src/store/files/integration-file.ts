@@ -4,6 +4,7 @@
 import { type Directory, withDirectory } from "../../disk/contained.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
+import { objectIdForm, type PhaseId, type SessionId, type TreeId } from "../../ids.ts";
 import * as z from "../../schema.ts";
 import { inState, recordedPath, type StateLocation, walk } from "../location.ts";
 import { setAside } from "../view/view-file.ts";
@@ -14,7 +15,7 @@ const MAX_BYTES = 64 * 1024;
 const record = z.once(() => {
   const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
   // These values end up on git's command line, so only object ids are accepted.
-  const objectId = z.string().check(z.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/));
+  const objectId = z.string().check(z.regex(objectIdForm));
   return z.strictObject({
     v: z.literal(1),
     session: word(200),
@@ -31,7 +32,14 @@ const record = z.once(() => {
 export const setAsideHint =
   'Check the project with "git status"; then run "maestro doctor --fix", which sets the file aside.';
 
-export type Intent = Omit<z.infer<ReturnType<typeof record>>, "v">;
+type Recorded = Omit<z.infer<ReturnType<typeof record>>, "v">;
+
+export interface Intent extends Recorded {
+  session: SessionId;
+  phase: PhaseId;
+  from: TreeId;
+  to: TreeId;
+}
 
 /** The unfinished change; undefined when there is none. An unreadable file is an error that names it. */
 export function readIntent(location: StateLocation): Intent | undefined {
@@ -41,7 +49,7 @@ export function readIntent(location: StateLocation): Intent | undefined {
   const parsed = record().safeParse(found.value);
   if (!parsed.success) throw unreadable(location, faultOf(parsed.error.issues[0]));
   const { v: _, ...intent } = parsed.data;
-  return intent;
+  return intent as Intent;
 }
 
 /** Durable when this returns. Throws when another change is unfinished. */

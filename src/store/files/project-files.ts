@@ -11,7 +11,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Limit for all files of a call, because most callers hold the session lock during it. */
 const MAX_CALL_BYTES = 256 * 1024 * 1024;
 /** The content could not be hashed: callers must conclude nothing from it. */
-export const UNKNOWN = "unknown";
+export const UNKNOWN_HASH = "unknown";
 
 /** Hash per path: null when the file does not exist, "unknown" when it cannot be hashed or is too large. Globs are left out. */
 export function hashFiles(projectRoot: string, paths: Iterable<string>): FileHashes {
@@ -29,7 +29,7 @@ export function hashFiles(projectRoot: string, paths: Iterable<string>): FileHas
 }
 
 function hashFile(projectRoot: string, path: string, budget = { left: MAX_FILE_BYTES }): string | null {
-  if (pathFault(path) !== undefined) return UNKNOWN;
+  if (pathFault(path) !== undefined) return UNKNOWN_HASH;
   try {
     return withParent(projectRoot, path, { create: false }, (parent, name) => {
       const fd = parent.open(name, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -41,7 +41,7 @@ function hashFile(projectRoot: string, path: string, budget = { left: MAX_FILE_B
     });
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errno(error) ?? "")) return null;
-    if (errno(error) !== undefined || error instanceof MaestroError) return UNKNOWN;
+    if (errno(error) !== undefined || error instanceof MaestroError) return UNKNOWN_HASH;
     throw error;
   }
 }
@@ -49,14 +49,14 @@ function hashFile(projectRoot: string, path: string, budget = { left: MAX_FILE_B
 function hashOpen(fd: number, budget: { left: number }): string {
   const stat = fstatSync(fd);
   let left = Math.min(MAX_FILE_BYTES, budget.left);
-  if (!stat.isFile() || stat.size > left) return UNKNOWN;
+  if (!stat.isFile() || stat.size > left) return UNKNOWN_HASH;
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(64 * 1024);
   for (let count = readSync(fd, chunk); count > 0; count = readSync(fd, chunk)) {
     left -= count;
     budget.left -= count;
     // The file grows while it is read.
-    if (left < 0) return UNKNOWN;
+    if (left < 0) return UNKNOWN_HASH;
     hash.update(chunk.subarray(0, count));
   }
   return hash.digest("hex");

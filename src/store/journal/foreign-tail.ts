@@ -2,7 +2,7 @@
 // as they are, which must be recorded again, and which are rejected.
 
 import type { SessionEvent } from "../../session/events.ts";
-import { apply } from "../../session/fold.ts";
+import { applyEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
 import type { JudgeChange } from "../driven.ts";
 import { decodeRecords, type JournalRecord, type ReadPosition } from "./record.ts";
@@ -110,7 +110,7 @@ export function sortTail(
     if ("refused" in verdict) sorted.refused.push({ seq: next.records[0]?.seq ?? null, reason: verdict.refused });
     else if (verdict.events.length > 0) {
       sorted.kept.push(verdict.events);
-      for (const event of verdict.events) session = apply(session, { ...event, seq: position.seq, ts: lastTime });
+      for (const event of verdict.events) session = applyEvent(session, { ...event, seq: position.seq, ts: lastTime });
     }
     position = next.position;
     rest = rest.subarray(next.end);

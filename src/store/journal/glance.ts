@@ -3,7 +3,7 @@
 import type { Directory } from "../../disk/contained.ts";
 import { readRegular } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
-import { apply } from "../../session/fold.ts";
+import { applyEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
 import { inState, type StateLocation } from "../location.ts";
 import { faultReason } from "./damage.ts";
@@ -27,8 +27,8 @@ export function glanceIn(state: Directory): Session | undefined {
   const bytes = readRegular(state, JOURNAL_FILE, MAX_GLANCE_BYTES);
   if (bytes === undefined) return undefined;
   let session: Session | undefined;
-  const take = (record: Parameters<typeof apply>[1]) => {
-    session = apply(session, record);
+  const take = (record: Parameters<typeof applyEvent>[1]) => {
+    session = applyEvent(session, record);
     return undefined;
   };
   const decoded = decodeRecords(bytes, journalStart, take, false);

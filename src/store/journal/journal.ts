@@ -7,7 +7,7 @@ import { readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../.
 import { crashPoint } from "../../disk/fault.ts";
 import { errno, MaestroError } from "../../errors.ts";
 import type { SessionEvent } from "../../session/events.ts";
-import { apply, type TimedEvent } from "../../session/fold.ts";
+import { applyEvent, type TimedEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
 import { keepCopy } from "../view/view-file.ts";
 import { type ForeignJudge, judgeChange, nextChange, quarantineText, sortTail } from "./foreign-tail.ts";
@@ -157,7 +157,7 @@ export class Journal {
     const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
     let session: Session | undefined;
     decodeRecords(bytes, journalStart, (record) => {
-      if (record.seq <= seq) session = apply(session, record);
+      if (record.seq <= seq) session = applyEvent(session, record);
       return undefined;
     });
     return session;
@@ -301,7 +301,7 @@ export class Journal {
   /** A field, so that it can be passed as it is: in a long replay every wrapper function costs compile time. */
   #apply = (record: JournalRecord): string | undefined => {
     try {
-      this.session = apply(this.session, record);
+      this.session = applyEvent(this.session, record);
       this.#lastTime = record.ts;
     } catch (error) {
       if (error instanceof MaestroError) return error.message;

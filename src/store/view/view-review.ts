@@ -1,8 +1,8 @@
 // Reviews an edited view. Separate from session-store.ts because it needs YAML, which hooks never load.
 
-import { judgeView } from "../../session/decide/adopt.ts";
+import { importedSession, judgeView } from "../../session/decide/adopt.ts";
 import type { SessionRecord } from "../../session/events.ts";
-import { apply } from "../../session/fold.ts";
+import { applyEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
 import { readView } from "../../views/record/read-view.ts";
 import { renderSession } from "../../views/record/session-view.ts";
@@ -26,8 +26,8 @@ export function reviewView(
   if (session === undefined) {
     const reasons = inconsistencies(view.record);
     if (reasons.length > 0) return { kind: "refused", reasons };
-    const event = { type: "session.imported" as const, title: view.title, session: view.record };
-    const drawn = apply(undefined, { ...event, seq: 1, ts: view.record.updated });
+    const event = importedSession(view.title, view.record);
+    const drawn = applyEvent(undefined, { ...event, seq: 1, ts: view.record.updated });
     return { kind: "adopt", event, keep: hasOwnText(drawn) };
   }
   const seen = markedSeq(text) ?? session.seq;

@@ -279,6 +279,44 @@ describe("the escalation of a session", () => {
     });
   });
 
+  test("names conflicting files by the list of the error, whatever its message says", () => {
+    const conflicts = [
+      {
+        path: "src/a (modified by me).ts",
+        by: [
+          { phase: "4", agent: "tester" },
+          { phase: "3", agent: "coder" },
+        ],
+      },
+      {
+        path: "src/b.ts",
+        by: [
+          { phase: "4", agent: "coder" },
+          { phase: "3", agent: "coder" },
+        ],
+      },
+      { path: "src/c.ts", by: [] },
+    ];
+    const message = "src/other.ts (modified by nobody)";
+    const lines = of(...fails(9, "3", "file_conflict", message, { code: "file_conflict", conflicts }));
+    expect(lines.filter((line) => line.includes("(modified"))).toEqual([
+      "- src/a (modified by me).ts (modified by tester and coder)",
+      "- src/b.ts (modified by coder and coder, phases 4 and 3)",
+      "- src/c.ts (modified externally since phase start)",
+    ]);
+  });
+
+  test("gives the hints that belong to the code of an error, whatever its message says", () => {
+    const scope = of(...fails(9, "3", "validation", "Not its files", { code: "outside_scope" }));
+    expect(scope.at(-1)).toBe("  To be warned of them only: maestro retry 3, then maestro resume --ownership warn");
+    const sensitive = of(
+      place(1, "3"),
+      change(8, "3", [".env"]),
+      ...fails(9, "3", "validation", "Changed outside of its files:", { code: "sensitive_change" }),
+    );
+    expect(sensitive.at(-1)).toBe("  maestro apply 3 brings it in as it is, because you decide so");
+  });
+
   test("says after changes outside the phase how they can be seen and allowed", () => {
     const message = "Changed outside of its files:\n- src/x.ts\n- src/\u001b[2Jy.ts";
     const lines = of(

@@ -1,7 +1,8 @@
 // Which decision a failed phase asks of a person, with the commands that carry it out.
 
-import type { ErrorRecord } from "../../session/events.ts";
-import { OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";
+import { writersText } from "../../session/conflict.ts";
+import type { ErrorRecord, FailureCode, FileConflict, RecordedError } from "../../session/events.ts";
+import { failureCodeOf, oldConflicts } from "../../session/old-errors.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { cut, oneLine } from "../text/cell.ts";
 import { headline } from "../text/headline.ts";
@@ -12,8 +13,6 @@ const MAX_REASON = 100;
 const MAX_FILES = 20;
 /** Where in a message a path is looked for. */
 const MAX_SEARCHED = 20_000;
-/** How the engine tells of a file that two have changed, in the words of the block: "<path> (modified by a and b)". */
-const MODIFIED = " (modified ";
 
 /** What a person can answer; `narrow` is work on the plan first. */
 export type Choice = { kind: "retry" | "adjust"; timeoutMs?: number } | { kind: "skip" | "abort" | "narrow" };
@@ -51,7 +50,8 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
     const choices: Choice[] = [longer(phase), { kind: "narrow" }, { kind: "skip" }, { kind: "abort" }];
     return { block, choices, hints: diffHint(phase) };
   }
-  const files = type === "file_conflict" ? conflictingFiles(session, phase, message) : [];
+  const files =
+    type === "file_conflict" ? conflictingFiles(session, phase, { message, conflicts: error?.conflicts }) : [];
   if (files.length > 0) {
     const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }];
     return { block: fileConflictBlock({ ...about, files }), choices, hints: conflictHints(phase) };
@@ -69,10 +69,12 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
   });
   const adjust: Choice = { ...longer(phase), kind: "adjust" };
   const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, adjust];
-  const isBeyond = type === "validation" && message.startsWith(OUTSIDE_SCOPE);
-  const isSensitive = isBeyond && message.startsWith(SENSITIVE_CHANGE);
-  const hints = isSensitive ? sensitiveHints(phase) : isBeyond ? scopeHints(phase) : diffHint(phase);
-  return { block, choices, hints };
+  return { block, choices, hints: failureHints(phase, failureCodeOf({ code: error?.code, type, message })) };
+}
+
+function failureHints(phase: SessionPhase, code: FailureCode | undefined): string[] {
+  if (code === "sensitive_change") return sensitiveHints(phase);
+  return code === "outside_scope" ? scopeHints(phase) : diffHint(phase);
 }
 
 function diffHint(phase: SessionPhase): string[] {
@@ -151,9 +153,14 @@ function reasonOf({ type, message }: ErrorRecord): string {
   return cut(`${type.replace("_", " ")} error before it: ${headline(message)}`, MAX_REASON);
 }
 
-/** Those that the message tells in so many words; failing that, files that another phase wrote while this one ran, or that it names. */
-function conflictingFiles(session: Session, phase: SessionPhase, message: string): ConflictingFile[] {
-  const told = message.split("\n").flatMap(toldFile);
+/** Those that the error lists; failing that, files that another phase wrote while this one ran, or that the message names. */
+function conflictingFiles(
+  session: Session,
+  phase: SessionPhase,
+  { message, conflicts }: Pick<RecordedError, "message" | "conflicts">,
+): ConflictingFile[] {
+  if (conflicts !== undefined) return conflicts.map(conflictingFile);
+  const told = oldConflicts(message);
   if (told.length > 0) return told;
   const files = filesOf(phase);
   const since = lastAttempt(phase)?.started ?? phase.started ?? "";
@@ -172,13 +179,8 @@ function conflictingFiles(session: Session, phase: SessionPhase, message: string
   return [...new Set(paths)].map((path) => ({ path, by: "external" as const }));
 }
 
-function toldFile(line: string): ConflictingFile[] {
-  const at = line.lastIndexOf(MODIFIED);
-  const path = line.slice(0, Math.max(0, at)).trim().replace(/^- /, "");
-  const how = line.slice(at + MODIFIED.length).trimEnd();
-  if (path === "" || !how.endsWith(")")) return [];
-  if (how === "externally since phase start)") return [{ path, by: "external" }];
-  return how.startsWith("by ") ? [{ path, by: [how.slice(3, -1)] }] : [];
+function conflictingFile({ path, by }: FileConflict): ConflictingFile {
+  return { path, by: by.length === 0 ? "external" : [writersText(by)] };
 }
 
 /** Words with a slash or an ending, as paths have them. */

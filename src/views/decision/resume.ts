@@ -12,7 +12,7 @@ import {
 } from "../../session/session.ts";
 import { plural } from "../text/amount.ts";
 import { cut, oneLine } from "../text/cell.ts";
-import { ago, duration } from "../text/duration.ts";
+import { ago, durationText } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
 import { visible } from "../text/visible.ts";
 import { amountOf, keptWork } from "../work.ts";
@@ -105,7 +105,7 @@ function interruption(phase: SessionPhase, now: Date): string {
   const count = `attempt ${attempt.attempt}${retry}`;
   if (attempt.result === null)
     return `${count}, started ${ago(attempt.started, now)}, its end was not seen${also(phase)}`;
-  return `${count}, stopped after ${duration(attempt.result.duration_ms)}${also(phase)}`;
+  return `${count}, stopped after ${durationText(attempt.result.duration_ms)}${also(phase)}`;
 }
 
 function also(phase: SessionPhase): string {

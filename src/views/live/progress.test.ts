@@ -16,7 +16,7 @@ import {
   used,
   warn,
 } from "../../../test/support/sample-session.ts";
-import { apply } from "../../session/fold.ts";
+import { applyEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
 import { progressLine } from "./progress.ts";
 
@@ -28,7 +28,7 @@ function log(...timed: Timed[]): (string | null)[] {
   let session: Session | undefined;
   return eventsOf(plan, timed)
     .map((event) => {
-      session = apply(session, event);
+      session = applyEvent(session, event);
       return progressLine(event, session);
     })
     .slice(1)
@@ -73,7 +73,7 @@ describe("progress in plain lines", () => {
       ...fails(30, "3", "timeout", "second"),
     ]);
     let session: Session | undefined;
-    for (const event of events) session = apply(session, event);
+    for (const event of events) session = applyEvent(session, event);
     const failures = events
       .map((event) => progressLine(event, session as Session))
       .filter((line) => line?.includes("failed"));

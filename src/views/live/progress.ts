@@ -6,9 +6,9 @@ import { phaseTokens } from "../report/spending.ts";
 import { workedMs } from "../report/times.ts";
 import { grouped, plural } from "../text/amount.ts";
 import { cut } from "../text/cell.ts";
-import { clockTime, duration } from "../text/duration.ts";
+import { clockTime, durationText } from "../text/duration.ts";
 import { headline } from "../text/headline.ts";
-import { amountOf, isTakenOver, someOf } from "../work.ts";
+import { amountOf, someOf, wasTakenOver } from "../work.ts";
 
 const MAX_TEXT = 160;
 const MAX_PATHS = 3;
@@ -59,7 +59,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "attempt.finished":
       return endSentence(event, session);
     case "quota.hit":
-      return `waits ${duration(event.wait_ms)} for quota, until ${clockTime(new Date(event.until))}${event.slots === null ? "" : `, then ${plural(event.slots, "slot")}`} (phase ${event.phase} was refused)`;
+      return `waits ${durationText(event.wait_ms)} for quota, until ${clockTime(new Date(event.until))}${event.slots === null ? "" : `, then ${plural(event.slots, "slot")}`} (phase ${event.phase} was refused)`;
     case "plan.revised":
       return `plan revised: ${plural(event.plan.phases.length, "phase")}`;
     case "view.adopted":
@@ -103,7 +103,7 @@ function validationSentence({ result, detail }: { result: "pass" | "fail" | "ski
 
 /** A failure is told when the phase fails, a refusal when the session waits. */
 function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: Session): string | null {
-  const took = duration(event.duration_ms);
+  const took = durationText(event.duration_ms);
   if (event.adopted && event.outcome !== "interrupted")
     return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
   if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
@@ -116,7 +116,7 @@ function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: 
 function whatFollows(phase: SessionPhase | undefined, attempt: Attempt | undefined): string | null {
   if ((phase?.plan?.validation.length ?? 0) > 0) return "validating";
   if (phase === undefined || attempt === undefined || (attempt.placed?.worktree ?? null) === null) return null;
-  return attempt.changes?.total !== 0 && isTakenOver(phase, attempt) ? "integrating" : null;
+  return attempt.changes?.total !== 0 && wasTakenOver(phase, attempt) ? "integrating" : null;
 }
 
 function changeSentence(event: TimedEvent & { type: "attempt.changed" }): string | null {
@@ -139,7 +139,7 @@ function integrationSentence(event: TimedEvent & { type: "phase.integrated" }, s
   const phase = findPhase(session, event.phase);
   const files = attempt?.changes?.total;
   if (files === 0 || phase === undefined || attempt === undefined) return null;
-  if (event.from === event.to && !isTakenOver(phase, attempt)) return null;
+  if (event.from === event.to && !wasTakenOver(phase, attempt)) return null;
   return `integrated${files === undefined ? "" : ` ${plural(files, "file")}`}${event.user_decision ? " by decision" : ""}`;
 }
 
@@ -152,7 +152,7 @@ function facts(session: Session, phase: SessionPhase | undefined, now: Date): st
   const worked = workedMs(session, phase, now);
   const tokens = phaseTokens(phase);
   const known = [
-    ...(worked === null ? [] : [`in ${duration(worked)}`]),
+    ...(worked === null ? [] : [`in ${durationText(worked)}`]),
     ...(tokens === null ? [] : [`${grouped(tokens)} tokens`]),
   ];
   return known.length === 0 ? "" : ` ${known.join(", ")}`;
@@ -166,7 +166,7 @@ function errorAt(phase: SessionPhase | undefined, ts: string): string {
 function attemptAt(phase: SessionPhase | undefined, ts: string): string {
   const attempt = phase?.attempts.findLast((one) => one.finished !== null && one.finished <= ts);
   if (attempt?.result == null) return "";
-  return ` (attempt ${attempt.attempt}, ${duration(attempt.result.duration_ms)})`;
+  return ` (attempt ${attempt.attempt}, ${durationText(attempt.result.duration_ms)})`;
 }
 
 function failedPhases(status: string, session: Session): string {

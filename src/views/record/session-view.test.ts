@@ -16,7 +16,7 @@ import {
 import { frozenPhase, frozenPlan, moved, sessionAfter } from "../../../test/support/session.ts";
 import { splitFrontMatter } from "../../front-matter.ts";
 import { emptyContext } from "../../handoff/downstream-context.ts";
-import { apply } from "../../session/fold.ts";
+import { applyEvent } from "../../session/fold.ts";
 import { findPhase, type SessionPhase } from "../../session/session.ts";
 import { readView } from "./read-view.ts";
 import { renderSession } from "./session-view.ts";
@@ -33,7 +33,7 @@ describe("active-session.md", () => {
       path: ".gemini/plans/YYYY-MM-DD-topic-slug-impl-plan.md",
       design_document: ".gemini/plans/YYYY-MM-DD-topic-slug-design.md",
     };
-    const session = apply(undefined, {
+    const session = applyEvent(undefined, {
       type: "session.created",
       session_id: "YYYY-MM-DD-topic-slug",
       task: null,

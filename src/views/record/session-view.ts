@@ -1,7 +1,7 @@
 // Session -> active-session.md: the front matter and the body of design document S2, key for key.
 // Text only; strings are JSON strings, which every YAML reader takes as they are.
 
-import type { DownstreamContext, ErrorRecord } from "../../session/events.ts";
+import type { ContextRecord, ErrorRecord } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { visible } from "../text/visible.ts";
 import { changeItems, evidenceItems, warningSection } from "./session-view-work.ts";
@@ -83,7 +83,7 @@ function phaseFields(phase: SessionPhase, lines: string[]): void {
   list("    ", "files_modified", phase.files_modified, lines);
   list("    ", "files_deleted", phase.files_deleted, lines);
   lines.push("    downstream_context:");
-  for (const [key, values] of Object.entries(phase.downstream_context as DownstreamContext)) {
+  for (const [key, values] of Object.entries(phase.downstream_context as ContextRecord)) {
     list("      ", key, values, lines);
   }
   lines.push(phase.errors.length === 0 ? "    errors: []" : "    errors:");

@@ -1,7 +1,7 @@
 // When each phase ran, as bars on one axis of time. Retries begin with their number; waits for quota are marked.
 
 import { cell, cellRight, widest } from "../text/cell.ts";
-import { clockTime, duration } from "../text/duration.ts";
+import { clockTime, durationText } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
 import type { Report, ReportedPhase } from "./report-json.ts";
 
@@ -115,5 +115,5 @@ function legend(used: ReadonlySet<Outcome>, shown: readonly ReportedPhase[]): st
 }
 
 function precise(milliseconds: number): string {
-  return milliseconds < 10_000 ? `${Number((milliseconds / 1000).toPrecision(2))} s` : duration(milliseconds);
+  return milliseconds < 10_000 ? `${Number((milliseconds / 1000).toPrecision(2))} s` : durationText(milliseconds);
 }

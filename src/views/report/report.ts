@@ -3,7 +3,7 @@
 import type { Session } from "../../session/session.ts";
 import { dollars, grouped, plural } from "../text/amount.ts";
 import { cell, cellRight, cut, oneLine, shareOut, widest } from "../text/cell.ts";
-import { duration, stopwatch } from "../text/duration.ts";
+import { durationText, stopwatch } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
 import { symbols } from "../text/symbols.ts";
 import { ganttLines } from "./gantt.ts";
@@ -58,7 +58,7 @@ function timeLine({ wall_ms: wall, work_ms: work, phases }: Report): string[] {
   const unseen = cut === 0 ? [] : [`Nobody saw the end of ${plural(cut, "attempt")}: the engine had ended before`];
   if (wall === 0) return cut > 0 ? unseen : ["How long it took is not known"];
   const side = `${(work / wall).toFixed(1)} at a time on average`;
-  return [`Wall time ${duration(wall)}, phases ${duration(work)} in sum (${side})`, ...unseen];
+  return [`Wall time ${durationText(wall)}, phases ${durationText(work)} in sum (${side})`, ...unseen];
 }
 
 function phaseTable({ phases, status: sessionStatus }: Report, paint: Paint, width: number): string[] {

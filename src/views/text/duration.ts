@@ -3,7 +3,7 @@
 const SECOND = 1000;
 
 /** "5 s", "2 min 5 s", "3 h 20 min", "4 days". */
-export function duration(milliseconds: number): string {
+export function durationText(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / SECOND));
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
@@ -31,7 +31,7 @@ export function stopwatch(milliseconds: number): string {
 
 export function ago(timestamp: string, now: Date): string {
   const elapsed = now.getTime() - Date.parse(timestamp);
-  return elapsed < SECOND ? "just now" : `${duration(elapsed)} ago`;
+  return elapsed < SECOND ? "just now" : `${durationText(elapsed)} ago`;
 }
 
 /** HH:MM:SS where the reader lives. */

@@ -1,7 +1,8 @@
 // Brings the project from one tree to another, to be killed on the way: usage: bring-in <project> <cache> [<from> <to>]. Without trees it
 // settles what another one left. Prints what came of it.
 
-import { bringIn, settle } from "../../../src/engine/integrate/bring-in.ts";
+import { bringIn } from "../../../src/engine/integrate/bring-in.ts";
+import { finishIntent } from "../../../src/engine/recovery/finish-change.ts";
 import { openRepository } from "../../../src/git/open.ts";
 import { locateState } from "../../../src/store/location.ts";
 
@@ -11,6 +12,6 @@ if (opening.kind !== "open") throw new Error(opening.reason);
 const project = { repository: opening.repository, location: locateState(path, ".gemini") };
 const outcome =
   from === undefined || to === undefined
-    ? await settle(project)
+    ? await finishIntent(project)
     : await bringIn(project, { session: "s", phase: "1", attempt: 1, what: "integrate", from, to });
 process.stdout.write(JSON.stringify(outcome));

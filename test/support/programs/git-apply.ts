@@ -1,6 +1,6 @@
 // Carries out an integration, to be killed on the way: usage: git-apply <project> <cache> <from> <to> [finish]. Prints what came of it.
 
-import { carryOut, finish } from "../../../src/git/apply/apply.ts";
+import { executePlan, finish } from "../../../src/git/apply/apply.ts";
 import { planApply } from "../../../src/git/apply/apply-plan.ts";
 import { openRepository } from "../../../src/git/open.ts";
 
@@ -11,5 +11,5 @@ const { repository } = opening;
 const outcome =
   what === "finish"
     ? await finish(repository, from, to)
-    : await carryOut(repository, await planApply(repository, from, to));
+    : await executePlan(repository, await planApply(repository, from, to));
 process.stdout.write(JSON.stringify(outcome));

@@ -1,4 +1,4 @@
-// A call of git -> its subcommand behind git's own options, where it works, and the settings it is given.
+// Splits a git call into its subcommand (after git's own options), its directory and its settings.
 
 import { locate } from "../../paths.ts";
 import type { Call } from "../../shell/call.ts";
@@ -10,7 +10,7 @@ export interface GitCommand {
   cwd: string;
   /** `-c key=value`. */
   settings: readonly (readonly [key: string, value: string])[];
-  /** `--git-dir`, `--work-tree`: the repository is not the one of the directory. */
+  /** `--git-dir` or `--work-tree`: the repository is not that of the directory. */
   isPointed: boolean;
 }
 
@@ -25,10 +25,10 @@ const globalsWithValue = [
   "--attr-source",
 ];
 
-/** The subcommand behind git's own options; undefined when the call is none of git's. */
+/** The subcommand after git's own options; undefined when the call is not git. */
 export function readGit(call: Pick<Call, "name" | "args" | "cwd" | "isGitPointed">): GitCommand | undefined {
   const { name, cwd } = call;
-  // `git-checkout .` lies where git keeps its parts.
+  // `git-checkout .`: git installs its subcommands as programs of their own.
   const verb = name.startsWith("git-") ? name.slice(4) : undefined;
   if (name !== "git" && name !== "hub" && verb === undefined) return undefined;
   const args = verb === undefined ? call.args : [verb, ...call.args];

@@ -1,6 +1,6 @@
-// git config: ordinary settings pass; those that run code, switch hooks off or hide a forced push do not.
+// git config: allows ordinary settings; denies those that run code, disable hooks or hide a forced push.
 
-import type { Ground } from "../../machine.ts";
+import type { Machine } from "../../machine.ts";
 import { locate } from "../../paths.ts";
 import { sensitivityOf } from "../../rules/sensitive.ts";
 import { shown } from "../../shell/shape.ts";
@@ -10,10 +10,10 @@ import { Options } from "../options.ts";
 const verbs = new Set(["get", "set", "unset", "list", "edit", "rename-section", "remove-section"]);
 const reading = ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--list", "l"];
 
-/** `judgeWords` judges a git command: an alias stands for one. */
+/** `judgeWords` judges a git command, because an alias stands for one. */
 export function judgeConfig(
   git: { args: readonly string[]; cwd: string },
-  ground: Ground,
+  machine: Machine,
   judgeWords: (words: string[]) => Denial | undefined,
 ): Denial | undefined {
   const options = new Options(git.args, "f", ["--file", "--blob", "--type", "--default", "--comment", "--value"]);
@@ -23,7 +23,7 @@ export function judgeConfig(
   const isUnset = verb === "unset" || options.has("--unset", "--unset-all");
   if (values.length === 0 && !isUnset) return undefined;
   for (const file of options.all("f", "--file")) {
-    if (sensitivityOf(locate(file, git.cwd), ground) === "secret") return refusal(file, "is a secret file");
+    if (sensitivityOf(locate(file, git.cwd), machine) === "secret") return refusal(file, "is a secret file");
   }
   return judgeSetting(key.toLowerCase(), isUnset ? undefined : values.join(" "), judgeWords);
 }
@@ -37,7 +37,7 @@ function judgeSetting(
   value: string | undefined,
   judgeWords: (words: string[]) => Denial | undefined,
 ): Denial | undefined {
-  if (switches.test(key)) return refusal(key, "decides which hooks and settings git obeys");
+  if (switches.test(key)) return refusal(key, "decides which hooks and settings git uses");
   if (value === undefined) return undefined;
   if (key.startsWith("alias.")) {
     if (value.startsWith("!")) return refusal(key, "would run a shell command");
@@ -46,7 +46,7 @@ function judgeSetting(
   return commands.test(key) && !isPlainCommand(value) ? refusal(key, "would run shell code") : undefined;
 }
 
-/** `less -R`, `code --wait`, `git-lfs clean -- %f`: a program with arguments and nothing a shell would interpret. */
+/** `less -R`, `code --wait`, `git-lfs clean -- %f`: a program with arguments, and nothing that a shell would interpret. */
 function isPlainCommand(value: string): boolean {
   return (
     !/[;&|<>$`()!\n]/.test(value) && !/^(?:\S*\/)?(?:ba|da|z|k)?sh\s/.test(value) && !/^\/tmp\/|\s-[ec]\s/.test(value)

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell variables
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ground, rewrite, ruleOf } from "../../../../test/support/guard.ts";
+import { machine, rewrite, ruleOf } from "../../../../test/support/guard.ts";
 import { judgeCommand } from "../../judge.ts";
 
 const discards = [
@@ -56,7 +56,7 @@ describe("discard-work", () => {
     expect(ruleOf(command)).toBe("discard-work");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...discards), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("discard-work");
@@ -70,8 +70,8 @@ describe("discard-work", () => {
     ["git clean -fd", /git clean -n.*git clean -fd <path>/],
     ["git stash drop", /git stash (?:pop|apply)/],
     ["git branch -D main", /git branch -D <branch>/],
-  ])("of %j says what to do instead (S239)", (command, expected) => {
-    expect(judgeCommand(command, ground)).toMatchObject({ reason: expect.stringMatching(expected) });
+  ])("denies %j with what to do instead (S239)", (command, expected) => {
+    expect(judgeCommand(command, machine)).toMatchObject({ reason: expect.stringMatching(expected) });
   });
 });
 
@@ -101,30 +101,32 @@ test.each([
   "git gc --prune=now",
   "git checkout -p src/a.ts",
   "cd /tmp/clone && git checkout . && git clean -fdx",
-])("%j is fine: it names what it is about", (command) => {
+])("%j is allowed, because it is specific", (command) => {
   expect(ruleOf(command)).toBe("allow");
 });
 
-describe("a clone among temporary files", () => {
+describe("a clone in the temporary directory", () => {
   test.each([
     "ln -s /home/dev/project /tmp/p; cd /tmp/p; git checkout .",
     "cd /tmp/clone && GIT_WORK_TREE=/home/dev/project git checkout .",
     "cd /tmp/clone && git --work-tree=/home/dev/project checkout .",
     "cd /tmp/worktree && git stash clear",
-  ])("is not an excuse when %j reaches the project from there", (command) => {
+  ])("does not excuse %j, which reaches the project", (command) => {
     expect(ruleOf(command)).toBe("discard-work");
   });
 
-  test("is the project when the project lies there", () => {
-    const there = { ...ground, projectRoot: "/tmp/project", stateDir: "/tmp/project/.gemini" };
+  test("is protected when it is the project itself", () => {
+    const there = { ...machine, projectRoot: "/tmp/project", stateDir: "/tmp/project/.gemini" };
     expect(judgeCommand("git checkout .", there)).toMatchObject({ rule: "discard-work" });
   });
 });
 
 test.each(["git gc --prune=now", "git prune", "git update-ref -d refs/maestro/s/p/1"])(
-  "%j is refused while a session is live",
+  "%j is denied while a session is active",
   (command) => {
-    const rules = [true, false].map((hasSession) => judgeCommand(command, { ...ground, hasSession: () => hasSession }));
+    const rules = [true, false].map((hasSession) =>
+      judgeCommand(command, { ...machine, hasSession: () => hasSession }),
+    );
     expect(rules).toMatchObject([{ rule: "discard-work" }, { verdict: "allow" }]);
   },
 );

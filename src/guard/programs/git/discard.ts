@@ -1,4 +1,4 @@
-// discard-work: git commands that throw uncommitted work away as a whole. A named file or a specific pattern may be restored.
+// discard-work: git commands that discard all uncommitted work. Restoring a named file or a specific pattern is allowed.
 
 import { isInside, normal } from "../../paths.ts";
 import { isScratch } from "../../rules/places.ts";
@@ -40,8 +40,8 @@ export function judgeDiscard(git: GitCommand, call: Call): Denial | undefined {
 }
 
 /** A clone below the temporary directory belongs to the agent. */
-function isElsewhere({ cwd, isPointed }: GitCommand, { ground }: Call): boolean {
-  return !isPointed && isScratch(cwd, ground);
+function isElsewhere({ cwd, isPointed }: GitCommand, { machine }: Call): boolean {
+  return !isPointed && isScratch(cwd, machine);
 }
 
 const checkoutValues = ["--orphan", "--conflict", "--pathspec-from-file"];
@@ -50,11 +50,11 @@ function judgeCheckout(git: GitCommand, call: Call): Denial | undefined {
   const end = git.args.indexOf("--");
   const options = new Options(git.args, "bB", checkoutValues);
   const paths = end < 0 ? options.operands : git.args.slice(end + 1);
-  if (isByHand(options, call)) return undefined;
+  if (isAnsweredByUser(options, call)) return undefined;
   const isForced = options.has("f", "--force");
   if (isForced && (end < 0 || paths.length === 0)) return refusal("git checkout --force");
   const isMerging = options.has("--ours", "--theirs");
-  if (isSwept(paths, git, call) || (end >= 0 && !isMerging && paths.some(isList)) || isFed(options, call)) {
+  if (isSwept(paths, git, call) || (end >= 0 && !isMerging && paths.some(isList)) || isListFromInput(options, call)) {
     return refusal("git checkout over everything");
   }
   return isInteractive(options) && paths.length === 0
@@ -65,38 +65,38 @@ function judgeCheckout(git: GitCommand, call: Call): Denial | undefined {
 function judgeRestore(git: GitCommand, call: Call): Denial | undefined {
   const options = new Options(git.args, "s", ["--source", "--conflict", "--pathspec-from-file"]);
   const isIndexOnly = options.has("S", "--staged") && !options.has("W", "--worktree");
-  if (isIndexOnly || isByHand(options, call)) return undefined;
+  if (isIndexOnly || isAnsweredByUser(options, call)) return undefined;
   const isMerging = options.has("--ours", "--theirs");
   const isAll = isSwept(options.operands, git, call) || (!isMerging && options.operands.some(isList));
-  if (isAll || isFed(options, call)) return refusal("git restore over everything");
-  const isBlind = isInteractive(options) && options.operands.length === 0;
-  return isBlind ? refusal("git restore --patch with answers fed to it") : undefined;
+  if (isAll || isListFromInput(options, call)) return refusal("git restore over everything");
+  const isUnanswered = isInteractive(options) && options.operands.length === 0;
+  return isUnanswered ? refusal("git restore --patch with answers fed to it") : undefined;
 }
 
 function judgeSwitch({ args }: GitCommand): Denial | undefined {
   const options = new Options(args, "cC", ["--create", "--force-create", "--orphan", "--conflict"]);
-  // `--force-create` begins like `--force`.
+  // `--force-create` starts with `--force`.
   const isForced = args.some((arg) => arg.length > 4 && "--force".startsWith(arg)) || options.has("f");
   return isForced || options.has("--discard-changes") ? refusal("git switch --discard-changes") : undefined;
 }
 
-/** Below the project it reaches from where it runs downwards; a directory that the command has entered is a name. */
+/** git clean works from its directory downwards; a directory below the project that the command has entered counts as named. */
 function judgeWholeClean(git: GitCommand, call: Call): Denial | undefined {
   const options = new Options(git.args, "e", ["--exclude"]);
   if (options.has("n", "--dry-run", "h", "--help") || git.args.length === 0) return undefined;
   if (options.has("i", "--interactive") && call.stdin.origin === "terminal") return undefined;
-  const project = normal(call.ground.projectRoot);
+  const project = normal(call.machine.projectRoot);
   const paths = options.operands;
   const place = paths.length === 0 || paths.some(isList) ? git.cwd : sweptBy(paths, git.cwd, project);
   if (place === undefined || (place !== project && isInside(place, project))) return undefined;
   return deny(
     "discard-work",
-    '"git clean" would delete every untracked file here, also those that the user has not added yet. Look with "git clean -n", then name the paths: git clean -fd <path>.',
+    '"git clean" would delete every untracked file here, including new files of the user. Check with "git clean -n", then name the paths: git clean -fd <path>.',
   );
 }
 
-/** Hunk by hunk, with a person who answers. */
-function isByHand(options: Options, { stdin }: Call): boolean {
+/** Interactive, with a user who answers for each hunk. */
+function isAnsweredByUser(options: Options, { stdin }: Call): boolean {
   return isInteractive(options) && stdin.origin === "terminal";
 }
 
@@ -104,17 +104,17 @@ function isInteractive(options: Options): boolean {
   return options.has("p", "--patch");
 }
 
-function isSwept(paths: readonly string[], { cwd }: GitCommand, { ground }: Call): boolean {
-  return sweptBy(paths, cwd, normal(ground.projectRoot)) !== undefined;
+function isSwept(paths: readonly string[], { cwd }: GitCommand, { machine }: Call): boolean {
+  return sweptBy(paths, cwd, normal(machine.projectRoot)) !== undefined;
 }
 
-/** `$(git diff --name-only)`, `| xargs`: whatever has been changed. */
+/** `$(git diff --name-only)`, `| xargs`: a list of whatever has changed. */
 function isList(path: string): boolean {
   return isUnknown(path) && (path.includes(MANY) || path.includes(PRINTED));
 }
 
 /** A list of paths from standard input. */
-function isFed(options: Options, { stdin, feedOf }: Call): boolean {
+function isListFromInput(options: Options, { stdin, feedOf }: Call): boolean {
   return options.all("--pathspec-from-file").some((path) => {
     const feed = path === "-" ? stdin : feedOf(path);
     if (feed === undefined) return false;
@@ -125,6 +125,6 @@ function isFed(options: Options, { stdin, feedOf }: Call): boolean {
 function refusal(command: string): Denial {
   return deny(
     "discard-work",
-    `"${command}" discards uncommitted work, also the user's. Restore single files with ${oneFile}, or keep the work with "git stash".`,
+    `"${command}" discards uncommitted work, including the user's. Restore single files with ${oneFile}, or save it with "git stash".`,
   );
 }

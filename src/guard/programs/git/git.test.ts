@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 import { rewrite, ruleOf } from "../../../../test/support/guard.ts";
 
 test.each(["git push --force origin main", "git push -f origin master", "git push origin +main", "git push --force"])(
-  "%j is refused (Y287)",
+  "%j is denied (Y287)",
   (command) => {
     expect(ruleOf(command)).toBe("force-push");
   },
 );
 
-test("git reset --hard is refused (Y288)", () => {
+test("git reset --hard is denied (Y288)", () => {
   expect(ruleOf("git reset --hard")).toBe("hard-reset");
 });
 
@@ -165,7 +165,7 @@ describe("force-push", () => {
     expect(ruleOf(command)).toBe("force-push");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...pushes), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("force-push");
@@ -180,7 +180,7 @@ describe("hard-reset", () => {
     expect(ruleOf(command)).toBe("hard-reset");
   });
 
-  test("denies them still when they are quoted, wrapped and nested (T2)", () => {
+  test("still denies them when they are quoted, wrapped and nested (T2)", () => {
     fc.assert(
       fc.property(fc.constantFrom(...resets), rewrite, (command, rewritten) => {
         expect(ruleOf(rewritten(command)), rewritten(command)).toBe("hard-reset");

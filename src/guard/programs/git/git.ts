@@ -1,7 +1,7 @@
-// git: force-push and hard-reset, and the commands that git runs for others (aliases, foreach, exec).
+// git: force-push, hard-reset, and the commands that git runs (aliases, foreach, exec).
 
 import { judgeRemoval } from "../../rules/removal.ts";
-import { type Call, type Inner, quoted } from "../../shell/call.ts";
+import { type Call, type Inner, quotedWord } from "../../shell/call.ts";
 import { canBe, isKnown, knownPart, STAR, shown, UNKNOWN } from "../../shell/shape.ts";
 import { type Denial, deny } from "../../verdict.ts";
 import { Options } from "../options.ts";
@@ -29,17 +29,17 @@ function judgeVerb(git: GitCommand, call: Call): Denial | undefined {
     case "mv":
       return judgeRemoval({ ...call, name: "mv", args: git.args, cwd: git.cwd });
     case "clean":
-      return judgeClean(git, call.ground);
+      return judgeClean(git, call.machine);
     case "stash":
-      return judgeStash(git, call.ground);
+      return judgeStash(git, call.machine);
     case "config":
-      return judgeConfig(git, call.ground, (words) => judgeGit({ ...call, name: "git", args: words }));
+      return judgeConfig(git, call.machine, (words) => judgeGit({ ...call, name: "git", args: words }));
     default:
       return undefined;
   }
 }
 
-/** The same files as with `rm`; `--cached` leaves them where they are. */
+/** Deletes the same files as `rm`; `--cached` keeps them. */
 function judgeRm({ args, cwd }: GitCommand, call: Call): Denial | undefined {
   const options = new Options(args);
   if (options.has("--cached", "n", "--dry-run")) return undefined;
@@ -53,7 +53,7 @@ function judgeReset(args: readonly string[]): Denial | undefined {
   if (!options.some((arg) => /^--h(?:a|ar|ard)?$/.test(knownPart(arg)))) return undefined;
   return deny(
     "hard-reset",
-    '"git reset --hard" throws uncommitted work away. Use "git stash", "git restore <file>", "git reset --keep" or "git reset --soft" instead.',
+    '"git reset --hard" discards uncommitted work. Use "git stash", "git restore <file>", "git reset --keep" or "git reset --soft" instead.',
   );
 }
 
@@ -72,19 +72,19 @@ function judgePush(args: readonly string[], branch: string | undefined): Denial 
   if (refspecs.length > 0 || !isForced) return undefined;
   if (options.has("--all", "--branches")) return forced("every branch");
   const isKnownBranch = branch !== undefined && !mayBeProtected(branch);
-  return isKnownBranch || options.has("--tags") ? undefined : forced("a branch that is not named");
+  return isKnownBranch || options.has("--tags") ? undefined : forced("an unnamed branch");
 }
 
-/** Where a forced refspec goes, when it must not. */
+/** The destination of a forced refspec, if it is protected. */
 function faultOf(refspec: string, branch: string | undefined): string | undefined {
   const plain = refspec.replace(/^\+/, "");
   const [source = "", target] = plain.split(":");
   if (target === "" && source === "") return "every matching branch";
   const named = (target || source).replace(/^(?:refs\/)?heads\//, "").replaceAll("*", STAR);
   const destination = named === "HEAD" || named === "@" ? branch : named;
-  if (destination === undefined) return "a branch that is not named";
+  if (destination === undefined) return "an unnamed branch";
   if (!mayBeProtected(destination)) return undefined;
-  return isKnown(destination) ? destination : `a branch that cannot be known beforehand (${shown(refspec)})`;
+  return isKnown(destination) ? destination : `an unknown branch (${shown(refspec)})`;
 }
 
 function mayBeProtected(branch: string): boolean {
@@ -98,7 +98,7 @@ function forced(where: string): Denial {
   );
 }
 
-/** What git would run: an alias given with -c, a command for each submodule or commit, a pager. */
+/** The commands that git would run: an alias given with -c, a command for each submodule or commit, a pager. */
 export function innerOfGit(call: Call): Inner[] {
   const git = readGit(call);
   if (git === undefined) return [];
@@ -123,7 +123,7 @@ export function innerOfGit(call: Call): Inner[] {
 const runsCommand = /^(?:core\.(?:pager|fsmonitor|sshcommand|askpass|gitproxy)|pager\..*|diff\.external)$/;
 
 function aliasCode(value: string, args: readonly string[]): string {
-  const words = args.map(quoted).join(" ");
+  const words = args.map(quotedWord).join(" ");
   return value.startsWith("!") ? `${value.slice(1)} ${words}` : `git ${value} ${words}`;
 }
 
@@ -132,7 +132,7 @@ function foreach(words: readonly string[], cwd: string): Inner {
   return command.length === 1 ? { code: command[0] as string, cwd } : { argv: command, cwd };
 }
 
-/** The branch that the command leaves checked out, when it says so. */
+/** The branch that the command checks out, if it names one. */
 export function branchChosen(call: Call): string | undefined {
   const git = readGit(call);
   if (git === undefined || !/^(?:checkout|switch|branch)$/.test(git.verb) || git.cwd !== call.cwd) return undefined;
@@ -141,7 +141,7 @@ export function branchChosen(call: Call): string | undefined {
   if (created.length > 0) return created[0] as string;
   if (git.verb === "branch" || git.args.includes("--") || options.operands.length !== 1) return undefined;
   const [name = ""] = options.operands;
-  // `checkout x.ts` is a file, `switch -` and `checkout HEAD~1` are anything.
+  // `checkout x.ts` is a file, `switch -` and `checkout HEAD~1` can be anything.
   const isBranch = /^[\w][\w/-]*$/.test(name) || (git.verb === "switch" && /^\w[\w/.-]*$/.test(name));
   return isBranch && name !== "HEAD" ? name : UNKNOWN;
 }

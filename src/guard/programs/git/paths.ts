@@ -1,4 +1,4 @@
-// Pathspecs of git: which of them mean everything. `.`, `:/`, `'*'` and exclusions alone name no file.
+// Recognizes git pathspecs that mean everything: `.`, `:/`, `'*'` and exclusions alone name no file.
 
 import { isInside, locate, normal } from "../../paths.ts";
 import { knownPart, withGlobs } from "../../shell/shape.ts";
@@ -20,7 +20,7 @@ function readPathspec(text: string): Pathspec {
   return { path, isTop: signs.includes("/"), isExcluded: /[!^]/.test(signs) };
 }
 
-/** The directory that these pathspecs sweep as a whole; undefined when they name something in particular. */
+/** The directory that these pathspecs cover as a whole; undefined when they name something specific. */
 export function sweptBy(pathspecs: readonly string[], cwd: string, project: string): string | undefined {
   const specs = pathspecs.map(readPathspec);
   const named = specs.filter(({ isExcluded }) => !isExcluded);
@@ -43,7 +43,7 @@ function wholePlace(path: string, from: string, project: string): string | undef
   return isInside(project, place) || place === from ? place : undefined;
 }
 
-/** `*`, `?*`, `[a-z]*`, `*.*`, `*e*`: a pattern that says next to nothing about a name. */
+/** `*`, `?*`, `[a-z]*`, `*.*`, `*e*`: a pattern that matches almost every name. */
 function isBroad(name: string): boolean {
   if (!/[\uE002\uE003]/.test(name) || /[\uE000\uE001\uE004\uE005]/.test(name)) return false;
   const letters = knownPart(name).replace(/[^\p{L}\p{N}]/gu, "").length;

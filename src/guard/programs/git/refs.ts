@@ -1,4 +1,4 @@
-// discard-work: git commands that delete what work could be recovered from: stashes, main branches, reflogs, other worktrees.
+// discard-work: git commands that delete what lost work is recovered from: stashes, main branches, reflogs, other worktrees.
 
 import { isInside, locate, normal } from "../../paths.ts";
 import type { Call } from "../../shell/call.ts";
@@ -39,7 +39,7 @@ function judgeDrop({ args }: GitCommand): Denial | undefined {
   if (verb !== "drop" && verb !== "clear") return undefined;
   return lost(
     `git stash ${verb}`,
-    'Stashes are the user\'s. Leave them, or bring one back with "git stash pop" or "git stash apply".',
+    'Stashes are the user\'s. Keep them, or restore one with "git stash pop" or "git stash apply".',
   );
 }
 
@@ -51,21 +51,21 @@ function judgeBranch({ args }: GitCommand, { branch }: Call): Denial | undefined
     ? options.operands.find((name) => isMain(name) || name === branch || isList(name))
     : undefined;
   if (target === undefined) return undefined;
-  const what = isList(target) ? "branches that cannot be known beforehand" : target;
+  const what = isList(target) ? "unknown branches" : target;
   return lost(
     `git branch -D of ${what}`,
     'Delete only named branches of your own: git branch -D <branch>, or "git branch -d" for merged ones.',
   );
 }
 
-function judgeUpdateRef({ args }: GitCommand, { stdin, ground }: Call): Denial | undefined {
+function judgeUpdateRef({ args }: GitCommand, { stdin, machine }: Call): Denial | undefined {
   const options = new Options(args, "m");
   const deleted = options.has("--stdin")
     ? [...stdin.text.matchAll(/^delete[ \0]+(\S+)/gm)].map((found) => found[1] ?? "")
     : options.has("d", "--delete")
       ? options.operands.slice(0, 1)
       : [];
-  const isSession = (ref: string) => ref.startsWith("refs/maestro/") && ground.hasSession?.() === true;
+  const isSession = (ref: string) => ref.startsWith("refs/maestro/") && machine.hasSession?.() === true;
   const target = deleted.find(
     (ref) => isMain(ref) || ref === "HEAD" || ref === "refs/stash" || isList(ref) || isSession(ref),
   );
@@ -87,44 +87,41 @@ function judgeReflog({ args }: GitCommand): Denial | undefined {
     (arg, i) => isExpiry(arg) && !isOld(arg.includes("=") ? arg.replace(/^[^=]*=/, "") : args[i + 1]),
   );
   if (verb !== "delete" && verb !== "drop" && !(verb === "expire" && isSoon)) return undefined;
-  return lost(`git reflog ${verb}`, "The reflog is what lost commits are recovered from. Leave it as it is.");
+  return lost(`git reflog ${verb}`, "Lost commits are recovered from the reflog. Do not change it.");
 }
 
 function isExpiry(arg: string): boolean {
   return /^--(?:expire|expire-unreachable|prune)(?:=|$)/.test(arg);
 }
 
-/** `never`, `90.days`, `2.weeks.ago`: recent work is kept. */
+/** `never`, `90.days`, `2.weeks.ago`: keeps recent work. */
 function isOld(when = ""): boolean {
   return /^(?:never|false|\d+[. ](?:weeks?|months?|years?)|\d{2,}[. ]days?)/.test(when);
 }
 
-/** Objects that no reference holds yet may be those of a running attempt. */
-function judgePrune({ verb, args }: GitCommand, { ground }: Call): Denial | undefined {
+/** Unreferenced objects may belong to a running attempt. */
+function judgePrune({ verb, args }: GitCommand, { machine }: Call): Denial | undefined {
   const given = args.filter(isExpiry).map((arg, i) => (arg.includes("=") ? arg.replace(/^[^=]*=/, "") : args[i + 1]));
   if (new Options(args).has("n", "--dry-run")) return undefined;
-  // `git gc --prune` alone is its default of two weeks; `git prune` alone takes everything.
+  // `git gc --prune` keeps two weeks by default; `git prune` deletes everything unreachable.
   const isAll = given.length === 0 ? verb === "prune" : given.some((when) => when !== undefined && !isOld(when));
-  if (!isAll || ground.hasSession?.() !== true) return undefined;
-  return lost(`git ${verb} of everything unreachable`, 'A session is live. Run "git gc" without --prune=now.');
+  if (!isAll || machine.hasSession?.() !== true) return undefined;
+  return lost(`git ${verb} of everything unreachable`, 'A session is active. Run "git gc" without --prune=now.');
 }
 
-/** Where the engine puts the worktrees of attempts. */
+/** The directory where the engine creates the worktrees of attempts. */
 const worktreesOfSession = /\/(?:\.cache|Caches)\/maestro(?:\/|$)/;
 
-function judgeWorktree({ args, cwd }: GitCommand, { ground }: Call): Denial | undefined {
+function judgeWorktree({ args, cwd }: GitCommand, { machine }: Call): Denial | undefined {
   const options = new Options(args);
   const [verb, ...paths] = options.operands;
   if (verb !== "remove" || !options.has("f", "--force")) return undefined;
   const isForeign = (path: string) => {
     const place = locate(path, cwd);
-    return isList(path) || isInside(normal(ground.projectRoot), place) || worktreesOfSession.test(place);
+    return isList(path) || isInside(normal(machine.projectRoot), place) || worktreesOfSession.test(place);
   };
   return paths.some(isForeign)
-    ? lost(
-        "git worktree remove --force of another's worktree",
-        "Remove only worktrees that you have added, by their path.",
-      )
+    ? lost("git worktree remove --force of a foreign worktree", "Remove only worktrees that you added, by their path.")
     : undefined;
 }
 

@@ -1,7 +1,7 @@
-// git clean and git stash. Git is told to ignore the session's files; what takes ignored files along takes the session.
+// git clean and git stash. git ignores the session's files, so a command that includes ignored files removes the session.
 
-import type { Ground } from "../../machine.ts";
-import { isInside, locate, normal, segmentsOf } from "../../paths.ts";
+import type { Machine } from "../../machine.ts";
+import { isInside, locate, normal, pathSegments } from "../../paths.ts";
 import { isKnown } from "../../shell/shape.ts";
 import { type Denial, deny } from "../../verdict.ts";
 import { Options } from "../options.ts";
@@ -11,30 +11,30 @@ interface Given {
   cwd: string;
 }
 
-/** `-x` and `-X` take what is ignored, from here downwards. */
-export function judgeClean({ args, cwd }: Given, ground: Ground): Denial | undefined {
+/** `-x` and `-X` delete ignored files from the current directory downwards. */
+export function judgeClean({ args, cwd }: Given, machine: Machine): Denial | undefined {
   const options = new Options(args, "e", ["--exclude"]);
-  // For -X the patterns of -e are more to take.
+  // With -X, the patterns of -e are additional files to delete.
   const isOnly = options.has("X");
   if ((!options.has("x") && !isOnly) || options.has("n", "--dry-run")) return undefined;
-  if (!isOnly && options.all("e", "--exclude").some((pattern) => spares(pattern, ground))) return undefined;
-  return refuse(isOnly ? "git clean -X" : "git clean -x", "Name the paths", swept(options.operands, cwd, cwd), ground);
+  if (!isOnly && options.all("e", "--exclude").some((pattern) => spares(pattern, machine))) return undefined;
+  return refuse(isOnly ? "git clean -X" : "git clean -x", "Name the paths", swept(options.operands, cwd, cwd), machine);
 }
 
-/** `--all` takes what is ignored, wherever it is called. */
-export function judgeStash({ args, cwd }: Given, ground: Ground): Denial | undefined {
+/** `--all` includes ignored files of the whole repository. */
+export function judgeStash({ args, cwd }: Given, machine: Machine): Denial | undefined {
   const end = args.indexOf("--");
   const options = new Options(end < 0 ? args : args.slice(0, end), "m", ["--message"]);
   const [verb = "push", ...rest] = options.operands;
   if (!options.has("a", "--all") || (verb !== "push" && verb !== "save")) return undefined;
   const paths = end < 0 ? rest : [...rest, ...args.slice(end + 1)];
-  const project = normal(ground.projectRoot);
+  const project = normal(machine.projectRoot);
   const root = isInside(cwd, project) ? project : cwd;
   const instead = 'Use "git stash -u", or name the paths';
-  return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), ground);
+  return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), machine);
 }
 
-/** A path with magic may be anything, a pattern anything below the directory in front of it. */
+/** A pathspec with magic can match anything; a pattern can match anything below the directory before it. */
 function swept(paths: readonly string[], cwd: string, root: string): string[] {
   if (paths.length === 0) return [root];
   return paths.map((path) => {
@@ -45,25 +45,25 @@ function swept(paths: readonly string[], cwd: string, root: string): string[] {
   });
 }
 
-function refuse(command: string, instead: string, places: readonly string[], ground: Ground): Denial | undefined {
-  const state = stateOf(ground);
+function refuse(command: string, instead: string, places: readonly string[], machine: Machine): Denial | undefined {
+  const state = stateOf(machine);
   const isSwept = places.some((place) => isInside(state, place) || isInside(place, state));
-  if (!isSwept || ground.hasSession?.() !== true) return undefined;
-  return deny("sensitive-file", `"${command}" would take the session's state along. ${instead}.`);
+  if (!isSwept || machine.hasSession?.() !== true) return undefined;
+  return deny("sensitive-file", `"${command}" would remove the session's state. ${instead}.`);
 }
 
-function stateOf({ stateDir }: Ground): string {
+function stateOf({ stateDir }: Machine): string {
   return normal(`${stateDir}/state`);
 }
 
-/** A pattern that names the state, or a directory of the project that it lies in. */
-function spares(pattern: string, ground: Ground): boolean {
+/** Whether the pattern names the state directory, or a directory of the project that contains it. */
+function spares(pattern: string, machine: Machine): boolean {
   const name = pattern.replace(/^\/|[/*]+$/g, "");
-  return name !== "" && (inProject(ground).includes(name) || isInside(inProject(ground).join("/"), normal(name)));
+  return name !== "" && (inProject(machine).includes(name) || isInside(inProject(machine).join("/"), normal(name)));
 }
 
-/** The state's directories from the project on; all of them when it lies elsewhere. */
-function inProject(ground: Ground): string[] {
-  const [state, project] = [stateOf(ground), normal(ground.projectRoot)];
-  return segmentsOf(isInside(state, project) ? state.slice(project.length) : state);
+/** The path components of the state directory: below the project, or absolute when it is elsewhere. */
+function inProject(machine: Machine): string[] {
+  const [state, project] = [stateOf(machine), normal(machine.projectRoot)];
+  return pathSegments(isInside(state, project) ? state.slice(project.length) : state);
 }

@@ -1,0 +1,43 @@
+// The recovery room as the command line uses it: the store of the project is opened, and what recovery reports goes to standard error.
+
+import { openProject } from "../../engine/open-project.ts";
+import type { Problem } from "../../engine/recovery/problem.ts";
+import { type Pruned, prune } from "../../engine/recovery/prune.ts";
+import type { Recovery } from "../../engine/recovery/recover.ts";
+import type { ResolvedSettings } from "../../settings.ts";
+import { openStore } from "../context.ts";
+import type { Io } from "../io.ts";
+
+export async function withRecovery<T>(
+  io: Io,
+  settings: ResolvedSettings,
+  use: (recovery: Recovery) => Promise<T>,
+): Promise<T> {
+  const store = openStore(io, settings);
+  try {
+    return await use({
+      store,
+      now: io.now,
+      open: () => openProject(io),
+      tell: (line) => io.err(`${line}\n`),
+      warn: (problem) => warn(io, problem),
+    });
+  } finally {
+    store.close();
+  }
+}
+
+export function pruneProject(io: Io, settings: ResolvedSettings): Promise<Pruned> {
+  return withRecovery(io, settings, (recovery) => prune(recovery, settings.values.MAESTRO_KEEP_REFS));
+}
+
+/** After a session was archived: a failure to clear up is a warning, because the archive is complete without it. */
+export async function pruneAfterArchive(io: Io, settings: ResolvedSettings): Promise<void> {
+  const { finished, problems } = await pruneProject(io, settings);
+  if (finished !== undefined) warn(io, { message: finished });
+  for (const problem of problems) warn(io, problem);
+}
+
+function warn(io: Io, { message, hint }: Problem): void {
+  io.err(`WARNING: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+}

@@ -1,0 +1,87 @@
+// Finishes a change of the project that a killed process began, records it, and says so. A change that a person has decided against since
+// then is undone instead: nothing of a skipped phase or an aborted session stays in the project.
+
+import { MaestroError } from "../../errors.ts";
+import { finish } from "../../git/apply/apply.ts";
+import { planApply } from "../../git/apply/apply-plan.ts";
+import { missingObjects } from "../../git/objects/objects.ts";
+import type { Repository } from "../../git/repository.ts";
+import { decideFinishedChange, isWanted } from "../../session/decide/applied-work.ts";
+import {
+  describeIntent,
+  type Intent,
+  readIntent,
+  removeIntent,
+  setAsideHint,
+} from "../../store/files/integration-file.ts";
+import { hashFiles } from "../../store/files/project-files.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { oneLine } from "../../views/text/cell.ts";
+import { someOf } from "../../views/work.ts";
+import { type GitProject, takeBack, unfinished } from "../integrate/bring-in.ts";
+
+const MAX_PATHS = 10;
+
+export interface FinishedChange {
+  intent: Intent;
+  outcome: "applied" | "undone";
+  /** Files that another program changed since, which is why the rest was undone. */
+  left: string[];
+}
+
+/** The caller holds the engine's lock and has read the session. Returns what to tell the user; undefined when nothing was begun. */
+export async function finishChange(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
+  const finished = await finishIntent(project, (intent) => isWanted(store.session, intent));
+  if (finished === undefined) return undefined;
+  if (finished.outcome === "applied" && store.session !== undefined) {
+    const { projectRoot } = project.repository;
+    const rules = { now, hashes: (paths: readonly string[]) => hashFiles(projectRoot, paths) };
+    store.update((session) => ({
+      events: session === undefined ? [] : decideFinishedChange(session, finished.intent, rules),
+      result: undefined,
+    }));
+  }
+  return describe(finished);
+}
+
+/** Finishes the change that is written down, or undoes it when it is not wanted any more; undefined when none is written down. */
+export async function finishIntent(
+  project: GitProject,
+  isStillWanted: (intent: Intent) => boolean = () => true,
+): Promise<FinishedChange | undefined> {
+  const { repository, location } = project;
+  const intent = readIntent(location);
+  if (intent === undefined) return undefined;
+  await requirePossible(repository, intent);
+  try {
+    const left = isStillWanted(intent) ? (await finish(repository, intent.from, intent.to)).left : null;
+    const outcome = left?.length === 0 ? "applied" : "undone";
+    const all = outcome === "applied" ? [] : [...(left ?? []), ...(await takeBack(project, intent))];
+    removeIntent(location);
+    return { intent, outcome, left: [...new Set(all)] };
+  } catch (error) {
+    throw unfinished(intent, error);
+  }
+}
+
+/** A change that can never be finished must not block the project for ever: it is reported as damage, which doctor sets aside. */
+async function requirePossible(repository: Repository, intent: Intent): Promise<void> {
+  const { from, to } = intent;
+  const [missing] = await missingObjects(repository, [from, to]);
+  const refused = missing === undefined ? (await planApply(repository, from, to)).refused[0] : undefined;
+  const why =
+    missing === undefined
+      ? refused && `it would change ${refused.path}, and ${refused.reason}`
+      : `the repository does not have ${missing} any more`;
+  if (why === undefined) return;
+  throw new MaestroError("parse_failed", `${describeIntent(intent)} cannot be finished: ${why}`, {
+    hint: setAsideHint,
+  });
+}
+
+function describe({ intent, outcome, left }: FinishedChange): string {
+  const what = `${describeIntent(intent)} had been interrupted`;
+  if (outcome === "applied") return `${what}; it is finished now`;
+  if (left.length === 0) return `${what}; it is taken back, because the phase is not to be done any more`;
+  return `${what}; it is undone, because somebody has changed ${someOf(left.map(oneLine), MAX_PATHS)} since`;
+}

@@ -1,0 +1,94 @@
+// Clears what ended runs left in the repository: worktrees of dead processes and the kept work of old sessions. It never removes files of
+// the user, or anything that belongs to a session in use.
+
+import { dropKept, listKept } from "../../git/refs.ts";
+import type { Repository } from "../../git/repository.ts";
+import { worktreePrefix } from "../../git/worktree/prefix.ts";
+import { pruneWorktrees } from "../../git/worktree/removal.ts";
+import { adoptWorktree } from "../../git/worktree/worktree.ts";
+import { requireSession } from "../../session/decide/operation.ts";
+import { lastAttempt } from "../../session/session.ts";
+import { archivedNames } from "../../store/archive.ts";
+import { tryClaimEngine } from "../../store/engine-lock.ts";
+import { readIntent } from "../../store/files/integration-file.ts";
+import type { StateLocation } from "../../store/location.ts";
+import { readSession } from "../../store/read-session.ts";
+import type { SessionStore } from "../../store/session-store.ts";
+import { purposeOf } from "../attempt/place.ts";
+import type { GitProject } from "../integrate/bring-in.ts";
+import type { RunContext } from "../run-context.ts";
+import { finishChange } from "./finish-change.ts";
+import { unexaminedWorktrees } from "./keep-work.ts";
+import { orReport, type Problem } from "./problem.ts";
+import type { Recovery } from "./recover.ts";
+
+/** For an engine that starts, before it reads the project and after all processes of the earlier engine have ended. */
+export async function clearLeftovers({ isolation, store, warn, now }: RunContext): Promise<void> {
+  const { repository } = isolation.options;
+  if (repository === null) return;
+  const finished = await finishChange({ repository, location: store.location }, store, now());
+  if (finished !== undefined) warn(finished);
+  for (const phase of requireSession(store.session).phases) {
+    const last = lastAttempt(phase);
+    const name = last?.placed?.worktree ?? null;
+    // This engine examines the worktree later, so it must not be removed as one of a dead engine.
+    if (last !== undefined && name !== null && last.result === null) {
+      adoptWorktree(repository, name, purposeOf({ phase: phase.id, ...last }));
+    }
+  }
+  await pruneWorktrees(repository, isolation.options.prefix);
+}
+
+export interface Pruned {
+  /** What happened to a change that was half in the project. */
+  finished: string | undefined;
+  /** Names of the worktrees that were removed. */
+  worktrees: string[];
+  /** Sessions whose kept work was deleted. */
+  sessions: string[];
+  problems: Problem[];
+}
+
+/** Outside git there is nothing to clear. `kept`: how many archived sessions keep their work. */
+export async function prune({ store, now, open }: Omit<Recovery, "tell" | "warn">, kept: number): Promise<Pruned> {
+  const pruned: Pruned = { finished: undefined, worktrees: [], sessions: [], problems: [] };
+  const attempt = <T>(work: () => Promise<T>) => orReport((problem) => void pruned.problems.push(problem), work);
+  const opening = await attempt(open);
+  if (opening?.kind !== "open") return pruned;
+  const { repository } = opening;
+  const { location } = store;
+  const { state } = readSession(store);
+  pruned.finished = await attempt(() => finishIfIdle({ repository, location }, store, now()));
+  const needed = new Set(unexaminedWorktrees(store.session));
+  pruned.worktrees = (await attempt(() => pruneWorktrees(repository, worktreePrefix(location), needed))) ?? [];
+  if (state === "broken") return pruned;
+  pruned.sessions = (await attempt(() => dropOld(repository, location, store.session?.session_id, kept))) ?? [];
+  return pruned;
+}
+
+/** An engine that runs finishes its change itself. */
+async function finishIfIdle(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
+  if (readIntent(project.location) === undefined) return undefined;
+  const release = tryClaimEngine(project.location);
+  if (release === undefined) return undefined;
+  try {
+    return await finishChange(project, store, now);
+  } finally {
+    release();
+  }
+}
+
+/** Only sessions that this project has archived are dropped: another project of the repository may still use the others. */
+async function dropOld(
+  repository: Repository,
+  location: StateLocation,
+  active: string | undefined,
+  kept: number,
+): Promise<string[]> {
+  const archived = new Set(archivedNames(location));
+  const newestFirst = (await listKept(repository)).toReversed().map(({ session }) => session);
+  const ended = [...new Set(newestFirst)].filter((id) => id !== active && archived.has(`${id}.jsonl`));
+  const old = ended.slice(kept);
+  for (const session of old) await dropKept(repository, session);
+  return old;
+}

@@ -1,0 +1,41 @@
+// Every exit code that the maestro command or an attempt can have. README.md explains them to users; a test compares the two.
+
+import type { ErrorCode } from "./errors.ts";
+
+const FAILED = 1;
+const USAGE = 2;
+const ENVIRONMENT = 3;
+/** Maestro waits for a person: consent, a failed phase, or files in conflict. */
+export const NEEDS_A_PERSON = 4;
+const NO_QUOTA = 5;
+
+/** What the command exits with after an error. */
+export const exitCodes: Record<ErrorCode, number> = {
+  usage: USAGE,
+  invalid_plan: USAGE,
+  config: ENVIRONMENT,
+  environment: ENVIRONMENT,
+  path: FAILED,
+  not_found: FAILED,
+  conflict: FAILED,
+  illegal_transition: FAILED,
+  no_session: FAILED,
+  parse_failed: FAILED,
+  locked: FAILED,
+  io: FAILED,
+};
+
+/** What `run` and `resume` exit with, by how the run ended; an interrupted run exits with the code of its signal. */
+export const runExitCodes = {
+  completed: 0,
+  chosen: 0,
+  aborted: FAILED,
+  failed: NEEDS_A_PERSON,
+  quota: NO_QUOTA,
+} as const;
+
+/** What a command that was interrupted by a signal exits with: 128 plus the number of the signal, as in a shell. */
+export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** The exit code recorded for an attempt that reached its time limit, as the program `timeout` has it. */
+export const TIMEOUT_CODE = 124;

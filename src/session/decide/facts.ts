@@ -1,0 +1,50 @@
+// Events that state one fact, without a rule that could refuse it: where an attempt works, what it changed, what the provider answered. Pure.
+
+import type { PhaseId } from "../../ids.ts";
+import type { EventOf, Evidence, FileMove, FrozenPlan, SessionEvent } from "../events.ts";
+import type { Changes } from "../session.ts";
+import type { Warned } from "./attempt.ts";
+
+type Body<Type extends SessionEvent["type"]> = Omit<EventOf<Type>, "type">;
+
+export function attemptPlaced(placed: Body<"attempt.placed">): SessionEvent {
+  const { phase, attempt, worktree, base } = placed;
+  return { type: "attempt.placed", phase, attempt, worktree, base };
+}
+
+export function attemptChanged({ phase, attempt }: { phase: PhaseId; attempt: number }, changes: Changes): SessionEvent {
+  return { type: "attempt.changed", phase, attempt, ...changes };
+}
+
+export function phaseWarned(phase: PhaseId, warned: Warned): SessionEvent {
+  return { type: "phase.warned", phase, ...warned };
+}
+
+/** The result of validation commands that ran on the merged work, recorded before that work reaches the project. */
+export function phaseValidated(
+  phase: PhaseId,
+  { result, detail, evidence }: { result: "pass" | "fail" | "skipped"; detail: string; evidence: Evidence },
+): SessionEvent {
+  return { type: "phase.validated", phase, result, detail, evidence };
+}
+
+export function quotaHit(hit: Body<"quota.hit">): EventOf<"quota.hit"> {
+  const { phase, wait_ms, until, slots } = hit;
+  return { type: "quota.hit", phase, wait_ms, until, slots };
+}
+
+export function tokensUsed(used: Body<"tokens.used">): SessionEvent {
+  return { type: "tokens.used", ...used };
+}
+
+export function sessionCreated(created: Body<"session.created">): EventOf<"session.created"> {
+  return { type: "session.created", ...created };
+}
+
+export function planRevised(plan: FrozenPlan, text: string, superseded: FileMove | null): SessionEvent {
+  return { type: "plan.revised", plan, text, superseded };
+}
+
+export function archiveStarted(started: Body<"archive.started">): EventOf<"archive.started"> {
+  return { type: "archive.started", ...started };
+}

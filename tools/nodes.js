@@ -1,0 +1,127 @@
+// Other versions of Node, from the npm package "node": installs them into node_modules/.cache/maestro-nodes and runs tests on them.
+// `node tools/nodes.js` runs all unit tests and the scenarios about hooks, journal, processes and git; `--sample` runs a few files of each.
+
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const cache = join(root, "node_modules", ".cache", "maestro-nodes");
+
+/** Exact versions: a new release of Node must not change what a commit is tested with. */
+export const versions = ["22.23.3", "24.21.0"];
+
+/** Hooks, journal, lock, processes and git, in less than half a minute on two cores. By name alone: the folder may change. */
+const sample = ["node-versions", "hooks", "concurrency", "journal", "lock", "stopping", "merge", "refs"].map(
+  (name) => `/${name}.test.ts`,
+);
+
+/** What differs between versions of Node: processes, descriptors, files and modules. Texts and views do not. */
+const subjects =
+  "node-versions hooks mcp crash engine isolation concurrency journal damage state-directory session verify sandbox scripts";
+const whole = ["src/", "test/guard/", ...subjects.split(" ").map((subject) => `test/scenarios/${subject}`)];
+
+/**
+ * The program of that version, installed if it is missing; or why it cannot be.
+ * @param {string} version
+ * @returns {{ program: string, problem?: undefined } | { program?: undefined, problem: string }}
+ */
+export function nodeOf(version) {
+  const directory = join(cache, version);
+  const program = join(directory, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+  if (!existsSync(program)) {
+    const problem = install(version, directory);
+    if (problem !== undefined) return { problem };
+  }
+  const { stdout, error } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  if (stdout?.trim() === `v${version}`) return { program };
+  return { problem: `${program} does not run${error ? `: ${error.message}` : ""}; delete ${directory} and try again` };
+}
+
+/**
+ * @param {string} version
+ * @param {string} directory
+ */
+function install(version, directory) {
+  mkdirSync(cache, { recursive: true });
+  const draft = mkdtempSync(join(cache, ".draft-"));
+  // In a directory of its own and without --prefix, which would make npm overlook the machine's settings.
+  writeFileSync(join(draft, "package.json"), '{ "private": true }\n');
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  const limits = ["--fetch-retries=1", "--fetch-timeout=60000", "--no-audit", "--no-fund", "--no-package-lock"];
+  const args = ["install", "--ignore-scripts=false", "--save-exact", ...limits, `node@${version}`];
+  const { status, stderr, error } = spawnSync(npm, args, { cwd: draft, encoding: "utf8", timeout: 300_000 });
+  if (status !== 0) {
+    rmSync(draft, { recursive: true, force: true });
+    const reason =
+      error?.message ?? /npm error .*(?:failed|reason|code|not found).*/i.exec(stderr)?.[0] ?? stderr.trim();
+    return `npm cannot install node@${version} (${reason})`;
+  }
+  rmSync(directory, { recursive: true, force: true });
+  renameSync(draft, directory);
+  return undefined;
+}
+
+/**
+ * Runs vitest on `files` under another Node; `node` on the PATH is the same one.
+ * @param {string} version
+ * @param {string} program
+ * @param {string[]} files
+ * @param {NodeJS.ProcessEnv} given
+ */
+function runOn(version, program, files, given) {
+  const all = ["src", "test"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
+      (path) => `${folder}/${path.replaceAll("\\", "/")}`,
+    ),
+  );
+  const unknown = files.filter((wanted) => !all.some((path) => path.includes(wanted)));
+  // vitest says nothing about a name without a file as long as another name has one.
+  if (unknown.length > 0) throw new Error(`tools/nodes.js names tests that do not exist: ${unknown.join(", ")}`);
+  const results = join(mkdtempSync(join(tmpdir(), "maestro-nodes-")), "vitest.json");
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = given;
+  spawnSync(program, [vitest, "run", ...reporters, ...files], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH}`, MAESTRO_TEST_NODE: version },
+  });
+  const counts = existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : undefined;
+  rmSync(dirname(results), { recursive: true, force: true });
+  return counts;
+}
+
+/**
+ * Tests on every other version; each with its line for the end of the gate. A version that cannot be installed is skipped, not passed.
+ * @param {{ onlySample: boolean, env?: NodeJS.ProcessEnv }} choice
+ */
+export function testOthers({ onlySample, env = process.env }) {
+  return versions.map((version) => {
+    console.log(`\n== Node ${version}`);
+    const { program, problem } = nodeOf(version);
+    if (program === undefined) return { version, state: "skipped", line: `Node ${version}: SKIPPED, ${problem}` };
+    const counts = runOn(version, program, onlySample ? sample : whole, env);
+    if (counts === undefined) return { version, state: "failed", line: `Node ${version}: FAILED, no test ran` };
+    const { success, numPassedTests, numFailedTests, numPendingTests } = counts;
+    const line = `Node ${version}: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`;
+    return { version, state: success ? "passed" : "failed", line };
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const runs = testOthers({ onlySample: process.argv.includes("--sample") });
+  console.log(`\n${runs.map(({ line }) => line).join("\n")}`);
+  process.exitCode = runs.every(({ state }) => state === "passed") ? 0 : 1;
+}
