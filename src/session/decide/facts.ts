@@ -12,7 +12,10 @@ export function attemptPlaced(placed: Body<"attempt.placed">): SessionEvent {
   return { type: "attempt.placed", phase, attempt, worktree, base };
 }
 
-export function attemptChanged({ phase, attempt }: { phase: PhaseId; attempt: number }, changes: Changes): SessionEvent {
+export function attemptChanged(
+  { phase, attempt }: { phase: PhaseId; attempt: number },
+  changes: Changes,
+): SessionEvent {
   return { type: "attempt.changed", phase, attempt, ...changes };
 }
 
