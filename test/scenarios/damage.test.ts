@@ -43,7 +43,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     writeFileSync(join(project.path, journal), whole.slice(0, whole.indexOf("\n") + 1));
     const run = project.maestro(["status", "--json"]);
     expect(run.stderr).toContain(
-      "The journal ends at record 1, but .gemini/state/active-session.md has seen 2: records were lost",
+      "The journal ends at record 1, but .gemini/state/active-session.md shows record 2: records were lost",
     );
     expect(JSON.parse(run.stdout).phases[0].status).toBe("in_progress");
   });

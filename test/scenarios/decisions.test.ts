@@ -224,7 +224,7 @@ describe("a session that is running", () => {
       expect(processesOf(project)).toEqual([]);
       expect(status(project).status).toBe("interrupted");
       const nothing = await maestro(project, ["stop"], env);
-      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("nothing to stop")]);
+      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("Nothing to stop")]);
       expect((await maestro(project, ["skip", "2"], env)).code).toBe(0);
       project.write(".bin/go", "");
       const run = await maestro(project, ["resume", ...quick], env);

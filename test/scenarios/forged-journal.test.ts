@@ -51,7 +51,7 @@ describe("an agent that forges journal lines", () => {
       expect(run.code, run.stderr).toBe(0);
       expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
       expect(run.stderr).toMatch(
-        /WARNING: Another process wrote to the journal .*refused: record \d+: .*quarantined-\d{8}T\d{6}Z/,
+        /WARNING: Another process wrote records .*rejected: record \d+: .*quarantined-\d{8}T\d{6}Z/,
       );
       expect(kept(project)).toMatch(/"phase":"2","from":"in_progress","to":"completed"/);
       const completed = journalOf(project).filter(({ phase, to }) => phase === "2" && to === "completed");

@@ -603,7 +603,7 @@ describe("archiving a session with worktrees and refs", () => {
     const { code, stdout, stderr } = await project.command(["archive"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`Archived session ${SESSION}`)]);
     expect(stderr).toContain(
-      "WARNING: The record of a change that was begun cannot be read: .gemini/state/integration.json: it is not JSON\n",
+      "WARNING: The record of an unfinished change cannot be read: .gemini/state/integration.json: it is not JSON\n",
     );
   });
 
@@ -677,7 +677,7 @@ describe("maestro doctor", () => {
     expect((await isolation()).findings).toContainEqual({
       check: "isolation",
       level: "warn",
-      message: `Applying attempt 1 of phase 1 (session ${SESSION}) was begun and is not finished`,
+      message: `Applying attempt 1 of phase 1 (session ${SESSION}) was started but not finished`,
       hint: '"maestro doctor --fix" finishes it, and so does "maestro resume".',
     });
     const { code, findings } = await isolation({}, "--fix");

@@ -45,7 +45,10 @@ describe("the MCP server on the wire (F23)", () => {
         }
         client.write('"}}}\n');
         const { error } = await reply;
-        expect(error).toEqual({ code: -32600, message: expect.stringContaining("the limit is 4194304 bytes a line") });
+        expect(error).toEqual({
+          code: -32600,
+          message: expect.stringContaining("the limit is 4194304 bytes per line"),
+        });
         expect((await client.request("ping")).result).toEqual({});
         const peak = Number(
           /VmHWM:\s+(\d+)/.exec(project.run("cat", [`/proc/${client.child.pid}/status`]).stdout)?.[1],

@@ -297,7 +297,7 @@ describe("maestro_session_write", () => {
         project.run("ln", ["-s", "/etc/hostname", "link.md"]);
         const cases: [string, object, string][] = [
           [
-            "another plan of that name",
+            "A different plan with that name exists",
             { plan_content: two.replace("Task API", "Other"), plan_filename: name },
             "conflict",
           ],

@@ -371,7 +371,7 @@ describe("completing and archiving (L160-L164)", () => {
     expect(project.maestro(["archive"])).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: "ERROR: There is no active session to archive\n",
+      stderr: "ERROR: No active session to archive\n",
     });
   });
 });
@@ -394,7 +394,7 @@ describe("revising the plan (L166)", () => {
         { id: "3", status: "pending" },
       ],
     });
-    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain("it is the one that the session follows");
+    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain("the session already follows this plan");
     project.write("new.md", planText([{ id: 1 }, { id: 4, blocked_by: [1] }]));
     project.maestro(["session", "revise", "new.md"]);
     expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
@@ -490,7 +490,7 @@ describe("in a project without a session", () => {
   ])("%j is refused in one line with what to do, and makes nothing", (args) => {
     const run = project.maestro(args);
     expect([run.code, run.stdout]).toEqual([1, ""]);
-    expect(run.stderr).toMatch(/^ERROR: There is no active session/);
+    expect(run.stderr).toMatch(/^ERROR: (?:There is no|No) active session/);
     expect(project.list()).toEqual([]);
   });
 

@@ -136,7 +136,7 @@ describe("an edit of the view", () => {
   test("keeps a copy of text that the rendering does not have", () => {
     edit("### Agent Output\n", "### Agent Output\nMy own words about it.\n");
     const run = project.maestro(["status"]);
-    expect(run.stderr).toContain("holds text of its own");
+    expect(run.stderr).toContain("contains added text");
     expect(kept("edited")).toHaveLength(1);
     expect(project.read(join(".gemini/state", kept("edited")[0] as string))).toContain("My own words about it.");
   });
@@ -174,7 +174,7 @@ describe("a session whose journal is gone", () => {
     if (how === "deleted") project.run("rm", [".gemini/state/progress.jsonl"]);
     else project.write(".gemini/state/progress.jsonl", "");
     const run = project.maestro(["status", "--conflicts"]);
-    expect(run.stderr).toContain("The journal is gone; the session was taken over from active-session.md");
+    expect(run.stderr).toContain("The journal is missing; the session was restored from active-session.md");
     expect(run.stdout).toContain("Cannot tell whether the plan has changed");
     expect(status(project).phases[0].status).toBe("in_progress");
   });
