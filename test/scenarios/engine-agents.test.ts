@@ -25,7 +25,7 @@ describe("an agent whose result is not usable (P9, K143)", () => {
       [["answer", '{"session_id":"x","response":"## Task Rep']],
       "truncated_json",
       "runtime",
-      /cut off/,
+      /is truncated/,
     ],
     ["an empty response", [["answer", '{"response":"","stats":{}}']], "empty_response", "runtime", /empty response/],
     ["an error of the API", [["error", [500, "backend exploded", 1]]], ".*", "runtime", /backend exploded/],
