@@ -1,4 +1,4 @@
-// Every exit code that the maestro command or an attempt can have. README.md explains them to users; a test compares the two.
+// Every exit code that the maestro command or an attempt can have. docs/failures.md explains them to users; a test compares the two.
 
 import type { ErrorCode } from "./errors.ts";
 

@@ -1,5 +1,6 @@
-// Tiers and the safety baseline as policy files of Gemini CLI, from one table. Pure text; other code writes it to disk. In the extension's
-// policies/ each rule names its agent, because it would otherwise apply to all. In an attempt's own process the agent is the only one.
+// Generates Gemini CLI policy files for the tiers and the safety baseline. Rules in policies/ name their agent, because they apply to every
+// agent in the conversation; an attempt's own file needs no name. Pure.
+
 import { createHash } from "node:crypto";
 import { baselineRules } from "./baseline.ts";
 import { MAX_PRIORITY, policyText, ruleText } from "./policy-file.ts";

@@ -20,7 +20,7 @@ export const attemptWithChanges: VerbOption = {
 
 export const maxConcurrent: VerbOption = {
   flags: "--max-concurrent <n>",
-  meaning: "agents at the same time; 0: all that are ready",
+  meaning: "maximum number of agents at the same time; 0: no limit",
 };
 
 export const grace: VerbOption = {

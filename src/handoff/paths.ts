@@ -1,5 +1,5 @@
-// Turns the values of a file field into plain paths. They are claims of an agent: this file cleans them, other code checks them, and it
-// never opens them.
+// Normalises the paths that an agent claims in a file field. Does not open or verify them; other code does.
+
 import type { Item } from "./markdown/fields.ts";
 import { bracketed, splitList } from "./markdown/lists.ts";
 import { isNone, words } from "./markdown/words.ts";

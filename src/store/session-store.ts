@@ -1,5 +1,5 @@
 // The only way to read and change the active session, for every process. It owns the order of steps: lock, read, repair,
-// decide, append durably, then render the view. Nothing else writes in the state directory.
+// decide, append durably, then render the view. Only this class appends to the journal and draws the view.
 
 import type { Directory } from "../disk/contained.ts";
 import { readRegular, shownPath, sweepTemporaries } from "../disk/durable.ts";

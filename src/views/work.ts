@@ -1,4 +1,5 @@
-// What the attempts of a phase changed, as recorded, worded the same in all views. Hooks load it, so nothing is aligned here.
+// What the attempts of a phase changed, as recorded, worded the same in all views. Hooks load it, so it must not import
+// the code that aligns columns.
 
 import type { Evidence, FileChange } from "../session/events.ts";
 import { type Attempt, type Changes, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";

@@ -1,5 +1,5 @@
-// A shape is text with holes: private-use characters stand for text that only the running shell would know.
-// They pass through quoting, joining and repeated parsing like any other character.
+// A shape is text in which private-use characters stand for unknown parts (holes), such as the value of an unset variable. Holes survive
+// quoting, joining and repeated parsing.
 
 /** Any text, possibly empty. */
 export const UNKNOWN = "\uE000";

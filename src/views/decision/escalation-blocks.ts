@@ -1,5 +1,5 @@
-// The three blocks of design document S2 that ask the user for a decision, to the letter: labels, order, blank lines, options. escalation.ts
-// chooses the block that a session needs.
+// The three blocks that ask the user about a failed phase. Design document S2 fixes their labels, order, blank lines and options.
+// escalation.ts chooses the block that a session needs.
 
 import { oneLine } from "../text/cell.ts";
 import { visible } from "../text/visible.ts";

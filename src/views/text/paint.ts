@@ -1,4 +1,4 @@
-// The colours a view may use. They are marks until the command prints the text, so that untrusted text cannot bring its own.
+// The colours a view may use. Views emit private marks that the command line turns into escape sequences, so untrusted text cannot add colours.
 
 const colors = ["bold", "cyan", "dim", "green", "red", "yellow"] as const;
 type Color = (typeof colors)[number];
