@@ -1,4 +1,4 @@
-// One attempt from its intention to its outcome: recorded before the process exists, judged from the files it left.
+// Prepares, starts and judges one attempt: it is recorded before its process starts, and judged from the files the process leaves.
 
 import { attemptPolicy } from "../../agents/policies.ts";
 import type { Tier } from "../../agents/tiers.ts";
@@ -21,11 +21,11 @@ import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
 import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 
-/** How much of stderr is looked at when an attempt is judged. */
+/** How much of stderr is read to judge an attempt. */
 const MAX_JUDGED_STDERR = 256 * 1024;
 const MAX_WATCHED_STDERR = 64 * 1024;
 
-/** An attempt whose intention is recorded. */
+/** An attempt that is recorded but not yet started. */
 export interface PreparedAttempt {
   phase: PhaseId;
   attempt: number;
@@ -35,7 +35,7 @@ export interface PreparedAttempt {
   model: string | null;
   prompt: string;
   timeoutMs: number;
-  /** Its worktree, which is yet to be made; null: it works in the project. */
+  /** The name of its worktree, which does not exist yet; null when it works in the project. */
   worktree: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface StartedAttempt {
   stop: (why: Killed) => void;
 }
 
-/** Called while an attempt runs. */
+/** Callbacks of a running attempt. */
 export interface Watcher {
   activity: (phase: PhaseId, line: string) => void;
   quota: (phase: PhaseId, retryAfterMs: number | null) => void;
@@ -58,7 +58,7 @@ export function rulesOf(workshop: RunContext): Rules {
   return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
 }
 
-/** Records the intention. Nothing exists of the attempt until that is durable. */
+/** Records that the attempt starts. No file or process of the attempt may exist until this record is durable. */
 export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update): PreparedAttempt {
   const { runtime, limits } = workshop;
   return update((current) => {
@@ -87,7 +87,7 @@ export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
     };
-    // What an earlier session of this name left must be gone before the attempt counts as begun: it is no result of it.
+    // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
     workshop.batch.clear(next.name);
     const { name: agentName, tier } = agent;
     const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
@@ -95,7 +95,7 @@ export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update
   });
 }
 
-/** What the process is started with, where it has been placed. Refused with an error that is the attempt's failure, no more. */
+/** The environment of the attempt's process. Throws when it cannot be built; that fails only this attempt. */
 export function attemptEnvironment(
   workshop: RunContext,
   { phase, attempt, name, agent }: PreparedAttempt,
@@ -115,7 +115,7 @@ function markerOf({ run }: RunContext, name: string): string {
   return `${run}.${name}`;
 }
 
-/** Writes the prompt and starts the process where it has been placed. */
+/** Writes the prompt and starts the process in its prepared directory. */
 export function startAttempt(
   workshop: RunContext,
   prepared: PreparedAttempt,
@@ -148,16 +148,16 @@ function agentOf({ agents }: RunContext, phase: SessionPhase) {
   const agent = agents.get(phase.agents[0] ?? "");
   if (agent !== undefined) return agent;
   throw new MaestroError("environment", `Agent '${phase.agents[0]}' of phase ${phase.id} is not in agents/`, {
-    hint: 'Put it back, or give the phase to another agent with "maestro session revise".',
+    hint: 'Restore the agent, or assign the phase to another one with "maestro session revise <plan>".',
   });
 }
 
-/** The policy file of an attempt: it holds where no hook does. */
+/** Writes the policy file of an attempt, which applies even where hooks do not run. */
 function policyOf({ batch }: RunContext, tier: Tier): string {
   return batch.writePolicy(tier, attemptPolicy(tier));
 }
 
-/** Looks at a running attempt: its last words, signs of quota trouble, output without end. */
+/** Checks a running attempt: reports its last line and signs of an exhausted quota, and stops it when its output is too large. */
 function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
   const { batch, runtime } = workshop;
   let seen = 0;
@@ -177,14 +177,14 @@ function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watc
 
 export interface Judged {
   outcome: Outcome;
-  /** What was handed over; null when there was nothing to read. */
+  /** The parsed hand-off; null when the answer is empty. */
   handoff: Handoff | null;
 }
 
-/** What an attempt came to, from the files it left. */
+/** Judges an attempt from the files it left. */
 export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
   const { batch, runtime, store, redact } = workshop;
-  // One that was cut before is exactly as long.
+  // Output that was cut before has exactly this size.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   batch.trimLog(name);
@@ -193,7 +193,7 @@ export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, e
     exitCode: exit.code,
     killed: tooLarge ? "output_too_large" : exit.killed,
     stdout: tooLarge ? "" : batch.read(name, "json", MAX_STDOUT_BYTES),
-    // Of an attempt that went well nobody reads it.
+    // Read lazily: the judgement of a successful attempt does not need it.
     get stderr() {
       return redact(batch.read(name, "log", MAX_JUDGED_STDERR));
     },

@@ -1,4 +1,5 @@
-// The end of an attempt: its files become an outcome, the outcome becomes events, and the rest of the run is told what follows.
+// Records the end of an attempt, of its validation and of its integration: result files become an outcome, the outcome becomes events,
+// and the engine learns what follows for the rest of the run.
 
 import { constants } from "node:os";
 import { MaestroError } from "../../errors.ts";
@@ -35,22 +36,22 @@ import { judgeAttempt, stepAfter } from "./verdict.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
-/** How an attempt ended, from its files; to be recorded. */
+/** Reads from its files how an attempt ended; `recordEnd` records it. */
 export function finishAttempt(workshop: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
-  // Who was stopped has none: it has not failed, should nobody come to record this.
+  // A stopped attempt gets no exit file, so a crash before recording does not count as a failure.
   if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
-  const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : unstarted(exit);
+  const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : notStarted(exit);
   const code = exit.killed === "timeout" ? TIMEOUT_CODE : exit.code;
   const { projectRoot: root } = workshop;
   return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged, root, work: null };
 }
 
-/** An attempt whose engine died, from its files as they are now. */
+/** Reads from its files how an attempt of a dead engine ended. */
 export function adoptResult(workshop: RunContext, phase: PhaseId, attempt: Attempt): Finished {
   const code = workshop.batch.exitCode(attempt.name);
   let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
-  // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
+  // No exit code, or code 0 without an answer (how Gemini CLI exits on TERM), means that the attempt was killed with its engine: it did not fail.
   const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
   const durationMs = Math.max(0, workshop.now().getTime() - Date.parse(attempt.started));
@@ -58,7 +59,7 @@ export function adoptResult(workshop: RunContext, phase: PhaseId, attempt: Attem
   return { phase, attempt: attempt.attempt, code, durationMs, judged, root, work: null, adopted: true };
 }
 
-/** An attempt that did not come to have a process. */
+/** The result of an attempt whose process was never started. */
 export function neverStarted(
   { phase, attempt }: { phase: PhaseId; attempt: number },
   { kind, message }: { kind: "failure" | "interrupted"; message: string },
@@ -73,11 +74,11 @@ export interface Finished {
   code: number | null;
   durationMs: number;
   judged: Judged;
-  /** The project as its agent knew it. */
+  /** The project root that the agent saw. */
   root: string;
-  /** What it did, as its files tell; null when nobody looked. */
+  /** The changes found in its files; null when they were not examined. */
   work: ExaminedWork | null;
-  /** Why its files could not be looked at. */
+  /** Why its files could not be examined. */
   blind?: string;
   adopted?: true;
 }
@@ -87,8 +88,8 @@ export function recordEnd(workshop: RunContext, finished: Finished, update: Upda
     return recordWhole(workshop, finished, update);
   } catch (error) {
     if (!(error instanceof MaestroError) || error.code !== "usage") throw error;
-    // Something in an agent's words cannot be written down. That is the attempt's failure, not the session's end.
-    const message = `What the agent answered cannot be recorded: ${error.message}`;
+    // An answer that cannot be recorded fails the attempt, not the session.
+    const message = `The agent's answer cannot be recorded: ${error.message}`;
     const outcome = {
       kind: "failure",
       reason: "unrecordable",
@@ -120,7 +121,7 @@ function recordWhole(workshop: RunContext, finished: Finished, update: Update): 
         duration_ms: finished.durationMs,
         usage: outcome.usage,
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
-        ...(verdict.kind === "success" ? {} : said(workshop, verdict)),
+        ...(verdict.kind === "success" ? {} : errorFields(workshop, verdict)),
       },
       evidence: reported === null ? null : { ...reported, files: filesToRecord(reported, work) },
       changes: work?.changes ?? null,
@@ -137,7 +138,7 @@ function recordWhole(workshop: RunContext, finished: Finished, update: Update): 
   });
 }
 
-/** The tree's word counts, not the agent's, wherever the tree can tell; what is apart is recorded once it is in the project. */
+/** The git tree overrides the agent's report wherever both exist. Files in a worktree are recorded when they are integrated. */
 function filesToRecord(reported: ReportedWork, work: ExaminedWork | null): FileLists {
   if (work === null || work.where === "shared") return reported.files;
   return work.where === "project" ? filesOf(work.changes) : nothing;
@@ -161,31 +162,32 @@ function verdictOf(
   const claims = reported === null || work === null ? [] : claimWarnings(reported.files, work, root);
   const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(workshop, phase));
   const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings];
-  if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...leftBehind(work, scope.verdict)] };
-  const stands = blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
-  return { verdict: stands ?? verdict, warnings };
+  if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...scopeWarnings(work, scope.verdict)] };
+  const rejection =
+    blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
+  return { verdict: rejection ?? verdict, warnings };
 }
 
-/** What an attempt that failed for another reason left in the project and had no right to. */
-function leftBehind(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
+/** Warns about files outside its scope that an attempt left in the project although it failed for another reason. */
+function scopeWarnings(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
   if (work?.where !== "project" || verdict === null) return [];
   return [{ code: "outside_scope", message: verdict.message.replaceAll("\n", " ") }];
 }
 
 function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
   const differences = claimDifferences(claims, files, [root]);
-  // What changed and was not claimed may be somebody else's, or an earlier attempt's.
+  // A change that the agent did not report may come from another process, or from an earlier attempt.
   const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
   const message = claimWarning({ ...differences, unclaimed });
   return message === null ? [] : [{ code: "claims_differ", message }];
 }
 
 function unreadable(why: string): Shortfall {
-  const message = `What the agent did cannot be read: ${why}`;
+  const message = `The agent's changes cannot be read: ${why}`;
   return { kind: "failure", reason: "unreadable_work", errorType: "runtime", message };
 }
 
-/** Where agents share the files, two that claim one have a conflict; elsewhere the merge tells. */
+/** Where agents share the project, two phases that report the same file conflict; in worktrees the merge finds conflicts. */
 function conflictOf(
   session: Session,
   phase: PhaseId,
@@ -213,25 +215,25 @@ function failureOf(
   if (verdict.kind === "success") return undefined;
   const step = stepAfter(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
   if (step === "wait") return undefined;
-  const { error_type, message } = said(workshop, verdict);
-  // The session's errors have the six types of the design documents.
+  const { error_type, message } = errorFields(workshop, verdict);
+  // A session records six error types, and "auth" is not one of them.
   const type = error_type === "auth" ? "runtime" : error_type;
   return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
 }
 
-function said({ redact }: RunContext, verdict: Shortfall) {
+function errorFields({ redact }: RunContext, verdict: Shortfall) {
   return { reason: verdict.reason, error_type: verdict.errorType, message: redact(verdict.message) };
 }
 
 function interrupted({ outcome, handoff }: Judged): Judged {
-  const message = "The engine ended before the attempt did";
+  const message = "The engine stopped before the attempt ended";
   return {
     handoff,
     outcome: { ...outcome, kind: "interrupted", reason: "interrupted", errorType: "runtime", message },
   };
 }
 
-function unstarted(exit: Exit): Judged {
+function notStarted(exit: Exit): Judged {
   const message = `The agent could not be started: ${exit.failure}`;
   const outcome = {
     kind: "failure",
@@ -258,16 +260,16 @@ export function recordValidation(workshop: RunContext, phase: PhaseId, result: V
   });
 }
 
-/** What came of bringing an attempt's work into the project. */
+/** Records the result of integrating an attempt's work into the project. */
 export function recordIntegration(workshop: RunContext, phase: PhaseId, result: Integration, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
     const rules = rulesOf(workshop);
     if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
-    const shortfall = shortOf(result);
+    const shortfall = shortfallOf(result);
     const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
-    // Another attempt would not mend a machine.
+    // Another attempt does not fix a broken disk or repository.
     const retry = step === "retry" && result.kind !== "broken";
     const { errorType: type, message, code, conflicts } = shortfall;
     const failure = { type, message, code, conflicts, retry };
@@ -286,7 +288,7 @@ function integrated(session: Session, id: PhaseId, done: Integration & { kind: "
   return decideIntegrated(session, id, { attempt, from, to, files, warnings }, rules);
 }
 
-function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
+function shortfallOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
   if (result.kind === "conflict") return conflictShortfall(result.conflicts);
   if (result.kind === "broken") {
     return { kind: "failure", reason: "not_integrated", errorType: "runtime", message: result.message };
@@ -301,7 +303,7 @@ function provedBy({ kind, detail, evidence }: Proof): Omit<Validated, "failure">
   return { result: kind, detail, evidence };
 }
 
-/** The signal that an exit code stands for, as a shell has it. */
+/** The signal that a shell's exit code (128 + number) stands for. */
 function signalOf(code: number | null): string | null {
   const found = Object.entries(constants.signals).find(([, number]) => number === (code ?? 0) - 128);
   return found?.[0] ?? null;

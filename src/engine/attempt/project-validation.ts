@@ -1,4 +1,4 @@
-// The validation of a phase that was worked on in the project itself: the commands run there, and the evidence names the tree if git knows it.
+// Validates a phase that worked in the project itself: the commands run there, and the evidence names the git tree if there is one.
 
 import type { PhaseId, TreeId } from "../../ids.ts";
 import { requireSession } from "../../session/decide/operation.ts";

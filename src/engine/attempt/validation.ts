@@ -1,4 +1,4 @@
-// The engine's own check of a phase: its validation commands, one after the other, until one fails. The agent's word is not evidence.
+// Runs the validation commands of a phase one after the other until one fails. An agent's claim that they pass is not evidence.
 
 import { devNull } from "node:os";
 import { type PhaseId, phaseLabel, type TreeId } from "../../ids.ts";
@@ -13,7 +13,7 @@ import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
 
 const MAX_TAIL_CHARS = 4000;
-/** Of a command that passed: enough to see that it did something. */
+/** Output kept of a command that passed: enough to see that it did something. */
 const MAX_PASSED_CHARS = 1000;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
@@ -25,22 +25,23 @@ export interface ValidationRun {
 
 export type ValidationResult = { kind: "pass" | "fail"; detail: string; evidence: Evidence } | { kind: "stopped" };
 
-/** Where the commands run, and which tree that is; null: nobody knows. */
+/** Where the commands run. */
 export interface Subject {
   cwd: string;
+  /** The git tree of `cwd`; null when it is not known. */
   tree: TreeId | null;
-  /** Variables that the commands need there. */
+  /** Extra variables that the commands need there. */
   env: Record<string, string>;
   wrap: (command: Command) => Command;
 }
 
-/** What a validation needs of the workshop. */
+/** The part of the run context that a validation needs. */
 export type Bench = Pick<
   RunContext,
   "run" | "store" | "batch" | "supervisor" | "environment" | "validator" | "redact"
 > & { limits: Pick<RunContext["limits"], "validationTimeoutMs"> };
 
-/** `stopping`: of the work that it is a part of; absent: it is stopped by itself. */
+/** `stopping`: shared with the work that this validation is part of; by default the validation has its own. */
 export function startValidation(
   workshop: Bench,
   id: PhaseId,
@@ -65,7 +66,7 @@ async function runCommands(
     if (command.includes(REDACTED)) return { kind: "fail", detail: `$ ${command}\n${whyNotRun(id)}`, evidence };
     batch.startValidationLog(name);
     const log = batch.resultPath(name, "validation.log");
-    // Its own: what the agent, or the command before, left behind is being ended by theirs.
+    // Each command has its own marker, so that killing the leftovers of the agent or of an earlier command does not kill this one.
     const marker = `${workshop.run}.${name}.v${position + 1}`;
     const own = {
       MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
@@ -92,7 +93,7 @@ async function runCommands(
     if (killed === "stopped") return { kind: "stopped" };
     const hasPassed = code === 0 && killed === null;
     batch.redact(name, "validation.log", workshop.redact);
-    // Secrets are looked for in more than is kept: half of one would not be recognised.
+    // Redact before cutting: a secret that is cut in half would not be recognised.
     const printed = workshop.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
     const output = printed.slice(-(hasPassed ? MAX_PASSED_CHARS : MAX_TAIL_CHARS)).trim();
     const shown = workshop.redact(command);
@@ -105,16 +106,16 @@ async function runCommands(
   return { kind: "pass", detail, evidence };
 }
 
-/** The secret is not in the record, and the command would do something else without it. */
+/** The recorded command has its secret removed, and would do something else without it. */
 function whyNotRun(id: PhaseId): string {
   return (
-    `not run: the command held a secret, which is not recorded. Put the secret into a variable, use the variable in "validation" of ` +
+    `not run: the command contained a secret, which is not recorded. Put the secret into a variable, use the variable in "validation" of ` +
     `phase ${id} ("maestro session revise <plan>"), and pass the variable with --pass-env`
   );
 }
 
 function ending(code: number | null, killed: Killed, failure: string | undefined, limitMs: number): string {
   if (killed === "timeout") return `stopped after ${limitMs / 1000} s (--validation-timeout)`;
-  if (killed === "output_too_large") return "stopped: its output has no end";
+  if (killed === "output_too_large") return `stopped: its output exceeds ${MAX_LOG_BYTES / 1024 / 1024} MB`;
   return failure === undefined ? `exit code ${code}` : `could not be started: ${failure}`;
 }
