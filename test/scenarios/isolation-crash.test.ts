@@ -761,7 +761,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
       const refused = await maestro(project, ["archive"], project.agents.env());
       expect(refused).toMatchObject({ code: 1, stdout: "" });
       const [, place = ""] =
-        /The work of phase one could not be kept: .*It lies in (\S+)\. /s.exec(refused.stderr) ?? [];
+        /The work of phase one could not be kept: .*The work is in (\S+)\. /s.exec(refused.stderr) ?? [];
       const half = () => readFileSync(join(place, "one/text.txt"), "utf8");
       expect(half()).toContain("changed\n");
       const aborted = await maestro(project, ["abort"], project.agents.env());
