@@ -503,12 +503,12 @@ describe("a user who works in the project meanwhile", () => {
         project.write("b.txt", "user\n");
         await until("it is told", () => project.events("phase.warned").length === 2);
         expect(project.notes("end")).toEqual([]);
-        await until("it is shown", () => engine.stderr().split("It will conflict").length === 3);
+        await until("it is shown", () => engine.stderr().split("Its current work conflicts").length === 3);
         expect(engine.stderr()).toContain(
-          "WARNING: It will conflict with phase one (coder), which runs beside it, as it stands: a.txt",
+          "WARNING: Its current work conflicts with phase one (coder), which is running now: a.txt",
         );
         expect(engine.stderr()).toContain(
-          "WARNING: It will conflict with the project, which has changed meanwhile, as it stands: b.txt",
+          "WARNING: Its current work conflicts with the project, which changed meanwhile: b.txt",
         );
         project.signal("go");
         const run = await engine.ended;
