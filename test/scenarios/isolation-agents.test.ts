@@ -592,7 +592,7 @@ describe("validation", () => {
         const run = await project.begin(...only("one")).ended;
         expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
         expect(project.read("noise.txt")).toBe("again\n".repeat(4));
-        expect(run.stderr).toContain("WARNING: The project kept changing while the work was validated");
+        expect(run.stderr).toContain("WARNING: The project kept changing during validation");
         expect(project.read("a.txt")).toBe("1\n");
       },
     ));
