@@ -113,36 +113,36 @@ const stages = ["placing", "examining", "integrating", "removing"] as const;
 type Times = Record<(typeof stages)[number], number[]>;
 const newTimes = (): Times => ({ placing: [], examining: [], integrating: [], removing: [] });
 
-async function isolate(workshop: RunContext, times: Times, round: number): Promise<void> {
-  const { store, projectRoot } = workshop;
+async function isolate(context: RunContext, times: Times, round: number): Promise<void> {
+  const { store, projectRoot } = context;
   const [phase, attempt] = [`p${round}`, 1];
   const record = (decide: (session: Session) => SessionEvent[]) =>
     store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
   const start = { run: "bench", runtime: "gemini", model: null, batch: "bench", prompt_bytes: 1, timeout_ms: 1 };
   record((session) => decideStart(session, phase, start, rules));
   const session = requireSession(store.session);
-  const worktree = worktreeName(workshop, session, requirePhase(session, phase));
+  const worktree = worktreeName(context, session, requirePhase(session, phase));
   const control: Control = { write: async (events) => record(() => events), stopping: new Stopping() };
   const placed = { phase, attempt, name: `coder.${phase}-${attempt}`, worktree };
 
-  const ground = await timed(times.placing, () => placeAttempt(workshop, placed, control));
+  const ground = await timed(times.placing, () => placeAttempt(context, placed, control));
   const work = (directory: string, at: number) => join(directory, "src/part-3", `file-${300 + at}.ts`);
   for (let at = 0; at < CHANGED; at++) writeFileSync(work(ground.root, at), `${round}\n`);
-  const found = await timed(times.examining, () => examine(workshop, { phase, attempt }, ground));
+  const found = await timed(times.examining, () => examine(context, { phase, attempt }, ground));
   if (found?.files.length !== CHANGED) throw new Error(`found ${found?.files.length} changed files, not ${CHANGED}`);
   const finished = { attempt, outcome: "success", exit_code: 0, signal: null, duration_ms: 1, usage: null } as const;
   const end = { finished, evidence: null, changes: found.changes, warnings: [], isApart: true };
   record((current) => decideEnd(current, phase, end, rules));
   // The user changes another file before the integration.
   writeFileSync(join(projectRoot, "src/part-7/file-700.ts"), `user ${round}\n`);
-  const result = await timed(times.integrating, () => startIntegration(workshop, phase, control.write).done);
+  const result = await timed(times.integrating, () => startIntegration(context, phase, control.write).done);
   if (result.kind !== "done") throw new Error(`not integrated: ${JSON.stringify(result)}`);
   if (readFileSync(work(projectRoot, 0), "utf8") !== `${round}\n`) throw new Error("the change is not in the project");
-  await timed(times.removing, () => clearAway(workshop, phase));
+  await timed(times.removing, () => clearAway(context, phase));
 }
 
 const small = await makeProject(5000);
-const workshop = await open(small, ROUNDS);
+const context = await open(small, ROUNDS);
 const ours = newTimes();
 const plain: number[] = [];
 const spread: number[] = [];
@@ -153,10 +153,10 @@ const addAndRemove = (...settings: string[]) => {
 };
 for (let round = 0; round < ROUNDS; round++) {
   await timed(plain, () => addAndRemove());
-  await isolate(workshop, ours, round);
+  await isolate(context, ours, round);
   await timed(spread, () => addAndRemove("-c", "checkout.workers=0"));
 }
-workshop.store.close();
+context.store.close();
 const totals = plain.map((_, round) => stages.reduce((sum, stage) => sum + (ours[stage][round] ?? 0), 0));
 report("5,000 files: git worktree add and remove (median)", median(plain), "ms");
 report("5,000 files: the same, with parallel checkout", median(spread), "ms");

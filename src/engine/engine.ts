@@ -67,7 +67,7 @@ interface Turn {
 }
 
 export class Engine {
-  readonly #workshop: RunContext;
+  readonly #context: RunContext;
   readonly #limits: EngineLimits;
   readonly #live = new Map<PhaseId, Live>();
   readonly #tasks = new Set<Promise<void>>();
@@ -88,11 +88,11 @@ export class Engine {
   #wake: () => void = () => undefined;
   #liftLimit: () => void = () => undefined;
 
-  constructor(workshop: RunContext, limits: EngineLimits) {
-    this.#workshop = workshop;
+  constructor(context: RunContext, limits: EngineLimits) {
+    this.#context = context;
     this.#limits = limits;
-    this.#quota = new QuotaWatch(limits, workshop.now);
-    this.#predictor = new Predictor(workshop, {
+    this.#quota = new QuotaWatch(limits, context.now);
+    this.#predictor = new Predictor(context, {
       running: () => [...this.#live].map(([phase, { ground }]) => ({ phase, ground: ground?.() ?? null })),
       warn: (events) => this.#outbox.tell(events),
       fail: (error) => this.#fail(error),
@@ -106,12 +106,12 @@ export class Engine {
 
   /** Runs the session until no phase can proceed. */
   async run(): Promise<EngineEnd> {
-    const { supervisor } = this.#workshop;
+    const { supervisor } = this.#context;
     try {
       await this.#killEarlierRuns();
-      await clearLeftovers(this.#workshop);
+      await clearLeftovers(this.#context);
       this.#setStatus("in_progress");
-      this.#quota.remember(requireSession(this.#workshop.store.session).quota);
+      this.#quota.remember(requireSession(this.#context.store.session).quota);
       this.#predictor.start();
       for (;;) {
         const end = await this.#loop();
@@ -136,7 +136,7 @@ export class Engine {
 
   /** Records how the run ended; false when a decision of the user allows it to continue. */
   #recordRunEnd(end: EngineEnd): boolean {
-    return this.#workshop.store.update((current) => {
+    return this.#context.store.update((current) => {
       const session = requireSession(current);
       const isOver = end.kind !== "failed" || (this.#schedule(session).idle && !session.aborted);
       return { events: isOver ? endEvents(session, end) : [], result: isOver };
@@ -146,7 +146,7 @@ export class Engine {
   /** Starts nothing new and stops everything that runs. A second call kills agents and git without waiting. */
   stop(signal: StopSignal): void {
     const isFirst = this.#signal === null;
-    this.#workshop.supervisor.stopAll("stopped", !isFirst);
+    this.#context.supervisor.stopAll("stopped", !isFirst);
     if (!isFirst) stopGit();
     else this.#liftLimit = limitGit(Math.max(this.#limits.graceMs, LEAST_GIT_MS));
     this.#signal ??= signal;
@@ -159,7 +159,7 @@ export class Engine {
   async #loop(): Promise<EngineEnd> {
     for (;;) {
       this.#refresh();
-      this.#stopClosedPhases(requireSession(this.#workshop.store.session));
+      this.#stopClosedPhases(requireSession(this.#context.store.session));
       const { plan, starting } = this.#record();
       for (const attempt of starting) this.#launch(attempt);
       for (const { kind, phase } of plan.actions) {
@@ -168,7 +168,7 @@ export class Engine {
         if (kind === "integrate") this.#integrate(phase);
       }
       if (this.#failure !== undefined) throw this.#failure;
-      const session = requireSession(this.#workshop.store.session);
+      const session = requireSession(this.#context.store.session);
       const end = this.#live.size > 0 ? null : this.#end(session, plan);
       if (end !== null) return end;
       await this.#waitForEvent(plan.wakeAt);
@@ -176,7 +176,7 @@ export class Engine {
   }
 
   #record(): Turn {
-    const { store, warn } = this.#workshop;
+    const { store, warn } = this.#context;
     const due = this.#outbox.take();
     const signs = this.#quotaSigns.splice(0);
     const live = due.flatMap(({ phase }) => (phase === null ? [] : [[phase, this.#live.get(phase)] as const]));
@@ -202,13 +202,13 @@ export class Engine {
   }
 
   #turn(update: Update, due: readonly Due[], signs: readonly QuotaSign[]): Turn {
-    const workshop = this.#workshop;
+    const context = this.#context;
     const starting: PreparedAttempt[] = [];
     for (const { record } of due) record(update);
     for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
-    const plan = this.#schedule(requireSession(workshop.store.session));
+    const plan = this.#schedule(requireSession(context.store.session));
     for (const { kind, phase } of plan.actions) {
-      if (kind === "launch") starting.push(prepareAttempt(workshop, phase, update));
+      if (kind === "launch") starting.push(prepareAttempt(context, phase, update));
     }
     return { plan, starting };
   }
@@ -236,7 +236,7 @@ export class Engine {
   }
 
   #launch(prepared: PreparedAttempt): void {
-    const workshop = this.#workshop;
+    const context = this.#context;
     const { phase } = prepared;
     const watcher = {
       activity: (id: PhaseId, line: string) => void this.activity.set(id, line),
@@ -245,8 +245,8 @@ export class Engine {
         this.#wake();
       },
     };
-    const attempt = runAttempt(workshop, prepared, watcher, (events) => this.#outbox.write(events));
-    if (workshop.runtime.callsModel) this.#lastLaunch = performance.now();
+    const attempt = runAttempt(context, prepared, watcher, (events) => this.#outbox.write(events));
+    if (context.runtime.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
     this.#quota.forget(phase);
     this.#await(phase, attempt.done, (finished) => (update) => this.#finish(finished, update));
@@ -255,35 +255,31 @@ export class Engine {
   /** Takes over the attempt of an engine that died. */
   #adopt(phase: PhaseId): void {
     this.#live.set(phase, { stop: () => undefined });
-    this.#await(phase, adoptAttempt(this.#workshop, phase), (finished) => (update) => this.#finish(finished, update));
+    this.#await(phase, adoptAttempt(this.#context, phase), (finished) => (update) => this.#finish(finished, update));
   }
 
   #finish(finished: Finished, update: Update): void {
     const { phase } = finished;
-    this.#applyConsequence(recordEnd(this.#workshop, finished, update), phase, update);
+    this.#applyConsequence(recordEnd(this.#context, finished, update), phase, update);
     this.#removeWorktree(phase);
   }
 
   #integrate(phase: PhaseId): void {
-    const integration = startIntegration(this.#workshop, phase, (events) => this.#outbox.write(events));
+    const integration = startIntegration(this.#context, phase, (events) => this.#outbox.write(events));
     this.activity.set(phase, "integrating");
     this.#live.set(phase, integration);
     this.#await(
       phase,
       integration.done,
-      (result) => (update) => recordIntegration(this.#workshop, phase, result, update),
+      (result) => (update) => recordIntegration(this.#context, phase, result, update),
     );
   }
 
   #validate(phase: PhaseId): void {
-    const validation = startProjectValidation(this.#workshop, phase);
+    const validation = startProjectValidation(this.#context, phase);
     this.activity.set(phase, "validating");
     this.#live.set(phase, validation);
-    this.#await(
-      phase,
-      validation.done,
-      (result) => (update) => recordValidation(this.#workshop, phase, result, update),
-    );
+    this.#await(phase, validation.done, (result) => (update) => recordValidation(this.#context, phase, result, update));
   }
 
   #fail(error: unknown): void {
@@ -292,7 +288,7 @@ export class Engine {
   }
 
   #removeWorktree(phase: PhaseId): void {
-    const task = clearAway(this.#workshop, phase)
+    const task = clearAway(this.#context, phase)
       .catch((error: unknown) => this.#fail(error))
       .finally(() => void this.#removals.delete(task));
     this.#removals.add(task);
@@ -342,7 +338,7 @@ export class Engine {
     const now = performance.now();
     if (now - this.#lastRefresh < POLL_MS) return;
     this.#lastRefresh = now;
-    this.#workshop.store.refresh();
+    this.#context.store.refresh();
   }
 
   async #waitForEvent(wakeAt: number | null): Promise<void> {
@@ -358,13 +354,13 @@ export class Engine {
 
   /** Kills all processes of earlier engines before their results are read. */
   async #killEarlierRuns(): Promise<void> {
-    const session = requireSession(this.#workshop.store.session);
+    const session = requireSession(this.#context.store.session);
     const runs = new Set(session.phases.flatMap((phase) => phase.attempts.map((attempt) => attempt.run)));
     if (runs.size > 0) await endAll({ groups: new Set(), runs }, this.#limits.graceMs);
   }
 
   #update(decide: (session: Session) => SessionEvent[]): void {
-    this.#workshop.store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
+    this.#context.store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
   }
 
   #setStatus(status: SessionStatus): void {

@@ -31,7 +31,7 @@ export interface RunningAttempt {
 
 /** `write` records events; it resolves when they are durable. */
 export function runAttempt(
-  workshop: RunContext,
+  context: RunContext,
   prepared: PreparedAttempt,
   watcher: Watcher,
   write: (events: SessionEvent[]) => Promise<void>,
@@ -41,8 +41,8 @@ export function runAttempt(
   let env: Record<string, string>;
   const work = async (): Promise<Finished> => {
     try {
-      ground = await placeAttempt(workshop, prepared, { write, stopping });
-      env = attemptEnvironment(workshop, prepared, ground);
+      ground = await placeAttempt(context, prepared, { write, stopping });
+      env = attemptEnvironment(context, prepared, ground);
     } catch (error) {
       if (!isExpected(error)) throw error;
       if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
@@ -50,10 +50,10 @@ export function runAttempt(
       return neverStarted(prepared, { kind: "failure", message: `${problem}: ${reasonOf(error)}` });
     }
     if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
-    const started = startAttempt(workshop, prepared, ground, env, watcher);
+    const started = startAttempt(context, prepared, ground, env, watcher);
     stopping.runs(started.stop);
     const exit = await started.exit;
-    return withExaminedWork(workshop, finishAttempt(workshop, started, exit), ground);
+    return withExaminedWork(context, finishAttempt(context, started, exit), ground);
   };
   return {
     stop: stopping.stop,
@@ -63,13 +63,13 @@ export function runAttempt(
 }
 
 /** Takes over an attempt of a dead engine: a result in its files counts as if that engine had recorded it. */
-export async function adoptAttempt(workshop: RunContext, phase: PhaseId): Promise<Finished> {
-  const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
+export async function adoptAttempt(context: RunContext, phase: PhaseId): Promise<Finished> {
+  const attempt = lastAttempt(requirePhase(requireSession(context.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
-  const result = adoptResult(workshop, phase, attempt);
-  const ground = groundOf(workshop, phase, attempt);
+  const result = adoptResult(context, phase, attempt);
+  const ground = groundOf(context, phase, attempt);
   const isMissing = (attempt.placed?.worktree ?? null) !== null && ground.worktree === null;
-  return isMissing ? { ...result, blind: "its worktree no longer exists" } : withExaminedWork(workshop, result, ground);
+  return isMissing ? { ...result, blind: "its worktree no longer exists" } : withExaminedWork(context, result, ground);
 }
 
 /** Where an attempt of a dead engine worked. A listing was only in that engine's memory and is lost. */
@@ -81,12 +81,12 @@ function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { plac
   return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
 }
 
-async function withExaminedWork(workshop: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
+async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
     return {
       ...placed,
-      work: await examine(workshop, finished, ground, () => integratesUnowned(workshop, finished.phase)),
+      work: await examine(context, finished, ground, () => integratesUnowned(context, finished.phase)),
     };
   } catch (error) {
     if (!isExpected(error) || wasStopped(error)) throw error;
@@ -95,8 +95,8 @@ async function withExaminedWork(workshop: RunContext, finished: Finished, ground
 }
 
 /** Whether changes that the phase does not own are integrated with a warning. */
-function integratesUnowned(workshop: RunContext, id: PhaseId): boolean {
-  const rules = scopeRules(workshop, requirePhase(requireSession(workshop.store.session), id));
+function integratesUnowned(context: RunContext, id: PhaseId): boolean {
+  const rules = scopeRules(context, requirePhase(requireSession(context.store.session), id));
   return rules.ownership === "warn" && isTakenOver(rules);
 }
 
@@ -106,8 +106,8 @@ function isExpected(error: unknown): boolean {
 }
 
 /** Removes the worktree of the phase's last attempt; its changes are kept in a commit. */
-export async function clearAway(workshop: RunContext, phase: PhaseId): Promise<void> {
-  const { isolation, store, warn, limits } = workshop;
+export async function clearAway(context: RunContext, phase: PhaseId): Promise<void> {
+  const { isolation, store, warn, limits } = context;
   const last = lastAttempt(requirePhase(requireSession(store.session), phase));
   const name = last?.placed?.worktree ?? null;
   if (last === undefined || name === null || isolation.options.repository === null) return;

@@ -53,61 +53,61 @@ export interface Watcher {
   quota: (phase: PhaseId, retryAfterMs: number | null) => void;
 }
 
-export function rulesOf(workshop: RunContext): Rules {
-  const { limits, now, projectRoot } = workshop;
+export function rulesOf(context: RunContext): Rules {
+  const { limits, now, projectRoot } = context;
   return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
 }
 
 /** Records that the attempt starts. No file or process of the attempt may exist until this record is durable. */
-export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update): PreparedAttempt {
-  const { runtime, limits } = workshop;
+export function prepareAttempt(context: RunContext, id: PhaseId, update: Update): PreparedAttempt {
+  const { runtime, limits } = context;
   return update((current) => {
     const session = requireSession(current);
     const phase = requirePhase(session, id);
-    const agent = agentOf(workshop, phase);
+    const agent = agentOf(context, phase);
     const next = nextAttempt(phase);
-    const worktree = worktreeName(workshop, session, phase);
+    const worktree = worktreeName(context, session, phase);
     const built = buildPrompt({
-      projectRoot: rootOf(workshop, worktree),
+      projectRoot: rootOf(context, worktree),
       agent,
-      protocols: workshop.protocols,
+      protocols: context.protocols,
       session,
       phase,
       maxRetries: limits.maxRetries,
       tag: randomHex(8),
     });
-    const prompt = runtime.payload(workshop.redact(built));
+    const prompt = runtime.payload(context.redact(built));
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
-    const model = workshop.modelFor(agent);
+    const model = context.modelFor(agent);
     const start = {
-      run: workshop.run,
+      run: context.run,
       runtime: runtime.name,
       model,
-      batch: workshop.batchId,
+      batch: context.batchId,
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
     };
     // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
-    workshop.batch.clear(next.name);
+    context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
     const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
-    return { events: decideStart(session, id, start, rulesOf(workshop)), result };
+    return { events: decideStart(session, id, start, rulesOf(context)), result };
   });
 }
 
 /** The environment of the attempt's process. Throws when it cannot be built; that fails only this attempt. */
 export function attemptEnvironment(
-  workshop: RunContext,
+  context: RunContext,
   { phase, attempt, name, agent }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
-  return workshop.agentEnvironment(root, {
-    ...stateFor(workshop, worktree),
-    MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
+  return context.agentEnvironment(root, {
+    ...stateFor(context, worktree),
+    MAESTRO_SESSION: context.store.session?.session_id ?? "",
     MAESTRO_PHASE: phase,
     MAESTRO_AGENT: agent,
     MAESTRO_ATTEMPT: String(attempt),
-    [RUN_MARKER]: markerOf(workshop, name),
+    [RUN_MARKER]: markerOf(context, name),
   });
 }
 
@@ -117,29 +117,29 @@ function markerOf({ run }: RunContext, name: string): string {
 
 /** Writes the prompt and starts the process in its prepared directory. */
 export function startAttempt(
-  workshop: RunContext,
+  context: RunContext,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
   env: Record<string, string>,
   watcher: Watcher,
 ): StartedAttempt {
-  const { batch, supervisor, runtime } = workshop;
+  const { batch, supervisor, runtime } = context;
   const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
   batch.writePrompt(name, prepared.prompt);
-  const policyFile = policyOf(workshop, tier);
-  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: workshop.extraArgs });
-  const command = { program: workshop.program, args };
+  const policyFile = policyOf(context, tier);
+  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: context.extraArgs });
+  const command = { program: context.program, args };
   const { exit, stop } = supervisor.launch({
-    ...(worktree === null ? command : sandboxed(workshop, command, worktree)),
+    ...(worktree === null ? command : sandboxed(context, command, worktree)),
     cwd: root,
     env,
-    marker: markerOf(workshop, name),
+    marker: markerOf(context, name),
     stdin: batch.promptPath(name),
     stdout: batch.resultPath(name, "json"),
     stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs,
-    check: watch(workshop, phase, name, watcher),
+    check: watch(context, phase, name, watcher),
   });
   return { phase, attempt, name, exit, stop };
 }
@@ -158,8 +158,8 @@ function policyOf({ batch }: RunContext, tier: Tier): string {
 }
 
 /** Checks a running attempt: reports its last line and signs of an exhausted quota, and stops it when its output is too large. */
-function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
-  const { batch, runtime } = workshop;
+function watch(context: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
+  const { batch, runtime } = context;
   let seen = 0;
   return () => {
     if (batch.size(name, "json") > MAX_STDOUT_BYTES) return "output_too_large";
@@ -168,7 +168,7 @@ function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watc
     const fresh = batch.read(name, "log", MAX_WATCHED_STDERR, Math.min(seen, size));
     seen = batch.trimLog(name) ? batch.size(name, "log") : size;
     const line = stripControls(fresh).trimEnd().split("\n").at(-1)?.trim() ?? "";
-    if (line !== "") watcher.activity(phase, workshop.redact(line).slice(0, 200));
+    if (line !== "") watcher.activity(phase, context.redact(line).slice(0, 200));
     const sign = runtime.quotaSign(fresh);
     if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
     return null;
@@ -182,8 +182,8 @@ export interface Judged {
 }
 
 /** Judges an attempt from the files it left. */
-export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
-  const { batch, runtime, store, redact } = workshop;
+export function judgeFiles(context: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
+  const { batch, runtime, store, redact } = context;
   // Output that was cut before has exactly this size.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);

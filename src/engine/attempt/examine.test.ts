@@ -17,7 +17,7 @@ import { listProject } from "./listing.ts";
 const exclude = [".gemini"];
 
 /** The part of a run context that `examine` reads. */
-function workshopOf(session: Session, over: Partial<IsolationOptions>): RunContext {
+function contextOf(session: Session, over: Partial<IsolationOptions>): RunContext {
   const options: IsolationOptions = {
     projectRoot: "",
     prefix: "w",
@@ -63,12 +63,12 @@ describe("in git", () => {
   /** A worktree of the current project, changed by `work`. */
   async function inWorktree(phases: FrozenPlan["phases"], work: (root: string) => void) {
     const session = sessionAfter(phases, ...begun("1"));
-    const workshop = workshopOf(session, { repository, projectRoot: project.path });
-    const taken = await workshop.isolation.snapshot(session);
+    const context = contextOf(session, { repository, projectRoot: project.path });
+    const taken = await context.isolation.snapshot(session);
     const worktree = await addWorktree(repository, "w1", taken);
     work(worktree.root);
     const ground: Ground = { root: worktree.root, worktree, before: taken.commit };
-    const found = await examine(workshop, one, ground);
+    const found = await examine(context, one, ground);
     if (found === null) throw new Error("nobody looked");
     return { ...found, base: taken.commit };
   }
@@ -142,10 +142,10 @@ describe("in git", () => {
     expect(warnings).toEqual([{ code: "link_outside", message }]);
     const session = sessionAfter([phase("1", "out", "in", "abs")], ...begun("1"));
     for (const isShared of [false, true]) {
-      const workshop = workshopOf(session, { repository, projectRoot: project.path, isShared });
-      const before = (await workshop.isolation.snapshot(session)).commit;
+      const context = contextOf(session, { repository, projectRoot: project.path, isShared });
+      const before = (await context.isolation.snapshot(session)).commit;
       link(project.path);
-      const found = await examine(workshop, one, { root: project.path, worktree: null, before });
+      const found = await examine(context, one, { root: project.path, worktree: null, before });
       expect(found?.warnings).toEqual([{ code: "link_outside", message }]);
       for (const name of ["out", "in", "abs"]) rmSync(join(project.path, name));
     }
@@ -219,12 +219,12 @@ describe("in git", () => {
   test("lists what an attempt changed in the project itself, from commits before and after", async () => {
     project.write("dirty.txt", "of the user\n");
     const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
-    const workshop = workshopOf(session, { repository, projectRoot: project.path });
-    const { commit } = await workshop.isolation.snapshot(session);
+    const context = contextOf(session, { repository, projectRoot: project.path });
+    const { commit } = await context.isolation.snapshot(session);
     project.write("a.txt", "1\n");
     project.write("other.txt", "x\n");
     const before = project.untouchables();
-    const work = await examine(workshop, one, { root: project.path, worktree: null, before: commit });
+    const work = await examine(context, one, { root: project.path, worktree: null, before: commit });
     expect(work).toMatchObject({ where: "project", trouble: null, warnings: [] });
     expect(work?.files.map(({ path, kind }) => `${kind} ${path}`)).toEqual(["modified a.txt", "created other.txt"]);
     expect(work?.changes).toMatchObject({ base: commit, total: 2, outside: ["other.txt"] });
@@ -233,8 +233,8 @@ describe("in git", () => {
   });
 
   test("examines nothing when the state before the attempt is unknown", async () => {
-    const workshop = workshopOf(sessionAfter([phase("1")], ...begun("1")), { repository });
-    expect(await examine(workshop, one, { root: project.path, worktree: null, before: null })).toBeNull();
+    const context = contextOf(sessionAfter([phase("1")], ...begun("1")), { repository });
+    expect(await examine(context, one, { root: project.path, worktree: null, before: null })).toBeNull();
   });
 
   describe("when several attempts share the project", () => {
@@ -242,15 +242,15 @@ describe("in git", () => {
 
     async function among(...events: SessionEvent[]) {
       const session = sessionAfter(phases, ...events);
-      const workshop = workshopOf(session, {
+      const context = contextOf(session, {
         repository,
         projectRoot: project.path,
         worktrees: "none",
         isShared: true,
       });
-      const { commit } = await workshop.isolation.snapshot(session);
+      const { commit } = await context.isolation.snapshot(session);
       for (const name of ["one/x", "two/x", "three/x", "four/x", "stray"]) project.write(name, "x\n");
-      return examine(workshop, one, { root: project.path, worktree: null, before: commit });
+      return examine(context, one, { root: project.path, worktree: null, before: commit });
     }
 
     test("attributes files to the phase that owns them, and reports files that no running phase owns", async () => {
@@ -280,11 +280,11 @@ describe("outside git", () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       const session = sessionAfter([phase("1")], ...begun("1"));
-      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const context = contextOf(session, { projectRoot: root, worktrees: "none" });
       const file = { inode: 1n, size: 1n, mtime: 1n, mode: 1n };
       const files = new Map(Array.from({ length: 100_001 }, (_, at) => [`f${at}`, { ...file, inode: BigInt(at) }]));
       const before = { files, complete: true, unreadable: [] };
-      const work = await examine(workshop, one, { root, worktree: null, before });
+      const work = await examine(context, one, { root, worktree: null, before });
       const event = { type: "attempt.changed", ...one, ...work?.changes };
       expect(eventFault(event)).toBeUndefined();
       expect(work?.changes.total).toBe(100_001);
@@ -298,12 +298,12 @@ describe("outside git", () => {
     try {
       put(root, "a.txt", "1\n");
       const session = sessionAfter([phase("1", "**")], ...begun("1"));
-      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const context = contextOf(session, { projectRoot: root, worktrees: "none" });
       const before = await listProject(root, { exclude });
       symlinkSync("a.txt", join(root, "in"));
       symlinkSync(".", join(root, "here"));
       symlinkSync("here/../x", join(root, "out"));
-      const work = await examine(workshop, one, { root, worktree: null, before });
+      const work = await examine(context, one, { root, worktree: null, before });
       const message = "Links that lead out of the project: out -> here/../x";
       expect(work?.warnings).toEqual([{ code: "link_outside", message }]);
     } finally {
@@ -318,13 +318,13 @@ describe("outside git", () => {
       put(root, "gone.txt", "1\n");
       put(root, "node_modules/x.js", "1\n");
       const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
-      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const context = contextOf(session, { projectRoot: root, worktrees: "none" });
       const before = await listProject(root, { exclude });
       put(root, "a.txt", "changed\n");
       rmSync(join(root, "gone.txt"));
       put(root, "node_modules/y.js", "1\n");
       put(root, ".gemini/state/x", "1\n");
-      const work = await examine(workshop, one, { root, worktree: null, before });
+      const work = await examine(context, one, { root, worktree: null, before });
       const files = [
         { path: "a.txt", kind: "modified", added: null, removed: null },
         { path: "gone.txt", kind: "deleted", added: null, removed: null },

@@ -50,22 +50,22 @@ const MAX_REFUSED_BYTES = 10 * MEGABYTE;
  * same; called only when there are such changes.
  */
 export async function examine(
-  workshop: RunContext,
+  context: RunContext,
   examined: Examined,
   ground: Ground,
   integratesUnowned: () => boolean = () => false,
 ): Promise<ExaminedWork | null> {
   if (ground.before === null) return null;
   // Files granted to the agent during the attempt were recorded by another process.
-  workshop.store.refresh();
+  context.store.refresh();
   const { before, worktree } = ground;
   if (worktree !== null) {
     if (typeof before !== "string") throw new Error("a worktree always starts from a commit");
-    const { isolation, store } = workshop;
+    const { isolation, store } = context;
     const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
     return examineWorktree(place, examined, worktree, before, integratesUnowned);
   }
-  return inProject(workshop, examined, before);
+  return inProject(context, examined, before);
 }
 
 interface Keeping {
@@ -139,11 +139,11 @@ function tooLargeMessage(unkept: Unkept): string {
 }
 
 async function inProject(
-  workshop: RunContext,
+  context: RunContext,
   examined: Examined,
   before: NonNullable<Ground["before"]>,
 ): Promise<ExaminedWork> {
-  const { isolation, store } = workshop;
+  const { isolation, store } = context;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
   const now = await isolation.tree.take(() => isolation.look(session));
@@ -152,14 +152,14 @@ async function inProject(
       ? await linkWarnings(isolation.repository, before, now.snapshot.commit)
       : [];
   if (isolation.options.isShared) {
-    return { ...inSharedProject(session, phase, await differences(workshop, before, now)), warnings: links };
+    return { ...inSharedProject(session, phase, await differences(context, before, now)), warnings: links };
   }
   if (typeof before === "string" && now.kind === "commit") {
     const place = { repository: isolation.repository, store };
     const { changes, commit } = await keepAsCommit(place, examined, phase, before, now.snapshot.tree);
     // A file that git ignores since then has not been deleted.
     const files = changes.filter(
-      ({ kind, path }) => kind !== "deleted" || !existsSync(join(workshop.projectRoot, path)),
+      ({ kind, path }) => kind !== "deleted" || !existsSync(join(context.projectRoot, path)),
     );
     return {
       changes: changesOf(phase, files, before, commit),
@@ -170,8 +170,8 @@ async function inProject(
       trouble: null,
     };
   }
-  const files = await differences(workshop, before, now);
-  const warnings = now.kind === "listing" ? listingWarnings(workshop.projectRoot, files, now.listing) : [];
+  const files = await differences(context, before, now);
+  const warnings = now.kind === "listing" ? listingWarnings(context.projectRoot, files, now.listing) : [];
   const fresh = notYetChangedIn(phase, files);
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
 }

@@ -37,25 +37,25 @@ import { judgeAttempt, stepAfter } from "./verdict.ts";
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
 /** Reads from its files how an attempt ended; `recordEnd` records it. */
-export function finishAttempt(workshop: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
+export function finishAttempt(context: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
   // A stopped attempt gets no exit file, so a crash before recording does not count as a failure.
-  if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
-  const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : notStarted(exit);
+  if (exit.killed === "timeout") context.batch.writeExitCode(name, TIMEOUT_CODE);
+  const judged = exit.failure === undefined ? judgeFiles(context, phase, name, exit) : notStarted(exit);
   const code = exit.killed === "timeout" ? TIMEOUT_CODE : exit.code;
-  const { projectRoot: root } = workshop;
+  const { projectRoot: root } = context;
   return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged, root, work: null };
 }
 
 /** Reads from its files how an attempt of a dead engine ended. */
-export function adoptResult(workshop: RunContext, phase: PhaseId, attempt: Attempt): Finished {
-  const code = workshop.batch.exitCode(attempt.name);
-  let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
+export function adoptResult(context: RunContext, phase: PhaseId, attempt: Attempt): Finished {
+  const code = context.batch.exitCode(attempt.name);
+  let judged = judgeFiles(context, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // No exit code, or code 0 without an answer (how Gemini CLI exits on TERM), means that the attempt was killed with its engine: it did not fail.
   const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
-  const durationMs = Math.max(0, workshop.now().getTime() - Date.parse(attempt.started));
-  const { projectRoot: root } = workshop;
+  const durationMs = Math.max(0, context.now().getTime() - Date.parse(attempt.started));
+  const { projectRoot: root } = context;
   return { phase, attempt: attempt.attempt, code, durationMs, judged, root, work: null, adopted: true };
 }
 
@@ -83,9 +83,9 @@ export interface Finished {
   adopted?: true;
 }
 
-export function recordEnd(workshop: RunContext, finished: Finished, update: Update): Consequence {
+export function recordEnd(context: RunContext, finished: Finished, update: Update): Consequence {
   try {
-    return recordWhole(workshop, finished, update);
+    return recordWhole(context, finished, update);
   } catch (error) {
     if (!(error instanceof MaestroError) || error.code !== "usage") throw error;
     // An answer that cannot be recorded fails the attempt, not the session.
@@ -98,20 +98,20 @@ export function recordEnd(workshop: RunContext, finished: Finished, update: Upda
       text: "",
       usage: null,
     } as const;
-    return recordWhole(workshop, { ...finished, judged: { outcome, handoff: null } }, update);
+    return recordWhole(context, { ...finished, judged: { outcome, handoff: null } }, update);
   }
 }
 
-function recordWhole(workshop: RunContext, finished: Finished, update: Update): Consequence {
+function recordWhole(context: RunContext, finished: Finished, update: Update): Consequence {
   const { phase, work } = finished;
   const { outcome, handoff } = finished.judged;
   return update((current) => {
     const session = requireSession(current);
-    const { redact } = workshop;
+    const { redact } = context;
     const reported = handoff?.check.has_task_report
       ? reportedWork({ projectRoot: finished.root, redact }, handoff)
       : null;
-    const { verdict, warnings } = verdictOf(workshop, session, finished, reported);
+    const { verdict, warnings } = verdictOf(context, session, finished, reported);
     const end: AttemptEnd = {
       finished: {
         attempt: finished.attempt,
@@ -121,15 +121,15 @@ function recordWhole(workshop: RunContext, finished: Finished, update: Update): 
         duration_ms: finished.durationMs,
         usage: outcome.usage,
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
-        ...(verdict.kind === "success" ? {} : errorFields(workshop, verdict)),
+        ...(verdict.kind === "success" ? {} : errorFields(context, verdict)),
       },
       evidence: reported === null ? null : { ...reported, files: filesToRecord(reported, work) },
       changes: work?.changes ?? null,
       warnings,
       isApart: work?.where === "worktree",
-      failure: failureOf(workshop, session, phase, verdict),
+      failure: failureOf(context, session, phase, verdict),
     };
-    const events = decideEnd(session, phase, end, rulesOf(workshop));
+    const events = decideEnd(session, phase, end, rulesOf(context));
     const consequence: Consequence =
       verdict.kind === "quota"
         ? { kind: "quota", retryAfterMs: outcome.retryAfterMs ?? null }
@@ -152,7 +152,7 @@ interface Judgement {
 }
 
 function verdictOf(
-  workshop: RunContext,
+  context: RunContext,
   session: Session,
   { phase: id, judged, work, blind, root }: Finished,
   reported: ReportedWork | null,
@@ -160,7 +160,7 @@ function verdictOf(
   const phase = requirePhase(session, id);
   const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, id) });
   const claims = reported === null || work === null ? [] : claimWarnings(reported.files, work, root);
-  const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(workshop, phase));
+  const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(context, phase));
   const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings];
   if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...scopeWarnings(work, scope.verdict)] };
   const rejection =
@@ -207,15 +207,15 @@ function conflictShortfall(conflicts: FileConflict[]): Shortfall {
 }
 
 function failureOf(
-  workshop: RunContext,
+  context: RunContext,
   session: Session,
   phase: PhaseId,
   verdict: AttemptVerdict,
 ): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
-  const step = stepAfter(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
+  const step = stepAfter(session, requirePhase(session, phase), verdict, context.limits.maxRetries);
   if (step === "wait") return undefined;
-  const { error_type, message } = errorFields(workshop, verdict);
+  const { error_type, message } = errorFields(context, verdict);
   // A session records six error types, and "auth" is not one of them.
   const type = error_type === "auth" ? "runtime" : error_type;
   return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
@@ -246,29 +246,29 @@ function notStarted(exit: Exit): Judged {
   return { outcome, handoff: null };
 }
 
-export function recordValidation(workshop: RunContext, phase: PhaseId, result: ValidationResult, update: Update): void {
+export function recordValidation(context: RunContext, phase: PhaseId, result: ValidationResult, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
     const message = `Validation failed\n${result.detail}`;
     const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation", message } as const;
-    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, context.limits.maxRetries);
     const failure =
       result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: step === "retry" };
     const validated = { result: result.kind, detail: result.detail, evidence: result.evidence, failure };
-    return { events: decideValidated(session, phase, validated, rulesOf(workshop)), result: undefined };
+    return { events: decideValidated(session, phase, validated, rulesOf(context)), result: undefined };
   });
 }
 
 /** Records the result of integrating an attempt's work into the project. */
-export function recordIntegration(workshop: RunContext, phase: PhaseId, result: Integration, update: Update): void {
+export function recordIntegration(context: RunContext, phase: PhaseId, result: Integration, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
-    const rules = rulesOf(workshop);
+    const rules = rulesOf(context);
     if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
     const shortfall = shortfallOf(result);
-    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, context.limits.maxRetries);
     // Another attempt does not fix a broken disk or repository.
     const retry = step === "retry" && result.kind !== "broken";
     const { errorType: type, message, code, conflicts } = shortfall;

@@ -98,7 +98,7 @@ describe("the changes of an attempt", () => {
 describe("the rules for a phase", () => {
   const phaseOf = (agent: string, files: string[] = []) =>
     sessionAfter([frozenPhase("1", { agent, files_created: files })]).phases[0] as SessionPhase;
-  const workshop = (ownership: "strict" | "warn", tier?: Tier) =>
+  const context = (ownership: "strict" | "warn", tier?: Tier) =>
     ({
       isolation: { options: { ownership } },
       agents: new Map(tier === undefined ? [] : [["somebody", { tier }]]),
@@ -111,12 +111,12 @@ describe("the rules for a phase", () => {
     ["full", true],
     [undefined, true],
   ])("an agent of tier %s writes: %s", (tier, writes) => {
-    expect(scopeRules(workshop("strict", tier), phaseOf("somebody")).writes).toBe(writes);
+    expect(scopeRules(context("strict", tier), phaseOf("somebody")).writes).toBe(writes);
   });
 
   test("contain the requested ownership, and whether the phase owns anything", () => {
-    expect(scopeRules(workshop("warn", "full"), phaseOf("somebody", ["a"]))).toEqual({ ...warn, declares: true });
-    expect(scopeRules(workshop("strict", "full"), phaseOf("somebody"))).toEqual(declaresNothing);
+    expect(scopeRules(context("warn", "full"), phaseOf("somebody", ["a"]))).toEqual({ ...warn, declares: true });
+    expect(scopeRules(context("strict", "full"), phaseOf("somebody"))).toEqual(declaresNothing);
   });
 
   test("integrate nothing from a read-only agent that owns nothing, and everything from all other agents", () => {

@@ -58,20 +58,20 @@ interface Placed {
 }
 
 /** Throws when the attempt cannot be placed; that fails only this attempt. */
-export async function placeAttempt(workshop: RunContext, placed: Placed, control: Control): Promise<Ground> {
-  const { isolation, store, projectRoot } = workshop;
+export async function placeAttempt(context: RunContext, placed: Placed, control: Control): Promise<Ground> {
+  const { isolation, store, projectRoot } = context;
   if (!isolation.isWatching) return { root: projectRoot, worktree: null, before: null };
   const session = requireSession(store.session);
-  const moment = await whenReadable(workshop, () => isolation.now(session), control.stopping);
+  const moment = await whenReadable(context, () => isolation.now(session), control.stopping);
   const { phase, attempt, worktree } = placed;
-  if (moment.kind === "commit") warnAboutLeftOut(workshop, moment.snapshot);
+  if (moment.kind === "commit") warnAboutLeftOut(context, moment.snapshot);
   const ground: Ground =
     worktree !== null && moment.kind === "commit"
-      ? await inNewWorktree(workshop, session, { ...placed, worktree }, moment.snapshot, control)
+      ? await inNewWorktree(context, session, { ...placed, worktree }, moment.snapshot, control)
       : {
           root: projectRoot,
           worktree: null,
-          before: isolation.beforeFirst(session, workshop.run, requirePhase(session, phase), moment),
+          before: isolation.beforeFirst(session, context.run, requirePhase(session, phase), moment),
         };
   const base = typeof ground.before === "string" ? ground.before : null;
   await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
@@ -79,22 +79,22 @@ export async function placeAttempt(workshop: RunContext, placed: Placed, control
 }
 
 async function inNewWorktree(
-  workshop: RunContext,
+  context: RunContext,
   session: Session,
   placed: Placed & { worktree: string },
   from: Snapshot,
   control: Control,
 ): Promise<Ground> {
-  const { repository } = workshop.isolation;
-  const worktree = await addWorktree(repository, placed.worktree, from, purposeOf({ run: workshop.run, ...placed }));
+  const { repository } = context.isolation;
+  const worktree = await addWorktree(repository, placed.worktree, from, purposeOf({ run: context.run, ...placed }));
   try {
-    const base = await setUp(workshop, session, placed, worktree, from, control);
-    const carried = await earlierWork(workshop, requirePhase(session, placed.phase), base);
+    const base = await setUp(context, session, placed, worktree, from, control);
+    const carried = await earlierWork(context, requirePhase(session, placed.phase), base);
     const ready = carried === null ? worktree : await resetWorktree(repository, worktree, carried);
     return { root: worktree.root, worktree: { ...ready, warnings: worktree.warnings }, before: base };
   } catch (error) {
     await removeWorktree(repository, worktree.name);
-    workshop.isolation.release(worktree.name, 0);
+    context.isolation.release(worktree.name, 0);
     throw error;
   }
 }
@@ -102,13 +102,13 @@ async function inNewWorktree(
 const PATIENCE_MS = 1000;
 
 /** Waits while the user has an unresolved merge, because the project cannot be read until then. */
-export async function whenReadable<T>(workshop: RunContext, look: () => Promise<T>, stopping: Stopping): Promise<T> {
+export async function whenReadable<T>(context: RunContext, look: () => Promise<T>, stopping: Stopping): Promise<T> {
   for (;;) {
     try {
       return await look();
     } catch (error) {
       if (!(error instanceof MaestroError) || error.code !== "conflict" || stopping.isStopped) throw error;
-      warnOnce(workshop, `${error.message}. Waiting`);
+      warnOnce(context, `${error.message}. Waiting`);
       await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
     }
   }
@@ -117,32 +117,31 @@ export async function whenReadable<T>(workshop: RunContext, look: () => Promise<
 /** Warnings already shown in this run: they would be the same for every attempt. */
 const shownWarnings = new WeakMap<RunContext, Set<string>>();
 
-function warnOnce(workshop: RunContext, line: string): void {
-  const known = shownWarnings.get(workshop) ?? new Set();
-  shownWarnings.set(workshop, known);
-  if (!known.has(line)) workshop.warn(line);
+function warnOnce(context: RunContext, line: string): void {
+  const known = shownWarnings.get(context) ?? new Set();
+  shownWarnings.set(context, known);
+  if (!known.has(line)) context.warn(line);
   known.add(line);
 }
 
-function warnAboutLeftOut(workshop: RunContext, { nested, warnings }: Snapshot): void {
-  for (const path of nested)
-    warnOnce(workshop, `${path} is a separate git repository and is not included in worktrees`);
-  for (const line of warnings) warnOnce(workshop, line);
+function warnAboutLeftOut(context: RunContext, { nested, warnings }: Snapshot): void {
+  for (const path of nested) warnOnce(context, `${path} is a separate git repository and is not included in worktrees`);
+  for (const line of warnings) warnOnce(context, line);
 }
 
 /** Runs the setup command. Files it leaves that are not ignored belong to the attempt's starting state, not to its work. */
 async function setUp(
-  workshop: RunContext,
+  context: RunContext,
   session: Session,
   placed: Placed,
   worktree: Worktree,
   from: Snapshot,
   control: Control,
 ): Promise<CommitId> {
-  const { isolation } = workshop;
+  const { isolation } = context;
   const { repository } = isolation;
   const { setup, exclude } = isolation.options;
-  if (setup === "" || !(await runSetup(workshop, placed, worktree, control.stopping))) return from.commit;
+  if (setup === "" || !(await runSetup(context, placed, worktree, control.stopping))) return from.commit;
   const { tree, commit } = await treeOf(repository, worktree, {
     exclude,
     force: declaredFiles(session),
@@ -160,20 +159,20 @@ async function setUp(
 
 /** False when it was stopped. `name`: of the log file it writes to. */
 export async function runSetup(
-  workshop: RunContext,
+  context: RunContext,
   placed: { phase: PhaseId; name: string },
   worktree: Worktree,
   stopping: Stopping,
 ): Promise<boolean> {
-  const { batch, supervisor, isolation, limits, redact } = workshop;
+  const { batch, supervisor, isolation, limits, redact } = context;
   const { setup } = isolation.options;
   if (setup === "") return true;
   const log = batch.resultPath(placed.name, "log");
-  const marker = `${workshop.run}.${placed.name}.s`;
+  const marker = `${context.run}.${placed.name}.s`;
   const { exit, stop } = supervisor.launch({
-    ...sandboxed(workshop, workshop.validator(setup), worktree),
+    ...sandboxed(context, context.validator(setup), worktree),
     cwd: worktree.root,
-    env: workshop.environment({ ...inWorktree(workshop), MAESTRO_PHASE: placed.phase, [RUN_MARKER]: marker }),
+    env: context.environment({ ...inWorktree(context), MAESTRO_PHASE: placed.phase, [RUN_MARKER]: marker }),
     marker,
     stdin: devNull,
     stdout: log,
@@ -196,13 +195,13 @@ export async function runSetup(
 }
 
 /** The work of the phase's last attempt on top of `base`, without changes outside its scope; null when there is none or it conflicts. */
-async function earlierWork(workshop: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
-  const { repository } = workshop.isolation;
+async function earlierWork(context: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
+  const { repository } = context.isolation;
   const earlier = phase.attempts.findLast(({ changes }) => changes !== undefined)?.changes;
   if (earlier === undefined || earlier.commit === null || earlier.base === null || earlier.total === 0) return null;
   // The list may be cut, so changes outside the scope could be missed.
   if (earlier.outside.length >= MAX_LISTED_OUTSIDE) return null;
-  const rules = scopeRules(workshop, phase);
+  const rules = scopeRules(context, phase);
   if (!isTakenOver(rules)) return null;
   // The phase may have been granted some of these files since then.
   const unowned = outsideScope(
@@ -226,9 +225,9 @@ export function sandboxed({ isolation }: RunContext, command: Command, worktree:
 }
 
 /** Tells an agent's hooks and tools where the project's state is, so that an env file of the project cannot redirect them. */
-export function stateFor(workshop: RunContext, worktree: Worktree | null): Record<string, string> {
-  if (worktree !== null) return inWorktree(workshop);
-  return { [ATTEMPT_STATE_DIR]: workshop.store.location.shown };
+export function stateFor(context: RunContext, worktree: Worktree | null): Record<string, string> {
+  if (worktree !== null) return inWorktree(context);
+  return { [ATTEMPT_STATE_DIR]: context.store.location.shown };
 }
 
 /** The variables by which hooks, tools and commands find the project's state from inside a worktree. */

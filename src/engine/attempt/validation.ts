@@ -43,22 +43,22 @@ export type Bench = Pick<
 
 /** `stopping`: shared with the work that this validation is part of; by default the validation has its own. */
 export function startValidation(
-  workshop: Bench,
+  context: Bench,
   id: PhaseId,
   subject: Subject,
   stopping = new Stopping(),
 ): ValidationRun {
-  return { phase: id, done: runCommands(workshop, id, subject, stopping), stop: stopping.stop };
+  return { phase: id, done: runCommands(context, id, subject, stopping), stop: stopping.stop };
 }
 
 async function runCommands(
-  workshop: Bench,
+  context: Bench,
   id: PhaseId,
   subject: Subject,
   stopping: Stopping,
 ): Promise<ValidationResult> {
-  const { batch, supervisor, limits } = workshop;
-  const phase = requirePhase(requireSession(workshop.store.session), id);
+  const { batch, supervisor, limits } = context;
+  const phase = requirePhase(requireSession(context.store.session), id);
   const { name = phaseLabel(id), attempt = 1 } = phase.attempts.at(-1) ?? {};
   const commands = phase.plan?.validation ?? [];
   const evidence: Evidence = { tree: subject.tree, commands: [] };
@@ -67,18 +67,18 @@ async function runCommands(
     batch.startValidationLog(name);
     const log = batch.resultPath(name, "validation.log");
     // Each command has its own marker, so that killing the leftovers of the agent or of an earlier command does not kill this one.
-    const marker = `${workshop.run}.${name}.v${position + 1}`;
+    const marker = `${context.run}.${name}.v${position + 1}`;
     const own = {
-      MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
+      MAESTRO_SESSION: context.store.session?.session_id ?? "",
       MAESTRO_PHASE: id,
       MAESTRO_AGENT: phase.agents[0] ?? "",
       MAESTRO_ATTEMPT: String(attempt),
       [RUN_MARKER]: marker,
     };
     const { exit, stop } = supervisor.launch({
-      ...subject.wrap(workshop.validator(command)),
+      ...subject.wrap(context.validator(command)),
       cwd: subject.cwd,
-      env: workshop.environment({ ...own, ...subject.env }),
+      env: context.environment({ ...own, ...subject.env }),
       marker,
       stdin: devNull,
       stdout: log,
@@ -92,17 +92,17 @@ async function runCommands(
     if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
     if (killed === "stopped") return { kind: "stopped" };
     const hasPassed = code === 0 && killed === null;
-    batch.redact(name, "validation.log", workshop.redact);
+    batch.redact(name, "validation.log", context.redact);
     // Redact before cutting: a secret that is cut in half would not be recognised.
-    const printed = workshop.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
+    const printed = context.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
     const output = printed.slice(-(hasPassed ? MAX_PASSED_CHARS : MAX_TAIL_CHARS)).trim();
-    const shown = workshop.redact(command);
+    const shown = context.redact(command);
     evidence.commands.push({ command: shown, exit_code: code, duration_ms: durationMs, output });
     if (hasPassed) continue;
     const how = ending(code, killed, failure, limits.validationTimeoutMs);
     return { kind: "fail", detail: `$ ${shown}\n${how}\n${output}`.trim(), evidence };
   }
-  const detail = workshop.redact(commands.map((command) => `$ ${command}: passed`).join("\n"));
+  const detail = context.redact(commands.map((command) => `$ ${command}: passed`).join("\n"));
   return { kind: "pass", detail, evidence };
 }
 

@@ -61,14 +61,14 @@ export interface IntegrationRun {
 
 /** `write` records events; it resolves when they are durable. */
 export function startIntegration(
-  workshop: RunContext,
+  context: RunContext,
   id: PhaseId,
   write: (events: SessionEvent[]) => Promise<void>,
 ): IntegrationRun {
   const stopping = new Stopping();
-  const done = integrate(workshop, id, { write, stopping }).catch((error: unknown): Integration => {
+  const done = integrate(context, id, { write, stopping }).catch((error: unknown): Integration => {
     const hasGivenUp = stopping.isStopped && error instanceof MaestroError && error.code === "conflict";
-    return hasGivenUp || wasStopped(error) ? { kind: "stopped" } : brokenOrThrow(workshop, error);
+    return hasGivenUp || wasStopped(error) ? { kind: "stopped" } : brokenOrThrow(context, error);
   });
   return { done, stop: stopping.stop };
 }
@@ -92,9 +92,9 @@ interface Candidate {
   outside: string[];
 }
 
-async function integrate(workshop: RunContext, id: PhaseId, control: Control): Promise<Integration> {
-  const { isolation } = workshop;
-  const candidate = candidateOf(workshop, id);
+async function integrate(context: RunContext, id: PhaseId, control: Control): Promise<Integration> {
+  const { isolation } = context;
+  const candidate = candidateOf(context, id);
   // The plan may have been revised since the attempt was judged.
   const { verdict } = judgeWork({ changes: candidate, where: "worktree", trouble: null }, candidate.rules);
   if (verdict !== null) {
@@ -102,14 +102,14 @@ async function integrate(workshop: RunContext, id: PhaseId, control: Control): P
     return { kind: "refused", message, ...(code === undefined ? {} : { code }) };
   }
   // Other changes may be applied during the first validation; from the second on they wait, so that the retries come to an end.
-  const first = await round(workshop, candidate, control, {});
+  const first = await round(context, candidate, control, {});
   if (first.kind !== "moved") return first;
   return isolation.gate.take(async () => {
     for (let proof = 2; ; proof += 1) {
       const isLast = proof === MAX_PROOFS;
-      const result = await round(workshop, candidate, control, { isAlone: true, isLast });
+      const result = await round(context, candidate, control, { isAlone: true, isLast });
       if (result.kind !== "moved") return result;
-      if (isLast) return neverMatches(workshop, candidate, result);
+      if (isLast) return neverMatches(context, candidate, result);
     }
   });
 }
@@ -123,8 +123,8 @@ interface Moved {
 }
 
 /** The files never match the snapshot: an ignored file is in the way, or a filter changes content between git and the disk. */
-async function neverMatches(workshop: RunContext, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
-  const { isolation, store } = workshop;
+async function neverMatches(context: RunContext, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
+  const { isolation, store } = context;
   const known = await filesIn(isolation.repository, tree, paths);
   const inTheWay = paths.filter((path) => !known.has(path));
   const session = requireSession(store.session);
@@ -137,19 +137,19 @@ async function neverMatches(workshop: RunContext, { phase }: Candidate, { paths,
 }
 
 /** A snapshot of the current project, for a caller that already holds `isolation.tree`. */
-function projectNow(workshop: RunContext, control: Control): Promise<Snapshot> {
-  const { isolation, store } = workshop;
+function projectNow(context: RunContext, control: Control): Promise<Snapshot> {
+  const { isolation, store } = context;
   const look = () => isolation.snapshot(requireSession(store.session));
-  return whenReadable(workshop, look, control.stopping);
+  return whenReadable(context, look, control.stopping);
 }
 
-function candidateOf(workshop: RunContext, id: PhaseId): Candidate {
-  const phase = requirePhase(requireSession(workshop.store.session), id);
+function candidateOf(context: RunContext, id: PhaseId): Candidate {
+  const phase = requirePhase(requireSession(context.store.session), id);
   const attempt = lastAttempt(phase);
   const { base = null, commit = null } = attempt?.changes ?? {};
   if (attempt === undefined || base === null || commit === null)
     throw new Error(`phase ${id} has no work to take over`);
-  const rules = scopeRules(workshop, phase);
+  const rules = scopeRules(context, phase);
   const mayComeIn = isTakenOver(rules);
   const outside = outsideScope(phase, attempt.changes?.files ?? []);
   return {
@@ -164,25 +164,25 @@ function candidateOf(workshop: RunContext, id: PhaseId): Candidate {
 }
 
 async function round(
-  workshop: RunContext,
+  context: RunContext,
   candidate: Candidate,
   control: Control,
   { isAlone = false, isLast = false }: { isAlone?: boolean; isLast?: boolean },
 ): Promise<Integration | Moved> {
-  const { isolation } = workshop;
+  const { isolation } = context;
   const hasCommands = (candidate.phase.plan?.validation ?? []).length > 0;
-  if (!hasCommands) return takeTurn(workshop, isAlone, () => mergeAndBring(workshop, candidate, control));
-  const ours = await isolation.tree.take(() => projectNow(workshop, control));
-  const merged = await merge(workshop, candidate, ours.commit);
+  if (!hasCommands) return takeTurn(context, isAlone, () => mergeAndBring(context, candidate, control));
+  const ours = await isolation.tree.take(() => projectNow(context, control));
+  const merged = await merge(context, candidate, ours.commit);
   if (merged.kind === "conflict") return merged;
-  const proof = await prove(workshop, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
+  const proof = await prove(context, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
   if (proof.kind === "stopped") return proof;
   if (proof.kind === "fail") return { kind: "invalid", validation: proof };
-  return takeTurn(workshop, isAlone, async () => {
-    const now = await projectNow(workshop, control);
-    if (now.tree === ours.tree) return bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+  return takeTurn(context, isAlone, async () => {
+    const now = await projectNow(context, control);
+    if (now.tree === ours.tree) return bring(context, candidate, ours.tree, merged.tree, proof, control);
     if (!isLast) return { kind: "moved", paths: [], tree: now.tree };
-    const result = await mergeAndBring(workshop, candidate, control, proof);
+    const result = await mergeAndBring(context, candidate, control, proof);
     return result.kind === "done" ? { ...result, warnings: [unproved] } : result;
   });
 }
@@ -211,14 +211,14 @@ async function waitForUserGit(gitDir: string): Promise<void> {
 }
 
 async function mergeAndBring(
-  workshop: RunContext,
+  context: RunContext,
   candidate: Candidate,
   control: Control,
   proof: Proof | null = null,
 ): Promise<Integration | Moved> {
-  const ours = await projectNow(workshop, control);
-  const merged = await merge(workshop, candidate, ours.commit);
-  return merged.kind === "conflict" ? merged : bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+  const ours = await projectNow(context, control);
+  const merged = await merge(context, candidate, ours.commit);
+  return merged.kind === "conflict" ? merged : bring(context, candidate, ours.tree, merged.tree, proof, control);
 }
 
 async function isStillWanted(
@@ -237,19 +237,19 @@ async function isStillWanted(
 }
 
 async function bring(
-  workshop: RunContext,
+  context: RunContext,
   { phase, attempt, isTakenOver: mayComeIn }: Candidate,
   from: TreeId,
   to: TreeId,
   validation: Proof | null,
   control: Control,
 ): Promise<Integration | Moved> {
-  const { isolation, store } = workshop;
+  const { isolation, store } = context;
   const { session_id: session } = requireSession(store.session);
   const intent = { session, phase: phase.id, attempt, what: "integrate", from, to } as const;
   try {
     // The user may have closed the phase, and the validation must be recorded before any file is changed.
-    if (!(await isStillWanted(workshop, phase.id, validation, control))) return { kind: "stopped" };
+    if (!(await isStillWanted(context, phase.id, validation, control))) return { kind: "stopped" };
     const brought = await bringIn({ repository: isolation.repository, location: store.location }, intent);
     isolation.changed();
     if (brought.kind === "changed") return { kind: "moved", paths: brought.paths, tree: from };
@@ -295,27 +295,27 @@ interface Proving {
 
 /** Runs the validation commands on exactly the merged tree: in a new worktree, without ignored files that the attempt left. */
 async function prove(
-  workshop: RunContext,
+  context: RunContext,
   { phase, attempt }: Candidate,
   { parent, tree, ignored, links }: Proving,
   { stopping }: Control,
 ): Promise<ValidationResult> {
-  const { isolation, limits } = workshop;
+  const { isolation, limits } = context;
   const { repository } = isolation;
   const message = `Phase ${phase.id}, attempt ${attempt}, merged`;
   const commit = await commitTree(repository, { tree, parents: [parent], message });
   const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
   try {
     const { name } = lastAttempt(phase) ?? { name: phaseLabel(phase.id) };
-    const isReady = await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
+    const isReady = await runSetup(context, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
     if (!isReady) return { kind: "stopped" };
     const subject = {
       cwd: worktree.root,
       tree,
-      env: inWorktree(workshop),
-      wrap: (command: Command) => sandboxed(workshop, command, worktree),
+      env: inWorktree(context),
+      wrap: (command: Command) => sandboxed(context, command, worktree),
     };
-    return await startValidation(workshop, phase.id, subject, stopping).done;
+    return await startValidation(context, phase.id, subject, stopping).done;
   } finally {
     await removeWorktree(repository, worktree.name);
     isolation.release(worktree.name, 2 * limits.graceMs);

@@ -41,20 +41,20 @@ interface Progress {
 }
 
 export class Predictor {
-  readonly #workshop: RunContext;
+  readonly #context: RunContext;
   readonly #watched: Watched;
   readonly #warned = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> = Promise.resolve();
   #isStopped = true;
 
-  constructor(workshop: RunContext, watched: Watched) {
-    this.#workshop = workshop;
+  constructor(context: RunContext, watched: Watched) {
+    this.#context = context;
     this.#watched = watched;
   }
 
   start(): void {
-    if (this.#workshop.isolation.options.repository === null) return;
+    if (this.#context.isolation.options.repository === null) return;
     this.#isStopped = false;
     this.#wait(LEAST_PAUSE_MS);
   }
@@ -88,7 +88,7 @@ export class Predictor {
   }
 
   async #progress(): Promise<Progress[]> {
-    const { isolation, store } = this.#workshop;
+    const { isolation, store } = this.#context;
     const options = { exclude: isolation.options.exclude, force: declaredFiles(requireSession(store.session)) };
     const all: Progress[] = [];
     for (const { phase, ground } of this.#watched.running()) {
@@ -105,7 +105,7 @@ export class Predictor {
     base: CommitId,
     options: { exclude: readonly string[]; force: readonly string[] },
   ): Promise<Progress> {
-    const { repository } = this.#workshop.isolation;
+    const { repository } = this.#context.isolation;
     // The tree is only used for this check, so large files are not written to the repository.
     const bound = { bytes: MAX_TREE_BYTES, counts: () => true };
     const { tree } = await treeOf(repository, worktree, { ...options, bound });
@@ -114,18 +114,18 @@ export class Predictor {
 
   async #compare(one: Progress, other: Progress): Promise<void> {
     if (![...one.paths].some((path) => other.paths.has(path))) return;
-    const { repository } = this.#workshop.isolation;
+    const { repository } = this.#context.isolation;
     // Rebase one attempt's work onto the other's base, then merge the other attempt's work on top.
     const moved = await mergeTrees(repository, { base: one.base, ours: other.base, theirs: one.tree });
     if (moved.kind === "conflict") return;
     const merged = await mergeTrees(repository, { base: other.base, ours: moved.tree, theirs: other.tree });
     if (merged.kind === "clean") return;
-    const agent = requirePhase(requireSession(this.#workshop.store.session), one.phase).agents[0] ?? "unknown";
+    const agent = requirePhase(requireSession(this.#context.store.session), one.phase).agents[0] ?? "unknown";
     this.#warnOnce(other.phase, merged.files, `phase ${one.phase} (${agent}), which is running now`);
   }
 
   async #compareWithProject(all: readonly Progress[]): Promise<void> {
-    const { isolation, store } = this.#workshop;
+    const { isolation, store } = this.#context;
     const { repository } = isolation;
     const now = await isolation.tree.take(() => isolation.snapshot(requireSession(store.session)));
     for (const { phase, base, tree } of all) {
