@@ -1,5 +1,5 @@
-// What is hand-written, beside the library or command that could do it instead: time, size, and the cases where the answers differ.
-// The figures of docs/decisions/0010 to 0014. Interleaved rounds; there are no limits, because a choice is not a promise.
+// Compares hand-written code with the library or command that could replace it: time, size, and the cases where the results differ.
+// The figures are those of docs/decisions/0010 to 0014. Interleaved rounds; no limits, because these choices are not promises.
 
 import { measureEnvFile } from "./support/choices/env-file.ts";
 import { measureGitIndex } from "./support/choices/git-index.ts";

@@ -1,5 +1,5 @@
-// Every hook beside bare `node -e 0`: without a session, with one of 20 phases and with one of 1,000. The whole process from its start to
-// its end, each beside a bare one that ran just before it; medians of these ratios, as the machine may be slower from one second to the next.
+// Compares every hook with bare `node -e 0`: without a session, with 20 phases and with 1,000. Measures the whole process, each against a
+// bare one that ran just before it, and reports the median ratio, because the speed of the machine varies from one second to the next.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const maestro = join(process.cwd(), "dist", "maestro.js");
 
 const shell = (command: string) => ({ tool_name: "run_shell_command", tool_input: { command } });
 const message = "Agent: architect\nPhase: 1\nSession: s\n\nPROJECT ROOT: /p\n";
-/** `rare`: once per such command or delegation; told, and without a limit. */
+/** `rare`: runs seldom, so it is reported without a limit. */
 const calls: [event: string, what: string, input: object, rare?: true][] = [
   ["SessionStart", "", { source: "startup" }],
   ["SessionEnd", "", { reason: "exit" }],
@@ -29,7 +29,7 @@ const calls: [event: string, what: string, input: object, rare?: true][] = [
   ["BeforeTool", "complete_task", { tool_name: "complete_task", tool_input: { result: "done" } }],
   [
     "AfterTool",
-    "agent of others",
+    "agent of another extension",
     { tool_name: "invoke_agent", tool_input: { agent_name: "other", prompt: "x" }, tool_response: {} },
   ],
   [
@@ -71,7 +71,7 @@ function projectOf(phases: number): string {
   return project;
 }
 
-/** Hooks do not use the compile cache of Node; what they would gain by it is measured beside. */
+/** Hooks do not use Node's compile cache; the benchmark also shows what it would gain. */
 const hasCache = "enableCompileCache" in nodeModule;
 const cache = mkdtempSync(join(tmpdir(), "maestro-bench-cache-"));
 const cached = { ...process.env, NODE_COMPILE_CACHE: cache };
@@ -96,13 +96,13 @@ for (const [phases, limit] of [
   const withCache = calls.map(() => [] as number[]);
   for (let round = 0; round < ROUNDS; round++) {
     calls.forEach(([event, , input], index) => {
-      // Delegations of one conversation are looked for by every hook of it: they have another.
+      // Every hook searches the delegations of its conversation, so delegations get a separate one.
       const session_id = "tool_name" in input && input.tool_name === "invoke_agent" ? "delegating" : "bench";
       const document = JSON.stringify({ session_id, cwd: project, hook_event_name: event, ...input });
       const beside = run(["-e", "0"], project, "");
       bare.push(beside);
       ratios[index]?.push(run([hook, event], project, document) / beside);
-      // The first run of each fills the cache.
+      // The first run of each hook fills the cache.
       if (hasCache && round === 0) run([hook, event], project, document, cached);
       if (hasCache) withCache[index]?.push(run([hook, event], project, document, cached) / beside);
     });

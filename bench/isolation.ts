@@ -1,6 +1,6 @@
-// What isolating an attempt costs, by the engine's own functions: it is placed (snapshot, worktree), examined (its tree, a commit, a
-// reference), integrated (snapshot, merge, brought in) and cleared away; beside `git worktree add` and `remove` of the same repository of
-// 5,000 files. Interleaved rounds. Then one pass over 50,000 files.
+// Measures the cost of isolating an attempt with the engine's own functions: placing (snapshot, worktree), examining (tree, commit,
+// reference), integrating (snapshot, merge, apply) and removing; compared with `git worktree add` and `remove` in the same repository of
+// 5,000 files, in interleaved rounds. Then one pass over 50,000 files.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ process.env.GIT_CONFIG_NOSYSTEM = "1";
 
 const git = (cwd: string, ...args: string[]) => execFileSync("git", args, { cwd, stdio: "pipe" });
 
-/** A project as people have one: packed, clean but for a few files, with its index up to date. */
+/** A realistic project: packed, clean except for a few files, with its index up to date. */
 async function makeProject(count: number): Promise<string> {
   const project = join(root, `project-${count}`);
   for (let at = 0; at < count; at++) {
@@ -44,7 +44,7 @@ async function makeProject(count: number): Promise<string> {
   git(project, "add", "-A");
   git(project, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x");
   git(project, "gc", "-q");
-  // Younger files than this are read again by any git.
+  // Git reads files again that are younger than about a second.
   await new Promise((resolve) => setTimeout(resolve, 1100));
   git(project, "status");
   for (let at = 0; at < CHANGED; at++) writeFileSync(join(project, `new-${at}.ts`), `${at}\n`);
@@ -53,7 +53,7 @@ async function makeProject(count: number): Promise<string> {
 
 const rules: Rules = { maxRetries: 2, now: new Date(), hashes: () => ({}) };
 
-/** An engine's tools, as far as files are concerned, over a session with a phase a round. */
+/** The file-related part of a run context, for a session with one phase per round. */
 async function open(project: string, rounds: number): Promise<RunContext> {
   const opening = await openRepository(project, join(root, "cache"));
   if (opening.kind !== "open") throw new Error(opening.reason);
@@ -77,7 +77,7 @@ async function open(project: string, rounds: number): Promise<RunContext> {
     agents: new Map(),
   };
   const limits = { timeoutMs: 1, validationTimeoutMs: 1, maxRetries: rules.maxRetries, graceMs: 1 };
-  // Nothing here starts a process of an agent: the rest of a workshop is not asked for.
+  // The benchmark starts no agent, so the rest of the run context is not used.
   return { ...parts, limits, warn: console.error, now: () => new Date() } as Partial<RunContext> as RunContext;
 }
 
@@ -109,40 +109,40 @@ async function timed<T>(into: number[], work: () => Promise<T> | T): Promise<T> 
   return result;
 }
 
-const stages = ["placing", "examining", "integrating", "clearing away"] as const;
+const stages = ["placing", "examining", "integrating", "removing"] as const;
 type Times = Record<(typeof stages)[number], number[]>;
-const newTimes = (): Times => ({ placing: [], examining: [], integrating: [], "clearing away": [] });
+const newTimes = (): Times => ({ placing: [], examining: [], integrating: [], removing: [] });
 
-async function isolate(workshop: RunContext, times: Times, round: number): Promise<void> {
-  const { store, projectRoot } = workshop;
+async function isolate(context: RunContext, times: Times, round: number): Promise<void> {
+  const { store, projectRoot } = context;
   const [phase, attempt] = [`p${round}`, 1];
   const record = (decide: (session: Session) => SessionEvent[]) =>
     store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
   const start = { run: "bench", runtime: "gemini", model: null, batch: "bench", prompt_bytes: 1, timeout_ms: 1 };
   record((session) => decideStart(session, phase, start, rules));
   const session = requireSession(store.session);
-  const worktree = worktreeName(workshop, session, requirePhase(session, phase));
+  const worktree = worktreeName(context, session, requirePhase(session, phase));
   const control: Control = { write: async (events) => record(() => events), stopping: new Stopping() };
   const placed = { phase, attempt, name: `coder.${phase}-${attempt}`, worktree };
 
-  const ground = await timed(times.placing, () => placeAttempt(workshop, placed, control));
+  const ground = await timed(times.placing, () => placeAttempt(context, placed, control));
   const work = (directory: string, at: number) => join(directory, "src/part-3", `file-${300 + at}.ts`);
   for (let at = 0; at < CHANGED; at++) writeFileSync(work(ground.root, at), `${round}\n`);
-  const found = await timed(times.examining, () => examine(workshop, { phase, attempt }, ground));
-  if (found?.files.length !== CHANGED) throw new Error(`${found?.files.length} files were found to be changed`);
+  const found = await timed(times.examining, () => examine(context, { phase, attempt }, ground));
+  if (found?.files.length !== CHANGED) throw new Error(`found ${found?.files.length} changed files, not ${CHANGED}`);
   const finished = { attempt, outcome: "success", exit_code: 0, signal: null, duration_ms: 1, usage: null } as const;
   const end = { finished, evidence: null, changes: found.changes, warnings: [], isApart: true };
   record((current) => decideEnd(current, phase, end, rules));
-  // Another change arrives in between.
-  writeFileSync(join(projectRoot, "src/part-7/file-700.ts"), `other ${round}\n`);
-  const result = await timed(times.integrating, () => startIntegration(workshop, phase, control.write).done);
+  // The user changes another file before the integration.
+  writeFileSync(join(projectRoot, "src/part-7/file-700.ts"), `user ${round}\n`);
+  const result = await timed(times.integrating, () => startIntegration(context, phase, control.write).done);
   if (result.kind !== "done") throw new Error(`not integrated: ${JSON.stringify(result)}`);
-  if (readFileSync(work(projectRoot, 0), "utf8") !== `${round}\n`) throw new Error("it is not in the project");
-  await timed(times["clearing away"], () => clearAway(workshop, phase));
+  if (readFileSync(work(projectRoot, 0), "utf8") !== `${round}\n`) throw new Error("the change is not in the project");
+  await timed(times.removing, () => clearAway(context, phase));
 }
 
 const small = await makeProject(5000);
-const workshop = await open(small, ROUNDS);
+const context = await open(small, ROUNDS);
 const ours = newTimes();
 const plain: number[] = [];
 const spread: number[] = [];
@@ -153,17 +153,17 @@ const addAndRemove = (...settings: string[]) => {
 };
 for (let round = 0; round < ROUNDS; round++) {
   await timed(plain, () => addAndRemove());
-  await isolate(workshop, ours, round);
+  await isolate(context, ours, round);
   await timed(spread, () => addAndRemove("-c", "checkout.workers=0"));
 }
-workshop.store.close();
+context.store.close();
 const totals = plain.map((_, round) => stages.reduce((sum, stage) => sum + (ours[stage][round] ?? 0), 0));
 report("5,000 files: git worktree add and remove (median)", median(plain), "ms");
-report("5,000 files: the same, files written by several at once", median(spread), "ms");
+report("5,000 files: the same, with parallel checkout", median(spread), "ms");
 for (const stage of stages) report(`5,000 files: ${stage} (median)`, median(ours[stage]), "ms");
-report("5,000 files: an isolated attempt in all (median)", median(totals), "ms");
+report("5,000 files: an isolated attempt, total (median)", median(totals), "ms");
 report("ratio of the medians", median(totals) / median(plain), "x", 3);
-report("ratio of the medians, to several at once", median(totals) / median(spread), "x");
+report("ratio of the medians, to parallel checkout", median(totals) / median(spread), "x");
 
 const large = newTimes();
 const many = await open(await makeProject(50_000), 1);

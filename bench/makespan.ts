@@ -1,5 +1,5 @@
-// How close a run comes to the shortest possible: max(longest chain, work / slots), on random graphs of 100 phases whose agents sleep.
-// The bound is that of the times the agents really took: to sleep for 0.5 s takes a shell longer, on a busy machine much longer.
+// Compares a run with the shortest possible time, max(longest chain, work / slots), on random graphs of 100 phases whose agents sleep.
+// The bound uses the times the agents really took: a shell sleeps longer than the requested 0.5 s, on a busy machine much longer.
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ for (let round = 0; round < 3; round++) {
 }
 report("makespan over the bound, median", median(ratios), "x", 1.05);
 
-/** Seconds by phase, from the archived journal. */
+/** Seconds per phase, from the archived journal. */
 function took(project: string): Map<string, number> {
   const archive = join(project, ".gemini", "state", "archive");
   const journal = readdirSync(archive).find((name) => name.endsWith(".jsonl")) ?? "";

@@ -1,5 +1,5 @@
-// The MCP server as its client feels it: from its start to the first answer, beside bare node; and a durable change of the session, call
-// to answer, at 5 and at 5,000 phases. Interleaved rounds.
+// Latency of the MCP server for its client: from its start to the first answer, compared with bare node; and of a durable session change,
+// from call to answer, with 5 and with 5,000 phases. Interleaved rounds.
 
 import { rmSync } from "node:fs";
 import { McpServer, planOf, startBare } from "./support/mcp-server.ts";

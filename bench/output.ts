@@ -1,4 +1,4 @@
-// The engine's memory while 20 agents print 100 MB each, on stdout and on stderr: output goes to files, not through the engine.
+// Measures the engine's memory while 20 agents print 100 MB each to stdout or stderr: output goes to files, not through the engine.
 
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { makeProject } from "./support/workload.ts";
 
 const AGENTS = 20;
 const phases = Array.from({ length: AGENTS }, (_, at) => ({ id: `p${at}`, blocked_by: [], seconds: 1 }));
-// Half of them on stderr, which is cut; the others on stdout, which fails them.
+// Half of the agents print to stderr, which is truncated; the others to stdout, which fails them.
 const project = makeProject(
   phases,
   `cat >/dev/null\ncase "$MAESTRO_PHASE" in\n*[02468]) head -c 100000000 /dev/zero | tr '\\0' x >&2;;\n*) head -c 100000000 /dev/zero | tr '\\0' x;;\nesac`,
@@ -33,12 +33,12 @@ const timer = setInterval(() => {
     const status = readFileSync(`/proc/${engine.pid}/status`, "utf8");
     peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
   } catch {
-    // Gone.
+    // The process has ended.
   }
 }, 20);
 const code = await new Promise<number | null>((resolve) => engine.once("exit", resolve));
 clearInterval(timer);
 rmSync(project, { recursive: true });
-// The ten that overflowed stdout have failed, and wait for a decision.
+// The ten agents that overflowed stdout have failed, so the run ends with a decision for the user.
 if (code !== 4) throw new Error(`exit code ${code}`);
 report("peak memory of the engine (VmHWM)", peak, "MB", 150);

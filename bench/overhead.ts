@@ -1,5 +1,5 @@
-// What the engine adds to a phase that does nothing, durability on, beside `make -j` over the same graph with the same command.
-// Interleaved rounds; the command of a phase is the same stand-in in both.
+// Measures the engine's overhead per phase, durability on, compared with `make -j` over the same graph with the same command.
+// Interleaved rounds; both run the same stand-in for an agent.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const SLOTS = 8;
 const ROUNDS = 5;
 
 if (spawnSync("make", ["--version"]).status !== 0) {
-  console.log("  skipped: there is no make on this machine");
+  console.log("  skipped: make is not installed");
   process.exit(0);
 }
 

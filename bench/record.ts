@@ -1,4 +1,4 @@
-// What recording one transition costs in a long-lived process, durability on, at 5 and at 5,000 phases. Interleaved rounds.
+// Measures the cost of recording one transition in a long-lived process, durability on, with 5 and with 5,000 phases. Interleaved rounds.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,7 +61,7 @@ const stores = { small: open(5), large: open(5000) };
 const times = { small: [] as number[], large: [] as number[], drawing: [] as number[] };
 let round = 0;
 
-/** One round a tick, so that the timers that draw the view run in between, as they do in a server. */
+/** One round per tick, so that the timers that draw the view run in between, as in a server. */
 const tick = () => {
   times.small.push(time(() => move(stores.small, round)));
   times.large.push(time(() => move(stores.large, round)));

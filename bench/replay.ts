@@ -1,4 +1,4 @@
-// What it costs a new process to read a journal of 25,000 events, beside what parsing its lines alone costs in the same run.
+// Measures how long a new process takes to read a journal of 25,000 events, compared with only parsing its lines as JSON.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ if (work === "replay") replay(given);
 else if (work === "parse") parse(given);
 else compare();
 
-// Each in a process of its own: the heap holds nothing else.
+// Each measurement runs in its own process, so that the heap holds nothing else.
 
 function replay(project: string): void {
   const journal = new Journal();
@@ -32,7 +32,7 @@ function replay(project: string): void {
   process.stdout.write(String(used));
 }
 
-/** What cannot be saved: the lines as JSON, neither checked nor folded. */
+/** The lower bound: parses the lines as JSON without checking or folding them. */
 function parse(project: string): void {
   const used = cpu(() => {
     const lines = readFileSync(join(project, "state", JOURNAL_FILE), "utf8")

@@ -1,4 +1,4 @@
-// How long a person waits for the command line: the whole process beside bare `node -e 0` that ran just before it; medians of these ratios.
+// Measures how long the user waits for a command: the whole process, compared with a bare `node -e 0` that ran just before it; median ratios.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -21,7 +21,7 @@ const commands: [args: string[], limit: number][] = [
   [["validate", "plan.md"], 7],
 ];
 
-/** Programs use the cache where Node has one: without it, they are measured beside. */
+/** The programs use Node's compile cache where it exists; the benchmark also measures them without it. */
 const hasCache = "enableCompileCache" in nodeModule;
 const uncached = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" };
 

@@ -1,4 +1,4 @@
-// Validating large plans in a fresh process: the first call is the one that counts.
+// Measures validation of large plans in a fresh process, because the first call is the one users wait for.
 
 import { type ValidationReport, validatePlan } from "../src/plan/validate.ts";
 import { report, time } from "./support/measure.ts";

@@ -1,6 +1,6 @@
-// Runs the benchmarks in bench/, each bundled and started as a process of its own: node tools/bench.js [--node=24] [name ...]
+// Runs the benchmarks in bench/, each bundled and started as a separate process: node tools/bench.js [--node=24] [name ...]
 // --node: another Node, by its major version (tools/nodes.js installs it) or by the path of its program.
-// Compare only figures of one run: machines are noisy.
+// Compare only figures from one run, because machines are noisy.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -31,7 +31,7 @@ await build({
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
 });
-// A certificate file named there is read at every start and would be measured too.
+// Node would read the certificate file at every start, and the benchmarks would measure that too.
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 const failed = names.filter((name) => {
   console.log(`\n${name}`);

@@ -1,5 +1,5 @@
-// Builds dist/ from src/: the front doors with everything they need beside them, so that an installed extension needs no npm install.
-// THIRD_PARTY_NOTICES is written along with it. `node tools/build.js --check` builds in memory and says which of these files are out of date.
+// Builds dist/ from src/: the entry points with all their dependencies bundled, so that an installed extension needs no npm install. Also
+// writes THIRD_PARTY_NOTICES. `node tools/build.js --check` builds in memory and lists the files that are out of date.
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -21,7 +21,7 @@ const common = {
   bundle: true,
   platform: "node",
   target: "node20",
-  // Every command reads the whole bundle before it does anything.
+  // Minified because every command reads the whole bundle before it runs.
   minify: true,
   legalComments: "none",
   charset: "utf8",
@@ -31,7 +31,7 @@ const common = {
 };
 
 /**
- * The YAML library is a file of its own, for the few texts that our quick reader leaves to it.
+ * Puts the YAML library into a separate file, for the few texts that our own fast reader does not handle.
  * @type {Plugin}
  */
 const lateYaml = {
@@ -40,13 +40,13 @@ const lateYaml = {
     onLoad({ filter: /\/src\/yaml\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
       const call = '(import.meta.url)("yaml")';
-      if (!source.includes(call)) throw new Error(`${path} has changed: where does it ask for the library?`);
+      if (!source.includes(call)) throw new Error(`${path} has changed: the import of the YAML library was not found`);
       return { contents: source.replace(call, '(import.meta.url)("./yaml.cjs")'), loader: "ts" };
     });
   },
 };
 /**
- * CommonJS starts sooner, and can be read in the middle of something.
+ * CommonJS starts faster, and can be loaded synchronously.
  * @type {Options}
  */
 const small = {
@@ -62,7 +62,7 @@ const programs = {
   entryPoints: { player: "src/player/main.ts" },
   format: "esm",
   banner: {
-    // commander is CommonJS and asks for builtins with require().
+    // commander is CommonJS and loads builtins with require().
     js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
   },
   plugins: [lateYaml],
@@ -70,7 +70,7 @@ const programs = {
 
 /**
  * A verb imports its code when it is called (src/cli/verbs). Verbs that share most of their code share a chunk: one for each verb would be
- * ninety small files, and a verb would have to open twenty of them. A verb that is in no group gets a chunk of its own.
+ * ninety small files, and a verb would have to open twenty of them. A verb without a group gets its own chunk.
  * @type {Record<string, string[]>}
  */
 const verbGroups = {
@@ -108,7 +108,7 @@ const commandLine = {
 };
 
 /**
- * The MCP tools read crash recovery, and git with it, when a decision calls for it.
+ * The MCP tools load crash recovery, and git with it, only when a decision needs it.
  * @type {Options}
  */
 const tools = {
@@ -119,8 +119,8 @@ const tools = {
 };
 
 /**
- * The MCP server answers its client before it needs a tool: they are a program of their own, which is read afterwards. The server itself is a
- * file of its own too, so that mcp.js can turn on the compile cache before Node reads it.
+ * The MCP server answers its client before it needs a tool, so the tools are a separate file that is loaded afterwards. The server itself is
+ * a separate file too, so that mcp.js can turn on the compile cache before Node reads it.
  * @type {Plugin}
  */
 const serverParts = {
@@ -135,8 +135,8 @@ const serverParts = {
 };
 
 /**
- * The SDK makes a schema of every type of the protocol as it is loaded, and a registry of them all that nothing of ours asks: a third of the
- * start. Without that registry, and told that making a schema does nothing else, esbuild leaves out those that nobody uses.
+ * While loading, the SDK creates a schema for every protocol type, and a registry of them that we never use: a third of the start time.
+ * Without the registry, and with schema calls marked as pure, esbuild drops the unused schemas.
  * @type {Plugin}
  */
 const usedSchemas = {
@@ -146,20 +146,20 @@ const usedSchemas = {
       const source = readFileSync(path, "utf8");
       const registry = /^for \(const .*\bregister\(key, .*$/gm;
       if (source.match(registry)?.length !== 2)
-        throw new Error(`${path} has changed: where is its registry of schemas?`);
-      // A parser of HTTP headers that only servers on the network use.
+        throw new Error(`${path} has changed: its registry of schemas was not found`);
+      // A parser for HTTP headers, which only network servers use.
       const parser = "__toESM(require_content_type(), 1)";
-      if (!source.includes(parser)) throw new Error(`${path} has changed: where is its parser of content types?`);
+      if (!source.includes(parser)) throw new Error(`${path} has changed: its parser of content types was not found`);
       const isPure = "__toESM(/* @__PURE__ */ require_content_type(), 1)";
       return { contents: source.replace(registry, "").replace(parser, isPure) };
     });
-    // Signing in is for servers on the network.
+    // Only network servers need authentication.
     onResolve({ filter: /^\.\/auth-[\w-]+\.mjs$/ }, ({ path, resolveDir }) => ({
       path: `${resolveDir}/${path.slice(2)}`,
       sideEffects: false,
     }));
     onLoad({ filter: /@modelcontextprotocol\/core\/dist\/schemas-[\w-]+\.mjs$/ }, async ({ path }) => {
-      // Without its comments, which hold code too.
+      // Strip comments first, because they contain code too.
       const { code } = await transform(readFileSync(path, "utf8"), { legalComments: "none" });
       return { contents: code.replace(/(?<![\w.$])((?:z|[A-Z]\w*Schema)\.)(?=\w+\()/g, "/* @__PURE__ */ $1") };
     });
@@ -169,7 +169,7 @@ const usedSchemas = {
 /** @type {Options} */
 const server = {
   ...common,
-  // One byte a character: V8 reads that twice as fast.
+  // With one byte per character V8 reads the file twice as fast.
   charset: "ascii",
   entryPoints: { mcp: "src/mcp/start.ts", "mcp-server": "src/mcp/main.ts" },
   format: "esm",
@@ -179,7 +179,7 @@ const server = {
 };
 
 /**
- * Builtins that cost a hook its start-up are loaded when a function of them is called; only the functions that are used are in the file.
+ * Loads builtins that slow down the start of a hook only when one of their functions is called; unused functions are left out.
  * @type {Plugin}
  */
 const lateBuiltins = {
@@ -201,8 +201,8 @@ const lateBuiltins = {
 };
 
 /**
- * A hook is started for every tool call and every request to the model, and V8 looks at every function of a file before it runs the first
- * line: 100 kB cost a tenth of the start of Node. So what is large and seldom needed is a file beside hook.cjs.
+ * A hook starts for every tool call and every request to the model, and V8 scans every function of a file before it runs the first line:
+ * 100 kB cost a tenth of Node's start time. So large code that is seldom needed is in separate files beside hook.cjs.
  */
 const parts = ["adopting", "delegation", "guard", "make-checkpoint", "recording", "session-events", "status"];
 /** @type {Plugin} */
@@ -222,18 +222,18 @@ const hook = {
     hook: "src/hooks/main.ts",
     ...Object.fromEntries(parts.map((name) => [`hook-${name}`, `src/hooks/${name}.ts`])),
   },
-  // One byte a character: V8 reads that faster.
+  // With one byte per character V8 reads the file faster.
   charset: "ascii",
   format: "cjs",
   outExtension: { ".js": ".cjs" },
   external: ["crypto", "os", "child_process", "util", "url"],
-  // In CommonJS there is none; the name of the file does as well.
+  // CommonJS has no import.meta.url; the file name serves the same purpose.
   define: { ...common.define, "import.meta.url": "__filename" },
   plugins: [hookParts, lateBuiltins, lateYaml],
 };
 
 /**
- * Every module of ours asks for its builtins again: ten times and more in a file that a hook reads. There, the first answer is kept.
+ * Each of our modules requires its builtins again, ten times and more in a hook file. This keeps the first result of each.
  * @param {string} text
  */
 function askOnce(text) {
@@ -260,7 +260,7 @@ const notices = {
 };
 const built = [...bundles, notices];
 
-/** Parts of the command line and of the MCP tools have their content in their name: those of another build stay behind. */
+/** Chunk names contain a hash of their content, so chunks of an earlier build remain and have to be deleted. */
 const left = readdirSync(`${root}dist`)
   .map((name) => `${root}dist/${name}`)
   .filter((path) => !built.some((file) => file.path === path));
@@ -268,7 +268,7 @@ const left = readdirSync(`${root}dist`)
 if (process.argv.includes("--check")) {
   const stale = built.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   for (const path of [...stale.map((file) => file.path), ...left]) {
-    console.error(`${path.slice(root.length)} is not what the sources give: run "npm run build" and commit it`);
+    console.error(`${path.slice(root.length)} is out of date: run "npm run build" and commit it`);
   }
   process.exitCode = stale.length + left.length === 0 ? 0 : 1;
 } else {

@@ -1,4 +1,4 @@
-// The fault scenarios with many rounds: node tools/chaos.js [rounds]. The seed of a round that fails is in its message.
+// Runs the fault scenarios with many rounds: node tools/chaos.js [rounds]. The message of a failed round contains its seed.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

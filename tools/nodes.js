@@ -1,4 +1,4 @@
-// Other versions of Node, from the npm package "node": installs them into node_modules/.cache/maestro-nodes and runs tests on them.
+// Installs other versions of Node from the npm package "node" into node_modules/.cache/maestro-nodes, and runs tests on them.
 // `node tools/nodes.js` runs all unit tests and the scenarios about hooks, journal, processes and git; `--sample` runs a few files of each.
 
 import { spawnSync } from "node:child_process";
@@ -22,18 +22,18 @@ const cache = join(root, "node_modules", ".cache", "maestro-nodes");
 /** Exact versions: a new release of Node must not change what a commit is tested with. */
 export const versions = ["22.23.3", "24.21.0"];
 
-/** Hooks, journal, lock, processes and git, in less than half a minute on two cores. By name alone: the folder may change. */
+/** Hooks, journal, lock, processes and git, in less than half a minute on two cores. Selected by file name, because folders may change. */
 const sample = ["node-versions", "hooks", "concurrency", "journal", "lock", "stopping", "merge", "refs"].map(
   (name) => `/${name}.test.ts`,
 );
 
-/** What differs between versions of Node: processes, descriptors, files and modules. Texts and views do not. */
+/** Subjects that differ between versions of Node: processes, descriptors, files and modules. Texts and views do not. */
 const subjects =
   "node-versions hooks mcp crash engine isolation concurrency journal damage state-directory session verify sandbox scripts";
 const whole = ["src/", "test/guard/", ...subjects.split(" ").map((subject) => `test/scenarios/${subject}`)];
 
 /**
- * The program of that version, installed if it is missing; or why it cannot be.
+ * Returns the program of that version and installs it if it is missing, or says why it cannot be used.
  * @param {string} version
  * @returns {{ program: string, problem?: undefined } | { program?: undefined, problem: string }}
  */
@@ -56,7 +56,7 @@ export function nodeOf(version) {
 function install(version, directory) {
   mkdirSync(cache, { recursive: true });
   const draft = mkdtempSync(join(cache, ".draft-"));
-  // In a directory of its own and without --prefix, which would make npm overlook the machine's settings.
+  // In a separate directory and without --prefix, which would make npm ignore the user's settings.
   writeFileSync(join(draft, "package.json"), '{ "private": true }\n');
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const limits = ["--fetch-retries=1", "--fetch-timeout=60000", "--no-audit", "--no-fund", "--no-package-lock"];
@@ -87,7 +87,7 @@ function runOn(version, program, files, given) {
     ),
   );
   const unknown = files.filter((wanted) => !all.some((path) => path.includes(wanted)));
-  // vitest says nothing about a name without a file as long as another name has one.
+  // vitest does not report a name without a file as long as another name has one.
   if (unknown.length > 0) throw new Error(`tools/nodes.js names tests that do not exist: ${unknown.join(", ")}`);
   const results = join(mkdtempSync(join(tmpdir(), "maestro-nodes-")), "vitest.json");
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
@@ -104,7 +104,7 @@ function runOn(version, program, files, given) {
 }
 
 /**
- * Tests on every other version; each with its line for the end of the gate. A version that cannot be installed is skipped, not passed.
+ * Tests every other version; each result has a summary line for the end of the gate. A version that cannot be installed counts as skipped.
  * @param {{ onlySample: boolean, env?: NodeJS.ProcessEnv }} choice
  */
 export function testOthers({ onlySample, env = process.env }) {

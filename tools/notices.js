@@ -1,16 +1,16 @@
-// Writes THIRD_PARTY_NOTICES: the packages whose code is in dist/, by esbuild's own account of the build, each with the text of its license.
+// Generates THIRD_PARTY_NOTICES: the packages whose code is in dist/ according to esbuild's metafile, each with its license text.
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Folder of the package that a bundled file belongs to; of nested packages the innermost. */
+/** The folder of the package that a bundled file belongs to; for nested packages the innermost. */
 const packageOf = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
 const licenseName = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
-/** Code of other packages inside a bundled package that tree shaking leaves out, each with a text by which it would be recognised in dist/. */
+/** Packages contained in a bundled package that tree shaking removes, each with a text that would reveal it in dist/. */
 const leftOut = new Map([["content-type", "invalid media type"]]);
 
 /**
- * The text of the file. A file that tree shaking has emptied is not in dist/, so its package is not named for it.
+ * Returns the text of the file. A source file that tree shaking removes is not in dist/, so its package is not listed.
  * @param {string} root with a slash at its end
  * @param {import("esbuild").Metafile[]} metafiles
  * @param {string[]} bundles the texts of the built files
@@ -25,7 +25,7 @@ export function noticesOf(root, metafiles, bundles) {
   const folders = new Set(bundled.flatMap((path) => packageOf.exec(path)?.[0] ?? []));
   const notices = [...folders].map((folder) => notice(`${root}${folder}`));
   const unique = [...new Map(notices.map((one) => [one.title, one])).values()];
-  // By code units: the order must not depend on the language of the machine.
+  // Sorted by code units, so that the order does not depend on the machine's locale.
   unique.sort((a, b) => (a.title < b.title ? -1 : 1));
   const rule = "=".repeat(80);
   return [
@@ -38,7 +38,7 @@ export function noticesOf(root, metafiles, bundles) {
 }
 
 /**
- * Packages that were bundled themselves mark the code of others with "//#region .../node_modules/...": its license would be missed.
+ * Fails when a package contains code of another one, marked with "//#region .../node_modules/...", because that license would be missing.
  * @param {string} path
  * @param {string[]} bundles
  */
@@ -47,7 +47,7 @@ function refuseVendored(path, bundles) {
   for (const name of new Set([...marks].map((mark) => mark[1] ?? ""))) {
     const sign = leftOut.get(name);
     if (sign !== undefined && !bundles.some((text) => text.includes(sign))) continue;
-    throw new Error(`${path} contains code of ${name}, whose license THIRD_PARTY_NOTICES would not have`);
+    throw new Error(`${path} contains code of ${name}, whose license would be missing in THIRD_PARTY_NOTICES`);
   }
 }
 
@@ -57,7 +57,7 @@ function notice(folder) {
   const files = readdirSync(folder).filter((file) => licenseName.test(file));
   const texts = files.sort().map((file) => readFileSync(`${folder}/${file}`, "utf8").replaceAll("\r\n", "\n").trim());
   if (texts.length === 0 || typeof license !== "string") {
-    throw new Error(`${folder} has no license text, and its code is in dist/: what may be done with it?`);
+    throw new Error(`${folder} has no license text, but its code is in dist/`);
   }
   return { title: `${name} ${version}`, license, text: texts.join("\n\n") };
 }

@@ -1,4 +1,4 @@
-// The whole gate, on a machine that has only Node and git: installs what is missing, then runs every check and says what failed.
+// Runs the whole gate on a machine that has only Node and git: installs what is missing, runs every check, and lists what failed.
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -33,7 +33,7 @@ const tests = [
 const passed = await Promise.all(checks.map((check) => runQuietly(...check)));
 passed.push(run(...tests));
 const failed = [...checks, tests].filter((_, at) => !passed[at]).map(([name]) => name);
-// Tests that were chosen by name run on this Node alone.
+// Tests selected by name run on this Node only.
 const others = process.argv.length > 2 ? [] : testOthers({ onlySample: true, env: environment() });
 failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 closingLine();
@@ -41,7 +41,7 @@ rmSync(scratch, { recursive: true, force: true });
 if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** npm leaves a copy of the lock file in node_modules: when it is older than ours, or missing, the install is due. */
+/** npm keeps a copy of the lock file in node_modules: an install is needed when it differs from ours or is missing. */
 function install() {
   const installed = join(root, "node_modules", ".package-lock.json");
   const wanted = packages(join(root, "package-lock.json"));
@@ -54,7 +54,7 @@ function install() {
   }
   const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--prefer-offline"];
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  // A registry that lacks the packages of other platforms makes "npm ci" refuse a good lock file.
+  // With a registry that lacks the packages of other platforms, "npm ci" rejects a valid lock file.
   const isInstalled =
     run("install", npm, args) || run("install again", npm, ["install", "--no-save", ...args.slice(1)]);
   if (!isInstalled) process.exit(1);
@@ -112,7 +112,7 @@ function runQuietly(name, command, args) {
   });
 }
 
-/** Settings of the person who runs the tests must not reach them. */
+/** Removes the user's own Maestro settings, which must not affect the tests. */
 function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAESTRO_") && name !== "NODE_ENV" && name !== "FORCE_COLOR",

@@ -1,4 +1,4 @@
-// The built MCP server with a client on its pipes, and a project for it.
+// Runs the built MCP server with a client on its pipes, and creates a project for it.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -71,14 +71,14 @@ export class McpServer {
   }
 }
 
-/** Milliseconds that node takes to do nothing. */
+/** Milliseconds that an empty Node program takes. */
 export function startBare(): Promise<number> {
   const began = performance.now();
   const child = spawn(process.execPath, ["-e", "0"], { stdio: ["pipe", "pipe", "ignore"] });
   return new Promise((resolve) => child.once("exit", () => resolve(performance.now() - began)));
 }
 
-/** A directory with a plan of that many phases. */
+/** Creates a directory with a plan of `count` phases. */
 export function planOf(count: number): string {
   const project = mkdtempSync(join(tmpdir(), "maestro-bench-mcp-"));
   const phases = Array.from({ length: count }, (_, at) => ({

@@ -1,4 +1,4 @@
-// Figures and limits: what is printed is what was measured, and a limit that is passed fails the run.
+// Measures and reports figures; a figure over its limit fails the run.
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// A project with a plan and a stand-in for gemini, and the built command run over it.
+// Creates a project with a plan and a stand-in for gemini, and runs the built command in it.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -10,11 +10,11 @@ const maestro = join(process.cwd(), "dist", "maestro.js");
 export interface WorkPhase {
   id: string;
   blocked_by: string[];
-  /** Seconds; told to the agent and to the scheduler. */
+  /** Duration in seconds, given to the agent and to the scheduler. */
   seconds: number;
 }
 
-/** Phases in a random graph: each waits for up to three of the twenty before it. */
+/** Phases in a random graph: each depends on up to three of the twenty before it. */
 export function randomGraph(count: number, seconds: () => number, random: () => number): WorkPhase[] {
   return Array.from({ length: count }, (_, at) => {
     const waits = Array.from({ length: Math.floor(random() * 4) }, () => at - 1 - Math.floor(random() * 20));
@@ -23,7 +23,7 @@ export function randomGraph(count: number, seconds: () => number, random: () => 
   });
 }
 
-/** Repeatable dice. */
+/** A seeded random number generator. */
 export function dice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -32,7 +32,7 @@ export function dice(seed: number): () => number {
   };
 }
 
-/** The longest chain, and the sum, in seconds. */
+/** The longest chain and the total work, in seconds. */
 export function boundsOf(phases: readonly WorkPhase[]): { chain: number; work: number } {
   const ends = new Map<string, number>();
   for (const { id, blocked_by, seconds } of phases) {
@@ -47,7 +47,7 @@ const answer = JSON.stringify({
     "## Task Report\n- Status: success\n- Files Created: none\n- Files Modified: none\n- Files Deleted: none\n- Summary: done\n\n## Downstream Context\n- Warnings: none\n",
 });
 
-/** `body`: what the stand-in does before it answers; a shell script that may use $MAESTRO_PHASE. */
+/** `body`: the shell script that the stand-in runs before it answers; it may use $MAESTRO_PHASE. */
 export function makeProject(phases: readonly WorkPhase[], body: string): string {
   const project = mkdtempSync(join(tmpdir(), "maestro-bench-"));
   mkdirSync(join(project, "bin"));
@@ -76,7 +76,7 @@ export interface Measured {
   stderr: string;
 }
 
-/** `maestro run` over the project; the wall time of the whole command. */
+/** Runs `maestro run` in the project and measures the wall time of the whole command. */
 export function runPlan(project: string, args: readonly string[]): Measured {
   const env = {
     HOME: project,

@@ -4,10 +4,10 @@ import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./b
 
 const FIVE_MINUTES = 300_000;
 const free = startBackoff(8);
-/** The longest wait that the dice can give. */
+/** A random number that gives the longest wait. */
 const unlucky = { now: 0, random: () => 1, running: 8 };
 
-/** Refused `times` in a row, each time as soon as the wait is over. */
+/** The state after `times` quota errors in a row, each as soon as the wait is over. */
 function refused(times: number, start: Backoff = free): Backoff {
   let state = start;
   for (let time = 0; time < times; time += 1) {
@@ -18,8 +18,8 @@ function refused(times: number, start: Backoff = free): Backoff {
 
 const waitOf = (times: number) => refused(times).until - Math.max(0, refused(times - 1).until);
 
-describe("without a refusal", () => {
-  test("everything may run at once", () => {
+describe("without a quota error", () => {
+  test("launches are not delayed", () => {
     expect(free).toEqual({ hits: 0, until: -Infinity, slots: 8, since: null });
     expect(isExhausted(free, 1e12, 0)).toBe(false);
   });
@@ -40,12 +40,12 @@ describe("the wait", () => {
     ]);
   });
 
-  test("starts from the base that is given", () => {
+  test("starts from the given base", () => {
     expect(onQuota(free, { ...unlucky, baseMs: 10 }).until).toBe(10);
     expect(onQuota(refused(3), { ...unlucky, now: 1e6, baseMs: 0 }).until).toBe(1e6);
   });
 
-  test("has full jitter: anything between nothing and the delay", () => {
+  test("has full jitter: anything between zero and the delay", () => {
     expect([0, 0.25, 0.999].map((dice) => onQuota(free, { ...unlucky, random: () => dice }).until)).toEqual([
       0, 1_250, 4_995,
     ]);
@@ -59,7 +59,7 @@ describe("the wait", () => {
     expect(onQuota(free, { ...unlucky, random: () => 0, retryAfterMs: -5 }).until).toBe(0);
   });
 
-  test("does not double for the rest of a burst, and only the provider makes it longer", () => {
+  test("does not double for the rest of a burst, and only the provider's hint extends it", () => {
     const first = onQuota(free, unlucky);
     expect(onQuota(first, { ...unlucky, now: 4_000, running: 7 })).toEqual(first);
     expect(onQuota(first, { ...unlucky, now: 4_000, retryAfterMs: 500 })).toEqual(first);
@@ -90,13 +90,13 @@ describe("the slots", () => {
     expect(onSuccess(startBackoff(Number.POSITIVE_INFINITY), 0, Number.POSITIVE_INFINITY).slots).toBe(Infinity);
   });
 
-  test("do not grow from a success that was on its way when the provider refused", () => {
+  test("do not grow from the success of an attempt that ran before the quota error", () => {
     expect(onSuccess(refused(1), 4_999, 8)).toMatchObject({ slots: 4, until: 5_000 });
   });
 });
 
 describe("a success", () => {
-  test("makes the next wait a short one again", () => {
+  test("makes the next wait short again", () => {
     const state = onSuccess(refused(6), 1e9, 8);
     expect(state).toMatchObject({ hits: 0, since: null });
     expect(onQuota(state, { ...unlucky, now: 1e9 }).until).toBe(1e9 + 5_000);
@@ -104,7 +104,7 @@ describe("a success", () => {
 });
 
 describe("the quota is exhausted", () => {
-  test("when for longer than the limit nothing but refusals came, whatever their number", () => {
+  test("when only quota errors came for longer than the limit, regardless of their number", () => {
     const state = refused(3);
     expect(state.since).toBe(0);
     expect(isExhausted(state, 3_600_000, 3_600_000)).toBe(false);
@@ -112,15 +112,15 @@ describe("the quota is exhausted", () => {
     expect(isExhausted(onSuccess(state, 3_600_001, 8), 3_600_001, 3_600_000)).toBe(false);
   });
 
-  test("counts from the first refusal after a success, also from one during a wait", () => {
+  test("is measured from the first quota error after a success, even from one during a wait", () => {
     const succeeded = onSuccess(onQuota(free, unlucky), 1_000, 8);
     const again = onQuota(succeeded, { ...unlucky, now: 2_000 });
     expect(again).toMatchObject({ since: 2_000, hits: 1, until: 5_000 });
   });
 });
 
-describe("whatever happens", () => {
-  test("at least one may run, never more than the maximum, and a wait that was begun is kept", () => {
+describe("in any sequence of events", () => {
+  test("at least one attempt may run, never more than the maximum, and a wait is never shortened", () => {
     const steps = fc.array(
       fc.record({
         after: fc.nat(20_000),

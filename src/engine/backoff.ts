@@ -1,27 +1,27 @@
-// How a session slows down when the provider refuses: waits that double, with full jitter, and fewer attempts at a time. Pure: state in,
-// state out; the clock and the dice are the caller's.
+// How a session slows down on quota errors: exponential back-off with full jitter, and fewer attempts at a time. Pure: the caller
+// supplies the time and the random numbers.
 
 export interface Backoff {
-  /** Refusals since the last success; a burst counts once. */
+  /** Quota errors since the last success; a burst counts once. */
   hits: number;
-  /** Nothing is launched before it; -Infinity: free. */
+  /** Nothing is launched before this time; -Infinity: no wait. */
   until: number;
-  /** How many may run at a time. */
+  /** How many attempts may run at a time. */
   slots: number;
-  /** The first refusal since the last success; null: there was none. */
+  /** The time of the first quota error since the last success; null when there was none. */
   since: number | null;
 }
 
 interface Refusal {
-  /** Monotonic ms, as everywhere here. */
+  /** Monotonic milliseconds, like every time in this file. */
   now: number;
-  /** The provider's own hint, if it gave one. */
+  /** The wait that the provider asked for, if any. */
   retryAfterMs?: number | null | undefined;
-  /** The first wait; 5 s when it is not given. */
+  /** The longest first wait; 5 s by default. */
   baseMs?: number | undefined;
-  /** At least 0, less than 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   random: () => number;
-  /** Attempts that ran when the refusal came, the refused one included. */
+  /** Attempts that ran when the error came, including the rejected one. */
   running: number;
 }
 
@@ -37,7 +37,7 @@ export function onQuota(state: Backoff, refusal: Refusal): Backoff {
   const hint = refusal.retryAfterMs ?? 0;
   const since = state.since ?? now;
   if (now < state.until) {
-    // The rest of a burst: those attempts were under way when the first was refused. Only the provider can make the wait longer.
+    // The rest of a burst: these attempts were already running when the first one was rejected. Only the provider's hint extends the wait.
     return { ...state, since, hits: Math.max(1, state.hits), until: Math.max(state.until, now + hint) };
   }
   const hits = state.hits + 1;
@@ -47,12 +47,12 @@ export function onQuota(state: Backoff, refusal: Refusal): Backoff {
 }
 
 export function onSuccess(state: Backoff, now: number, maxSlots: number): Backoff {
-  // What succeeds during a wait was launched before it, and does not show that more is possible.
+  // An attempt that succeeds during a wait was launched before it, so it does not show that more attempts are possible.
   const slots = now < state.until ? state.slots : Math.min(maxSlots, state.slots + 1);
   return { ...state, hits: 0, slots, since: null };
 }
 
-/** Refused for longer than somebody wants to wait, without a single success; or sure to be. */
+/** Whether quota errors without a success have lasted longer than `quotaWaitMs`, or will have by the end of the current wait. */
 export function isExhausted(state: Backoff, now: number, quotaWaitMs: number): boolean {
   return state.since !== null && Math.max(now, state.until) - state.since > quotaWaitMs;
 }

@@ -1,5 +1,5 @@
-// A batch of prompts that somebody else has written: each is handed to an agent process, all results are collected, nothing is
-// retried and nothing is recorded in a session. The contract of the design documents; the newer one wins (S3, S2, S0).
+// Runs a batch of ready-made prompts: each goes to one agent process, and all results are collected. Nothing is retried or recorded
+// in a session. The contract is that of the design documents; where they differ, the newest wins (S3, S2, S0).
 
 import { attemptPolicy } from "../agents/policies.ts";
 import type { Tier } from "../agents/tiers.ts";
@@ -12,11 +12,11 @@ import type { AgentEnvironment } from "./attempt/agent-environment.ts";
 import type { Exit, Supervisor } from "./process/supervisor.ts";
 import { RUN_MARKER } from "./process/tree.ts";
 
-/** What a shell answers for a command that could not be started. */
+/** The exit code of a shell for a command that could not be started. */
 const NOT_STARTED_CODE = 126;
 
 export interface DispatchPrompt {
-  /** The stem of the prompt's file, and of its results. */
+  /** The file name of the prompt and of its results, without extension. */
   name: string;
   agent: string;
   tier: Tier;
@@ -34,13 +34,13 @@ export interface DispatchOptions {
   projectRoot: string;
   extraArgs: readonly string[];
   environment: AgentEnvironment;
-  /** Infinity: all at once. */
+  /** How many agents may run at a time; Infinity: no limit. */
   slots: number;
   staggerMs: number;
   timeoutMs: number;
   started: (prompt: DispatchPrompt) => void;
   finished: (result: DispatchResult) => void;
-  /** Nothing new is started once it says so. */
+  /** Once it returns true, no further agent is started. */
   isStopped: () => boolean;
 }
 
@@ -75,7 +75,7 @@ export async function dispatchBatch(
   let due = Number.NEGATIVE_INFINITY;
   for (const prompt of prompts) {
     while (running.size >= options.slots) await Promise.race(running);
-    await pauseUntil(due, options.isStopped);
+    await waitUntil(due, options.isStopped);
     if (options.isStopped()) break;
     due = performance.now() + options.staggerMs;
     options.started(prompt);
@@ -84,20 +84,20 @@ export async function dispatchBatch(
       running.delete(task);
       options.finished(result);
     });
-    // It is awaited below; until then nobody is there to hear of it.
+    // The task is awaited below; this only prevents an unhandled rejection until then.
     task.catch(() => undefined);
     running.add(task);
   }
   await Promise.all(running);
   const all = prompts.map(({ name, agent }) => results.get(name) ?? neverStarted(name, agent));
   const summary = summaryOf(all, performance.now() - started);
-  // What holds for all is not a result; the file of a tier is kept, to be looked at.
+  // The policy for unrestricted agents is not a result; the policy files of restricted tiers are kept for inspection.
   batch.removePolicy("full");
   batch.writeSummary(summary);
   return summary;
 }
 
-/** One agent that cannot be started is a failure of its own; the others go on. */
+/** An agent that cannot be started fails alone; the rest of the batch continues. */
 async function launch(prompt: DispatchPrompt, options: DispatchOptions): Promise<DispatchResult> {
   try {
     return await runAgent(prompt, options);
@@ -148,7 +148,7 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
   });
   const ended = await exit;
   if (ended.failure !== undefined) batch.writeLog(name, `maestro: the agent could not be started: ${ended.failure}`);
-  // It may have printed all of it between two looks.
+  // The agent may have written too much since the last check.
   const isTooLarge = batch.size(name, "json") > MAX_STDOUT_BYTES;
   if (isTooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   const code = codeOf({ ...ended, killed: ended.killed ?? (isTooLarge ? "output_too_large" : null) });
@@ -163,7 +163,7 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
   };
 }
 
-/** The prompt as it is, byte for byte, behind the header; never behind two of them. */
+/** The unchanged prompt with the project header in front, unless it already starts with that header. */
 function payloadOf(projectRoot: string, prompt: Buffer): Buffer {
   const header = Buffer.from(projectRootHeader(projectRoot));
   if (prompt.subarray(0, header.length).equals(header)) return prompt;
@@ -172,7 +172,7 @@ function payloadOf(projectRoot: string, prompt: Buffer): Buffer {
 
 function codeOf({ code, killed }: Exit): number {
   if (killed === "timeout") return TIMEOUT_CODE;
-  // It may have ended well when it was told to: it has not.
+  // A killed agent may still exit with 0, which is not a success.
   if (killed !== null && code === 0) return 1;
   return code ?? NOT_STARTED_CODE;
 }
@@ -189,8 +189,8 @@ function summaryOf(agents: DispatchResult[], wallMs: number): DispatchSummary {
   };
 }
 
-/** Waits, but not longer than somebody wants to. */
-async function pauseUntil(due: number, isStopped: () => boolean): Promise<void> {
+/** Waits until `due`, or until the batch is stopped. */
+async function waitUntil(due: number, isStopped: () => boolean): Promise<void> {
   while (!isStopped() && performance.now() < due) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(1, due - performance.now()))));
   }

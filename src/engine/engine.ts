@@ -1,5 +1,5 @@
-// The loop: fold, decide, act, wait for something to end. It starts what `schedule` says, records what came of it, and stops
-// when nothing can go on. All state is in the journal; what is kept here is only what runs at this moment.
+// The main loop of a run: read the session, ask `schedule` what to do, start it, record results, wait. It ends when no phase can
+// proceed. All lasting state is in the journal; this class only holds what is running right now.
 
 import { MaestroError } from "../errors.ts";
 import type { signalCodes } from "../exit-codes.ts";
@@ -24,9 +24,9 @@ import { clearLeftovers } from "./recovery/prune.ts";
 import type { RunContext } from "./run-context.ts";
 import { type Limits, type Schedule, schedule } from "./schedule.ts";
 
-/** How often the engine looks what others have recorded. */
+/** How often the engine reads what other processes have recorded. */
 const POLL_MS = 250;
-/** A git that needs longer than this, or than the grace of the agents, waits for something that does not come. */
+/** After a stop, git gets at least this long (or the agents' grace period) before it is considered stuck. */
 const LEAST_GIT_MS = 1000;
 
 export interface EngineLimits extends Limits {
@@ -39,84 +39,85 @@ type StopSignal = keyof typeof signalCodes;
 
 export type EngineEnd =
   | { kind: "completed" }
-  /** The phases that were asked for are done; others are left. */
+  /** The requested phases are done; other phases remain. */
   | { kind: "chosen" }
-  /** Phases failed and somebody has to decide. */
+  /** Phases failed and the user has to decide. */
   | { kind: "failed"; phases: string[] }
   | { kind: "interrupted"; signal: StopSignal }
-  /** The provider has refused for longer than anybody wanted to wait. */
+  /** The provider rejected requests for longer than the quota wait limit. */
   | { kind: "quota" }
   | { kind: "aborted" };
 
 interface Live {
   stop: (why: Killed) => void;
-  /** Where an attempt works, once it does. */
+  /** Where the attempt works; null until it is placed. */
   ground?: () => Ground | null;
 }
 
-interface Sign {
+/** A quota error seen in the output of a running attempt. */
+interface QuotaSign {
   phase: PhaseId;
   retryAfterMs: number | null;
 }
 
-/** What one turn of the loop decided; it is durable, and processes may start. */
+/** What one iteration of the loop decided. It is durable, so processes may start. */
 interface Turn {
   plan: Schedule;
   starting: PreparedAttempt[];
 }
 
 export class Engine {
-  readonly #workshop: RunContext;
+  readonly #context: RunContext;
   readonly #limits: EngineLimits;
   readonly #live = new Map<PhaseId, Live>();
   readonly #tasks = new Set<Promise<void>>();
-  /** What is not recorded yet. */
+  /** Results that are not recorded yet. */
   readonly #outbox = new Outbox(() => this.#wake());
   /** Worktrees that are being removed. */
-  readonly #clearing = new Set<Promise<void>>();
-  /** The last words of what runs, by phase. */
+  readonly #removals = new Set<Promise<void>>();
+  /** The last output line of each running phase. */
   readonly activity = new Map<PhaseId, string>();
   readonly #quota: QuotaWatch;
   readonly #predictor: Predictor;
-  /** Refusals that running attempts have told of, not recorded yet. */
-  readonly #signs: Sign[] = [];
+  /** Quota errors of running attempts that are not recorded yet. */
+  readonly #quotaSigns: QuotaSign[] = [];
   #lastLaunch: number | null = null;
-  #lastLook = 0;
+  #lastRefresh = 0;
   #signal: StopSignal | null = null;
   #failure: unknown;
   #wake: () => void = () => undefined;
   #liftLimit: () => void = () => undefined;
 
-  constructor(workshop: RunContext, limits: EngineLimits) {
-    this.#workshop = workshop;
+  constructor(context: RunContext, limits: EngineLimits) {
+    this.#context = context;
     this.#limits = limits;
-    this.#quota = new QuotaWatch(limits, workshop.now);
-    this.#predictor = new Predictor(workshop, {
+    this.#quota = new QuotaWatch(limits, context.now);
+    this.#predictor = new Predictor(context, {
       running: () => [...this.#live].map(([phase, { ground }]) => ({ phase, ground: ground?.() ?? null })),
       warn: (events) => this.#outbox.tell(events),
       fail: (error) => this.#fail(error),
     });
   }
 
-  /** How many attempts may run at the same time, now. */
+  /** How many attempts may currently run at the same time. */
   get slots(): number {
     return this.#limits.mode === "sequential" ? 1 : this.#quota.slots;
   }
 
-  /** Drives the session until nothing can go on. */
+  /** Runs the session until no phase can proceed. */
   async run(): Promise<EngineEnd> {
-    const { supervisor } = this.#workshop;
+    const { supervisor } = this.#context;
     try {
-      await this.#clearEarlierRuns();
-      await clearLeftovers(this.#workshop);
+      await this.#killEarlierRuns();
+      await clearLeftovers(this.#context);
       this.#setStatus("in_progress");
-      this.#quota.remember(requireSession(this.#workshop.store.session).quota);
+      this.#quota.remember(requireSession(this.#context.store.session).quota);
       this.#predictor.start();
       for (;;) {
         const end = await this.#loop();
-        // What has ended has left nothing behind.
-        await Promise.all(this.#clearing);
-        if (this.#close(end)) return end;
+        // Worktrees of ended attempts are removed before the end is recorded.
+        await Promise.all(this.#removals);
+        if (this.#recordRunEnd(end)) return end;
       }
     } catch (error) {
       supervisor.stopAll("stopped");
@@ -124,41 +125,41 @@ export class Engine {
       await Promise.all(this.#tasks);
       if (this.#signal === null || !wasStopped(error)) throw error;
       const end: EngineEnd = { kind: "interrupted", signal: this.#signal };
-      this.#close(end);
+      this.#recordRunEnd(end);
       return end;
     } finally {
       await this.#predictor.stop();
-      await Promise.all(this.#clearing);
+      await Promise.all(this.#removals);
       this.#liftLimit();
     }
   }
 
-  /** Records how it ended; false when somebody has decided meanwhile that it goes on. */
-  #close(end: EngineEnd): boolean {
-    return this.#workshop.store.update((current) => {
+  /** Records how the run ended; false when a decision of the user allows it to continue. */
+  #recordRunEnd(end: EngineEnd): boolean {
+    return this.#context.store.update((current) => {
       const session = requireSession(current);
       const isOver = end.kind !== "failed" || (this.#schedule(session).idle && !session.aborted);
       return { events: isOver ? endEvents(session, end) : [], result: isOver };
     });
   }
 
-  /** Nothing new starts, what runs is ended. A second call does not wait for anybody, nor for git. */
+  /** Starts nothing new and stops everything that runs. A second call kills agents and git without waiting. */
   stop(signal: StopSignal): void {
     const isFirst = this.#signal === null;
-    this.#workshop.supervisor.stopAll("stopped", !isFirst);
+    this.#context.supervisor.stopAll("stopped", !isFirst);
     if (!isFirst) stopGit();
     else this.#liftLimit = limitGit(Math.max(this.#limits.graceMs, LEAST_GIT_MS));
     this.#signal ??= signal;
-    // Also what has no process at this moment.
+    // Work between two processes has none to signal, so it is stopped explicitly.
     for (const live of this.#live.values()) live.stop("stopped");
     this.#wake();
   }
 
-  /** Each turn records everything that has ended and everything that is about to start with one durable write. */
+  /** Each iteration records everything that ended and everything about to start with one durable write. */
   async #loop(): Promise<EngineEnd> {
     for (;;) {
-      this.#look();
-      this.#stopClosed(requireSession(this.#workshop.store.session));
+      this.#refresh();
+      this.#stopClosedPhases(requireSession(this.#context.store.session));
       const { plan, starting } = this.#record();
       for (const attempt of starting) this.#launch(attempt);
       for (const { kind, phase } of plan.actions) {
@@ -167,46 +168,47 @@ export class Engine {
         if (kind === "integrate") this.#integrate(phase);
       }
       if (this.#failure !== undefined) throw this.#failure;
-      const session = requireSession(this.#workshop.store.session);
+      const session = requireSession(this.#context.store.session);
       const end = this.#live.size > 0 ? null : this.#end(session, plan);
       if (end !== null) return end;
-      await this.#somethingHappens(plan.wakeAt);
+      await this.#waitForEvent(plan.wakeAt);
     }
   }
 
   #record(): Turn {
-    const { store, warn } = this.#workshop;
+    const { store, warn } = this.#context;
     const due = this.#outbox.take();
-    const signs = this.#signs.splice(0);
+    const signs = this.#quotaSigns.splice(0);
     const live = due.flatMap(({ phase }) => (phase === null ? [] : [[phase, this.#live.get(phase)] as const]));
     for (const [phase] of live) this.#live.delete(phase);
     try {
-      // Nothing to write down is found out without the lock.
+      // Take the lock only when there is something to record.
       const ahead = this.#schedule(requireSession(store.session));
-      const isQuiet = due.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind !== "launch");
-      if (isQuiet) return { plan: ahead, starting: [] };
+      const hasNothingToRecord =
+        due.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind !== "launch");
+      if (hasNothingToRecord) return { plan: ahead, starting: [] };
       const turn = store.updateAll((update) => this.#turn(update, due, signs));
       for (const { recorded } of due) recorded?.();
       return turn;
     } catch (error) {
       if (!(error instanceof MaestroError) || error.code !== "locked") throw error;
-      // Somebody who has the lock sleeps. Agents go on meanwhile, and what has ended is recorded when it is free.
+      // Another process holds the lock. Agents keep running, and their results are recorded when the lock is free.
       warn(error.message);
       this.#outbox.putBack(due);
-      this.#signs.unshift(...signs);
+      this.#quotaSigns.unshift(...signs);
       for (const [phase, one] of live) if (one !== undefined) this.#live.set(phase, one);
       return { plan: { actions: [], wakeAt: null, idle: false, end: null }, starting: [] };
     }
   }
 
-  #turn(update: Update, due: readonly Due[], signs: readonly Sign[]): Turn {
-    const workshop = this.#workshop;
+  #turn(update: Update, due: readonly Due[], signs: readonly QuotaSign[]): Turn {
+    const context = this.#context;
     const starting: PreparedAttempt[] = [];
     for (const { record } of due) record(update);
     for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
-    const plan = this.#schedule(requireSession(workshop.store.session));
+    const plan = this.#schedule(requireSession(context.store.session));
     for (const { kind, phase } of plan.actions) {
-      if (kind === "launch") starting.push(prepareAttempt(workshop, phase, update));
+      if (kind === "launch") starting.push(prepareAttempt(context, phase, update));
     }
     return { plan, starting };
   }
@@ -234,54 +236,50 @@ export class Engine {
   }
 
   #launch(prepared: PreparedAttempt): void {
-    const workshop = this.#workshop;
+    const context = this.#context;
     const { phase } = prepared;
     const watcher = {
       activity: (id: PhaseId, line: string) => void this.activity.set(id, line),
       quota: (id: PhaseId, retryAfterMs: number | null) => {
-        this.#signs.push({ phase: id, retryAfterMs });
+        this.#quotaSigns.push({ phase: id, retryAfterMs });
         this.#wake();
       },
     };
-    const attempt = runAttempt(workshop, prepared, watcher, (events) => this.#outbox.write(events));
-    if (workshop.runtime.callsModel) this.#lastLaunch = performance.now();
+    const attempt = runAttempt(context, prepared, watcher, (events) => this.#outbox.write(events));
+    if (context.runtime.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
     this.#quota.forget(phase);
     this.#await(phase, attempt.done, (finished) => (update) => this.#finish(finished, update));
   }
 
-  /** An earlier engine died over its attempt. */
+  /** Takes over the attempt of an engine that died. */
   #adopt(phase: PhaseId): void {
     this.#live.set(phase, { stop: () => undefined });
-    this.#await(phase, adoptAttempt(this.#workshop, phase), (finished) => (update) => this.#finish(finished, update));
+    this.#await(phase, adoptAttempt(this.#context, phase), (finished) => (update) => this.#finish(finished, update));
   }
 
   #finish(finished: Finished, update: Update): void {
     const { phase } = finished;
-    this.#follow(recordEnd(this.#workshop, finished, update), phase, update);
-    this.#clear(phase);
+    this.#applyConsequence(recordEnd(this.#context, finished, update), phase, update);
+    this.#removeWorktree(phase);
   }
 
   #integrate(phase: PhaseId): void {
-    const integration = startIntegration(this.#workshop, phase, (events) => this.#outbox.write(events));
+    const integration = startIntegration(this.#context, phase, (events) => this.#outbox.write(events));
     this.activity.set(phase, "integrating");
     this.#live.set(phase, integration);
     this.#await(
       phase,
       integration.done,
-      (result) => (update) => recordIntegration(this.#workshop, phase, result, update),
+      (result) => (update) => recordIntegration(this.#context, phase, result, update),
     );
   }
 
   #validate(phase: PhaseId): void {
-    const validation = startProjectValidation(this.#workshop, phase);
+    const validation = startProjectValidation(this.#context, phase);
     this.activity.set(phase, "validating");
     this.#live.set(phase, validation);
-    this.#await(
-      phase,
-      validation.done,
-      (result) => (update) => recordValidation(this.#workshop, phase, result, update),
-    );
+    this.#await(phase, validation.done, (result) => (update) => recordValidation(this.#context, phase, result, update));
   }
 
   #fail(error: unknown): void {
@@ -289,19 +287,19 @@ export class Engine {
     this.#wake();
   }
 
-  #clear(phase: PhaseId): void {
-    const task = clearAway(this.#workshop, phase)
+  #removeWorktree(phase: PhaseId): void {
+    const task = clearAway(this.#context, phase)
       .catch((error: unknown) => this.#fail(error))
-      .finally(() => void this.#clearing.delete(task));
-    this.#clearing.add(task);
+      .finally(() => void this.#removals.delete(task));
+    this.#removals.add(task);
   }
 
-  /** Until the end of `work` is recorded the phase counts as live. What goes wrong in it ends the run. */
+  /** The phase counts as live until the end of `work` is recorded. An error in `work` ends the run. */
   #await<T>(phase: PhaseId, work: Promise<T>, ending: (result: T) => (update: Update) => void): void {
     const task = work
       .then((result) => this.#outbox.add({ phase, record: ending(result) }))
       .catch((error: unknown) => {
-        // Without git nobody can tell what an attempt did: as after a kill, the next engine looks and records it.
+        // When git was stopped, the attempt's changes are unknown: the next engine examines and records them, as after a crash.
         if (!wasStopped(error)) this.#failure ??= error;
         this.#live.delete(phase);
       })
@@ -313,14 +311,14 @@ export class Engine {
     this.#tasks.add(task);
   }
 
-  /** What an attempt's end means for the others. */
-  #follow(consequence: Consequence, phase: PhaseId, update: Update): void {
-    // The one that was refused has ended, and is not among those that run any more.
+  /** Applies the effect of an attempt's end on the rest of the run. */
+  #applyConsequence(consequence: Consequence, phase: PhaseId, update: Update): void {
+    // The rejected attempt has ended and is no longer in `#live`, so it is added to the count.
     if (consequence.kind === "quota") this.#slowDown(phase, consequence.retryAfterMs, this.#live.size + 1, update);
     if (consequence.kind === "success") this.#quota.success();
   }
 
-  /** The session as a whole waits: one phase's refusal is everybody's. */
+  /** Makes the whole session wait: a quota error of one phase applies to all of them. */
   #slowDown(phase: PhaseId, retryAfterMs: number | null, running: number, update: Update): void {
     const event = this.#quota.refused(phase, retryAfterMs, running);
     if (event === null) return;
@@ -328,22 +326,22 @@ export class Engine {
     this.#wake();
   }
 
-  /** A person may have closed a phase whose attempt still runs, or ended the session. */
-  #stopClosed(session: Session): void {
+  /** Stops the attempts of phases that the user has closed, or of an aborted session. */
+  #stopClosedPhases(session: Session): void {
     for (const [phase, live] of this.#live) {
       if (session.aborted || requirePhase(session, phase).status !== "in_progress") live.stop("stopped");
     }
   }
 
-  /** Reads what others have recorded. */
-  #look(): void {
+  /** Reads what other processes have recorded. */
+  #refresh(): void {
     const now = performance.now();
-    if (now - this.#lastLook < POLL_MS) return;
-    this.#lastLook = now;
-    this.#workshop.store.refresh();
+    if (now - this.#lastRefresh < POLL_MS) return;
+    this.#lastRefresh = now;
+    this.#context.store.refresh();
   }
 
-  async #somethingHappens(wakeAt: number | null): Promise<void> {
+  async #waitForEvent(wakeAt: number | null): Promise<void> {
     const wait = Math.min(POLL_MS, wakeAt === null ? POLL_MS : Math.max(1, wakeAt - performance.now()));
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, wait);
@@ -354,15 +352,15 @@ export class Engine {
     });
   }
 
-  /** Whatever an earlier engine left running must be gone before anything of it is looked at. */
-  async #clearEarlierRuns(): Promise<void> {
-    const session = requireSession(this.#workshop.store.session);
+  /** Kills all processes of earlier engines before their results are read. */
+  async #killEarlierRuns(): Promise<void> {
+    const session = requireSession(this.#context.store.session);
     const runs = new Set(session.phases.flatMap((phase) => phase.attempts.map((attempt) => attempt.run)));
     if (runs.size > 0) await endAll({ groups: new Set(), runs }, this.#limits.graceMs);
   }
 
   #update(decide: (session: Session) => SessionEvent[]): void {
-    this.#workshop.store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
+    this.#context.store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
   }
 
   #setStatus(status: SessionStatus): void {

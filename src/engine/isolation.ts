@@ -1,5 +1,5 @@
-// How the attempts of a run are kept apart, and what is known about the project as a whole. Snapshots and integrations take turns: nobody
-// may see the project while a change is half in it.
+// Isolates the attempts of a run from each other and takes snapshots of the project. Snapshots and integrations take turns, so that no
+// snapshot shows a half-applied change.
 
 import { MaestroError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
@@ -14,22 +14,22 @@ import { type Listing, listProject } from "./attempt/listing.ts";
 
 export interface IsolationOptions {
   projectRoot: string;
-  /** How the names of its worktrees begin: one engine has them to itself. */
+  /** The prefix of its worktree names, which only one engine uses at a time. */
   prefix: string;
-  /** `parallel`: a phase that is alone in its plan, or is to run alone, works in the project itself. `unwatched`: nobody looks at files at all. */
+  /** `parallel`: the only phase of a plan, or one that runs alone, works in the project itself. `unwatched`: files are not examined at all. */
   worktrees: "all" | "parallel" | "none" | "unwatched";
   /** Null outside git. */
   repository: Repository | null;
   ownership: "strict" | "warn";
-  /** Several attempts may be at work in the project at the same time. */
+  /** Several attempts may work in the project at the same time. */
   isShared: boolean;
-  /** Below the project and no part of it. */
+  /** Paths below the project that are not part of it. */
   exclude: readonly string[];
-  /** Ignored files that a worktree needs, as patterns. */
+  /** Patterns of ignored files that a worktree needs. */
   include: readonly string[];
-  /** Prepares a worktree; empty: nothing to do. */
+  /** The command that prepares a worktree; empty: none. */
   setup: string;
-  /** Puts a command into a sandbox around a worktree; null: it runs as it is. */
+  /** Wraps a command in a sandbox around a worktree; null: commands run without a sandbox. */
   sandbox: ((command: Command, worktree: Pick<Worktree, "path" | "apart">) => Command) | null;
 }
 
@@ -38,26 +38,26 @@ export interface Command {
   args: readonly string[];
 }
 
-/** The project at one moment: a commit, or outside git what is where. */
+/** The state of the project at one moment: a commit, or a file listing outside git. */
 export type Moment = { kind: "commit"; snapshot: Snapshot } | { kind: "listing"; listing: Listing };
 
 /** Where an attempt works. */
 export interface Ground {
-  /** The agent's project. */
+  /** The project root that the agent sees. */
   root: string;
   worktree: Worktree | null;
-  /** What it begins with: a commit, a listing outside git, null when nobody looks. */
+  /** The state the attempt starts from: a commit, a listing outside git, or null when files are not examined. */
   before: CommitId | Listing | null;
 }
 
 export class Isolation {
   readonly options: IsolationOptions;
-  /** Whoever changes the project, or must not see it change. */
+  /** Held by work that changes the project, or that must not see it change. */
   readonly tree = new TurnTaking();
-  /** Whoever proves a change on the project as it is, and must not see others bring theirs in meanwhile. */
+  /** Held while a change is validated against the current project and no other change may be applied. */
   readonly gate = new TurnTaking();
   readonly #names = new Set<string>();
-  /** Of the phase at work in the project, which is one at a time. */
+  /** The listing of the phase that works in the project; only one phase does at a time. */
   readonly #listings = new Map<string, Listing>();
   #shared: { moment: Promise<Moment>; asked: number } | undefined;
 
@@ -67,8 +67,8 @@ export class Isolation {
 
   get repository(): Repository {
     if (this.options.repository !== null) return this.options.repository;
-    throw new MaestroError("environment", "The work of this session is in a git repository, which cannot be used now", {
-      hint: '"maestro doctor" says why.',
+    throw new MaestroError("environment", "The git repository that holds this session's work cannot be used now", {
+      hint: '"maestro doctor" shows the reason.',
     });
   }
 
@@ -79,40 +79,40 @@ export class Isolation {
   usesWorktree(session: Session, phase: SessionPhase): boolean {
     const { worktrees } = this.options;
     if (worktrees !== "parallel") return worktrees === "all";
-    // Who has begun in one goes on in one: its work so far is not in the project.
+    // A phase that began in a worktree continues in one, because its work so far is not in the project.
     const hasBegun = phase.attempts.some(({ placed }) => placed !== undefined && placed.worktree !== null);
     return hasBegun || (phase.parallel && session.phases.length > 1);
   }
 
-  /** A name for a worktree. The same few are used again and again: agents keep notes about every directory they ever worked in. */
+  /** Reserves a worktree name. A few names are reused, because agents keep notes about every directory they have worked in. */
   reserve(): string {
     const name = freeName(this.repository, this.options.prefix, this.#names);
     this.#names.add(name);
     return name;
   }
 
-  /** The worktree is gone; `afterMs` later nothing is left of whoever worked there. */
+  /** The worktree is removed; its name is free again after `afterMs`, when all processes that worked there have ended. */
   release(name: string, afterMs: number): void {
     setTimeout(() => this.#names.delete(name), afterMs).unref();
   }
 
-  /** The project as it is now; attempts that start together share it. */
+  /** The current state of the project; attempts that start together share one snapshot. */
   now(session: Session): Promise<Moment> {
     const asked = performance.now();
     if (this.#shared !== undefined && asked - this.#shared.asked < TOGETHER_MS) return this.#shared.moment;
     const moment = this.tree.take(() => this.look(session));
     this.#shared = { moment, asked };
-    // Whoever asked hears of it.
+    // Callers await the promise and handle its error; this only prevents an unhandled rejection.
     moment.catch(() => undefined);
     return moment;
   }
 
   /**
-   * What a phase in the project is judged against: its files before its first attempt in this run, so that a retry may take back what an
-   * attempt before it had no right to, and cannot get away with leaving it there.
+   * The state that a phase in the project is compared with: the files before its first attempt in this run. A retry can thus revert changes
+   * outside its scope that an earlier attempt made, and is rejected if it leaves them.
    */
   beforeFirst(session: Session, run: string, phase: SessionPhase, now: Moment): CommitId | Listing {
-    const first = this.options.isShared ? undefined : firstOfRow(session, run, phase);
+    const first = this.options.isShared ? undefined : firstConsecutiveAttempt(session, run, phase);
     if (now.kind === "commit") return first?.placed?.base ?? now.snapshot.commit;
     if (first === undefined) return now.listing;
     const key = `${run} ${phase.id} ${first.attempt}`;
@@ -122,12 +122,12 @@ export class Isolation {
     return listing;
   }
 
-  /** The project has changed: who starts from here on starts from that. */
+  /** The project has changed: attempts that start from now on need a new snapshot. */
   changed(): void {
     this.#shared = undefined;
   }
 
-  /** As `now`, for somebody whose turn it is. */
+  /** Like `now`, for a caller that already holds `tree`. */
   async look(session: Session): Promise<Moment> {
     const { projectRoot, repository, exclude } = this.options;
     if (repository === null) return { kind: "listing", listing: await listProject(projectRoot, { exclude }) };
@@ -140,11 +140,11 @@ export class Isolation {
   }
 }
 
-/** The first of the attempts at the phase that followed each other without anybody else at work or a person's word between them. */
-function firstOfRow(session: Session, run: string, phase: SessionPhase): Attempt | undefined {
-  const row = phase.attempts.slice(phase.attempts_at_decision ?? 0).filter((one) => one.run === run);
-  const [first] = row;
-  if (first === undefined || !row.every(({ placed }) => placed === undefined || placed.worktree === null))
+/** The first of the phase's consecutive attempts: no other phase ran and no user decision came between them. */
+function firstConsecutiveAttempt(session: Session, run: string, phase: SessionPhase): Attempt | undefined {
+  const consecutive = phase.attempts.slice(phase.attempts_at_decision ?? 0).filter((one) => one.run === run);
+  const [first] = consecutive;
+  if (first === undefined || !consecutive.every(({ placed }) => placed === undefined || placed.worktree === null))
     return undefined;
   const isDisturbed = session.phases.some(
     (other) => other !== phase && other.attempts.some(({ seq }) => seq > first.seq),
@@ -152,13 +152,13 @@ function firstOfRow(session: Session, run: string, phase: SessionPhase): Attempt
   return isDisturbed ? undefined : first;
 }
 
-/** Launches of one turn of the engine. */
+/** Launches within this time belong to one iteration of the engine. */
 const TOGETHER_MS = 20;
 
-/** What no snapshot takes along because a plan says so: keys and the like stay where they are. */
+/** Secrets that a snapshot never includes, even when a plan declares them. */
 const secret = /(?:^|\/)\.env(?:\.[^/]*)?$|\.(?:pem|key|credentials)$/i;
 
-/** Files that phases own by name: they are part of the work also when git ignores them. */
+/** Files that phases own by name: they are part of the work even when git ignores them. */
 export function declaredFiles({ phases }: Session): string[] {
   const names = phases.flatMap((phase) => [...ownedFiles(phase), ...phase.granted]);
   return [...new Set(names)].filter((path) => !/[*?{[]|\/$|^\.$/.test(path) && !secret.test(path));

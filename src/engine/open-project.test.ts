@@ -14,14 +14,14 @@ const open = async (cwd: string, cache: string) => {
   return opening.repository;
 };
 
-describe("what is no part of a snapshot", () => {
+describe("excluded from snapshots", () => {
   test.each<[stateDir: string, paths: string[]]>([
     [".gemini", [".gemini/state", ".gemini/plans", ".gemini/parallel"]],
     ["tools/.gemini", ["tools/.gemini/state", "tools/.gemini/plans", "tools/.gemini/parallel"]],
     [".maestro", [".maestro"]],
     ["a/b", ["a/b"]],
     [".", ["state", "plans", "parallel"]],
-  ])("of the state directory %s", async (stateDir, paths) => {
+  ])("are the parts of Maestro in the state directory %s", async (stateDir, paths) => {
     project = new GitProject();
     const repository = await open(project.path, project.cache);
     expect(excluded(repository, locateState(project.path, stateDir))).toEqual(paths);
@@ -34,7 +34,7 @@ describe("what is no part of a snapshot", () => {
     ["project", ["../../state", "../../plans", "../../parallel"]],
     ["elsewhere", []],
     ["project-2", []],
-  ])("of a state directory anywhere: %s", async (where, paths) => {
+  ])("are the parts of Maestro in a state directory elsewhere: %s", async (where, paths) => {
     project = new GitProject();
     const root = join(project.path, "packages", "api");
     mkdirSync(root, { recursive: true });
@@ -42,14 +42,14 @@ describe("what is no part of a snapshot", () => {
     expect(excluded(repository, locateState(root, join(project.base, where)))).toEqual(paths);
   });
 
-  test("is the cache directory of a repository that holds it, as one in the home directory does", async () => {
+  test("is the cache directory when it lies inside the repository, as in a repository of the home directory", async () => {
     project = new GitProject();
     const cache = join(project.path, ".cache");
     const repository = await open(project.path, cache);
     expect(excluded(repository, locateState(project.path, ".state"))).toEqual([".state", ".cache/maestro"]);
   });
 
-  test("is nothing of a project that lies in the cache directory itself", async () => {
+  test("is nothing when the project itself lies in the cache directory", async () => {
     project = new GitProject([], "maestro");
     const root = join(project.path, "x");
     mkdirSync(root);
@@ -58,20 +58,20 @@ describe("what is no part of a snapshot", () => {
   });
 });
 
-describe("a project is opened", () => {
-  test("with its worktrees in the cache directory", async () => {
+describe("opening a project", () => {
+  test("puts its worktrees in the cache directory", async () => {
     project = new GitProject();
     const { place } = await open(project.path, project.cache);
     expect(place.startsWith(`${join(project.cache, "maestro")}/project-`)).toBe(true);
   });
 
-  test("or not, when the cache directory cannot be made", async () => {
+  test("is refused when the cache directory cannot be created", async () => {
     project = new GitProject();
     writeFileSync(join(project.base, "file"), "");
     const opening = await openProject({ cwd: project.path, env: { XDG_CACHE_HOME: join(project.base, "file") } });
     expect(opening).toMatchObject({
       kind: "refused",
-      reason: expect.stringContaining("the repository cannot be worked with: "),
+      reason: expect.stringContaining("the repository cannot be used: "),
       hint: expect.stringContaining("XDG_CACHE_HOME"),
     });
   });

@@ -1,4 +1,4 @@
-// Opens the git repository of the project, and says which paths of the project are never part of a snapshot.
+// Opens the project's git repository, and lists the paths of the project that are never part of a snapshot.
 
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errno, reasonOf } from "../errors.ts";
@@ -12,11 +12,11 @@ import { manifest } from "../store/workspace.ts";
 export interface ProjectPlace {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Runs `before` when a signal ends this process; returns how to give that up. */
+  /** Registers `before` to run when a signal ends this process; returns a function that unregisters it. */
   beforeSignalEnds?: (before: () => void) => () => void;
 }
 
-/** A cache directory that cannot be used is a refusal with a reason, not an error. */
+/** An unusable cache directory gives a "refused" result with a reason instead of an error. */
 export async function openProject(place: ProjectPlace): Promise<Opening> {
   stopGitOnSignal(place);
   const cache = cacheRoot(place.env);
@@ -26,14 +26,14 @@ export async function openProject(place: ProjectPlace): Promise<Opening> {
     if (errno(error) === undefined) throw error;
     const { path } = error as NodeJS.ErrnoException;
     const where = path === undefined || path.startsWith("/proc/self/fd") ? "" : `: ${path}`;
-    const hint = `Worktrees are kept in ${cache}; XDG_CACHE_HOME names another place.`;
-    return { kind: "refused", reason: `the repository cannot be worked with: ${reasonOf(error)}${where}`, hint };
+    const hint = `Worktrees are stored in ${cache}. Set XDG_CACHE_HOME to use another directory.`;
+    return { kind: "refused", reason: `the repository cannot be used: ${reasonOf(error)}${where}`, hint };
   }
 }
 
 let isWatching = false;
 
-/** Ctrl-C does not reach git, which has its own process group: a process that a signal ends stops its git first. */
+/** Ctrl-C does not reach git, which runs in its own process group, so this process stops git before a signal ends it. */
 function stopGitOnSignal({ beforeSignalEnds }: ProjectPlace): void {
   if (isWatching || beforeSignalEnds === undefined) return;
   isWatching = true;
@@ -53,12 +53,12 @@ function stopGitOnSignal({ beforeSignalEnds }: ProjectPlace): void {
   });
 }
 
-/** The directories of Maestro in a state directory that is not its alone. */
+/** Maestro's directories in a state directory that it shares with other programs. */
 const stateParts = [...new Set(manifest.flatMap(([part]) => part ?? []))];
-/** Holds the settings of Gemini CLI too, which are the user's and part of the project. */
+/** This directory also holds Gemini CLI settings, which belong to the user and are part of the project. */
 const SHARED_STATE_DIRECTORY = ".gemini";
 
-/** Relative to the project; what lies elsewhere in its repository begins with "../". */
+/** Paths relative to the project root; those elsewhere in the repository start with "../". */
 export function excluded(repository: Repository, location: StateLocation): string[] {
   const { projectRoot, toplevel, place } = repository;
   const state = join(isIn(location) ? projectRoot : location.root, ...location.components);
@@ -71,7 +71,7 @@ export function excluded(repository: Repository, location: StateLocation): strin
     .map((path) => relative(projectRoot, path).split(sep).join("/"));
 }
 
-/** A state directory of the project itself: found below its real path, whatever it was called on the way. */
+/** Whether the state directory is inside the project; its path is then resolved from the project's real path. */
 function isIn(location: StateLocation): boolean {
   return location.root === location.projectRoot;
 }

@@ -1,16 +1,16 @@
-// What is to be recorded with the next turn of the engine: everything together, with one durable write.
+// Collects what the engine records in its next iteration, so that one durable write covers all of it.
 
 import type { PhaseId } from "../ids.ts";
 import type { SessionEvent } from "../session/events.ts";
 import type { Update } from "../store/session-store.ts";
 
 export interface Due {
-  /** The phase that is done with it; null: it goes on. */
+  /** The phase whose work ends with this record; null when the work continues. */
   phase: PhaseId | null;
   record: (update: Update) => void;
-  /** Called when it is durable. */
+  /** Called when the record is durable. */
   recorded?: () => void;
-  /** Called when that will not come to pass. */
+  /** Called when it will never be recorded. */
   failed?: (error: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ export class Outbox {
     this.#wake();
   }
 
-  /** Recorded with the next turn, if there is one. */
+  /** Records the events in the next iteration, if there is one. */
   tell(events: SessionEvent[]): void {
     this.add({ phase: null, record: (update) => update(() => ({ events, result: undefined })) });
   }
@@ -42,19 +42,19 @@ export class Outbox {
     });
   }
 
-  /** All of it, for a turn that records it. */
+  /** Takes everything, for the iteration that records it. */
   take(): Due[] {
     const due = this.#due;
     this.#due = [];
     return due;
   }
 
-  /** It could not be recorded yet. */
+  /** Returns what could not be recorded yet. */
   putBack(due: readonly Due[]): void {
     this.#due = [...due, ...this.#due];
   }
 
-  /** Nothing is recorded any more. */
+  /** Fails everything that is waiting: no iteration will record it. */
   breakUp(error: unknown): void {
     this.#broken = { error };
     for (const { failed } of this.#due) failed?.(error);

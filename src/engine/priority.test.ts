@@ -14,7 +14,7 @@ function phasesOf(rows: readonly Row[]) {
   ).phases;
 }
 
-/** Edges go from later to earlier numbers; the plan lists the phases in any order. */
+/** Phases depend on lower numbers only; the plan lists them in any order. */
 const acyclic = fc
   .array(fc.tuple(fc.array(fc.nat(), { maxLength: 4 }), fc.option(fc.nat(20), { nil: undefined })), {
     minLength: 1,
@@ -29,7 +29,7 @@ const acyclic = fc
   });
 
 describe("the tail of a phase", () => {
-  test("is the longest way from it to an end, in minutes, its own included", () => {
+  test("is the longest path from the phase to an end in minutes, including the phase itself", () => {
     fc.assert(
       fc.property(acyclic, (rows) => {
         const longest = (row: Row): number => {
@@ -41,20 +41,20 @@ describe("the tail of a phase", () => {
     );
   });
 
-  test("takes the default for a phase without an estimate, and for one imported without a plan", () => {
+  test("uses the default for a phase without an estimate, and for one imported without a plan", () => {
     const phases = phasesOf([{ id: "1" }, { id: "2", blocked_by: ["1"], minutes: 2 }]);
     expect([...tailsOf(phases)]).toEqual([DEFAULT_PHASE_MINUTES + 2, 2]);
     const imported = phases.map(({ plan: _, ...phase }) => phase);
     expect([...tailsOf(imported)]).toEqual([2 * DEFAULT_PHASE_MINUTES, DEFAULT_PHASE_MINUTES]);
   });
 
-  test("is worked out once for a list of phases", () => {
+  test("is computed once per list of phases", () => {
     const phases = phasesOf([{ id: "1" }]);
     expect(tailsOf(phases)).toBe(tailsOf(phases));
     expect(tailsOf([...phases])).not.toBe(tailsOf(phases));
   });
 
-  test("is known in a chain of 20,000 phases", () => {
+  test("is computed for a chain of 20,000 phases", () => {
     const chain = Array.from(
       { length: 20_000 },
       (_, at): Row => ({
@@ -66,7 +66,7 @@ describe("the tail of a phase", () => {
     expect(tailsOf(phasesOf(chain))[0]).toBe(20_000);
   });
 
-  test("ends at a cycle, and ignores blockers that are no phase", () => {
+  test("ends at a cycle, and ignores blockers that are not phases", () => {
     const rows = [
       { id: "1", blocked_by: ["nobody"], minutes: 1 },
       { id: "2", blocked_by: ["1", "3"], minutes: 2 },
@@ -79,7 +79,7 @@ describe("the tail of a phase", () => {
 });
 
 describe("the ranking", () => {
-  test("has the longest tail first; plan order decides between equals", () => {
+  test("puts the longest tail first; equal tails stay in plan order", () => {
     const rows = [
       { id: "a", minutes: 1 },
       { id: "b", minutes: 3 },

@@ -1,20 +1,20 @@
-// Which phase goes first when not all can: the one with the longest way to an end. Pure; worked out once for a list of phases (a revised
-// plan is a new list), linear in phases and edges, without recursion.
+// Ranks phases for launching: the one with the longest path to the end of the plan goes first. Pure; computed once per list of phases
+// (a revised plan is a new list), linear in phases and edges, without recursion.
 
 import { DEFAULT_PHASE_MINUTES } from "../plan/graph.ts";
 import type { SessionPhase } from "../session/session.ts";
 
-/** By position, the minutes of the longest path from the phase to an end, its own included. */
+/** For each position, the minutes of the longest path from the phase to the end of the plan, including the phase itself. */
 export function tailsOf(phases: readonly SessionPhase[]): Float64Array {
   return factsOf(phases).tails;
 }
 
-/** The positions of all phases, longest tail first; plan order decides between equals. */
+/** The positions of all phases, longest tail first; equal tails stay in plan order. */
 export function rankingOf(phases: readonly SessionPhase[]): Int32Array {
   return factsOf(phases).ranking;
 }
 
-/** By position, the positions of those it waits for; -1 for a blocker that is no phase of the session. */
+/** For each position, the positions of its blockers; -1 for a blocker that is not a phase of the session. */
 export function blockersOf(phases: readonly SessionPhase[]): readonly (readonly number[])[] {
   return factsOf(phases).blockers;
 }
@@ -35,7 +35,7 @@ function factsOf(phases: readonly SessionPhase[]): Facts {
   const positions = new Map(phases.map((phase, position) => [phase.id, position]));
   const blockers = phases.map((phase) => phase.blocked_by.map((id) => positions.get(id) ?? UNKNOWN));
   const tails = measure(phases, blockers);
-  // Stable: equals stay in plan order.
+  // The sort is stable, so equal tails stay in plan order.
   const ranking = Int32Array.from(phases.keys()).sort((a, b) => (tails[b] ?? 0) - (tails[a] ?? 0));
   const facts = { blockers, tails, ranking };
   known.set(phases, facts);
@@ -48,7 +48,7 @@ function measure(phases: readonly SessionPhase[], blockers: Facts["blockers"]): 
   for (const waits of blockers) {
     for (const blocker of waits) if (blocker !== UNKNOWN) dependents[blocker] = (dependents[blocker] ?? 0) + 1;
   }
-  // It grows while it is read; a phase joins when everybody behind it is measured. Until then its tail is the longest of theirs.
+  // The list grows during iteration: a phase is added once all its dependents are measured. Until then its tail is their longest tail.
   const measured = [...phases.keys()].filter((position) => dependents[position] === 0);
   for (const position of measured) {
     const tail = (tails[position] ?? 0) + minutesOf(phases[position]);
@@ -62,7 +62,7 @@ function measure(phases: readonly SessionPhase[], blockers: Facts["blockers"]): 
     }
   }
   if (measured.length === phases.length) return tails;
-  // What is in a cycle, or has one behind it, has no end to measure to.
+  // A phase in a cycle, or with a cycle behind it, has no path to an end.
   return tails.map((tail, position) => (dependents[position] === 0 ? tail : tail + minutesOf(phases[position])));
 }
 

@@ -1,4 +1,4 @@
-// How the run as a whole takes a provider's refusals: what the back-off decides, told once, and remembered across engines.
+// Applies the back-off to the whole run: records each quota error once, and restores a wait that an earlier engine began.
 
 import type { PhaseId } from "../ids.ts";
 import { quotaHit } from "../session/decide/facts.ts";
@@ -7,7 +7,7 @@ import type { Session } from "../session/session.ts";
 import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
 
 const SAME_REFUSAL_MS = 1000;
-/** Clocks jump: nobody waits a year for a quota. */
+/** Upper bound for a restored wait, because the wall clock may have jumped. */
 const LONGEST_WAIT_MS = 300_000;
 
 export interface QuotaLimits {
@@ -20,7 +20,7 @@ export class QuotaWatch {
   readonly #limits: QuotaLimits;
   readonly #now: () => Date;
   #backoff: Backoff;
-  /** When the attempt of a phase was last refused by the provider. */
+  /** When the provider last rejected each phase's attempt. */
   readonly #refused = new Map<string, number>();
 
   constructor(limits: QuotaLimits, now: () => Date) {
@@ -29,17 +29,17 @@ export class QuotaWatch {
     this.#backoff = startBackoff(limits.slots);
   }
 
-  /** How many may run now. */
+  /** How many attempts may run now. */
   get slots(): number {
     return this.#backoff.slots;
   }
 
-  /** Nothing is launched before. */
+  /** Nothing is launched before this time. */
   get until(): number {
     return this.#backoff.until;
   }
 
-  /** The provider has refused for longer than anybody wants to wait. */
+  /** The provider has rejected requests for longer than the quota wait limit. */
   get isExhausted(): boolean {
     return isExhausted(this.#backoff, performance.now(), this.#limits.quotaWaitMs);
   }
@@ -53,10 +53,10 @@ export class QuotaWatch {
     this.#refused.delete(phase);
   }
 
-  /** What is to be recorded about a refusal; null when it is known. `running`: how many were at work. */
+  /** The event to record for a quota error; null when it is already recorded. `running`: how many attempts were running. */
   refused(phase: PhaseId, retryAfterMs: number | null, running: number): EventOf<"quota.hit"> | null {
     const now = performance.now();
-    // An attempt tells of one refusal more than once: while it runs, and by its end.
+    // An attempt reports the same quota error more than once: while it runs and when it ends.
     const told = this.#refused.get(phase) ?? Number.NEGATIVE_INFINITY;
     this.#refused.set(phase, now);
     const isLonger = now + (retryAfterMs ?? 0) > this.#backoff.until + SAME_REFUSAL_MS;
@@ -71,7 +71,7 @@ export class QuotaWatch {
     return quotaHit({ phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null });
   }
 
-  /** A wait that an earlier engine began is not cut short by a new one. */
+  /** Continues a wait that an earlier engine began. */
   remember(quota: Session["quota"]): void {
     const left = quota === null ? 0 : Date.parse(quota.until) - this.#now().getTime();
     if (left > 0) this.#backoff = { ...this.#backoff, until: performance.now() + Math.min(left, LONGEST_WAIT_MS) };

@@ -1,4 +1,4 @@
-// What an engine works with: the same for every attempt of a run.
+// The dependencies and settings of a run, shared by all its attempts.
 
 import type { Agent } from "../agents/roster.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -9,7 +9,7 @@ import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 
 export interface RunContext {
-  /** Marks everything that this engine starts. */
+  /** The run's id; it marks every process that this engine starts. */
   run: string;
   store: SessionStore;
   batch: Batch;
@@ -19,22 +19,22 @@ export interface RunContext {
   /** The runtime's program, found on PATH. */
   program: string;
   projectRoot: string;
-  /** How attempts are kept apart, and what becomes of their work. */
+  /** How attempts are isolated from each other and how their work is integrated. */
   isolation: Isolation;
   agents: ReadonlyMap<string, Agent>;
   protocols: { base: string; safety: string };
   modelFor: (agent: Agent) => string | null;
   extraArgs: readonly string[];
-  /** The variables of every setup and validation command, but for those that name the attempt. */
+  /** Builds the environment of a setup or validation command; `own` adds the variables that identify the attempt. */
   environment: (own: Record<string, string>) => Record<string, string>;
-  /** The variables of an agent that works in a directory, but for those that name the attempt. */
+  /** Builds the environment of an agent that works in a given directory. */
   agentEnvironment: AgentEnvironment;
-  /** What carries out a validation command; a rehearsal only plays it. */
+  /** The program that runs a validation command; a rehearsal only simulates it. */
   validator: (command: string) => { program: string; args: readonly string[] };
-  /** Takes secrets out of what is written down. */
+  /** Removes secrets from text before it is recorded. */
   redact: (text: string) => string;
   limits: WorkLimits;
-  /** Tells the user of something that does not end the run. */
+  /** Shows the user a problem that does not end the run. */
   warn: (message: string) => void;
   now: () => Date;
 }

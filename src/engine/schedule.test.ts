@@ -49,7 +49,7 @@ const complete = (phase: string) => [begin(phase), moved(phase, "in_progress", "
 const fail = (phase: string) => [begin(phase), moved(phase, "in_progress", "failed")];
 
 interface Case {
-  /** Minutes by id; 5 for those that are not named. */
+  /** Minutes by phase id; 5 by default. */
   minutes?: Record<string, number>;
   alone?: string[];
   events?: SessionEvent[];
@@ -58,7 +58,7 @@ interface Case {
   live?: string[];
 }
 
-/** What is scheduled for a plan such as "a b c<a,b". */
+/** The schedule for a plan such as "a b c<a,b". */
 function planned(plan: string, { minutes = {}, alone = [], events = [], limits, now, live = [] }: Case = {}) {
   const phases = plan.split(" ").map((word) => {
     const [id = "", waits = ""] = word.split("<");
@@ -76,18 +76,18 @@ const shown = ({ actions }: Schedule) => actions.map(({ kind, phase }) => `${kin
 const launches = (...ids: string[]) => ids.map((id) => `launch ${id}`);
 
 describe("a phase starts", () => {
-  test("when everything it waits for is completed or skipped, and not before (H110)", () => {
+  test("when all its dependencies are completed or skipped, and not before (H110)", () => {
     expect(shown(planned("a b c<a,b d<b"))).toEqual(launches("a", "b"));
     const events = [...complete("a"), moved("b", "pending", "skipped")];
     expect(shown(planned("a b c<a,b d<b", { events }))).toEqual(launches("c", "d"));
     expect(shown(planned("a b c<a,b", { events: complete("a"), live: ["b"] }))).toEqual([]);
   });
 
-  test("never when it waits for a phase that does not exist", () => {
-    expect(planned("a<nobody b<a")).toEqual({ actions: [], wakeAt: null, idle: true, end: "blocked" });
+  test("never when it depends on a phase that does not exist", () => {
+    expect(planned("a<missing b<a")).toEqual({ actions: [], wakeAt: null, idle: true, end: "blocked" });
   });
 
-  test("only when a slot is free: of the engine, of the quota", () => {
+  test("only when a slot is free, within the limits of the engine and of the quota", () => {
     expect(shown(planned("a b c d", { limits: { slots: 3 } }))).toEqual(launches("a", "b", "c"));
     expect(shown(planned("a b c d", { limits: { slots: 3 }, now: { slots: 2 } }))).toEqual(launches("a", "b"));
     const half = { events: [begin("a"), started("a")], live: ["a"], limits: { slots: 2 } };
@@ -99,29 +99,29 @@ describe("a phase starts", () => {
     });
   });
 
-  test("also when the quota has shrunk the slots below what still runs, or to nothing", () => {
+  test("even after the quota has lowered the slots below the running phases, or to zero", () => {
     const running = { events: [begin("a"), begin("b")], live: ["a", "b"], now: { slots: 1 } };
     expect(planned("a b c", running)).toMatchObject({ actions: [], idle: false });
     expect(shown(planned("a b", { now: { slots: 0 } }))).toEqual(launches("a"));
   });
 });
 
-describe("the phases that were asked for", () => {
+describe("the requested phases", () => {
   const only = new Set(["a", "b"]);
 
-  test("start, and no others; when they are done, it is over and others are left", () => {
+  test("start, and no others; the run ends when they are done, although others remain", () => {
     expect(shown(planned("a b c d<a", { limits: { only } }))).toEqual(launches("a", "b"));
     const events = [...complete("a"), ...complete("b")];
     expect(planned("a b c d<a", { events, limits: { only } })).toMatchObject({ idle: true, end: "chosen" });
   });
 
-  test("start though another one has failed", () => {
+  test("start even though a phase that was not requested has failed", () => {
     expect(shown(planned("a b c", { events: fail("c"), limits: { only } }))).toEqual(launches("a", "b"));
   });
 });
 
 describe("work of a native delegation", () => {
-  test("is validated and not done again", () => {
+  test("is validated, not repeated", () => {
     const handoff = { status: "success" as const, missing: [], summary: "", downstream_context: emptyContext() };
     const events: SessionEvent[] = [begin("a"), { type: "phase.handed_off", phase: "a", agent: "coder", handoff }];
     const session = sessionAfter([frozenPhase("a", { validation: ["true"] })], ...events);
@@ -130,26 +130,26 @@ describe("work of a native delegation", () => {
 });
 
 describe("the order", () => {
-  test("is that of the longest way to an end, then that of the plan", () => {
+  test("follows the longest path to an end, then the plan", () => {
     expect(shown(planned("a b c d<b", { minutes: { c: 7 } }))).toEqual(launches("b", "c", "a"));
     expect(shown(planned("a b c", { limits: { slots: 2 } }))).toEqual(launches("a", "b"));
   });
 
-  test("is that of the plan in sequential mode, one at a time", () => {
+  test("follows the plan in sequential mode, one phase at a time", () => {
     const sequential = { limits: { mode: "sequential" as const, slots: 8 }, minutes: { c: 70 } };
     expect(shown(planned("a b c", sequential))).toEqual(launches("a"));
     expect(shown(planned("a<c b c", sequential))).toEqual(launches("b"));
     expect(shown(planned("a b c", { ...sequential, events: [begin("a")], live: ["a"] }))).toEqual([]);
   });
 
-  test("has validations before launches: they finish what is begun", () => {
+  test("puts validations before launches, because they complete phases", () => {
     const events = [begin("b"), started("b"), finished("b", "success")];
     expect(shown(planned("a b", { events, minutes: { a: 60 } }))).toEqual(["validate b", "launch a"]);
     expect(shown(planned("a b", { events, limits: { slots: 1 } }))).toEqual(["validate b"]);
     expect(shown(planned("a b", { events, limits: { mode: "sequential" } }))).toEqual(["validate b"]);
   });
 
-  test("of validations is that of launches", () => {
+  test("is the same for validations as for launches", () => {
     const done = (id: string) => [begin(id), started(id), finished(id, "success")];
     const events = [...done("a"), ...done("b")];
     const late = { events, minutes: { b: 60 } };
@@ -160,13 +160,13 @@ describe("the order", () => {
 });
 
 describe("a phase that runs alone", () => {
-  test("starts when nothing runs, and nothing starts beside it", () => {
+  test("starts when nothing else runs, and nothing starts while it runs", () => {
     expect(shown(planned("a b c", { alone: ["a"] }))).toEqual(launches("a"));
     const live = { alone: ["a"], events: [begin("a")], live: ["a"] };
     expect(planned("a b c", live)).toMatchObject({ actions: [], wakeAt: null, idle: false });
   });
 
-  test("lets others go first rather than leave slots empty", () => {
+  test("lets other phases go first rather than leave slots empty", () => {
     expect(shown(planned("a b c", { alone: ["b"] }))).toEqual(launches("a", "c"));
     expect(shown(planned("a b c", { alone: ["b"], events: [begin("a")], live: ["a"] }))).toEqual(launches("c"));
     expect(shown(planned("a b", { alone: ["b"], events: complete("a") }))).toEqual(launches("b"));
@@ -180,7 +180,7 @@ describe("a phase that runs alone", () => {
     );
   });
 
-  test("is no reason to wake up while another one runs", () => {
+  test("does not schedule a wake-up while another phase runs", () => {
     const late = { alone: ["b"], events: [begin("a")], live: ["a"], now: { notBefore: 9000 } };
     expect(planned("a b", late)).toMatchObject({ actions: [], wakeAt: null });
   });
@@ -189,7 +189,7 @@ describe("a phase that runs alone", () => {
 describe("launches are spaced", () => {
   const limits = { staggerMs: 500 };
 
-  test("one a call, and the next is due after the stagger", () => {
+  test("one per call, and the next is due after the stagger", () => {
     const first = planned("a b", { limits });
     expect([shown(first), first.wakeAt]).toEqual([launches("a"), 1500]);
     const soon = { limits, events: [begin("a")], live: ["a"], now: { lastLaunch: 1000, now: 1499 } };
@@ -197,18 +197,18 @@ describe("launches are spaced", () => {
     expect(shown(planned("a b", { ...soon, now: { lastLaunch: 1000, now: 1500 } }))).toEqual(launches("b"));
   });
 
-  test("and nobody is woken when nothing else could start", () => {
+  test("without a wake-up when nothing else could start", () => {
     expect(planned("a b<a", { limits }).wakeAt).toBeNull();
     expect(planned("a b", { limits: { staggerMs: 500, slots: 1 } }).wakeAt).toBeNull();
     expect(planned("a b", { limits, alone: ["a"] }).wakeAt).toBeNull();
     expect(planned("a b", { limits, alone: ["b"] }).wakeAt).toBeNull();
   });
 
-  test("but an engine that waits for nothing else is not idle", () => {
+  test("and an engine that only waits for the stagger is not idle", () => {
     expect(planned("a", { limits, now: { lastLaunch: 900 } })).toMatchObject({ wakeAt: 1400, idle: false, end: null });
   });
 
-  test("while validations and adoptions are not", () => {
+  test("but validations and adoptions are not", () => {
     const now = { lastLaunch: 1000 };
     const done = [
       begin("a"),
@@ -225,8 +225,8 @@ describe("launches are spaced", () => {
   });
 });
 
-describe("a quota", () => {
-  test("holds back launches until it is over, and nothing else", () => {
+describe("a quota wait", () => {
+  test("delays launches until it is over, and nothing else", () => {
     const now = { notBefore: 5000 };
     expect(planned("a b", { now })).toEqual({ actions: [], wakeAt: 5000, idle: false, end: null });
     expect(planned("a b", { now: { notBefore: 1000 } })).toMatchObject({ wakeAt: null });
@@ -241,27 +241,27 @@ describe("a quota", () => {
     expect(planned("a", { limits, now: { notBefore: 1600, lastLaunch: 900 } }).wakeAt).toBe(1600);
   });
 
-  test("is no reason to wake up when no slot is free", () => {
+  test("does not schedule a wake-up when no slot is free", () => {
     const full = { events: [begin("a")], live: ["a"], limits: { slots: 1 }, now: { notBefore: 5000 } };
     expect(planned("a b", full)).toMatchObject({ actions: [], wakeAt: null, idle: false });
   });
 });
 
-describe("a phase in progress that nobody works on", () => {
+describe("a phase in progress without running work", () => {
   const unfinished = [begin("a"), started("a")];
   const retried = [moved("a", "in_progress", "failed"), moved("a", "failed", "in_progress")];
 
   test.each<[string, SessionEvent[], string]>([
-    ["was begun by hand and has no attempt", [begin("a")], "launch a"],
-    ["has an attempt whose end nobody saw", unfinished, "adopt a"],
+    ["was started by hand and has no attempt", [begin("a")], "launch a"],
+    ["has an attempt without a recorded end", unfinished, "adopt a"],
     ["has an attempt that succeeded", [...unfinished, finished("a", "success")], "validate a"],
     ["was interrupted", [...unfinished, finished("a", "interrupted")], "launch a"],
-    ["was refused by the provider", [...unfinished, finished("a", "quota")], "launch a"],
+    ["was rejected by the provider", [...unfinished, finished("a", "quota")], "launch a"],
     ["is retried after a failure", [...unfinished, finished("a", "failure"), ...retried], "launch a"],
     ["is retried after a timeout", [...unfinished, finished("a", "timeout"), ...retried], "launch a"],
     ["is retried after a failed validation", [...unfinished, finished("a", "success"), ...retried], "launch a"],
     [
-      "has succeeded in its retry",
+      "succeeded in its retry",
       [...unfinished, finished("a", "failure"), ...retried, started("a", 2), finished("a", "success", 2)],
       "validate a",
     ],
@@ -276,15 +276,15 @@ describe("a phase in progress that nobody works on", () => {
     expect(shown(planned("a b<a", { events, live: ["a"] }))).toEqual([]);
   });
 
-  test("is launched in its turn, not before others", () => {
+  test("is launched in its turn, not before other phases", () => {
     expect(shown(planned("a b", { events: [begin("b")], limits: { slots: 1 } }))).toEqual(launches("a"));
   });
 
-  test("is not launched while a revised plan makes it wait", () => {
+  test("is not launched while a revised plan gives it an open dependency", () => {
     expect(shown(planned("a b<a", { events: [begin("b")] }))).toEqual(launches("a"));
   });
 
-  test("is adopted before anything else is decided, whatever the slots; then it is time to look again", () => {
+  test("is adopted before anything else is decided, regardless of slots, and scheduling is repeated at once", () => {
     const events = [...unfinished, begin("b"), started("b")];
     expect(planned("a b c", { events, limits: { slots: 1 } })).toEqual({
       actions: [
@@ -301,7 +301,7 @@ describe("a phase in progress that nobody works on", () => {
 });
 
 describe("after a failure", () => {
-  test("nothing new starts, but what is begun is brought to its end", () => {
+  test("nothing new starts, but work that has begun is completed", () => {
     const failed = [...fail("a"), begin("b"), started("b")];
     expect(planned("a b c", { events: failed, live: ["b"] })).toMatchObject({ actions: [], idle: false, end: null });
     expect(shown(planned("a b c", { events: failed }))).toEqual(["adopt b"]);
@@ -311,14 +311,14 @@ describe("after a failure", () => {
     expect(planned("a b c", { events: refused })).toMatchObject({ actions: [], idle: true, end: "failed" });
   });
 
-  test("other phases go on when that is wanted, those behind it never start", () => {
+  test("independent phases continue with keepGoing, and its dependents never start", () => {
     const limits = { keepGoing: true };
     expect(shown(planned("a b<a c d<c", { events: fail("a"), limits }))).toEqual(launches("c"));
     const rest = { events: [...fail("a"), ...complete("c")], limits };
     expect(planned("a b<a c", rest)).toEqual({ actions: [], wakeAt: null, idle: true, end: "failed" });
   });
 
-  test("nobody but a decision brings a failed phase back", () => {
+  test("only a decision restarts a failed phase", () => {
     expect(planned("a", { events: fail("a") })).toMatchObject({ actions: [], idle: true, end: "failed" });
     expect(shown(planned("a", { events: [...fail("a"), moved("a", "failed", "in_progress")] }))).toEqual(launches("a"));
     expect(shown(planned("a b<a", { events: [...fail("a"), moved("a", "failed", "skipped")] }))).toEqual(launches("b"));
@@ -328,22 +328,22 @@ describe("after a failure", () => {
 describe("when launches are stopped", () => {
   const now = { draining: true };
 
-  test("what is begun is brought to its end", () => {
+  test("work that has begun is completed", () => {
     expect(planned("a b", { now, events: [begin("a")], live: ["a"] })).toMatchObject({ actions: [], idle: false });
     const events = [begin("a"), started("a")];
     expect(shown(planned("a b", { now, events }))).toEqual(["adopt a"]);
     expect(shown(planned("a b", { now, events: [...events, finished("a", "success")] }))).toEqual(["validate a"]);
   });
 
-  test("it is idle without an end when it could go on", () => {
+  test("the schedule is idle without an end when phases could still start", () => {
     expect(planned("a b", { now })).toEqual({ actions: [], wakeAt: null, idle: true, end: null });
     expect(planned("a", { now, events: [begin("a"), started("a"), finished("a", "interrupted")] }).end).toBeNull();
   });
 
-  test("it says how it ends when it has ended", () => {
+  test("the schedule names the end when no phase could start", () => {
     expect(planned("a", { now, events: complete("a") }).end).toBe("completed");
     expect(planned("a b", { now, events: fail("a") }).end).toBe("failed");
-    expect(planned("a<nobody", { now }).end).toBe("blocked");
+    expect(planned("a<missing", { now }).end).toBe("blocked");
   });
 });
 
@@ -354,11 +354,11 @@ describe("the end", () => {
     expect(planned("a b", { events: [...complete("a"), moved("b", "pending", "skipped")] })).toEqual(over("completed"));
   });
 
-  test("is not there while something runs", () => {
+  test("is null while something runs", () => {
     expect(planned("a", { events: complete("a"), live: ["a"] })).toMatchObject({ idle: false, end: null });
   });
 
-  test("is failure when the session was aborted, and nothing starts any more", () => {
+  test("is failure when the session was aborted, and nothing starts", () => {
     const aborted: SessionEvent = { type: "session.status_set", status: "failed", aborted: true };
     expect(planned("a b", { events: [aborted] })).toEqual(over("failed"));
     expect(planned("a b", { events: [...fail("a"), moved("a", "failed", "aborted")] })).toEqual(over("failed"));
@@ -366,7 +366,7 @@ describe("the end", () => {
     expect(planned("a b", { events: [begin("a"), aborted], live: ["a"] })).toMatchObject({ idle: false, end: null });
   });
 
-  test("stays when the session is completed, or put away as it is", () => {
+  test("is final when the session is completed or being archived", () => {
     const completed: SessionEvent = { type: "session.status_set", status: "completed" };
     const archived: SessionEvent = {
       type: "archive.started",
@@ -380,14 +380,14 @@ describe("the end", () => {
   });
 });
 
-/** What happens to a phase, attempt after attempt; when the list is used up, it succeeds. */
+/** The result of each attempt of a phase; further attempts succeed. */
 type Fate = ("success" | "failure" | "quota" | "invalid")[];
 
 interface World {
   phases: { blocked_by: number[]; parallel: boolean; minutes: number; lasts: number; checkLasts: number; fate: Fate }[];
   limits: Limits;
   maxRetries: number;
-  /** After how many steps the engine dies and another one takes over; what it ran has or has not left a result. */
+  /** The step at which the engine dies and another one takes over, and whether its running attempts left results. */
   crash: { step: number; leavesResult: boolean } | null;
 }
 
@@ -400,7 +400,7 @@ interface Run {
   log: string[];
 }
 
-/** An engine without processes: it does what the schedule says, and looks at every answer. */
+/** An engine without processes: it performs each schedule and passes it to `watch`. */
 function simulate(world: World, watch?: (look: Look) => void): Run {
   const { limits, maxRetries } = world;
   let session: Session = sessionAfter(
@@ -448,7 +448,7 @@ function simulate(world: World, watch?: (look: Look) => void): Run {
   const act = ({ kind, phase: id }: Action, now: number) => {
     const phase = findPhase(session, id) as SessionPhase;
     if (kind === "adopt") {
-      // The engine died before it saw the end: the result is there, or it is not.
+      // The engine died before it recorded the end, with or without a result on disk.
       if (world.crash?.leavesResult) attemptEnds(phase, now);
       else record(finished(id, "interrupted", lastAttempt(phase)?.attempt));
       return;
@@ -502,7 +502,7 @@ function simulate(world: World, watch?: (look: Look) => void): Run {
 }
 
 interface Look {
-  /** What each open phase needs next, by what happened to it. */
+  /** What each open phase needs next, derived from its events. */
   needs: ReadonlyMap<string, Action["kind"]>;
   session: Session;
   limits: Limits;
@@ -512,7 +512,7 @@ interface Look {
 }
 
 const slots = fc.constantFrom(1, 2, 3, 8, Infinity);
-/** Most phases are lucky, or hardly any run would come far. */
+/** Most phases succeed at once; otherwise few runs would get far. */
 const fate = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Fate>([]) },
   {
@@ -578,12 +578,12 @@ function leftOver({ session, situation, answer, needs }: Look): SessionPhase[] {
   );
 }
 
-describe("in any plan, whatever fails, is refused or dies", () => {
+describe("in any plan, with any failures, quota errors and crashes", () => {
   const always = (check: (look: Look) => void) => {
     fc.assert(fc.property(anything, (world) => void simulate(world, check)));
   };
 
-  test("no phase starts before everything it waits for is closed, and none twice at a time", () => {
+  test("no phase starts before all its dependencies are closed, and none runs twice at the same time", () => {
     always((look) => {
       const chosen = look.answer.actions.map(({ phase }) => phase);
       expect(new Set(chosen).size).toBe(chosen.length);
@@ -595,20 +595,20 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  test("every phase gets what it needs: an attempt, a validation, somebody who looks for its result (P4)", () => {
+  test("every phase gets what it needs: an attempt, a validation or an adoption (P4)", () => {
     always(({ answer, needs }) => {
       for (const { kind, phase } of answer.actions) expect(kind).toBe(needs.get(phase));
     });
   });
 
-  test("no more run than there are slots", () => {
+  test("no more phases run than there are slots", () => {
     always((look) => {
       const begun = [...chosenOf(look, "launch"), ...chosenOf(look, "validate")].length;
       if (begun > 0) expect(look.situation.live.size + begun).toBeLessThanOrEqual(capacity(look));
     });
   });
 
-  test("no slot is left empty that could be used, but for the stagger, the quota and phases that run alone", () => {
+  test("no usable slot stays empty, except for the stagger, the quota and phases that run alone", () => {
     always((look) => {
       const { session, limits, situation, answer } = look;
       const running = phasesOf(session, [...situation.live, ...answer.actions.map(({ phase }) => phase)]);
@@ -620,7 +620,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  test("launches wait only as long as the stagger and the quota want", () => {
+  test("launches wait only as long as the stagger and the quota require", () => {
     always(({ limits, situation, answer }) => {
       const { now, lastLaunch, notBefore } = situation;
       const spaced = lastLaunch === null || limits.staggerMs === 0 ? -Infinity : lastLaunch + limits.staggerMs;
@@ -633,7 +633,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  test("a phase that runs alone is alone", () => {
+  test("nothing runs beside a phase that runs alone", () => {
     always((look) => {
       const begun = [...chosenOf(look, "launch"), ...chosenOf(look, "validate")];
       if (begun.length === 0) return;
@@ -642,7 +642,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  test("the longest way to an end goes first; in sequential mode the plan's order does", () => {
+  test("the phase with the longest path to an end goes first; in sequential mode plan order decides", () => {
     always((look) => {
       const { session, limits, answer } = look;
       if (answer.actions.some(({ kind }) => kind === "adopt")) return;
@@ -662,7 +662,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     });
   });
 
-  test("the same session in the same situation gives the same answer, and is not changed by it (P10)", () => {
+  test("the same session in the same situation gives the same schedule, and stays unchanged (P10)", () => {
     always((look) => {
       const before = JSON.stringify(look.session);
       expect(look.again()).toEqual(look.answer);
@@ -675,7 +675,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     );
   });
 
-  test("it ends: with everything completed, or with what cannot go on", () => {
+  test("the run ends, with every phase completed or with a failed phase", () => {
     fc.assert(
       fc.property(anything, (world) => {
         const { session, end } = simulate(world);
@@ -683,7 +683,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
         expect(end).toBe(failed.length > 0 ? "failed" : "completed");
         if (failed.length === 0) expect(session.phases.every(isClosed)).toBe(true);
         if (!world.limits.keepGoing) return;
-        // Only what is behind a failed phase is left.
+        // Only phases behind a failed phase remain.
         for (const { status, blocked_by } of session.phases) {
           expect(["completed", "failed", "pending"]).toContain(status);
           if (status === "pending") expect(phasesOf(session, blocked_by).every(isClosed)).toBe(false);
@@ -693,7 +693,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
     );
   });
 
-  test("a phase is tried once and again for each retry, refusal and death, and no more (P4, F17)", () => {
+  test("a phase has one attempt, plus one for each retry, quota error and crash (P4, F17)", () => {
     fc.assert(
       fc.property(anything, (world) => {
         const { session } = simulate(world);
@@ -702,7 +702,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
           const uncounted = outcomes.filter((outcome) => outcome === "quota" || outcome === "interrupted").length;
           const counted = phase.attempts.length - uncounted;
           expect(phase.retry_count).toBeLessThanOrEqual(world.maxRetries);
-          // An attempt is for its retry; the one of a retry that never started is still to come.
+          // Each retry allows one more attempt, which may not have started yet.
           expect(counted).toBeLessThanOrEqual(phase.retry_count + 1);
           if (phase.status === "completed") expect(counted).toBe(phase.retry_count + 1);
         }
@@ -712,7 +712,7 @@ describe("in any plan, whatever fails, is refused or dies", () => {
 });
 
 describe("list scheduling", () => {
-  test("takes at most 2 - 1/m times the shortest time there could be", () => {
+  test("takes at most 2 - 1/m times the shortest possible time", () => {
     fc.assert(
       fc.property(worlds(), fc.integer({ min: 1, max: 8 }), (world, m) => {
         const phases = world.phases.map((phase) => ({ ...phase, checkLasts: 0, minutes: phase.lasts }));
@@ -749,7 +749,7 @@ describe("a session of 5,000 phases", () => {
       return schedule(session, limits, { ...calm, live });
     };
     const before = process.cpuUsage();
-    // One phase ends, one look; the next one may have nothing to do.
+    // One call when a phase ends, and one that finds nothing to do.
     for (let answer = decide(); !answer.idle; answer = decide()) {
       for (const { phase } of answer.actions) {
         live.add(phase);
@@ -763,7 +763,7 @@ describe("a session of 5,000 phases", () => {
     const { user, system } = process.cpuUsage(before);
     expect(calls).toBeGreaterThanOrEqual(10_000);
     expect(session.phases.every(isClosed)).toBe(true);
-    // Seconds of processor time, several times what it takes; anything worse than linear takes minutes.
+    // Seconds of CPU time: several times what a linear algorithm needs; anything worse takes minutes.
     expect((user + system) / 1e6).toBeLessThan(15);
   });
 });

@@ -1,5 +1,5 @@
-// What to start now, when to look again, and whether it is over: a pure function of the session, the limits and the situation.
-// It is asked after every event, so it costs one pass over the phases. It starts nothing and moves no phase.
+// Decides what to start now, when to check again, and whether the run is over: a pure function of the session, the limits and the
+// situation. It is called after every event, so it makes one pass over the phases. It starts nothing and changes no phase.
 
 import type { PhaseId } from "../ids.ts";
 import type { ExecutionMode } from "../session/events.ts";
@@ -15,58 +15,58 @@ import {
 import { blockersOf, rankingOf, tailsOf } from "./priority.ts";
 
 export interface Limits {
-  /** Infinity: all that are ready. */
+  /** How many phases may run at a time; Infinity: no limit. */
   slots: number;
   staggerMs: number;
   mode: ExecutionMode;
-  /** After a failure, phases that do not depend on it still start. */
+  /** Whether phases that do not depend on a failed phase still start. */
   keepGoing: boolean;
   /** The phases that may start; absent: all of them. */
   only?: ReadonlySet<string> | undefined;
 }
 
 export interface Situation {
-  /** Phases that this engine is at work on: an attempt, a validation, an adoption. */
+  /** Phases with a running attempt, validation, integration or adoption of this engine. */
   live: ReadonlySet<string>;
   /** Monotonic ms. */
   now: number;
   lastLaunch: number | null;
-  /** Nothing is launched before it (quota); -Infinity: free. */
+  /** Nothing is launched before this time (quota); -Infinity: no wait. */
   notBefore: number;
-  /** How many may run now (quota shrinks it). */
+  /** How many phases may run now; a quota error lowers it. */
   slots: number;
-  /** A person or a failure stopped new launches; what is begun is still adopted and validated. */
+  /** The user or an exhausted quota stopped new launches; work that has begun is still adopted and validated. */
   draining: boolean;
 }
 
 export type Action =
   /** Start an attempt. */
   | { kind: "launch"; phase: PhaseId }
-  /** The agent is done and succeeded; the validation is not. */
+  /** The agent succeeded; its work is not validated yet. */
   | { kind: "validate"; phase: PhaseId }
-  /** The agent is done and succeeded in a worktree: its work is merged, validated and brought into the project. */
+  /** The agent succeeded in a worktree: merge its work, validate it and apply it to the project. */
   | { kind: "integrate"; phase: PhaseId }
-  /** An earlier engine died over its attempt: see whether a result reached the files, and record how the attempt ended. */
+  /** The engine of the attempt died: look for a result in its files, and record how the attempt ended. */
   | { kind: "adopt"; phase: PhaseId };
 
 export interface Schedule {
   /** In order. */
   actions: Action[];
-  /** When to look again although nothing happens; null: only when something ends. */
+  /** When to schedule again even if nothing happens; null: only when some work ends. */
   wakeAt: number | null;
   /** Nothing runs and nothing will start. */
   idle: boolean;
-  /** Why it is idle; null also when it is only because of `draining`. */
+  /** Why it is idle; null also when `draining` is the only reason. */
   end: "completed" | "chosen" | "failed" | "blocked" | null;
 }
 
 export function schedule(session: Session, limits: Limits, situation: Situation): Schedule {
   const survey = surveyOf(session, situation.live, limits.only);
   if (isOver(session)) return conclude(session, survey, limits, situation, [], null);
-  // What adoptions find decides what else can run. They take no time: look again at once.
+  // The result of an adoption decides what else can run. Adoptions are quick, so schedule again at once.
   if (survey.adopt.length > 0) return conclude(session, survey, limits, situation, survey.adopt, situation.now);
   const room = roomOf(session, limits, situation);
-  const actions = proofs(session, limits.mode, survey.prove, room);
+  const actions = validationsAndIntegrations(session, limits.mode, survey.prove, room);
   const stopped = situation.draining || (survey.failed > 0 && !limits.keepGoing);
   const wakeAt = stopped ? null : launch(session, limits, situation, room, actions);
   return conclude(session, survey, limits, situation, actions, wakeAt);
@@ -80,7 +80,7 @@ interface Survey {
   prove: number[];
 }
 
-/** A failure among phases that nobody asked for stops nothing. */
+/** A failed phase that was not requested (`only`) does not stop the run. */
 function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["only"]): Survey {
   const survey: Survey = { closed: 0, failed: 0, adopt: [], prove: [] };
   for (let position = 0; position < phases.length; position += 1) {
@@ -96,15 +96,15 @@ function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["on
   return survey;
 }
 
-/** What a phase in progress needs that nobody is at work on. */
+/** What a phase in progress needs when no work on it is running. */
 function needOf(phase: SessionPhase): Action["kind"] {
   if (awaitsIntegration(phase)) return "integrate";
-  // Also the work of a native delegation, which is no attempt of an engine.
+  // This includes work of a native delegation, which has no attempt of an engine.
   if (awaitsValidation(phase)) return "validate";
   const attempt = lastAttempt(phase);
   if (attempt === undefined) return "launch";
   if (attempt.result === null) return "adopt";
-  // An attempt from before the phase was last started is one whose validation failed: the retry needs a new one.
+  // An attempt from before the phase's last start failed its validation, so the retry needs a new attempt.
   const isCurrent = phase.attempts.length > (phase.attempts_at_start ?? 0);
   return attempt.result.outcome === "success" && isCurrent ? "validate" : "launch";
 }
@@ -113,18 +113,18 @@ function isOver(session: Session): boolean {
   return session.aborted || session.status === "completed" || session.archiving !== null;
 }
 
-/** The slots, as they fill up. */
+/** The slots that are still free while actions are chosen. */
 interface Room {
   free: number;
   used: number;
-  /** A phase that runs alone has them all. */
+  /** A phase that runs alone occupies all slots. */
   alone: boolean;
 }
 
 function roomOf(session: Session, limits: Limits, { live, slots }: Situation): Room {
   let alone = false;
   for (const id of live) alone ||= findPhase(session, id)?.parallel === false;
-  // Never none: nothing would ever end, and so nothing would ever start.
+  // At least one slot: with none, nothing could ever start.
   const all = limits.mode === "sequential" ? 1 : Math.max(1, Math.min(limits.slots, slots));
   return { free: all - live.size, used: live.size, alone };
 }
@@ -143,8 +143,8 @@ function take(room: Room, phase: SessionPhase): void {
   room.alone = !phase.parallel;
 }
 
-/** Before any launch: they finish what is begun, and let others start. */
-function proofs(session: Session, mode: ExecutionMode, positions: number[], room: Room): Action[] {
+/** Validations and integrations come before launches: they complete phases, which unblocks others. */
+function validationsAndIntegrations(session: Session, mode: ExecutionMode, positions: number[], room: Room): Action[] {
   if (mode === "parallel" && positions.length > 1) {
     const tails = tailsOf(session.phases);
     positions.sort((a, b) => (tails[b] ?? 0) - (tails[a] ?? 0));
@@ -159,7 +159,7 @@ function proofs(session: Session, mode: ExecutionMode, positions: number[], room
   return actions;
 }
 
-/** Adds the launches to `actions`. Returns when the next one is due, if only time stands in its way. */
+/** Adds launches to `actions`. Returns when the next one is due if it only has to wait for time to pass. */
 function launch(session: Session, limits: Limits, situation: Situation, room: Room, actions: Action[]): number | null {
   const { now, lastLaunch, notBefore, live } = situation;
   const { staggerMs } = limits;
@@ -170,7 +170,7 @@ function launch(session: Session, limits: Limits, situation: Situation, room: Ro
   for (let rank = 0; rank < phases.length && hasRoom(room); rank += 1) {
     const position = ranking === null ? rank : (ranking[rank] as number);
     const phase = phases[position] as SessionPhase;
-    // A phase that runs alone waits until nothing runs, and keeps no slot empty for that.
+    // A phase that runs alone waits until nothing runs; meanwhile other phases may use the slots.
     if (!isLaunchable(phases, position, blockers, live, limits.only) || !fits(room, phase)) continue;
     if (now < due) return due;
     take(room, phase);
@@ -192,7 +192,7 @@ function isLaunchable(
   if (phase.status !== "pending" && phase.status !== "in_progress") return false;
   for (const blocker of blockers[position] ?? []) {
     const before = phases[blocker];
-    // A person may have closed it while its attempt still ends.
+    // The user may have closed the blocker while its attempt is still being stopped.
     if (before === undefined || !isClosed(before) || live.has(before.id)) return false;
   }
   return !live.has(phase.id) && (phase.status === "pending" || needOf(phase) === "launch");
@@ -216,6 +216,6 @@ function endOf(session: Session, survey: Survey, { only }: Limits, { draining, l
   const { phases } = session;
   if (only !== undefined && phases.every((phase) => !only.has(phase.id) || isClosed(phase))) return "chosen";
   const blockers = blockersOf(phases);
-  const goesOnLater = draining && phases.some((_, position) => isLaunchable(phases, position, blockers, live, only));
-  return goesOnLater ? null : "blocked";
+  const couldContinue = draining && phases.some((_, position) => isLaunchable(phases, position, blockers, live, only));
+  return couldContinue ? null : "blocked";
 }

@@ -1,6 +1,6 @@
-// Plays an agent or a validation command in a rehearsal: takes some time, says what it does, leaves the files that the plan
-// declares (in the throw-away copy it was started in), and answers as an agent would. No model, no cost.
-// argv: "agent" or "validation", and the script. MAESTRO_PHASE and MAESTRO_ATTEMPT name the part.
+// Simulates an agent or a validation command in a rehearsal: takes some time, prints progress, writes the files that the plan declares
+// (into the temporary copy it was started in), and answers like an agent. No model, no cost.
+// argv: "agent" or "validation", and the script file. MAESTRO_PHASE and MAESTRO_ATTEMPT select the entry of the script.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -16,9 +16,7 @@ const fails = MAESTRO_ATTEMPT === "1" && script.failing?.phase === phase.id ? sc
 
 if (part === "validation") {
   await pause(script.validation_ms);
-  console.log(
-    fails === "validation" ? "1 of 12 checks does not pass (played, so that you see a retry)" : "ok (played)",
-  );
+  console.log(fails === "validation" ? "1 of 12 checks failed (simulated, to show a retry)" : "ok (simulated)");
   process.exitCode = fails === "validation" ? 1 : 0;
 } else {
   const promptBytes = readFileSync(0).length;

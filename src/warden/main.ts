@@ -1,6 +1,6 @@
-// The lifeline of a run: a process of its own that waits for the engine to end. However that happens, also by kill -9, the
-// pipe between them closes, and the warden ends every process tree that the engine had not ended itself.
-// argv: <run id> <grace in ms>. stdin: one line per group of processes, "+<id>" when it begins, "-<id>" when it is gone; "!": no grace.
+// The warden of a run: a separate process that waits for the engine to end. However the engine ends, even by kill -9, the pipe between
+// them closes, and the warden kills every process tree that the engine had not ended itself.
+// argv: <run id> <grace in ms>. stdin: one line per process group, "+<id>" when it starts, "-<id>" when it has ended; "!": no grace period.
 
 import { endAll } from "../engine/process/tree.ts";
 
@@ -9,7 +9,7 @@ const groups = new Set<number>();
 let isHurried = false;
 let unfinished = "";
 
-// It outlives whatever ends the engine.
+// Ignore signals that end the engine, because the warden must outlive it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 process.stdin.setEncoding("latin1");

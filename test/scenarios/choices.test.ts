@@ -39,7 +39,10 @@ describe("an agent at work on a phase", () => {
       createSession(project);
       const before = project.read(".gemini/state/progress.jsonl");
       const run = project.maestro(args, { env: attempt });
-      expect([run.code, run.stderr]).toEqual([3, expect.stringContaining("does not decide about its own session")]);
+      expect([run.code, run.stderr]).toEqual([
+        3,
+        expect.stringContaining("cannot make decisions about its own session"),
+      ]);
       expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
     }),
   );

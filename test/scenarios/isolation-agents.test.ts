@@ -219,8 +219,8 @@ describe("what an agent leaves in its worktree", () => {
       expect(project.read("v.txt") + project.read("s.txt") + project.read("nests/a.txt")).toBe("2\n2\na\n");
       expect(project.exists("nests/.git")).toBe(false);
       expect(project.errorsOf("hangs")).toContain('"type":"timeout"');
-      expect(project.errorsOf("vanishes")).toContain("What the agent did cannot be read");
-      expect(project.errorsOf("nests")).toContain("It left repositories of its own in the project");
+      expect(project.errorsOf("vanishes")).toContain("The agent's changes cannot be read");
+      expect(project.errorsOf("nests")).toContain("It created nested git repositories");
       expect(project.git("show", "refs/maestro/2026-02-14-task-api/dies/1:dies.txt")).toBe("half a li");
       expect(project.eventsOf("dies", "phase.integrated").map(({ attempt }) => attempt)).toEqual([2]);
       expect(project.worktrees()).toEqual([]);
@@ -333,7 +333,7 @@ describe("the worktree of an attempt", () => {
       const env = { MAESTRO_WORKTREE_SETUP: "echo no network >&2; exit 9", MAESTRO_MAX_RETRIES: "1" };
       const run = await project.beginWith(env, ...only("one")).ended;
       expect(run.code, run.stdout + run.stderr).toBe(4);
-      expect(run.stdout).toContain("The setup of the worktree failed (exit code 9)");
+      expect(run.stdout).toContain("The setup command of the worktree failed (exit code 9)");
       expect(project.errorsOf("one")).toContain("no network");
       expect(project.events("attempt.started")).toHaveLength(2);
       expect(project.notes("start")).toEqual([]);

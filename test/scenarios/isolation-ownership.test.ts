@@ -154,8 +154,8 @@ describe("a phase that declares no files", () => {
         for (const name of ["made.txt", "reads.log", "runs.log"]) expect(project.exists(name)).toBe(false);
         expect(warnings(project)).toEqual(
           expect.arrayContaining([
-            "reads not_applied: Its agent only reads, and what it left was not taken over: reads.log",
-            "runs not_applied: Its agent only reads, and what it left was not taken over: runs.log",
+            "reads not_applied: Its agent is read-only, and its changes were not integrated: reads.log",
+            "runs not_applied: Its agent is read-only, and its changes were not integrated: runs.log",
           ]),
         );
         expect(phaseOf(project, "reads").files_created).toEqual([]);
@@ -253,7 +253,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
       const run = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }).ended;
       expect(run.code, run.stderr).toBe(4);
       expect(run.stdout).toContain(
-        "Changed outside of its files:\n- extra.txt\n- theirs.txt\nThey are in the project: take back what is not wanted.",
+        "Changed outside of its files:\n- extra.txt\n- theirs.txt\nThey are in the project: revert what you do not want.",
       );
       expect(project.exists("extra.txt")).toBe(true);
     }));
@@ -360,7 +360,7 @@ describe("agents that share the project's files", () => {
     "Agents share the project's files, and what they change outside of their phase's files can only be told, not refused.";
   const beside = agent("beside", ["b.txt"], ["write", ["b.txt", "b\n"]]);
   const stray =
-    "strays unjudged: Changed while it ran, and no phase that ran owns it: extra.txt, theirs.txt. Without isolation nobody can tell who did it";
+    "strays unjudged: Changed during the attempt, and not owned by any running phase: extra.txt, theirs.txt. Without isolation, Maestro cannot tell what changed it";
 
   test.concurrent.each<[string, (project: IsolatedProject) => void, string[], string]>([
     ["with --isolation none", () => undefined, ["--isolation", "none"], `Isolation: none. ${scope}`],

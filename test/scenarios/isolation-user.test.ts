@@ -175,12 +175,12 @@ describe("a user who works in the project meanwhile", () => {
         project.write("b.txt", "user\n");
         await until("it is told", () => project.events("phase.warned").length === 2);
         expect(project.notes("end")).toEqual([]);
-        await until("it is shown", () => engine.stderr().split("It will conflict").length === 3);
+        await until("it is shown", () => engine.stderr().split("Its current work conflicts").length === 3);
         expect(engine.stderr()).toContain(
-          "WARNING: It will conflict with phase one (coder), which runs beside it, as it stands: a.txt",
+          "WARNING: Its current work conflicts with phase one (coder), which is running now: a.txt",
         );
         expect(engine.stderr()).toContain(
-          "WARNING: It will conflict with the project, which has changed meanwhile, as it stands: b.txt",
+          "WARNING: Its current work conflicts with the project, which changed meanwhile: b.txt",
         );
         project.signal("go");
         const run = await engine.ended;
@@ -264,7 +264,7 @@ describe("the validation of an attempt in a worktree", () => {
         const run = await project.begin(...only("one")).ended;
         expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
         expect(project.read("noise.txt")).toBe("again\n".repeat(4));
-        expect(run.stderr).toContain("WARNING: The project kept changing while the work was validated");
+        expect(run.stderr).toContain("WARNING: The project kept changing during validation");
         expect(project.read("a.txt")).toBe("1\n");
       },
     ));

@@ -229,7 +229,7 @@ describe("maestro diff", () => {
     expect(project.maestro(["diff", "1"], { env }).code).toBe(0);
     for (const verb of ["apply", "revert"]) {
       const { code, stderr } = project.maestro([verb, "1"], { env });
-      expect([code, stderr]).toEqual([3, expect.stringContaining("it does not decide about its own session")]);
+      expect([code, stderr]).toEqual([3, expect.stringContaining("cannot make decisions about its own session")]);
     }
     expect(project.files()).toEqual(before);
   });
@@ -531,7 +531,7 @@ describe("a killed change of the project (F1)", () => {
     const { code, stderr } = await project.command(["apply", "1"]);
     expect([code, stderr]).toEqual([
       4,
-      `WARNING: Applying attempt 1 of phase 1 (session ${SESSION}) had been interrupted; it is undone, because somebody has changed src/a.ts since\n`,
+      `WARNING: Applying attempt 1 of phase 1 (session ${SESSION}) had been interrupted; it is undone, because src/a.ts changed since\n`,
     ]);
     expect(project.files()).toEqual({ ...before, "src/a.ts": lines([3, "changed by the user"]) });
   });
@@ -711,7 +711,7 @@ describe("maestro doctor", () => {
     const { code, stderr } = await project.command(["skip", "1"]);
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining("it is taken back, because the phase is not to be done"),
+      expect.stringContaining("it is undone, because the phase was skipped or the session aborted"),
     ]);
     expect(project.files()).toEqual(before);
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();

@@ -119,7 +119,7 @@ describe("after an engine died with a change half in the project and an attempt 
     expect(verb.left.files).toEqual({ "src/a.ts": "a\n", "src/old.ts": "old\n", "notes.md": "notes\n" });
     for (const { told } of [verb, tool]) {
       expect(told).toContain(finished);
-      expect(told).toContain("Phase 2 was at work on 1 file when its engine died");
+      expect(told).toContain("Phase 2 had changed 1 file when its engine died");
     }
   });
 

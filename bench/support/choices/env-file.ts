@@ -1,4 +1,4 @@
-// `.env` files: our parser beside Node's util.parseEnv and the library that Gemini CLI reads the same files with.
+// `.env` files: compares our parser with Node's util.parseEnv and with the library that Gemini CLI uses for the same files.
 
 import * as util from "node:util";
 import { parseDotenv } from "../../../src/dotenv.ts";

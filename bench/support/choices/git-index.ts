@@ -1,4 +1,4 @@
-// The index of a repository: our reader beside `git ls-files --stage --debug`, whose output git says may change at any time.
+// The git index: compares our reader with `git ls-files --stage --debug`, whose output format git does not guarantee.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ function makeRepository(root: string, name: string, count: number): string {
   return project;
 }
 
-/** What git prints, read back into the same shape. */
+/** Git's output, parsed into the same shape. */
 function listed(project: string): IndexEntry[] {
   const { stdout } = spawnSync("git", ["ls-files", "--stage", "--debug", "-z"], { cwd: project, maxBuffer: 1 << 30 });
   const entry =
@@ -42,7 +42,7 @@ function listed(project: string): IndexEntry[] {
 const sorted = (entries: IndexEntry[]) =>
   JSON.stringify(entries.map((entry) => JSON.stringify(entry, Object.keys(entry).sort())).sort());
 
-/** Repositories in the states that an index can have, each with what differs. */
+/** Compares both readers on repositories with every kind of index. */
 function differences(root: string): string[] {
   const states: Record<string, (project: string) => void> = {
     "version 2": (project) => git(project, "update-index", "--index-version", "2"),

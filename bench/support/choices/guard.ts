@@ -1,4 +1,4 @@
-// The guard on its corpus: the whole judge, the quick path, and what regular expressions over the text of a command would say.
+// The guard on its corpus: compares the whole judge, the quick path, and plain regular expressions over the command text.
 
 import { readFileSync } from "node:fs";
 import { judgeCommand } from "../../../src/guard/judge.ts";
@@ -13,7 +13,7 @@ const ground = {
   extensionRoot: "/home/dev/.gemini/extensions/maestro",
 };
 
-/** The rules of docs/guard.md as far as a line of text shows them. */
+/** The rules of docs/guard.md, as far as regular expressions can express them. */
 const patterns = [
   /(?:^|[^0-9&>])>(?!>|&|\s*\/dev\/null|\s*&)/,
   /<<-?\s*['"]?\w+/,
@@ -33,7 +33,7 @@ const load = (name: string): string[] =>
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line))
-    // Other cases need a live session, or are calls of other tools.
+    // Skip cases that need a live session or call other tools.
     .filter((entry) => typeof entry.command === "string" && entry.session === undefined)
     .map(({ command }) => command);
 

@@ -1,4 +1,4 @@
-// Hand-offs: our reader of an agent's Markdown beside two CommonMark libraries. A library gives blocks; titles are judged by our own table for all of them.
+// Hand-offs: compares our Markdown reader with two CommonMark libraries. The libraries only find blocks; our own table judges the titles for all.
 
 import { readHandoff } from "../../../src/handoff/handoff.ts";
 import { titleOf } from "../../../src/handoff/markdown/titles.ts";
@@ -7,7 +7,7 @@ import { hasRivals, reportLoading, reportRounds, rival } from "./rivals.ts";
 const fields = "- Status: success\n- Files Created: src/a.ts\n- Files Modified: none\n- Files Deleted: none\n";
 const report = `## Task Report\n${fields}`;
 
-/** What agents write, and whether it is a Task Report of theirs. */
+/** Texts that agents write, and whether each contains a Task Report. */
 const cases: [what: string, text: string, isReport: boolean][] = [
   ["a heading", `Done.\n\n${report}`, true],
   ["a setext heading", `Task Report\n===========\n${fields}`, true],
@@ -104,7 +104,7 @@ export async function measureMarkdown(): Promise<void> {
   });
 }
 
-/** The message of an error, as a stack overflow on deep nesting. */
+/** The message of an error, such as a stack overflow on deep nesting. */
 function attempt(read: (text: string) => boolean, text: string): string {
   try {
     read(text);

@@ -1,4 +1,4 @@
-// The libraries that our own code is measured against. They are not dependencies: a directory outside the repository holds them.
+// Loads the libraries that our own code is compared with. They are not dependencies: they are installed outside the repository.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ export const howToInstall = `Libraries are not measured. To install and name the
     mkdir -p /tmp/rivals && npm install --prefix /tmp/rivals ${packages}
     MAESTRO_BENCH_RIVALS=/tmp/rivals npm run bench choices`;
 
-/** A library by its name; only where `hasRivals`. */
+/** Imports a library by name; only when `hasRivals`. */
 export async function rival<T>(name: string): Promise<T> {
   const bundle = await bundleOf(`export * from ${JSON.stringify(name)}; export * as all from ${JSON.stringify(name)};`);
   const folder = mkdtempSync(join(tmpdir(), "maestro-bench-rival-"));
@@ -54,11 +54,11 @@ async function bundleOf(contents: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-/** The processor time of a process, which it tells itself: other work on the machine counts little. */
+/** Code that makes a process print its own CPU time, which depends little on other work on the machine. */
 const telling =
   ';import { writeSync as tell } from "node:fs"; const { user, system } = process.cpuUsage(); tell(1, String(user + system));';
 
-/** Bytes in a bundle, and processor time that a process needs more when it loads and calls the code. `programs` are texts of modules. */
+/** Reports the bundle size, and the extra CPU time of a process that loads and calls the code. `programs`: module source texts by name. */
 export async function reportLoading(programs: Record<string, string>, rounds = 31): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "maestro-bench-loading-"));
   const bare = { file: join(folder, "bare.mjs"), text: await bundleOf(telling) };
@@ -88,7 +88,7 @@ function processorTime(file: string): number {
   return Number(stdout) / 1000;
 }
 
-/** The median milliseconds of each way to do the same, in interleaved rounds; `measure` is processor time unless a way starts processes. */
+/** Reports the median milliseconds of alternative implementations, in interleaved rounds; `measure` is CPU time unless one starts processes. */
 export function reportRounds(ways: Record<string, () => unknown>, rounds: number, measure = cpu): void {
   const times = Object.entries(ways).map(([name, work]) => ({ name, work, taken: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
@@ -96,7 +96,7 @@ export function reportRounds(ways: Record<string, () => unknown>, rounds: number
   }
   for (const { name, taken } of times) {
     report(`${name} (median)`, median(taken), "ms");
-    // On a busy machine the best round says more: it did not wait for a processor.
+    // On a busy machine the best round is more meaningful, because it did not wait for a CPU.
     if (measure !== cpu) report(`${name} (best)`, Math.min(...taken), "ms");
   }
 }

@@ -1,4 +1,4 @@
-// What the allow list of a sandbox costs: to make the list, and to start a program behind it, beside the program alone.
+// The cost of a sandbox's allow list: building it, and starting a program with it, compared with the program alone.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The MCP server as it is built, beside one with the SDK as it is published: size, and processor time of a conversation that ends after the first answer.
+// Compares the built MCP server with one that uses the published SDK unpatched: size, and CPU time of a conversation that ends after the first answer.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const conversation = JSON.stringify({
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
 });
 
-/** Of the whole process, which tells it at its end: other work on the machine counts little. */
+/** CPU time of the whole process, printed by itself at its end; it depends little on other work on the machine. */
 function processorTime(preload: string, program: string): number {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", preload, program], {
     input: `${conversation}\n`,

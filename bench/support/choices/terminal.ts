@@ -1,4 +1,4 @@
-// The live table: our display width beside string-width, our redraw beside log-update.
+// The live table: compares our display width with string-width, and our redraw with log-update.
 
 import { frameText } from "../../../src/cli/terminal.ts";
 import { displayWidth } from "../../../src/views/text/width.ts";
@@ -7,7 +7,7 @@ import { hasRivals, reportLoading, reportRounds, rival } from "./rivals.ts";
 
 type Width = (text: string) => number;
 
-/** A text, and the columns that terminals give it by Unicode's East Asian Width and emoji presentation. */
+/** A text, and the columns it takes in terminals by Unicode's East Asian Width and emoji presentation. */
 const cases: [text: string, columns: number][] = [
   ["plain text", 10],
   ["\u001b[31mred\u001b[39m", 3],
@@ -73,7 +73,7 @@ interface LogUpdate {
   createLogUpdate(stream: object): (text: string) => void;
 }
 
-/** 30 rows on a terminal of 100 columns; one row, or the clock of every row, is another one in each frame. */
+/** 30 rows on a terminal of 100 columns; in each frame one row, or the clock of every row, changes. */
 async function measureRedraw(): Promise<void> {
   const { createLogUpdate } = await rival<LogUpdate>("log-update");
   const frames = {

@@ -1,5 +1,5 @@
-// The environment that an agent's program is started with, whatever the runtime: what the user exported, and no word of the project. Looked
-// up for each attempt, because an earlier agent may have left an env file where the next one works.
+// Builds the environment of an agent's process, for every runtime: the variables that the user exported, and none from the project's env
+// files. Env files are read again for each attempt, because an earlier agent may have left one where the next agent works.
 
 import { relative } from "node:path";
 import { reachesAgents } from "../../runtimes/environment.ts";
@@ -10,13 +10,13 @@ import { stripControls } from "../../text.ts";
 
 export interface AttemptSurroundings {
   runtime: Runtime;
-  /** What reaches agents of the user's environment. */
+  /** The part of the user's environment that agents receive. */
   exported: Readonly<Record<string, string>>;
-  /** The home directory that the runtime takes for the user's. */
+  /** The home directory in which the runtime looks for the user's env files. */
   home: string;
-  /** Whether commands run before the first agent does, which may leave something behind. */
+  /** Whether a setup command runs before the first agent; it may leave env files behind. */
   hasSetup: boolean;
-  /** Whether the user trusts what a project's settings start, in the directory an agent works in. */
+  /** Whether the user trusts the directory an agent works in, so that its settings may start programs. */
   isTrusted: (root: string) => boolean;
   warn: (message: string) => void;
 }
@@ -25,31 +25,31 @@ export type AgentEnvironment = (root: string, own: Readonly<Record<string, strin
 
 const MAX_NAMES = 24;
 
-/** `own` is what the engine gives an agent; it wins over everything. */
+/** `own`: the variables that the engine sets for an agent; they override all others. */
 export function agentEnvironmentOf(surroundings: AttemptSurroundings): AgentEnvironment {
   const { runtime, exported, home, hasSetup, isTrusted, warn } = surroundings;
-  const said = new Set<string>();
+  const warned = new Set<string>();
   let isUntouched = !hasSetup;
   return (root, own) => {
     const files = readEnvFiles(root, home, runtime.envFiles);
-    // Where nothing of the project has run yet and no file lies, nobody is there to write one before the program looks.
+    // Before any code of the project has run, no process can create an env file between this check and the agent's start.
     const always = isUntouched && files.project.length === 0 ? [] : [...wellKnown, ...runtime.pinned];
     isUntouched = false;
     for (const ignored of ignoredNames(exported, files)) {
       const line = ignoredLine(ignored, root);
-      if (!said.has(line)) warn(line);
-      said.add(line);
+      if (!warned.has(line)) warn(line);
+      warned.add(line);
     }
     const distrust = isTrusted(root) ? {} : runtime.distrust;
     return { ...pinnedVariables(exported, files, always), ...distrust, ...runtime.environment, ...own };
   };
 }
 
-/** Never a value: it may be a secret, or an address that nobody should click. */
+/** Shows names only: a value may be a secret or a malicious address. */
 function ignoredLine({ path, names }: Ignored, root: string): string {
-  const way = relative(root, path);
-  const file = stripControls(way.startsWith("..") ? path : way);
-  // Those that somebody may miss come first: what is not passed on by itself was no use before either.
+  const shortPath = relative(root, path);
+  const file = stripControls(shortPath.startsWith("..") ? path : shortPath);
+  // Variables that agents would otherwise receive come first: these are the ones the user may miss.
   const [first = "", ...others] = [...names.filter(reachesAgents), ...names.filter((name) => !reachesAgents(name))];
   const rest = others.slice(0, MAX_NAMES - 1);
   const more = others.length > rest.length ? ` and ${others.length - rest.length} more` : "";

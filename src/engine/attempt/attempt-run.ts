@@ -1,4 +1,4 @@
-// One attempt as it happens: placed, started, ended, looked at. What it came to is for finish.ts to record.
+// Runs one attempt from placing it to examining its changes. finish.ts records the result.
 
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { wasStopped } from "../../git/running.ts";
@@ -20,18 +20,18 @@ import { isTakenOver, scopeRules } from "./judge-work.ts";
 import { placeAttempt, purposeOf } from "./place.ts";
 
 const RESPITE_MS = 1000;
-const stoppedEarly = { kind: "interrupted", message: "It was stopped before it began" } as const;
+const stoppedEarly = { kind: "interrupted", message: "The attempt was stopped before it started" } as const;
 
 export interface RunningAttempt {
   stop: (why: Killed) => void;
   done: Promise<Finished>;
-  /** Where it works, once it does. */
+  /** Where the attempt works; null until it is placed. */
   ground: () => Ground | null;
 }
 
 /** `write` records events; it resolves when they are durable. */
 export function runAttempt(
-  workshop: RunContext,
+  context: RunContext,
   prepared: PreparedAttempt,
   watcher: Watcher,
   write: (events: SessionEvent[]) => Promise<void>,
@@ -41,19 +41,19 @@ export function runAttempt(
   let env: Record<string, string>;
   const work = async (): Promise<Finished> => {
     try {
-      ground = await placeAttempt(workshop, prepared, { write, stopping });
-      env = attemptEnvironment(workshop, prepared, ground);
+      ground = await placeAttempt(context, prepared, { write, stopping });
+      env = attemptEnvironment(context, prepared, ground);
     } catch (error) {
       if (!isExpected(error)) throw error;
       if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
-      const what = ground === null ? "It has no place to work" : "It cannot be started";
-      return neverStarted(prepared, { kind: "failure", message: `${what}: ${reasonOf(error)}` });
+      const problem = ground === null ? "The working directory could not be prepared" : "The agent cannot be started";
+      return neverStarted(prepared, { kind: "failure", message: `${problem}: ${reasonOf(error)}` });
     }
     if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
-    const started = startAttempt(workshop, prepared, ground, env, watcher);
+    const started = startAttempt(context, prepared, ground, env, watcher);
     stopping.runs(started.stop);
     const exit = await started.exit;
-    return lookedAt(workshop, finishAttempt(workshop, started, exit), ground);
+    return withExaminedWork(context, finishAttempt(context, started, exit), ground);
   };
   return {
     stop: stopping.stop,
@@ -62,17 +62,17 @@ export function runAttempt(
   };
 }
 
-/** An attempt whose engine died: what reached its files counts as if that engine had seen it. */
-export async function adoptAttempt(workshop: RunContext, phase: PhaseId): Promise<Finished> {
-  const attempt = lastAttempt(requirePhase(requireSession(workshop.store.session), phase));
+/** Takes over an attempt of a dead engine: a result in its files counts as if that engine had recorded it. */
+export async function adoptAttempt(context: RunContext, phase: PhaseId): Promise<Finished> {
+  const attempt = lastAttempt(requirePhase(requireSession(context.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
-  const result = adoptResult(workshop, phase, attempt);
-  const ground = groundOf(workshop, phase, attempt);
-  const isGone = (attempt.placed?.worktree ?? null) !== null && ground.worktree === null;
-  return isGone ? { ...result, blind: "its worktree is not there any more" } : lookedAt(workshop, result, ground);
+  const result = adoptResult(context, phase, attempt);
+  const ground = groundOf(context, phase, attempt);
+  const isMissing = (attempt.placed?.worktree ?? null) !== null && ground.worktree === null;
+  return isMissing ? { ...result, blind: "its worktree no longer exists" } : withExaminedWork(context, result, ground);
 }
 
-/** Where an attempt of a dead engine worked. A listing went with that engine. */
+/** Where an attempt of a dead engine worked. A listing was only in that engine's memory and is lost. */
 function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { placed, run, attempt }: Attempt): Ground {
   const nowhere: Ground = { root: projectRoot, worktree: null, before: null };
   if (placed === undefined || isolation.options.repository === null) return nowhere;
@@ -81,30 +81,33 @@ function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { plac
   return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
 }
 
-async function lookedAt(workshop: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
+async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
-    return { ...placed, work: await examine(workshop, finished, ground, () => comesIn(workshop, finished.phase)) };
+    return {
+      ...placed,
+      work: await examine(context, finished, ground, () => integratesUnowned(context, finished.phase)),
+    };
   } catch (error) {
     if (!isExpected(error) || wasStopped(error)) throw error;
     return { ...placed, blind: reasonOf(error) };
   }
 }
 
-/** Whether what the phase does not own is told and brought in all the same. */
-function comesIn(workshop: RunContext, id: PhaseId): boolean {
-  const rules = scopeRules(workshop, requirePhase(requireSession(workshop.store.session), id));
+/** Whether changes that the phase does not own are integrated with a warning. */
+function integratesUnowned(context: RunContext, id: PhaseId): boolean {
+  const rules = scopeRules(context, requirePhase(requireSession(context.store.session), id));
   return rules.ownership === "warn" && isTakenOver(rules);
 }
 
-/** What can go wrong with files and with git is the attempt's failure, not the engine's. */
+/** Errors of the file system and of git fail the attempt, not the engine. */
 function isExpected(error: unknown): boolean {
   return error instanceof MaestroError || errno(error) !== undefined;
 }
 
-/** Takes the worktree of the phase's last attempt away; what it held is kept in a commit. */
-export async function clearAway(workshop: RunContext, phase: PhaseId): Promise<void> {
-  const { isolation, store, warn, limits } = workshop;
+/** Removes the worktree of the phase's last attempt; its changes are kept in a commit. */
+export async function clearAway(context: RunContext, phase: PhaseId): Promise<void> {
+  const { isolation, store, warn, limits } = context;
   const last = lastAttempt(requirePhase(requireSession(store.session), phase));
   const name = last?.placed?.worktree ?? null;
   if (last === undefined || name === null || isolation.options.repository === null) return;

@@ -1,4 +1,4 @@
-// One attempt from its intention to its outcome: recorded before the process exists, judged from the files it left.
+// Prepares, starts and judges one attempt: it is recorded before its process starts, and judged from the files the process leaves.
 
 import { attemptPolicy } from "../../agents/policies.ts";
 import type { Tier } from "../../agents/tiers.ts";
@@ -21,11 +21,11 @@ import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
 import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 
-/** How much of stderr is looked at when an attempt is judged. */
+/** How much of stderr is read to judge an attempt. */
 const MAX_JUDGED_STDERR = 256 * 1024;
 const MAX_WATCHED_STDERR = 64 * 1024;
 
-/** An attempt whose intention is recorded. */
+/** An attempt that is recorded but not yet started. */
 export interface PreparedAttempt {
   phase: PhaseId;
   attempt: number;
@@ -35,7 +35,7 @@ export interface PreparedAttempt {
   model: string | null;
   prompt: string;
   timeoutMs: number;
-  /** Its worktree, which is yet to be made; null: it works in the project. */
+  /** The name of its worktree, which does not exist yet; null when it works in the project. */
   worktree: string | null;
 }
 
@@ -47,67 +47,67 @@ export interface StartedAttempt {
   stop: (why: Killed) => void;
 }
 
-/** Called while an attempt runs. */
+/** Callbacks of a running attempt. */
 export interface Watcher {
   activity: (phase: PhaseId, line: string) => void;
   quota: (phase: PhaseId, retryAfterMs: number | null) => void;
 }
 
-export function rulesOf(workshop: RunContext): Rules {
-  const { limits, now, projectRoot } = workshop;
+export function rulesOf(context: RunContext): Rules {
+  const { limits, now, projectRoot } = context;
   return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
 }
 
-/** Records the intention. Nothing exists of the attempt until that is durable. */
-export function prepareAttempt(workshop: RunContext, id: PhaseId, update: Update): PreparedAttempt {
-  const { runtime, limits } = workshop;
+/** Records that the attempt starts. No file or process of the attempt may exist until this record is durable. */
+export function prepareAttempt(context: RunContext, id: PhaseId, update: Update): PreparedAttempt {
+  const { runtime, limits } = context;
   return update((current) => {
     const session = requireSession(current);
     const phase = requirePhase(session, id);
-    const agent = agentOf(workshop, phase);
+    const agent = agentOf(context, phase);
     const next = nextAttempt(phase);
-    const worktree = worktreeName(workshop, session, phase);
+    const worktree = worktreeName(context, session, phase);
     const built = buildPrompt({
-      projectRoot: rootOf(workshop, worktree),
+      projectRoot: rootOf(context, worktree),
       agent,
-      protocols: workshop.protocols,
+      protocols: context.protocols,
       session,
       phase,
       maxRetries: limits.maxRetries,
       tag: randomHex(8),
     });
-    const prompt = runtime.payload(workshop.redact(built));
+    const prompt = runtime.payload(context.redact(built));
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
-    const model = workshop.modelFor(agent);
+    const model = context.modelFor(agent);
     const start = {
-      run: workshop.run,
+      run: context.run,
       runtime: runtime.name,
       model,
-      batch: workshop.batchId,
+      batch: context.batchId,
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
     };
-    // What an earlier session of this name left must be gone before the attempt counts as begun: it is no result of it.
-    workshop.batch.clear(next.name);
+    // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
+    context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
     const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
-    return { events: decideStart(session, id, start, rulesOf(workshop)), result };
+    return { events: decideStart(session, id, start, rulesOf(context)), result };
   });
 }
 
-/** What the process is started with, where it has been placed. Refused with an error that is the attempt's failure, no more. */
+/** The environment of the attempt's process. Throws when it cannot be built; that fails only this attempt. */
 export function attemptEnvironment(
-  workshop: RunContext,
+  context: RunContext,
   { phase, attempt, name, agent }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
-  return workshop.agentEnvironment(root, {
-    ...stateFor(workshop, worktree),
-    MAESTRO_SESSION: workshop.store.session?.session_id ?? "",
+  return context.agentEnvironment(root, {
+    ...stateFor(context, worktree),
+    MAESTRO_SESSION: context.store.session?.session_id ?? "",
     MAESTRO_PHASE: phase,
     MAESTRO_AGENT: agent,
     MAESTRO_ATTEMPT: String(attempt),
-    [RUN_MARKER]: markerOf(workshop, name),
+    [RUN_MARKER]: markerOf(context, name),
   });
 }
 
@@ -115,31 +115,31 @@ function markerOf({ run }: RunContext, name: string): string {
   return `${run}.${name}`;
 }
 
-/** Writes the prompt and starts the process where it has been placed. */
+/** Writes the prompt and starts the process in its prepared directory. */
 export function startAttempt(
-  workshop: RunContext,
+  context: RunContext,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
   env: Record<string, string>,
   watcher: Watcher,
 ): StartedAttempt {
-  const { batch, supervisor, runtime } = workshop;
+  const { batch, supervisor, runtime } = context;
   const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
   batch.writePrompt(name, prepared.prompt);
-  const policyFile = policyOf(workshop, tier);
-  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: workshop.extraArgs });
-  const command = { program: workshop.program, args };
+  const policyFile = policyOf(context, tier);
+  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: context.extraArgs });
+  const command = { program: context.program, args };
   const { exit, stop } = supervisor.launch({
-    ...(worktree === null ? command : sandboxed(workshop, command, worktree)),
+    ...(worktree === null ? command : sandboxed(context, command, worktree)),
     cwd: root,
     env,
-    marker: markerOf(workshop, name),
+    marker: markerOf(context, name),
     stdin: batch.promptPath(name),
     stdout: batch.resultPath(name, "json"),
     stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs,
-    check: watch(workshop, phase, name, watcher),
+    check: watch(context, phase, name, watcher),
   });
   return { phase, attempt, name, exit, stop };
 }
@@ -148,18 +148,18 @@ function agentOf({ agents }: RunContext, phase: SessionPhase) {
   const agent = agents.get(phase.agents[0] ?? "");
   if (agent !== undefined) return agent;
   throw new MaestroError("environment", `Agent '${phase.agents[0]}' of phase ${phase.id} is not in agents/`, {
-    hint: 'Put it back, or give the phase to another agent with "maestro session revise".',
+    hint: 'Restore the agent, or assign the phase to another one with "maestro session revise <plan>".',
   });
 }
 
-/** The policy file of an attempt: it holds where no hook does. */
+/** Writes the policy file of an attempt, which applies even where hooks do not run. */
 function policyOf({ batch }: RunContext, tier: Tier): string {
   return batch.writePolicy(tier, attemptPolicy(tier));
 }
 
-/** Looks at a running attempt: its last words, signs of quota trouble, output without end. */
-function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
-  const { batch, runtime } = workshop;
+/** Checks a running attempt: reports its last line and signs of an exhausted quota, and stops it when its output is too large. */
+function watch(context: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
+  const { batch, runtime } = context;
   let seen = 0;
   return () => {
     if (batch.size(name, "json") > MAX_STDOUT_BYTES) return "output_too_large";
@@ -168,7 +168,7 @@ function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watc
     const fresh = batch.read(name, "log", MAX_WATCHED_STDERR, Math.min(seen, size));
     seen = batch.trimLog(name) ? batch.size(name, "log") : size;
     const line = stripControls(fresh).trimEnd().split("\n").at(-1)?.trim() ?? "";
-    if (line !== "") watcher.activity(phase, workshop.redact(line).slice(0, 200));
+    if (line !== "") watcher.activity(phase, context.redact(line).slice(0, 200));
     const sign = runtime.quotaSign(fresh);
     if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
     return null;
@@ -177,14 +177,14 @@ function watch(workshop: RunContext, phase: PhaseId, name: string, watcher: Watc
 
 export interface Judged {
   outcome: Outcome;
-  /** What was handed over; null when there was nothing to read. */
+  /** The parsed hand-off; null when the answer is empty. */
   handoff: Handoff | null;
 }
 
-/** What an attempt came to, from the files it left. */
-export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
-  const { batch, runtime, store, redact } = workshop;
-  // One that was cut before is exactly as long.
+/** Judges an attempt from the files it left. */
+export function judgeFiles(context: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
+  const { batch, runtime, store, redact } = context;
+  // Output that was cut before has exactly this size.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   batch.trimLog(name);
@@ -193,7 +193,7 @@ export function judgeFiles(workshop: RunContext, phase: PhaseId, name: string, e
     exitCode: exit.code,
     killed: tooLarge ? "output_too_large" : exit.killed,
     stdout: tooLarge ? "" : batch.read(name, "json", MAX_STDOUT_BYTES),
-    // Of an attempt that went well nobody reads it.
+    // Read lazily: the judgement of a successful attempt does not need it.
     get stderr() {
       return redact(batch.read(name, "log", MAX_JUDGED_STDERR));
     },

@@ -16,8 +16,8 @@ import { listProject } from "./listing.ts";
 
 const exclude = [".gemini"];
 
-/** As much of a workshop as is looked at. */
-function workshopOf(session: Session, over: Partial<IsolationOptions>): RunContext {
+/** The part of a run context that `examine` reads. */
+function contextOf(session: Session, over: Partial<IsolationOptions>): RunContext {
   const options: IsolationOptions = {
     projectRoot: "",
     prefix: "w",
@@ -60,26 +60,26 @@ describe("in git", () => {
   });
   afterEach(() => project.remove());
 
-  /** A worktree of the project as it is, in which `work` was done. */
+  /** A worktree of the current project, changed by `work`. */
   async function inWorktree(phases: FrozenPlan["phases"], work: (root: string) => void) {
     const session = sessionAfter(phases, ...begun("1"));
-    const workshop = workshopOf(session, { repository, projectRoot: project.path });
-    const taken = await workshop.isolation.snapshot(session);
+    const context = contextOf(session, { repository, projectRoot: project.path });
+    const taken = await context.isolation.snapshot(session);
     const worktree = await addWorktree(repository, "w1", taken);
     work(worktree.root);
     const ground: Ground = { root: worktree.root, worktree, before: taken.commit };
-    const found = await examine(workshop, one, ground);
+    const found = await examine(context, one, ground);
     if (found === null) throw new Error("nobody looked");
     return { ...found, base: taken.commit };
   }
   const refs = () => project.git("for-each-ref", "--format=%(refname)", "refs/maestro");
 
-  describe("what is large", () => {
+  describe("large changes", () => {
     const MEGABYTE = 1024 * 1024;
     const noise = (bytes: number) => randomBytes(bytes).toString("latin1");
     const objectBytes = () => Number(/^size: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]) * 1024;
 
-    test("and outside of the phase's files is told, not kept, and never reaches the repository", async () => {
+    test("outside the phase's files are reported, not kept, and never reach the repository", async () => {
       const before = objectBytes();
       const work = await inWorktree([phase("1", "a.txt")], (root) => {
         put(root, "a.txt", "mine\n");
@@ -108,13 +108,13 @@ describe("in git", () => {
       expect(work.fresh?.has("deep/big.bin")).toBe(true);
     });
 
-    test("and alone is kept neither: the record has the name", async () => {
+    test("are not kept even when there is nothing else: the record has the name", async () => {
       const work = await inWorktree([phase("1", "a.txt")], (root) => put(root, "big.bin", noise(11 * MEGABYTE)));
       expect(work.changes).toMatchObject({ total: 1, outside: ["big.bin"], unkept: ["big.bin"] });
       expect(refs()).toBe("refs/maestro/2026-02-14-task-api/1/1");
     });
 
-    test("in many small files is bounded as well", async () => {
+    test("in many small files are limited as well", async () => {
       const before = Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]);
       const work = await inWorktree([phase("1", "a.txt")], (root) => {
         for (let at = 0; at < 6000; at += 1) put(root, `many/${at % 20}/${at}`, `${at}`);
@@ -124,14 +124,14 @@ describe("in git", () => {
       expect(Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]) - before).toBeLessThan(3000);
     });
 
-    test("and the phase's own, or wanted all the same, is kept", async () => {
+    test("are kept when the phase owns them or they are integrated anyway", async () => {
       const owned = await inWorktree([phase("1", "big.bin")], (root) => put(root, "big.bin", noise(11 * MEGABYTE)));
       expect(owned.changes.unkept).toBeUndefined();
       expect(project.git("cat-file", "-s", `${owned.changes.commit}:big.bin`)).toMatch(/^\d{8}$/);
     });
   });
 
-  test("tells of links that lead out of the project, in a worktree and in the project itself", async () => {
+  test("warns about links that point out of the project, in a worktree and in the project itself", async () => {
     const link = (root: string) => {
       symlinkSync("../../../etc/passwd", join(root, "out"));
       symlinkSync("a.txt", join(root, "in"));
@@ -142,16 +142,16 @@ describe("in git", () => {
     expect(warnings).toEqual([{ code: "link_outside", message }]);
     const session = sessionAfter([phase("1", "out", "in", "abs")], ...begun("1"));
     for (const isShared of [false, true]) {
-      const workshop = workshopOf(session, { repository, projectRoot: project.path, isShared });
-      const before = (await workshop.isolation.snapshot(session)).commit;
+      const context = contextOf(session, { repository, projectRoot: project.path, isShared });
+      const before = (await context.isolation.snapshot(session)).commit;
       link(project.path);
-      const found = await examine(workshop, one, { root: project.path, worktree: null, before });
+      const found = await examine(context, one, { root: project.path, worktree: null, before });
       expect(found?.warnings).toEqual([{ code: "link_outside", message }]);
       for (const name of ["out", "in", "abs"]) rmSync(join(project.path, name));
     }
   });
 
-  test("tells what was created, modified, deleted and renamed in a worktree, with lines, and keeps it", async () => {
+  test("lists what was created, modified, deleted and renamed in a worktree, with line counts, and keeps it", async () => {
     const work = await inWorktree([phase("1", "a.txt", "b.txt", "c.txt", "deep/")], (root) => {
       put(root, "a.txt", "1\n2\nthree\nfour\n");
       renameSync(join(root, "b.txt"), join(root, "c.txt"));
@@ -178,13 +178,13 @@ describe("in git", () => {
     expect(project.git("log", "-1", "--format=%P %s", String(commit))).toBe(`${work.base} Phase 1, attempt 1: Phase 1`);
   });
 
-  test("keeps no reference to work that there is none of", async () => {
+  test("keeps no reference when nothing changed", async () => {
     const work = await inWorktree([phase("1")], () => undefined);
     expect(work.changes).toMatchObject({ files: [], total: 0, added: 0, removed: 0, outside: [] });
     expect(refs()).toBe("");
   });
 
-  test("counts an ignored file that some phase declares, and no other", async () => {
+  test("includes an ignored file only when a phase declares it", async () => {
     const work = await inWorktree([phase("1", "mine.gen"), phase("2", "theirs.gen", "*.gen")], (root) => {
       for (const name of ["mine.gen", "theirs.gen", "noise.gen"]) put(root, name, "x\n");
     });
@@ -192,17 +192,17 @@ describe("in git", () => {
     expect(work.changes.outside).toEqual(["theirs.gen"]);
   });
 
-  test("finds repositories that were left in it, whose files cannot be taken over", async () => {
+  test("finds nested repositories, whose files cannot be integrated", async () => {
     const work = await inWorktree([phase("1", "lib/")], (root) => {
       put(root, "lib/x.txt", "x\n");
       project.gitIn(join(root, "lib"), "init", "-q");
       project.gitIn(join(root, "lib"), "add", "-A");
       project.gitIn(join(root, "lib"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x");
     });
-    expect(work.trouble).toContain("whose files cannot be taken over: lib/. Remove their .git");
+    expect(work.trouble).toContain("whose files cannot be integrated: lib/. Remove their .git");
   });
 
-  test("lists no more than an event holds, and counts them all", async () => {
+  test("lists as many changes as an event holds, and counts all of them", async () => {
     const work = await inWorktree([phase("1", "many/")], (root) => {
       for (let at = 0; at < MAX_LISTED_CHANGES + 5; at += 1) put(root, `many/${at}`, "x\n");
     });
@@ -211,20 +211,20 @@ describe("in git", () => {
     expect(work.files).toHaveLength(MAX_LISTED_CHANGES + 5);
   });
 
-  test("refuses to guess when the worktree is gone", async () => {
+  test("fails when the worktree no longer exists", async () => {
     const gone = inWorktree([phase("1")], (root) => rmSync(root, { recursive: true }));
     await expect(gone).rejects.toThrow("The worktree w1 no longer exists");
   });
 
-  test("tells what an attempt did in the project itself, from a commit before and after", async () => {
+  test("lists what an attempt changed in the project itself, from commits before and after", async () => {
     project.write("dirty.txt", "of the user\n");
     const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
-    const workshop = workshopOf(session, { repository, projectRoot: project.path });
-    const { commit } = await workshop.isolation.snapshot(session);
+    const context = contextOf(session, { repository, projectRoot: project.path });
+    const { commit } = await context.isolation.snapshot(session);
     project.write("a.txt", "1\n");
     project.write("other.txt", "x\n");
     const before = project.untouchables();
-    const work = await examine(workshop, one, { root: project.path, worktree: null, before: commit });
+    const work = await examine(context, one, { root: project.path, worktree: null, before: commit });
     expect(work).toMatchObject({ where: "project", trouble: null, warnings: [] });
     expect(work?.files.map(({ path, kind }) => `${kind} ${path}`)).toEqual(["modified a.txt", "created other.txt"]);
     expect(work?.changes).toMatchObject({ base: commit, total: 2, outside: ["other.txt"] });
@@ -232,28 +232,28 @@ describe("in git", () => {
     expect(Object.keys(project.untouchables())).toEqual(Object.keys(before));
   });
 
-  test("looks at nothing when nobody looked before", async () => {
-    const workshop = workshopOf(sessionAfter([phase("1")], ...begun("1")), { repository });
-    expect(await examine(workshop, one, { root: project.path, worktree: null, before: null })).toBeNull();
+  test("examines nothing when the state before the attempt is unknown", async () => {
+    const context = contextOf(sessionAfter([phase("1")], ...begun("1")), { repository });
+    expect(await examine(context, one, { root: project.path, worktree: null, before: null })).toBeNull();
   });
 
-  describe("where several share the project", () => {
+  describe("when several attempts share the project", () => {
     const phases = [phase("1", "one/"), phase("2", "two/"), phase("3", "three/"), phase("4", "four/")];
 
     async function among(...events: SessionEvent[]) {
       const session = sessionAfter(phases, ...events);
-      const workshop = workshopOf(session, {
+      const context = contextOf(session, {
         repository,
         projectRoot: project.path,
         worktrees: "none",
         isShared: true,
       });
-      const { commit } = await workshop.isolation.snapshot(session);
+      const { commit } = await context.isolation.snapshot(session);
       for (const name of ["one/x", "two/x", "three/x", "four/x", "stray"]) project.write(name, "x\n");
-      return examine(workshop, one, { root: project.path, worktree: null, before: commit });
+      return examine(context, one, { root: project.path, worktree: null, before: commit });
     }
 
-    test("what a phase owns is its own, what no phase owns that ran meanwhile is told", async () => {
+    test("attributes files to the phase that owns them, and reports files that no running phase owns", async () => {
       const work = await among(
         ...begun("3"),
         moved("3", "in_progress", "completed"),
@@ -262,13 +262,13 @@ describe("in git", () => {
       );
       expect(work?.where).toBe("shared");
       expect(work?.changes.files.map(({ path }) => path)).toEqual(["one/x"]);
-      // Phase 3 was done before, phase 4 has not begun: what is theirs was changed by somebody else.
+      // Phase 3 ended earlier and phase 4 has not started, so neither of them changed its files.
       expect(work?.changes.outside).toEqual(["four/x", "stray", "three/x"]);
       expect(work?.changes).toMatchObject({ base: null, commit: null, total: 1 });
       expect(refs()).toBe("");
     });
 
-    test("one that still runs answers for its own", async () => {
+    test("does not report files of a phase that is still running", async () => {
       const work = await among(...begun("1", "2", "3", "4"));
       expect(work?.changes.outside).toEqual(["stray"]);
     });
@@ -276,15 +276,15 @@ describe("in git", () => {
 });
 
 describe("outside git", () => {
-  test("can be recorded however many files are none of the phase's", async () => {
+  test("cuts the list of files outside the phase's scope so that it can be recorded", async () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       const session = sessionAfter([phase("1")], ...begun("1"));
-      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const context = contextOf(session, { projectRoot: root, worktrees: "none" });
       const file = { inode: 1n, size: 1n, mtime: 1n, mode: 1n };
       const files = new Map(Array.from({ length: 100_001 }, (_, at) => [`f${at}`, { ...file, inode: BigInt(at) }]));
       const before = { files, complete: true, unreadable: [] };
-      const work = await examine(workshop, one, { root, worktree: null, before });
+      const work = await examine(context, one, { root, worktree: null, before });
       const event = { type: "attempt.changed", ...one, ...work?.changes };
       expect(eventFault(event)).toBeUndefined();
       expect(work?.changes.total).toBe(100_001);
@@ -293,17 +293,17 @@ describe("outside git", () => {
     }
   });
 
-  test("tells of links that lead out of the project", async () => {
+  test("warns about links that point out of the project", async () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       put(root, "a.txt", "1\n");
       const session = sessionAfter([phase("1", "**")], ...begun("1"));
-      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const context = contextOf(session, { projectRoot: root, worktrees: "none" });
       const before = await listProject(root, { exclude });
       symlinkSync("a.txt", join(root, "in"));
       symlinkSync(".", join(root, "here"));
       symlinkSync("here/../x", join(root, "out"));
-      const work = await examine(workshop, one, { root, worktree: null, before });
+      const work = await examine(context, one, { root, worktree: null, before });
       const message = "Links that lead out of the project: out -> here/../x";
       expect(work?.warnings).toEqual([{ code: "link_outside", message }]);
     } finally {
@@ -311,20 +311,20 @@ describe("outside git", () => {
     }
   });
 
-  test("tells what changed from a listing before and after, without lines and without a commit", async () => {
+  test("lists what changed from listings before and after, without line counts and without a commit", async () => {
     const root = mkdtempSync(join(tmpdir(), "maestro-examine-"));
     try {
       put(root, "a.txt", "1\n");
       put(root, "gone.txt", "1\n");
       put(root, "node_modules/x.js", "1\n");
       const session = sessionAfter([phase("1", "a.txt")], ...begun("1"));
-      const workshop = workshopOf(session, { projectRoot: root, worktrees: "none" });
+      const context = contextOf(session, { projectRoot: root, worktrees: "none" });
       const before = await listProject(root, { exclude });
       put(root, "a.txt", "changed\n");
       rmSync(join(root, "gone.txt"));
       put(root, "node_modules/y.js", "1\n");
       put(root, ".gemini/state/x", "1\n");
-      const work = await examine(workshop, one, { root, worktree: null, before });
+      const work = await examine(context, one, { root, worktree: null, before });
       const files = [
         { path: "a.txt", kind: "modified", added: null, removed: null },
         { path: "gone.txt", kind: "deleted", added: null, removed: null },

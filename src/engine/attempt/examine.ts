@@ -1,4 +1,4 @@
-// What an attempt did, read from its files and never from its report: every file that changed, with its lines, kept as a commit.
+// Finds out what an attempt changed, from its files and never from its report: every changed file with line counts, kept as a commit.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -24,14 +24,14 @@ import { type Listing, listingChanges } from "./listing.ts";
 
 export interface ExaminedWork {
   changes: Changes;
-  /** All of them, however many. */
+  /** All changes, not cut to what an event can list. */
   files: readonly FileChange[];
-  /** Of these, what is new in this attempt: the rest was there when it began. Absent: all. */
+  /** The paths that this attempt changed itself; the others were changed before it began. Absent: all of `files`. */
   fresh?: ReadonlySet<string>;
-  /** `shared`: others worked in the same files meanwhile, and nobody can be held to it. */
+  /** `shared`: other attempts worked in the same directory, so a change cannot be attributed to one of them. */
   where: "worktree" | "project" | "shared";
   warnings: { code: WarningCode; message: string }[];
-  /** Why it cannot be taken over, whoever owns the files. */
+  /** Why the work cannot be integrated, regardless of ownership. */
   trouble: string | null;
 }
 
@@ -42,30 +42,30 @@ interface Examined {
 
 const MAX_NAMED = 10;
 const MEGABYTE = 1024 * 1024;
-/** Of what an attempt has no right to, as much is kept for people to look at; more would stay in the repository for nothing. */
+/** How much of an attempt's changes outside its scope is kept for review; more would only fill the repository. */
 const MAX_REFUSED_BYTES = 10 * MEGABYTE;
 
 /**
- * Null when nobody looked at the files before. `comesIn`: whether files of the project are brought in although the phase does not own them;
- * asked only when it matters.
+ * Null when the state before the attempt was not recorded. `comesIn`: whether changes that the phase does not own are integrated all the
+ * same; called only when there are such changes.
  */
 export async function examine(
-  workshop: RunContext,
+  context: RunContext,
   examined: Examined,
   ground: Ground,
-  comesIn: () => boolean = () => false,
+  integratesUnowned: () => boolean = () => false,
 ): Promise<ExaminedWork | null> {
   if (ground.before === null) return null;
-  // What its agent was granted a moment ago was recorded by another process.
-  workshop.store.refresh();
+  // Files granted to the agent during the attempt were recorded by another process.
+  context.store.refresh();
   const { before, worktree } = ground;
   if (worktree !== null) {
-    if (typeof before !== "string") throw new Error("a worktree begins with a commit");
-    const { isolation, store } = workshop;
+    if (typeof before !== "string") throw new Error("a worktree always starts from a commit");
+    const { isolation, store } = context;
     const place = { repository: isolation.repository, exclude: isolation.options.exclude, store };
-    return examineWorktree(place, examined, worktree, before, comesIn);
+    return examineWorktree(place, examined, worktree, before, integratesUnowned);
   }
-  return inProject(workshop, examined, before);
+  return inProject(context, examined, before);
 }
 
 interface Keeping {
@@ -73,13 +73,13 @@ interface Keeping {
   store: SessionStore;
 }
 
-/** What lies in a worktree, against the commit that it began with. */
+/** Compares a worktree with the commit it started from. */
 export async function examineWorktree(
   { exclude, ...place }: Keeping & { exclude: readonly string[] },
   examined: Examined,
   worktree: Worktree,
   base: CommitId,
-  comesIn: () => boolean = () => false,
+  integratesUnowned: () => boolean = () => false,
 ): Promise<ExaminedWork> {
   const { repository, store } = place;
   const session = requireSession(store.session);
@@ -88,36 +88,36 @@ export async function examineWorktree(
     exclude,
     force: declaredFiles(session),
     isOver: true,
-    bound: refusable(phase, comesIn),
+    bound: rejectedBound(phase, integratesUnowned),
   });
-  const { changes: inTree, commit } = await kept(place, examined, phase, base, tree, unkept.length > 0);
+  const { changes: inTree, commit } = await keepAsCommit(place, examined, phase, base, tree, unkept.length > 0);
   const changes = withUnkept(inTree, unkept);
-  const left = [...worktree.warnings, ...warnings, ...(unkept.length === 0 ? [] : [tooLarge(unkept)])];
+  const left = [...worktree.warnings, ...warnings, ...(unkept.length === 0 ? [] : [tooLargeMessage(unkept)])];
   const leftOut = left.map((message) => ({ code: "left_out" as const, message }));
-  const told = [...leftOut, ...(await linkWarnings(repository, base, commit))];
+  const allWarnings = [...leftOut, ...(await linkWarnings(repository, base, commit))];
   const trouble =
     nested.length === 0
       ? null
-      : `It left repositories of its own in the project, whose files cannot be taken over: ${nested.join(", ")}. Remove their .git`;
-  // What it began with may be more than its base: what was done before.
+      : `It created nested git repositories, whose files cannot be integrated: ${nested.join(", ")}. Remove their .git`;
+  // A worktree may start from its base plus the work of an earlier attempt.
   const began = worktree.commit === base ? changes : await changesBetween(repository, worktree.commit, commit);
   const fresh = new Set([...began, ...unkept.map(({ path }) => ({ path, from: path }))].flatMap(bothNames));
   const recordable = {
     ...changesOf(phase, changes, base, commit),
     ...(unkept.length === 0 ? {} : { unkept: unkept.map(({ path }) => path).slice(0, MAX_LISTED_OUTSIDE) }),
   };
-  return { changes: recordable, files: changes, fresh, where: "worktree", warnings: told, trouble };
+  return { changes: recordable, files: changes, fresh, where: "worktree", warnings: allWarnings, trouble };
 }
 
 function bothNames({ path, from }: { path: string; from?: string | undefined }): string[] {
   return [path, from ?? path];
 }
 
-/** Files that will not come in, whatever becomes of the rest. */
-function refusable(phase: SessionPhase, comesIn: () => boolean): Bound {
+/** Bounds the size of files that are certain to be rejected. */
+function rejectedBound(phase: SessionPhase, integratesUnowned: () => boolean): Bound {
   const owns = ownershipOf(phase);
-  const isLost = (path: string) => path.startsWith("../") || !comesIn();
-  return { bytes: MAX_REFUSED_BYTES, counts: (path) => !owns(path) && isLost(path) };
+  const isRejected = (path: string) => path.startsWith("../") || !integratesUnowned();
+  return { bytes: MAX_REFUSED_BYTES, counts: (path) => !owns(path) && isRejected(path) };
 }
 
 type Unkept = WorktreeTree["unkept"];
@@ -128,22 +128,22 @@ function withUnkept(changes: readonly FileChange[], unkept: Unkept): FileChange[
   return [...changes, ...more].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function tooLarge(unkept: Unkept): string {
+function tooLargeMessage(unkept: Unkept): string {
   const bytes = unkept.reduce((sum, file) => sum + file.bytes, 0);
   const names = someOf(
     unkept.map(({ path }) => oneLine(path)),
     MAX_NAMED,
   );
-  const limit = `of what is outside of its files at most ${MAX_REFUSED_BYTES / MEGABYTE} MB are`;
+  const limit = `at most ${MAX_REFUSED_BYTES / MEGABYTE} MB of files outside its scope are kept`;
   return `Not kept: ${names} (${(bytes / MEGABYTE).toFixed(1)} MB), because ${limit}`;
 }
 
 async function inProject(
-  workshop: RunContext,
+  context: RunContext,
   examined: Examined,
   before: NonNullable<Ground["before"]>,
 ): Promise<ExaminedWork> {
-  const { isolation, store } = workshop;
+  const { isolation, store } = context;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
   const now = await isolation.tree.take(() => isolation.look(session));
@@ -152,50 +152,50 @@ async function inProject(
       ? await linkWarnings(isolation.repository, before, now.snapshot.commit)
       : [];
   if (isolation.options.isShared) {
-    return { ...amongOthers(session, phase, await differences(workshop, before, now)), warnings: links };
+    return { ...inSharedProject(session, phase, await differences(context, before, now)), warnings: links };
   }
   if (typeof before === "string" && now.kind === "commit") {
     const place = { repository: isolation.repository, store };
-    const { changes, commit } = await kept(place, examined, phase, before, now.snapshot.tree);
-    // What is only ignored by now is not gone.
+    const { changes, commit } = await keepAsCommit(place, examined, phase, before, now.snapshot.tree);
+    // A file that git ignores since then has not been deleted.
     const files = changes.filter(
-      ({ kind, path }) => kind !== "deleted" || !existsSync(join(workshop.projectRoot, path)),
+      ({ kind, path }) => kind !== "deleted" || !existsSync(join(context.projectRoot, path)),
     );
     return {
       changes: changesOf(phase, files, before, commit),
       files,
-      fresh: unknownTo(phase, files),
+      fresh: notYetChangedIn(phase, files),
       where: "project",
       warnings: links,
       trouble: null,
     };
   }
-  const files = await differences(workshop, before, now);
-  const warnings = now.kind === "listing" ? listingWarnings(workshop.projectRoot, files, now.listing) : [];
-  const fresh = unknownTo(phase, files);
+  const files = await differences(context, before, now);
+  const warnings = now.kind === "listing" ? listingWarnings(context.projectRoot, files, now.listing) : [];
+  const fresh = notYetChangedIn(phase, files);
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
 }
 
 async function linkWarnings(repository: Repository, from: ObjectId, to: ObjectId): Promise<ExaminedWork["warnings"]> {
-  return toldLinks(await linksOutside(repository, from, to));
+  return linkWarningsOf(await linksOutside(repository, from, to));
 }
 
-function toldLinks(links: readonly LinkOutside[]): ExaminedWork["warnings"] {
+function linkWarningsOf(links: readonly LinkOutside[]): ExaminedWork["warnings"] {
   return links.length === 0 ? [] : [{ code: "link_outside", message: describeLinks(links) }];
 }
 
 function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): ExaminedWork["warnings"] {
-  return [...listing.unreadable.map(unreadable), ...toldLinks(listedLinks(root, files, listing))];
+  return [...listing.unreadable.map(unreadable), ...linkWarningsOf(listedLinks(root, files, listing))];
 }
 
-/** What no earlier attempt had changed. */
-function unknownTo({ attempts }: SessionPhase, files: readonly FileChange[]): Set<string> {
+/** The files that no earlier attempt of the phase changed. */
+function notYetChangedIn({ attempts }: SessionPhase, files: readonly FileChange[]): Set<string> {
   const known = new Set(attempts.flatMap(({ changes }) => changes?.files.map(({ path }) => path) ?? []));
   return new Set(files.map(({ path }) => path).filter((path) => !known.has(path)));
 }
 
 function unreadable(path: string): ExaminedWork["warnings"][number] {
-  return { code: "left_out", message: `${path} cannot be read: what changed in it is not known` };
+  return { code: "left_out", message: `${path} cannot be read, so changes in it are unknown` };
 }
 
 async function differences(
@@ -204,12 +204,13 @@ async function differences(
   now: Moment,
 ): Promise<FileChange[]> {
   if (typeof before !== "string" && now.kind === "listing") return listingChanges(before, now.listing);
-  if (typeof before !== "string" || now.kind !== "commit") throw new Error("the project was looked at in two ways");
+  if (typeof before !== "string" || now.kind !== "commit")
+    throw new Error("the states before and after are of different kinds");
   return (await changesBetween(isolation.repository, before, now.snapshot.commit)).map(recorded);
 }
 
-/** Of what changed while several were at work: what the phase owns is its own, what nobody owns is told. */
-function amongOthers(session: Session, phase: SessionPhase, files: readonly FileChange[]): ExaminedWork {
+/** Changes made while several attempts ran: files that the phase owns are attributed to it, files that no running phase owns are reported. */
+function inSharedProject(session: Session, phase: SessionPhase, files: readonly FileChange[]): ExaminedWork {
   const outside = new Set(outsideScope(phase, files));
   const own = files.filter(({ path, from }) => !outside.has(path) && !outside.has(from ?? path));
   const since = phase.attempts.at(-1)?.started ?? "";
@@ -222,8 +223,8 @@ function amongOthers(session: Session, phase: SessionPhase, files: readonly File
   return { changes, files, where: "shared", warnings: [], trouble: null };
 }
 
-/** The change as a commit after `base`; a reference keeps it when there is one. */
-async function kept(
+/** Commits the tree on top of `base`; a git reference keeps the commit when it has changes. */
+async function keepAsCommit(
   { repository, store }: Keeping,
   { attempt }: Examined,
   phase: SessionPhase,

@@ -1,4 +1,5 @@
-// The end of an attempt: its files become an outcome, the outcome becomes events, and the rest of the run is told what follows.
+// Records the end of an attempt, of its validation and of its integration: result files become an outcome, the outcome becomes events,
+// and the engine learns what follows for the rest of the run.
 
 import { constants } from "node:os";
 import { MaestroError } from "../../errors.ts";
@@ -35,30 +36,30 @@ import { judgeAttempt, stepAfter } from "./verdict.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
 
-/** How an attempt ended, from its files; to be recorded. */
-export function finishAttempt(workshop: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
+/** Reads from its files how an attempt ended; `recordEnd` records it. */
+export function finishAttempt(context: RunContext, attempt: StartedAttempt, exit: Exit): Finished {
   const { phase, name } = attempt;
-  // Who was stopped has none: it has not failed, should nobody come to record this.
-  if (exit.killed === "timeout") workshop.batch.writeExitCode(name, TIMEOUT_CODE);
-  const judged = exit.failure === undefined ? judgeFiles(workshop, phase, name, exit) : unstarted(exit);
+  // A stopped attempt gets no exit file, so a crash before recording does not count as a failure.
+  if (exit.killed === "timeout") context.batch.writeExitCode(name, TIMEOUT_CODE);
+  const judged = exit.failure === undefined ? judgeFiles(context, phase, name, exit) : notStarted(exit);
   const code = exit.killed === "timeout" ? TIMEOUT_CODE : exit.code;
-  const { projectRoot: root } = workshop;
+  const { projectRoot: root } = context;
   return { phase, attempt: attempt.attempt, code, durationMs: exit.durationMs, judged, root, work: null };
 }
 
-/** An attempt whose engine died, from its files as they are now. */
-export function adoptResult(workshop: RunContext, phase: PhaseId, attempt: Attempt): Finished {
-  const code = workshop.batch.exitCode(attempt.name);
-  let judged = judgeFiles(workshop, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
-  // Without an exit code, or with 0 and no answer (so the CLI ends on TERM), it was ended along with its engine and has not failed.
+/** Reads from its files how an attempt of a dead engine ended. */
+export function adoptResult(context: RunContext, phase: PhaseId, attempt: Attempt): Finished {
+  const code = context.batch.exitCode(attempt.name);
+  let judged = judgeFiles(context, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
+  // No exit code, or code 0 without an answer (how Gemini CLI exits on TERM), means that the attempt was killed with its engine: it did not fail.
   const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
-  const durationMs = Math.max(0, workshop.now().getTime() - Date.parse(attempt.started));
-  const { projectRoot: root } = workshop;
+  const durationMs = Math.max(0, context.now().getTime() - Date.parse(attempt.started));
+  const { projectRoot: root } = context;
   return { phase, attempt: attempt.attempt, code, durationMs, judged, root, work: null, adopted: true };
 }
 
-/** An attempt that did not come to have a process. */
+/** The result of an attempt whose process was never started. */
 export function neverStarted(
   { phase, attempt }: { phase: PhaseId; attempt: number },
   { kind, message }: { kind: "failure" | "interrupted"; message: string },
@@ -73,22 +74,22 @@ export interface Finished {
   code: number | null;
   durationMs: number;
   judged: Judged;
-  /** The project as its agent knew it. */
+  /** The project root that the agent saw. */
   root: string;
-  /** What it did, as its files tell; null when nobody looked. */
+  /** The changes found in its files; null when they were not examined. */
   work: ExaminedWork | null;
-  /** Why its files could not be looked at. */
+  /** Why its files could not be examined. */
   blind?: string;
   adopted?: true;
 }
 
-export function recordEnd(workshop: RunContext, finished: Finished, update: Update): Consequence {
+export function recordEnd(context: RunContext, finished: Finished, update: Update): Consequence {
   try {
-    return recordWhole(workshop, finished, update);
+    return recordWhole(context, finished, update);
   } catch (error) {
     if (!(error instanceof MaestroError) || error.code !== "usage") throw error;
-    // Something in an agent's words cannot be written down. That is the attempt's failure, not the session's end.
-    const message = `What the agent answered cannot be recorded: ${error.message}`;
+    // An answer that cannot be recorded fails the attempt, not the session.
+    const message = `The agent's answer cannot be recorded: ${error.message}`;
     const outcome = {
       kind: "failure",
       reason: "unrecordable",
@@ -97,20 +98,20 @@ export function recordEnd(workshop: RunContext, finished: Finished, update: Upda
       text: "",
       usage: null,
     } as const;
-    return recordWhole(workshop, { ...finished, judged: { outcome, handoff: null } }, update);
+    return recordWhole(context, { ...finished, judged: { outcome, handoff: null } }, update);
   }
 }
 
-function recordWhole(workshop: RunContext, finished: Finished, update: Update): Consequence {
+function recordWhole(context: RunContext, finished: Finished, update: Update): Consequence {
   const { phase, work } = finished;
   const { outcome, handoff } = finished.judged;
   return update((current) => {
     const session = requireSession(current);
-    const { redact } = workshop;
+    const { redact } = context;
     const reported = handoff?.check.has_task_report
       ? reportedWork({ projectRoot: finished.root, redact }, handoff)
       : null;
-    const { verdict, warnings } = verdictOf(workshop, session, finished, reported);
+    const { verdict, warnings } = verdictOf(context, session, finished, reported);
     const end: AttemptEnd = {
       finished: {
         attempt: finished.attempt,
@@ -120,15 +121,15 @@ function recordWhole(workshop: RunContext, finished: Finished, update: Update): 
         duration_ms: finished.durationMs,
         usage: outcome.usage,
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
-        ...(verdict.kind === "success" ? {} : said(workshop, verdict)),
+        ...(verdict.kind === "success" ? {} : errorFields(context, verdict)),
       },
       evidence: reported === null ? null : { ...reported, files: filesToRecord(reported, work) },
       changes: work?.changes ?? null,
       warnings,
       isApart: work?.where === "worktree",
-      failure: failureOf(workshop, session, phase, verdict),
+      failure: failureOf(context, session, phase, verdict),
     };
-    const events = decideEnd(session, phase, end, rulesOf(workshop));
+    const events = decideEnd(session, phase, end, rulesOf(context));
     const consequence: Consequence =
       verdict.kind === "quota"
         ? { kind: "quota", retryAfterMs: outcome.retryAfterMs ?? null }
@@ -137,7 +138,7 @@ function recordWhole(workshop: RunContext, finished: Finished, update: Update): 
   });
 }
 
-/** The tree's word counts, not the agent's, wherever the tree can tell; what is apart is recorded once it is in the project. */
+/** The git tree overrides the agent's report wherever both exist. Files in a worktree are recorded when they are integrated. */
 function filesToRecord(reported: ReportedWork, work: ExaminedWork | null): FileLists {
   if (work === null || work.where === "shared") return reported.files;
   return work.where === "project" ? filesOf(work.changes) : nothing;
@@ -151,7 +152,7 @@ interface Judgement {
 }
 
 function verdictOf(
-  workshop: RunContext,
+  context: RunContext,
   session: Session,
   { phase: id, judged, work, blind, root }: Finished,
   reported: ReportedWork | null,
@@ -159,33 +160,34 @@ function verdictOf(
   const phase = requirePhase(session, id);
   const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, id) });
   const claims = reported === null || work === null ? [] : claimWarnings(reported.files, work, root);
-  const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(workshop, phase));
+  const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(context, phase));
   const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings];
-  if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...leftBehind(work, scope.verdict)] };
-  const stands = blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
-  return { verdict: stands ?? verdict, warnings };
+  if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...scopeWarnings(work, scope.verdict)] };
+  const rejection =
+    blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
+  return { verdict: rejection ?? verdict, warnings };
 }
 
-/** What an attempt that failed for another reason left in the project and had no right to. */
-function leftBehind(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
+/** Warns about files outside its scope that an attempt left in the project although it failed for another reason. */
+function scopeWarnings(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
   if (work?.where !== "project" || verdict === null) return [];
   return [{ code: "outside_scope", message: verdict.message.replaceAll("\n", " ") }];
 }
 
 function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
   const differences = claimDifferences(claims, files, [root]);
-  // What changed and was not claimed may be somebody else's, or an earlier attempt's.
+  // A change that the agent did not report may come from another process, or from an earlier attempt.
   const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
   const message = claimWarning({ ...differences, unclaimed });
   return message === null ? [] : [{ code: "claims_differ", message }];
 }
 
 function unreadable(why: string): Shortfall {
-  const message = `What the agent did cannot be read: ${why}`;
+  const message = `The agent's changes cannot be read: ${why}`;
   return { kind: "failure", reason: "unreadable_work", errorType: "runtime", message };
 }
 
-/** Where agents share the files, two that claim one have a conflict; elsewhere the merge tells. */
+/** Where agents share the project, two phases that report the same file conflict; in worktrees the merge finds conflicts. */
 function conflictOf(
   session: Session,
   phase: PhaseId,
@@ -205,33 +207,33 @@ function conflictShortfall(conflicts: FileConflict[]): Shortfall {
 }
 
 function failureOf(
-  workshop: RunContext,
+  context: RunContext,
   session: Session,
   phase: PhaseId,
   verdict: AttemptVerdict,
 ): AttemptEnd["failure"] {
   if (verdict.kind === "success") return undefined;
-  const step = stepAfter(session, requirePhase(session, phase), verdict, workshop.limits.maxRetries);
+  const step = stepAfter(session, requirePhase(session, phase), verdict, context.limits.maxRetries);
   if (step === "wait") return undefined;
-  const { error_type, message } = said(workshop, verdict);
-  // The session's errors have the six types of the design documents.
+  const { error_type, message } = errorFields(context, verdict);
+  // A session records six error types, and "auth" is not one of them.
   const type = error_type === "auth" ? "runtime" : error_type;
   return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
 }
 
-function said({ redact }: RunContext, verdict: Shortfall) {
+function errorFields({ redact }: RunContext, verdict: Shortfall) {
   return { reason: verdict.reason, error_type: verdict.errorType, message: redact(verdict.message) };
 }
 
 function interrupted({ outcome, handoff }: Judged): Judged {
-  const message = "The engine ended before the attempt did";
+  const message = "The engine stopped before the attempt ended";
   return {
     handoff,
     outcome: { ...outcome, kind: "interrupted", reason: "interrupted", errorType: "runtime", message },
   };
 }
 
-function unstarted(exit: Exit): Judged {
+function notStarted(exit: Exit): Judged {
   const message = `The agent could not be started: ${exit.failure}`;
   const outcome = {
     kind: "failure",
@@ -244,30 +246,30 @@ function unstarted(exit: Exit): Judged {
   return { outcome, handoff: null };
 }
 
-export function recordValidation(workshop: RunContext, phase: PhaseId, result: ValidationResult, update: Update): void {
+export function recordValidation(context: RunContext, phase: PhaseId, result: ValidationResult, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
     const message = `Validation failed\n${result.detail}`;
     const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation", message } as const;
-    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, context.limits.maxRetries);
     const failure =
       result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: step === "retry" };
     const validated = { result: result.kind, detail: result.detail, evidence: result.evidence, failure };
-    return { events: decideValidated(session, phase, validated, rulesOf(workshop)), result: undefined };
+    return { events: decideValidated(session, phase, validated, rulesOf(context)), result: undefined };
   });
 }
 
-/** What came of bringing an attempt's work into the project. */
-export function recordIntegration(workshop: RunContext, phase: PhaseId, result: Integration, update: Update): void {
+/** Records the result of integrating an attempt's work into the project. */
+export function recordIntegration(context: RunContext, phase: PhaseId, result: Integration, update: Update): void {
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
-    const rules = rulesOf(workshop);
+    const rules = rulesOf(context);
     if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
-    const shortfall = shortOf(result);
-    const step = stepAfter(session, requirePhase(session, phase), shortfall, workshop.limits.maxRetries);
-    // Another attempt would not mend a machine.
+    const shortfall = shortfallOf(result);
+    const step = stepAfter(session, requirePhase(session, phase), shortfall, context.limits.maxRetries);
+    // Another attempt does not fix a broken disk or repository.
     const retry = step === "retry" && result.kind !== "broken";
     const { errorType: type, message, code, conflicts } = shortfall;
     const failure = { type, message, code, conflicts, retry };
@@ -286,7 +288,7 @@ function integrated(session: Session, id: PhaseId, done: Integration & { kind: "
   return decideIntegrated(session, id, { attempt, from, to, files, warnings }, rules);
 }
 
-function shortOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
+function shortfallOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
   if (result.kind === "conflict") return conflictShortfall(result.conflicts);
   if (result.kind === "broken") {
     return { kind: "failure", reason: "not_integrated", errorType: "runtime", message: result.message };
@@ -301,7 +303,7 @@ function provedBy({ kind, detail, evidence }: Proof): Omit<Validated, "failure">
   return { result: kind, detail, evidence };
 }
 
-/** The signal that an exit code stands for, as a shell has it. */
+/** The signal that a shell's exit code (128 + number) stands for. */
 function signalOf(code: number | null): string | null {
   const found = Object.entries(constants.signals).find(([, number]) => number === (code ?? 0) - 128);
   return found?.[0] ?? null;

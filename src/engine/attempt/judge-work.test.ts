@@ -20,41 +20,48 @@ function judged(where: Where, rules: ScopeRules, outside: string[], trouble: str
 
 const refused = "refused (validation, outside_scope)";
 
-describe("the work of an attempt", () => {
+describe("the changes of an attempt", () => {
   test.each<[string, ScopeRules, string[], string, string, string]>([
-    // what it left, rules, outside, in a worktree, in the project, shared with others
+    // changed files, rules, outside, in a worktree, in the project, in a shared project
     ["only its own files", strict, [], "stands", "stands", "stands"],
-    ["only its own files, warned", warn, [], "stands", "stands", "stands"],
+    ["only its own files, warn", warn, [], "stands", "stands", "stands"],
     ["others, strict", strict, ["x"], refused, refused, "stands, unjudged"],
     ["others, warn", warn, ["x"], "stands, outside_scope", "stands, outside_scope", "stands, unjudged"],
-    ["anything, of a phase that declares nothing", declaresNothing, ["x"], refused, refused, "stands, unjudged"],
-    ["anything, by a reading agent", reader, ["x"], "stands, not_applied", "stands, outside_scope", "stands, unjudged"],
-    ["others, by a reading agent that owns something", owningReader, ["x"], refused, refused, "stands, unjudged"],
+    ["any file, of a phase that declares nothing", declaresNothing, ["x"], refused, refused, "stands, unjudged"],
+    [
+      "any file, by a read-only agent",
+      reader,
+      ["x"],
+      "stands, not_applied",
+      "stands, outside_scope",
+      "stands, unjudged",
+    ],
+    ["others, by a read-only agent that owns something", owningReader, ["x"], refused, refused, "stands, unjudged"],
     ["sensitive files, strict", strict, [".env"], refused, refused, "stands, unjudged"],
     ["sensitive files, warn", warn, ["a", ".husky/pre-commit"], refused, refused, "stands, unjudged"],
     [
-      "sensitive files, by a reading agent that owns some",
+      "sensitive files, by a read-only agent that owns some",
       owningReader,
       ["x.pem"],
       refused,
       refused,
       "stands, unjudged",
     ],
-    ["files outside of the project, warn", warn, ["../x"], refused, refused, "stands, unjudged"],
-    ["files outside of the project, strict", strict, ["../x"], refused, refused, "stands, unjudged"],
-  ])("that is %s", (_, rules, outside, worktree, project, shared) => {
+    ["files outside the project, warn", warn, ["../x"], refused, refused, "stands, unjudged"],
+    ["files outside the project, strict", strict, ["../x"], refused, refused, "stands, unjudged"],
+  ])("are judged: %s", (_, rules, outside, worktree, project, shared) => {
     expect(judged("worktree", rules, outside)).toBe(worktree);
     expect(judged("project", rules, outside)).toBe(project);
     expect(judged("shared", rules, outside)).toBe(shared);
   });
 
-  test("is refused when it cannot be taken over, whatever the rules and whoever owns the files", () => {
+  test("are rejected when they cannot be integrated, with any rules and any owner", () => {
     for (const rules of [strict, warn, declaresNothing, owningReader]) {
       expect(judged("worktree", rules, [], "It left repositories")).toBe(refused);
     }
   });
 
-  test("is refused with a code where a person can allow it, and with none where it can never come in", () => {
+  test("are rejected with a code only where the user can allow them", () => {
     const code = (outside: string[], trouble: string | null = null) =>
       judgeWork({ where: "worktree", trouble, changes: { outside } }, strict).verdict?.code;
     expect(code(["x"])).toBe("outside_scope");
@@ -63,14 +70,14 @@ describe("the work of an attempt", () => {
     expect(code(["x"], "It left repositories")).toBeUndefined();
   });
 
-  test("names the files in the error, one a line, and where they are when they are in the project", () => {
+  test("are named in the error one per line, which also says when they are in the project", () => {
     const message = (where: Where, outside: string[]) =>
       judgeWork({ where, trouble: null, changes: { outside } }, strict).verdict?.message;
     expect(message("worktree", ["a", "b c"])).toBe("Changed outside of its files:\n- a\n- b c");
     expect(message("project", ["a"])).toMatch(/^Changed outside of its files:\n- a\nThey are in the project: /);
   });
 
-  test("keeps each on its line, whatever it is called", () => {
+  test("stay on one line per file, even when a name contains a line break", () => {
     const outside = ["a\n- b", "c"];
     const { verdict } = judgeWork({ where: "worktree", trouble: null, changes: { outside } }, strict);
     expect(verdict?.message.split("\n")).toHaveLength(3);
@@ -78,7 +85,7 @@ describe("the work of an attempt", () => {
     expect(warnings[0]?.message).not.toContain("\n");
   });
 
-  test("names twenty files, and counts the others", () => {
+  test("are named up to twenty files; the rest is counted", () => {
     const outside = Array.from({ length: 23 }, (_, at) => `f${at}`);
     const { verdict } = judgeWork({ where: "worktree", trouble: null, changes: { outside } }, strict);
     expect(verdict?.message).toContain("- f19\n- and 3 more");
@@ -91,7 +98,7 @@ describe("the work of an attempt", () => {
 describe("the rules for a phase", () => {
   const phaseOf = (agent: string, files: string[] = []) =>
     sessionAfter([frozenPhase("1", { agent, files_created: files })]).phases[0] as SessionPhase;
-  const workshop = (ownership: "strict" | "warn", tier?: Tier) =>
+  const context = (ownership: "strict" | "warn", tier?: Tier) =>
     ({
       isolation: { options: { ownership } },
       agents: new Map(tier === undefined ? [] : [["somebody", { tier }]]),
@@ -104,15 +111,15 @@ describe("the rules for a phase", () => {
     ["full", true],
     [undefined, true],
   ])("an agent of tier %s writes: %s", (tier, writes) => {
-    expect(scopeRules(workshop("strict", tier), phaseOf("somebody")).writes).toBe(writes);
+    expect(scopeRules(context("strict", tier), phaseOf("somebody")).writes).toBe(writes);
   });
 
-  test("say what was asked for, and whether the phase owns anything", () => {
-    expect(scopeRules(workshop("warn", "full"), phaseOf("somebody", ["a"]))).toEqual({ ...warn, declares: true });
-    expect(scopeRules(workshop("strict", "full"), phaseOf("somebody"))).toEqual(declaresNothing);
+  test("contain the requested ownership, and whether the phase owns anything", () => {
+    expect(scopeRules(context("warn", "full"), phaseOf("somebody", ["a"]))).toEqual({ ...warn, declares: true });
+    expect(scopeRules(context("strict", "full"), phaseOf("somebody"))).toEqual(declaresNothing);
   });
 
-  test("take nothing over from a reading agent that owns nothing, and everything from the others", () => {
+  test("integrate nothing from a read-only agent that owns nothing, and everything from all other agents", () => {
     expect([strict, warn, reader, owningReader, declaresNothing].map(isTakenOver)).toEqual([
       true,
       true,

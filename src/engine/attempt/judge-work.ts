@@ -1,14 +1,14 @@
-// Whether what an attempt did may stand: is it within what its phase owns? Pure but for looking the agent up. The table:
+// Decides whether an attempt's changes are accepted: do they stay within the files its phase owns? Pure, except for looking up the agent.
 //
-//   what it left                          worktree                        project                    shared with others
-//   only files it owns                    taken over                      stands                     stands
-//   others, ownership strict              refused, nothing taken over     refused, but it is there   told
-//   others, ownership warn                taken over, told                told                       told
-//   anything, by a reading agent that
-//   owns nothing                          told, nothing taken over        told                       told
-//   files outside of the project,
-//   repositories of its own, sensitive
-//   files, whatever the ownership         refused                         refused, but it is there   told
+//   changed files                         in a worktree                   in the project             in a shared project
+//   only files the phase owns             integrated                      accepted                   accepted
+//   others, ownership "strict"            rejected, not integrated        rejected, but in place     warning
+//   others, ownership "warn"              integrated, warning             warning                    warning
+//   any file, by a read-only agent whose
+//   phase owns nothing                    warning, not integrated         warning                    warning
+//   files outside the project, nested
+//   repositories, sensitive files, with
+//   any ownership                         rejected                        rejected, but in place     warning
 
 import type { Tier } from "../../agents/tiers.ts";
 import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
@@ -25,9 +25,9 @@ const MAX_NAMED = 20;
 
 export interface ScopeRules {
   ownership: "strict" | "warn";
-  /** Its agent may write. */
+  /** The phase's agent may write files. */
   writes: boolean;
-  /** It owns something. */
+  /** The phase owns files. */
   declares: boolean;
 }
 
@@ -36,18 +36,18 @@ export function scopeRules({ isolation, agents }: RunContext, phase: SessionPhas
   return { ownership: isolation.options.ownership, writes: writes(tier), declares: declaresFiles(phase) };
 }
 
-/** An agent that is not known may do anything. */
+/** An unknown agent may write. */
 function writes(tier: Tier | undefined): boolean {
   return tier !== "read-only" && tier !== "read-shell";
 }
 
-/** Nothing of a reading agent that owns nothing is taken over: running a test leaves files, and that is no fault of it. */
+/** Changes by a read-only agent whose phase owns nothing are not integrated: running a test leaves files, which is not an error. */
 export function isTakenOver({ writes: mayWrite, declares }: ScopeRules): boolean {
   return mayWrite || declares;
 }
 
 export interface WorkJudgement {
-  /** Null: it may stand. */
+  /** Null: the changes are accepted. */
   verdict: Shortfall | null;
   warnings: Warned[];
 }
@@ -57,57 +57,57 @@ export function judgeWork(
   rules: ScopeRules,
 ): WorkJudgement {
   const { outside } = changes;
-  if (trouble !== null) return { verdict: refusal(trouble), warnings: [] };
+  if (trouble !== null) return { verdict: rejection(trouble), warnings: [] };
   if (outside.length === 0) return { verdict: null, warnings: [] };
-  const names = named(outside);
+  const names = oneLineNames(outside);
   if (where === "shared") {
-    const message = `Changed while it ran, and no phase that ran owns it: ${names.join(", ")}. Without isolation nobody can tell who did it`;
+    const message = `Changed during the attempt, and not owned by any running phase: ${names.join(", ")}. Without isolation, Maestro cannot tell what changed it`;
     return { verdict: null, warnings: [{ code: "unjudged", message }] };
   }
   if (!isTakenOver(rules)) {
-    const what = where === "worktree" ? "was not taken over" : "is in the project";
-    const message = `Its agent only reads, and what it left ${what}: ${names.join(", ")}`;
+    const what = where === "worktree" ? "were not integrated" : "are in the project";
+    const message = `Its agent is read-only, and its changes ${what}: ${names.join(", ")}`;
     return { verdict: null, warnings: [{ code: where === "worktree" ? "not_applied" : "outside_scope", message }] };
   }
-  const elsewhere = named(outside.filter((path) => path.startsWith("../")));
+  const elsewhere = oneLineNames(outside.filter((path) => path.startsWith("../")));
   if (elsewhere.length > 0) {
-    const message = `Changed outside of the project, in the rest of its repository:\n${elsewhere.map((name) => `- ${name}`).join("\n")}`;
-    return { verdict: refusal(message), warnings: [] };
+    const message = `Changed outside the project, elsewhere in its repository:\n${elsewhere.map((name) => `- ${name}`).join("\n")}`;
+    return { verdict: rejection(message), warnings: [] };
   }
   const sensitive = outside.filter((path) => sensitivityOfFile(path) !== undefined);
   if (sensitive.length > 0) {
-    return { verdict: refusal(sensitiveMessage(sensitive, where), "sensitive_change"), warnings: [] };
+    return { verdict: rejection(sensitiveMessage(sensitive, where), "sensitive_change"), warnings: [] };
   }
   if (rules.ownership === "warn") {
     return { verdict: null, warnings: [{ code: "outside_scope", message: `${OUTSIDE_SCOPE} ${names.join(", ")}` }] };
   }
   const stays =
     where === "project"
-      ? "\nThey are in the project: take back what is not wanted. If you changed them yourself meanwhile, run with --isolation worktree."
+      ? "\nThey are in the project: revert what you do not want. If you changed them yourself, run with --isolation worktree."
       : "";
   return {
-    verdict: refusal(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`, "outside_scope"),
+    verdict: rejection(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`, "outside_scope"),
     warnings: [],
   };
 }
 
-/** The agent can take the change back; otherwise a person looks at it and brings it in. */
+/** The next attempt can revert the change; otherwise the user reviews it and applies it. */
 function sensitiveMessage(paths: readonly string[], where: ExaminedWork["where"]): string {
-  const names = named(paths).map((name) => {
+  const names = oneLineNames(paths).map((name) => {
     const kind = sensitivityOfFile(name);
     return kind === undefined ? `- ${name}` : `- ${name} (${sensitivityReasons[kind]})`;
   });
-  const what = where === "worktree" ? "not brought in" : "in the project: take it back if you do not want it";
+  const what = where === "worktree" ? "not integrated" : "in the project: revert it if you do not want it";
   return `${SENSITIVE_CHANGE}\n${names.join("\n")}\nThe change is ${what}.`;
 }
 
-function refusal(message: string, code?: FailureCode): Shortfall {
+function rejection(message: string, code?: FailureCode): Shortfall {
   const coded = code === undefined ? {} : { code };
   return { kind: "failure", reason: "outside_scope", errorType: "validation", message, ...coded };
 }
 
-/** Each in one line: a name may hold anything. */
-function named(paths: readonly string[]): string[] {
+/** One line for each name, because a name may contain line breaks. */
+function oneLineNames(paths: readonly string[]): string[] {
   const names = paths.slice(0, MAX_NAMED).map((path) => stripControls(path).replace(/\s+/g, " "));
   const more = paths.length - names.length;
   return more > 0 ? [...names, `and ${more} more`] : names;

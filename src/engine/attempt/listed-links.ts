@@ -1,4 +1,4 @@
-// Outside git: which of the links that changed lead out of the project. The link is read, never followed.
+// Outside git: finds changed symbolic links that point out of the project. Links are read, never followed.
 
 import { readlinkSync } from "node:fs";
 import { withDirectory } from "../../disk/contained.ts";
@@ -19,7 +19,7 @@ export function listedLinks(root: string, changes: readonly FileChange[], { file
   });
 }
 
-/** Undefined when it is something else by now. */
+/** Undefined when the path is no longer a link. */
 function readLink(root: string, path: string): string | undefined {
   const components = path.split("/");
   const name = components.pop() ?? "";

@@ -28,7 +28,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const at = (path: string) => join(root, path);
 
-/** Written long ago, so that whatever is written next has another time. */
+/** Dated long ago, so that the next write has a different time. */
 function write(...paths: string[]): void {
   for (const path of paths) {
     mkdirSync(dirname(at(path)), { recursive: true });
@@ -47,7 +47,7 @@ function told(before: Listing, after: Listing): string[] {
   );
 }
 
-describe("what changed in a project without git", () => {
+describe("changes in a project without git", () => {
   beforeEach(() => write("a.ts", "src/b.ts", "src/deep/c.ts"));
 
   test.each<[string, () => void, string[]]>([
@@ -56,7 +56,7 @@ describe("what changed in a project without git", () => {
     ["more content", () => appendFileSync(at("a.ts"), "x"), ["modified a.ts"]],
     ["other content of the same size", () => writeFileSync(at("a.ts"), "CONTENT OF A.TS\n"), ["modified a.ts"]],
     [
-      "another file of the same size and time",
+      "a different file of the same size and time",
       () => {
         write("../other");
         writeFileSync(join(base, "other"), "CONTENT OF A.TS\n");
@@ -66,7 +66,7 @@ describe("what changed in a project without git", () => {
       ["modified a.ts"],
     ],
     ["a permission", () => chmodSync(at("a.ts"), 0o755), ["modified a.ts"]],
-    ["a file that is gone", () => unlinkSync(at("src/b.ts")), ["deleted src/b.ts"]],
+    ["a deleted file", () => unlinkSync(at("src/b.ts")), ["deleted src/b.ts"]],
     ["a file that moved", () => renameSync(at("a.ts"), at("src/z.ts")), ["renamed a.ts -> src/z.ts"]],
     [
       "a file that moved and was changed",
@@ -111,7 +111,7 @@ describe("what changed in a project without git", () => {
     expect(told(before, await list())).toEqual(expected);
   });
 
-  test("has no lines to count: nobody reads the files", async () => {
+  test("have no line counts, because the files are not read", async () => {
     const before = await list();
     renameSync(at("a.ts"), at("z.ts"));
     expect(listingChanges(before, await list())).toEqual([
@@ -119,7 +119,7 @@ describe("what changed in a project without git", () => {
     ]);
   });
 
-  test("tells each of several names of a file once", async () => {
+  test("name each hard link of a file once", async () => {
     linkSync(at("a.ts"), at("b.ts"));
     const before = await list();
     renameSync(at("a.ts"), at("y.ts"));
@@ -131,7 +131,7 @@ describe("what changed in a project without git", () => {
 });
 
 describe("a listing", () => {
-  test("has what phases may own, and not what tools fill", async () => {
+  test("contains files that phases may own, but not directories that tools fill", async () => {
     const own = [
       "a.ts",
       "dist/a.js",
@@ -158,14 +158,14 @@ describe("a listing", () => {
     expect(paths(await list())).toEqual([`api/${file}`, `other/${directory}/x`]);
   });
 
-  test("leaves out what is excluded, and nothing that only begins like it", async () => {
+  test("leaves out excluded paths, but not paths that only start with the same text", async () => {
     write(".gemini/state/s", ".gemini/settings.json", ".gemini/state-of-affairs.md", "st/x", "x/st/y", "one.log");
     expect(paths(await list([".gemini/state", "./st/", "one.log"]))).toEqual(
       [".gemini/settings.json", ".gemini/state-of-affairs.md", "x/st/y"].sort(),
     );
   });
 
-  test("has links and not what they lead to", async () => {
+  test("contains links, not their targets", async () => {
     write("../outside/secret", "a.ts");
     symlinkSync(join(base, "outside"), at("link"));
     symlinkSync("..", at("up"));
@@ -173,13 +173,13 @@ describe("a listing", () => {
     expect(paths(await list())).toEqual(["a.ts", "broken", "link", "up"]);
   });
 
-  test("has no FIFOs, and does not wait for them", async () => {
+  test("skips FIFOs without waiting for them", async () => {
     write("a.ts");
     execFileSync("mkfifo", [at("pipe")]);
     expect(paths(await list())).toEqual(["a.ts"]);
   });
 
-  test("lets others have their turn", async () => {
+  test("yields to the event loop", async () => {
     for (let index = 0; index < 6_000; index++) writeFileSync(at(`file-${index}`), "");
     let turns = 0;
     let isListing = true;
@@ -194,15 +194,15 @@ describe("a listing", () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  test("of a project that is not there is an error that says so", async () => {
+  test("of a project that does not exist fails with an error that says so", async () => {
     await expect(listProject(at("nowhere"), { exclude: [] })).rejects.toThrow(
       expect.objectContaining({ code: "io", message: expect.stringContaining("no such file") }),
     );
   });
 });
 
-describe("what could not be looked at", () => {
-  test("is neither created nor deleted when there are more files than are looked at", async () => {
+describe("a path that could not be read", () => {
+  test("counts as neither created nor deleted when the project exceeds the limit", async () => {
     write("a", "b", "c");
     const all = await list();
     const some = await listProject(root, { exclude: [], limit: 2 });
@@ -212,13 +212,13 @@ describe("what could not be looked at", () => {
     expect(told(some, await list())).toEqual([`modified ${[...some.files.keys()][0]}`]);
   });
 
-  test("is complete when there are exactly as many as are looked at", async () => {
+  test("is not assumed when the project has exactly as many entries as the limit", async () => {
     write("a", "d/b");
     expect(await listProject(root, { exclude: [], limit: 3 })).toMatchObject({ complete: true, files: { size: 2 } });
     expect(await listProject(root, { exclude: [], limit: 2 })).toMatchObject({ complete: false });
   });
 
-  test("is named: directories that lie too deep", async () => {
+  test("is named: directories that are nested too deeply", async () => {
     const deep = Array<string>(140).fill("d").join("/");
     write(`${deep}/x`, "a.ts");
     const { unreadable, files, complete } = await list();
@@ -227,7 +227,7 @@ describe("what could not be looked at", () => {
     expect(unreadable).toEqual([expect.stringMatching(/^(d\/){127}d$/)]);
   });
 
-  test("is named: files whose path no event can hold", async () => {
+  test("is named: files whose path is too long for an event", async () => {
     const long = Array<string>(20).fill("d".repeat(220)).join("/");
     execFileSync(
       "sh",
@@ -243,13 +243,13 @@ describe("what could not be looked at", () => {
     execFileSync("rm", ["-rf", root]);
   });
 
-  test.skipIf(process.platform !== "linux")("is named: names that are no text", async () => {
+  test.skipIf(process.platform !== "linux")("is named: names that are not valid UTF-8", async () => {
     write("a.ts");
     writeFileSync(Buffer.concat([Buffer.from(`${root}/b`), Buffer.from([0xff]), Buffer.from(".ts")]), "");
     expect(await list()).toMatchObject({ unreadable: ["b\ufffd.ts"], files: { size: 1 } });
   });
 
-  test("is named: directories that are closed, and nothing below them is created or deleted", async () => {
+  test("is named: directories without read permission, below which nothing counts as created or deleted", async () => {
     write("a.ts", "closed/b.ts", "closed/c/d.ts", "names-only/e.ts", "closed-not/f.ts");
     const before = await list();
     chmodSync(base, 0o755);
@@ -265,7 +265,7 @@ describe("what could not be looked at", () => {
   });
 });
 
-/** Whom permissions concern, which root is not. */
+/** Permissions do not apply to root. */
 async function asSomebodyElse<T>(work: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return work();
   process.seteuid?.(65_534);

@@ -1,5 +1,5 @@
-// What changed in a project that git knows nothing of: its files before and after, told apart by what the disk says about them. No content is
-// read and no link followed; every directory is opened from the one above it.
+// Detects changes in a project outside git by comparing file metadata before and after. It reads no content and follows no link; each
+// directory is opened relative to its parent.
 
 import { type BigIntStats, type Dirent, lstatSync, opendirSync } from "node:fs";
 import { Directory, ioError } from "../../disk/contained.ts";
@@ -8,43 +8,43 @@ import { turns } from "../../git/yield-turn.ts";
 import type { FileChange } from "../../session/events.ts";
 
 export interface Listing {
-  /** Files and links by their path, relative to the root. */
+  /** Files and links, keyed by path relative to the root. */
   files: ReadonlyMap<string, ListedFile>;
-  /** False: there was more than is looked at. */
+  /** False when the project has more entries than the limit. */
   complete: boolean;
-  /** What could not be looked at: directories, and names that are no text. */
+  /** Paths that could not be read: directories, and names that are not valid UTF-8. */
   unreadable: string[];
 }
 
 export interface ListedFile {
   inode: bigint;
   size: bigint;
-  /** Of the last write, in nanoseconds. */
+  /** Time of the last write, in nanoseconds. */
   mtime: bigint;
-  /** Kind and permissions. */
+  /** File type and permissions. */
   mode: bigint;
 }
 
 export interface ListingOptions {
-  /** Relative to the root, with all that lies below: the state directory. */
+  /** Paths relative to the root that are left out with everything below them, such as the state directory. */
   exclude: readonly string[];
-  /** Files and directories that are looked at. */
+  /** The maximum number of files and directories. */
   limit?: number;
 }
 
 const MAX_ENTRIES = 200_000;
-/** Each level holds a descriptor. */
+/** Each level of the walk holds an open descriptor. */
 const MAX_DEPTH = 128;
-/** No event names a longer one. */
+/** Events do not accept a longer path. */
 const MAX_PATH_CHARS = 4_096;
-/** How the root itself is named among what could not be looked at. */
+/** The name of the root itself in `unreadable`. */
 const ROOT = ".";
-/** Entries of a directory that are read at once. */
+/** How many directory entries are read at once. */
 const CHUNK = 256;
 
 /**
- * Directories that tools fill and nobody edits: repositories, dependencies, caches. Outside git nothing says what is to be ignored, and
- * running the tests would count as a change. Not `dist`, `build`, `out` or `coverage`: a phase may be there to make what is in them.
+ * Directories that tools fill and people do not edit: repositories, dependencies, caches. Outside git there is no ignore file, so without
+ * this list running the tests would count as a change. Not `dist`, `build`, `out` or `coverage`: creating them may be a phase's task.
  */
 const filledByTools: ReadonlySet<string> = new Set([
   ...[".git", ".hg", ".svn", ".jj"],
@@ -53,7 +53,7 @@ const filledByTools: ReadonlySet<string> = new Set([
   ...[".gradle", ".terraform", ".turbo", ".parcel-cache"],
 ]);
 
-/** Names that people use for their own work too: only beside a file of the tool that fills them. */
+/** Names that people also use for their own files: left out only beside a file of the tool that fills them. */
 const filledBeside: ReadonlyMap<string, readonly string[]> = new Map([
   ["vendor", ["composer.json", "go.mod", "Gemfile"]],
   ["target", ["Cargo.toml", "pom.xml", "build.sbt"]],
@@ -61,7 +61,7 @@ const filledBeside: ReadonlyMap<string, readonly string[]> = new Map([
   ["Pods", ["Podfile"]],
 ]);
 
-/** Every file below `root` but for what is excluded, repositories, dependencies and caches. Lets others have their turn. */
+/** Lists every file below `root` except excluded paths, repositories, dependencies and caches. Yields to the event loop while it walks. */
 export async function listProject(root: string, { exclude, limit = MAX_ENTRIES }: ListingOptions): Promise<Listing> {
   const walk: Walk = {
     files: new Map(),
@@ -84,7 +84,7 @@ interface Walk {
   files: Map<string, ListedFile>;
   unreadable: Set<string>;
   excluded: ReadonlySet<string>;
-  /** How many entries may still be looked at. */
+  /** How many more entries may be read. */
   left: number;
   complete: boolean;
   pause: ReturnType<typeof turns>;
@@ -99,14 +99,14 @@ function openRoot(root: string): Directory {
 }
 
 async function visit(walk: Walk, directory: Directory, path: string, depth: number): Promise<void> {
-  for (const name of await look(walk, directory, path)) {
+  for (const name of await readDirectory(walk, directory, path)) {
     if (!walk.complete) return;
     const below = path === "" ? name : `${path}/${name}`;
     if (depth === MAX_DEPTH) {
       walk.unreadable.add(below);
       continue;
     }
-    const child = unlessHidden(walk, below, () => directory.child(name));
+    const child = ifReadable(walk, below, () => directory.child(name));
     if (child === undefined) continue;
     try {
       await visit(walk, child, below, depth + 1);
@@ -116,13 +116,13 @@ async function visit(walk: Walk, directory: Directory, path: string, depth: numb
   }
 }
 
-/** Records the files of one directory; answers with the directories in it that are to be visited. */
-async function look(walk: Walk, directory: Directory, path: string): Promise<string[]> {
-  // In pieces: a list of all names of a large directory alone would keep others waiting.
-  const entries = unlessHidden(walk, path || ROOT, () => opendirSync(directory.at("."), { bufferSize: CHUNK }));
+/** Records the files of one directory; returns its subdirectories to visit. */
+async function readDirectory(walk: Walk, directory: Directory, path: string): Promise<string[]> {
+  // Read in chunks: listing all names of a large directory at once would block the event loop.
+  const entries = ifReadable(walk, path || ROOT, () => opendirSync(directory.at("."), { bufferSize: CHUNK }));
   if (entries === undefined) return [];
   const directories: string[] = [];
-  const next = () => unlessHidden(walk, path || ROOT, () => entries.readSync()) ?? null;
+  const next = () => ifReadable(walk, path || ROOT, () => entries.readSync()) ?? null;
   try {
     for (let entry = next(); entry !== null && walk.complete; entry = next()) {
       await walk.pause();
@@ -137,7 +137,7 @@ async function look(walk: Walk, directory: Directory, path: string): Promise<str
 function record(walk: Walk, directory: Directory, path: string, entry: Dirent): "directory" | undefined {
   const { name } = entry;
   const below = path === "" ? name : `${path}/${name}`;
-  if (walk.excluded.has(below) || unlessHidden(walk, below, () => isForeign(directory, entry))) return undefined;
+  if (walk.excluded.has(below) || ifReadable(walk, below, () => isFilledByTool(directory, entry))) return undefined;
   walk.complete = walk.left > 0;
   if (!walk.complete) return undefined;
   walk.left -= 1;
@@ -145,51 +145,51 @@ function record(walk: Walk, directory: Directory, path: string, entry: Dirent): 
     walk.unreadable.add(path);
     return undefined;
   }
-  const stat = unlessHidden(walk, below, () => lookAt(directory, name));
+  const stat = ifReadable(walk, below, () => lstatAt(directory, name));
   if (stat?.isDirectory()) return "directory";
   if (stat?.isFile() || stat?.isSymbolicLink()) {
     walk.files.set(below, { inode: stat.ino, size: stat.size, mtime: stat.mtimeNs, mode: stat.mode });
   }
-  // A name that is no text cannot be asked for.
+  // A name that is not valid UTF-8 cannot be looked up by its decoded form.
   if (stat === undefined && name.includes("\ufffd")) walk.unreadable.add(below);
   return undefined;
 }
 
-function lookAt(directory: Directory, name: string): BigIntStats | undefined {
+function lstatAt(directory: Directory, name: string): BigIntStats | undefined {
   return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }
 
-function isForeign(directory: Directory, entry: Dirent): boolean {
+function isFilledByTool(directory: Directory, entry: Dirent): boolean {
   if (entry.isFile()) return false;
   if (filledByTools.has(entry.name)) return true;
   const tools = filledBeside.get(entry.name);
   return tools?.some((file) => directory.lstat(file) !== undefined) === true;
 }
 
-const hidden: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EIO", "ENAMETOOLONG"]);
-/** Removed, or something else by now. */
-const gone: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+const unreadableCodes: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EIO", "ENAMETOOLONG"]);
+/** The path was removed or replaced during the walk. */
+const goneCodes: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-function unlessHidden<T>(walk: Walk, path: string, work: () => T): T | undefined {
+function ifReadable<T>(walk: Walk, path: string, work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
     const code = errno(error) ?? "";
-    if (gone.has(code)) return undefined;
-    if (!hidden.has(code) && !(error instanceof MaestroError)) throw error;
+    if (goneCodes.has(code)) return undefined;
+    if (!unreadableCodes.has(code) && !(error instanceof MaestroError)) throw error;
     walk.unreadable.add(path);
     return undefined;
   }
 }
 
 /**
- * Sorted by path. A file that moved and is otherwise the same was renamed. What one of the listings could not look at is neither created nor
- * deleted: nobody knows.
+ * Sorted by path. A file that moved and is otherwise the same counts as renamed. A path that one of the listings could not read counts as
+ * neither created nor deleted, because its state is unknown.
  */
 export function listingChanges(before: Listing, after: Listing): FileChange[] {
   const missing = new Map<string, string[]>();
   const changes: FileChange[] = [];
-  const unseen = { before: blindSpots(before), after: blindSpots(after) };
+  const unseen = { before: mayBeUnlisted(before), after: mayBeUnlisted(after) };
   let stayed = 0;
   for (const [path, file] of before.files) {
     const now = after.files.get(path);
@@ -198,7 +198,7 @@ export function listingChanges(before: Listing, after: Listing): FileChange[] {
       if (!isSame(file, now)) changes.push(change(path, "modified"));
     } else if (!unseen.after(path)) {
       const paths = missing.get(identity(file));
-      // More than one: they were links to the same file.
+      // Several paths share one identity when they are hard links to the same file.
       if (paths === undefined) missing.set(identity(file), [path]);
       else paths.push(path);
     }
@@ -217,7 +217,7 @@ function isSame(one: ListedFile, other: ListedFile): boolean {
   return one.mtime === other.mtime && one.size === other.size && one.inode === other.inode && one.mode === other.mode;
 }
 
-/** What a file keeps when it is moved. */
+/** The metadata that a file keeps when it is moved. */
 function identity({ inode, size, mtime }: ListedFile): string {
   return `${inode} ${size} ${mtime}`;
 }
@@ -226,8 +226,8 @@ function change(path: string, kind: FileChange["kind"]): FileChange {
   return { path, kind, added: null, removed: null };
 }
 
-/** Tells whether a path may be there although it is not listed. */
-function blindSpots({ complete, unreadable }: Listing): (path: string) => boolean {
+/** Returns a test for paths that may exist although they are not listed. */
+function mayBeUnlisted({ complete, unreadable }: Listing): (path: string) => boolean {
   if (!complete) return () => true;
   if (unreadable.length === 0) return () => false;
   const spots = new Set(unreadable);

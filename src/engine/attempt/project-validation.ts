@@ -1,4 +1,4 @@
-// The validation of a phase that was worked on in the project itself: the commands run there, and the evidence names the tree if git knows it.
+// Validates a phase that worked in the project itself: the commands run there, and the evidence names the git tree if there is one.
 
 import type { PhaseId, TreeId } from "../../ids.ts";
 import { requireSession } from "../../session/decide/operation.ts";
@@ -6,12 +6,12 @@ import { Stopping } from "../process/stopping.ts";
 import type { RunContext } from "../run-context.ts";
 import { startValidation, type ValidationResult, type ValidationRun } from "./validation.ts";
 
-export function startProjectValidation(workshop: RunContext, phase: PhaseId): ValidationRun {
+export function startProjectValidation(context: RunContext, phase: PhaseId): ValidationRun {
   const stopping = new Stopping();
   const begin = async (): Promise<ValidationResult> => {
-    const tree = await treeOfProject(workshop);
-    const subject = { cwd: workshop.projectRoot, tree, env: {}, wrap: <T>(command: T) => command };
-    return startValidation(workshop, phase, subject, stopping).done;
+    const tree = await treeOfProject(context);
+    const subject = { cwd: context.projectRoot, tree, env: {}, wrap: <T>(command: T) => command };
+    return startValidation(context, phase, subject, stopping).done;
   };
   return { phase, done: begin(), stop: stopping.stop };
 }

@@ -42,7 +42,7 @@ describe("an attempt succeeds (P9)", () => {
     expect(judge(report("success") + context)).toEqual({ kind: "success" });
   });
 
-  test("without Downstream Context only when nobody waits for the phase, however the hand-off was read", () => {
+  test("without Downstream Context only when no phase depends on it, however the hand-off was parsed", () => {
     expect(judge(report("success"), last)).toEqual({ kind: "success" });
     const strict = readHandoff(report("success"), { format: "text" });
     expect(judgeAttempt(done, strict, last)).toEqual({ kind: "success" });
@@ -50,7 +50,7 @@ describe("an attempt succeeds (P9)", () => {
     expect(judgeAttempt(done, lenient, awaited)).toMatchObject({ kind: "failure", reason: "handoff_incomplete" });
   });
 
-  test("not beside an error in the same output", () => {
+  test("not when the same output contains an error", () => {
     const output = JSON.stringify({ response: report("success") + context, error: { code: 500, message: "boom" } });
     const handoff = readHandoff(output, { format: "gemini-json" });
     expect(handoff.check).toMatchObject({ missing: [], status: "success", error_type: "runtime" });
@@ -78,7 +78,7 @@ describe("an incomplete hand-off (F18)", () => {
     });
   });
 
-  test("names the Downstream Context and its parts when somebody waits for the phase", () => {
+  test("names the Downstream Context and its parts when another phase depends on it", () => {
     expect(judge(report("success"))).toMatchObject({
       reason: "handoff_incomplete",
       message:
@@ -87,7 +87,7 @@ describe("an incomplete hand-off (F18)", () => {
     });
   });
 
-  test("names everything, in the order of the form, when there is none at all", () => {
+  test("names every part, in the order of the form, when the whole hand-off is missing", () => {
     const nothing = judge("All done, everything works!");
     expect(nothing).toMatchObject({ kind: "failure", reason: "handoff_incomplete", errorType: "validation" });
     const parts = ["Task Report", "Status", "Files Created", "Files Modified", "Files Deleted", "Downstream Context"];
@@ -99,13 +99,13 @@ describe("an incomplete hand-off (F18)", () => {
     expect((judgeAttempt(done, null, last) as Shortfall).message).not.toContain("Downstream");
   });
 
-  test("is what a report in a code fence and a template come to", () => {
+  test("is the verdict for a report inside a code fence and for an unfilled template", () => {
     expect(judge(`\`\`\`\n${report("success")}${context}\`\`\``)).toMatchObject({ reason: "handoff_incomplete" });
     expect(judge(report("success | partial | failure") + context)).toMatchObject({ reason: "handoff_incomplete" });
   });
 });
 
-describe("what the agent reports itself", () => {
+describe("the status that the agent reports", () => {
   test.each(["partial", "failure"])("is a failure when it is %s, with the summary as the reason", (status) => {
     expect(judge(report(status, "The build fails: no module 'x'.") + context)).toEqual({
       kind: "failure",
@@ -115,7 +115,7 @@ describe("what the agent reports itself", () => {
     });
   });
 
-  test("counts although parts are missing, which are then named too", () => {
+  test("counts even when parts are missing, and the missing parts are named", () => {
     const { reason, message } = judge(report("failure", "It does not compile.")) as Shortfall;
     expect(reason).toBe("reported_failure");
     expect(message).toMatch(
@@ -123,7 +123,7 @@ describe("what the agent reports itself", () => {
     );
   });
 
-  test("says so when there is no summary, and cuts one without end", () => {
+  test("mentions a missing summary, and cuts a very long one", () => {
     const mute = report("partial", "", { without: "Summary" }) + context;
     expect(judge(mute)).toMatchObject({ message: "The agent reported partial without a summary" });
     const { message } = judge(report("failure", "word ".repeat(100_000)) + context) as Shortfall;
@@ -139,7 +139,7 @@ describe("what the agent reports itself", () => {
     "src/a.ts was overwritten externally.",
     "My edit conflicts with work of another phase on src/a.ts.",
     "There is an unresolved file conflict in src/a.ts.",
-  ])("is a file conflict when somebody else changed its files: %s (M175)", (summary) => {
+  ])("is a file conflict when another author changed its files: %s (M175)", (summary) => {
     expect(judge(report("failure", summary) + context)).toMatchObject({
       errorType: "file_conflict",
       message: `The agent reported failure: ${summary}`,
@@ -157,15 +157,15 @@ describe("what the agent reports itself", () => {
     "Peer dependency conflict: react 18 and react 19.",
     "The handler for concurrent requests is not done.",
     "I changed src/a.ts and the tests fail.",
-  ])("is no file conflict otherwise: %s", (summary) => {
+  ])("is not a file conflict otherwise: %s", (summary) => {
     expect(judge(report("failure", summary) + context)).toMatchObject({ errorType: "runtime" });
   });
 });
 
-describe("what the runtime reports", () => {
+describe("the outcome that the runtime reports", () => {
   const complete: Handoff = readHandoff(report("success") + context, { format: "text" });
 
-  test("stands, whatever the hand-off says", () => {
+  test("overrides the hand-off", () => {
     const outcome: Outcome = {
       ...done,
       kind: "failure",
@@ -186,14 +186,14 @@ describe("what the runtime reports", () => {
     ["timeout", "timeout"],
     ["quota", "quota"],
     ["interrupted", "runtime"],
-  ] as const)("is completed when it is bare: %s is an error of type %s", (kind, errorType) => {
+  ] as const)("gets a default message and type: %s is an error of type %s", (kind, errorType) => {
     const verdict = judgeAttempt({ ...done, kind }, null, last);
     expect(verdict).toMatchObject({ kind, reason: kind, errorType });
     expect((verdict as Shortfall).message).toMatch(/^The .{10,}/);
   });
 });
 
-describe("what comes next", () => {
+describe("the next step", () => {
   const failure: Shortfall = { kind: "failure", reason: "x", errorType: "runtime", message: "x" };
   const retried = (times: number) =>
     Array.from({ length: times }, (): SessionEvent[] => [
@@ -224,7 +224,7 @@ describe("what comes next", () => {
     ["a quota, none left", { kind: "quota", errorType: "quota" }, { retries: 2 }, "wait"],
     ["an interruption", { kind: "interrupted" }, { retries: 2 }, "wait"],
     [
-      "a failure in a session that was aborted meanwhile",
+      "a failure in a session that has been aborted",
       {},
       { later: [{ type: "session.status_set", status: "failed", aborted: true }] },
       "escalate",

@@ -1,5 +1,5 @@
-// What an attempt comes to once its hand-off is read (P9), and what follows from it. Pure. An agent's word for success is never
-// enough, its word for failure always is.
+// Judges an attempt from its outcome and hand-off (P9), and decides the next step. Pure. An agent's claim of success is never enough; its
+// claim of failure always is.
 
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { Outcome } from "../../runtimes/runtime.ts";
@@ -7,39 +7,39 @@ import { type AttemptVerdict, judgeHandoff, type Shortfall } from "../../session
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { judgeMove } from "../../session/transitions.ts";
 
-/** `handoff`: what was read from the outcome's text; null when there was nothing to read. */
+/** `handoff`: parsed from the outcome's text; null when the text is empty. */
 export function judgeAttempt(
   outcome: Outcome,
   handoff: Handoff | null,
   { hasDependents }: { hasDependents: boolean },
 ): AttemptVerdict {
-  return outcome.kind === "success" ? judgeHandoff(handoff, hasDependents) : shortOf(outcome.kind, outcome);
+  return outcome.kind === "success" ? judgeHandoff(handoff, hasDependents) : shortfallOf(outcome.kind, outcome);
 }
 
 type NextStep =
-  /** Another attempt at once; it is counted. */
+  /** Start another attempt at once; it counts as a retry. */
   | "retry"
-  /** A person decides. */
+  /** The user decides. */
   | "escalate"
-  /** The phase stays in progress and is launched again when it may be; nothing is counted. */
+  /** The phase stays in progress and is launched again later; no retry is counted. */
   | "wait";
 
 export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortfall, maxRetries: number): NextStep {
   if (verdict.kind === "quota" || verdict.kind === "interrupted") return "wait";
-  // Another attempt would overwrite what somebody else wrote, or be refused again.
+  // Another attempt would overwrite another author's changes, or be rejected again for missing credentials.
   if (verdict.errorType === "file_conflict" || verdict.errorType === "auth") return "escalate";
   const retry = { to: "in_progress" as const, userDecision: false, maxRetries };
   return judgeMove(session, { ...phase, status: "failed" }, retry).legal ? "retry" : "escalate";
 }
 
 const defaults: Record<Shortfall["kind"], Pick<Shortfall, "errorType" | "message">> = {
-  failure: { errorType: "runtime", message: "The attempt failed and did not say why" },
+  failure: { errorType: "runtime", message: "The attempt failed without giving a reason" },
   timeout: { errorType: "timeout", message: "The attempt reached its time limit and was stopped" },
-  quota: { errorType: "quota", message: "The provider refused for now: the quota is used up" },
+  quota: { errorType: "quota", message: "The provider rejected the request: the quota is exhausted" },
   interrupted: { errorType: "runtime", message: "The attempt was interrupted" },
 };
 
-function shortOf(kind: Shortfall["kind"], { reason, errorType, message }: Outcome): Shortfall {
+function shortfallOf(kind: Shortfall["kind"], { reason, errorType, message }: Outcome): Shortfall {
   const fallback = defaults[kind];
   return {
     kind,

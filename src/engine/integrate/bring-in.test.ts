@@ -31,7 +31,7 @@ const restore = (files: Files) => {
   }
   for (const [name, content] of Object.entries(files)) put(name, content);
 };
-/** What the user sees of the project. */
+/** The project's files that the user sees. */
 const files = () =>
   Object.fromEntries(
     Object.entries(workFiles(directory.path))
@@ -40,7 +40,7 @@ const files = () =>
   );
 const stateFiles = () => Object.keys(filesBelow(join(directory.path, ".gemini")));
 
-/** The project is left in the first state. */
+/** The intent for a change from one state to the other; the project is left in the first. */
 const between = async (before: Files, after: Files): Promise<Intent> => {
   restore(after);
   const to = await tree();
@@ -51,21 +51,21 @@ const between = async (before: Files, after: Files): Promise<Intent> => {
 const before: Files = { changed: "old", "gone/file": "old", kept: "same" };
 const after: Files = { changed: "new", "fresh/file": "new", kept: "same" };
 
-describe("bringing a change in", () => {
-  test("does all of it and leaves no record", async () => {
+describe("applying a change", () => {
+  test("changes all files and leaves no record", async () => {
     const intent = await between(before, after);
     expect(await bringIn(project, intent)).toEqual({ kind: "applied" });
     expect(files()).toEqual(after);
     expect(stateFiles()).toEqual([]);
   });
 
-  test("writes nothing when there is nothing to do", async () => {
+  test("writes nothing when nothing changes", async () => {
     const { from, ...intent } = await between(before, after);
     expect(await bringIn(project, { ...intent, from, to: from })).toEqual({ kind: "applied" });
     expect(directory.exists(".gemini")).toBe(false);
   });
 
-  test("touches nothing when a file was changed meanwhile", async () => {
+  test("changes nothing when another program has changed a file", async () => {
     const intent = await between(before, after);
     put("changed", "mine");
     expect(await bringIn(project, intent)).toEqual({ kind: "changed", paths: ["changed"] });
@@ -73,7 +73,7 @@ describe("bringing a change in", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  test("takes everything back when a file is changed in the very moment", async () => {
+  test("undoes everything when another program changes a file at the same moment", async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`many/${at}`, String(at)]));
     const intent = await between({ z: "old", zz: "old" }, { ...many, z: "new" });
     const edit = async () => {
@@ -86,7 +86,7 @@ describe("bringing a change in", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  test("refuses what must not reach the project, and leaves no record of it", async () => {
+  test("rejects files that must not reach the project, and leaves no record", async () => {
     const intent = await between(before, after);
     const inner = forged([["100644", "blob", blob("x"), "config"]]);
     const to = forged([["040000", "tree", inner, ".git"]]);
@@ -103,7 +103,7 @@ describe("bringing a change in", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  test("does not begin before what is begun has been settled", async () => {
+  test("does not begin before an unfinished change is finished", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, { ...intent, phase: "7" });
     await expect(bringIn(project, intent)).rejects.toThrow("attempt 1 of phase 7 (session s) was started");
@@ -112,13 +112,13 @@ describe("bringing a change in", () => {
   });
 });
 
-describe("settling", () => {
-  test("is nothing when nothing was begun", async () => {
+describe("finishing an interrupted change", () => {
+  test("does nothing when no change was begun", async () => {
     expect(await finishIntent(project)).toBeUndefined();
     expect(directory.exists(".gemini")).toBe(false);
   });
 
-  test("finishes what was begun", async () => {
+  test("applies the rest of it", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, intent);
     put("changed", "new");
@@ -127,7 +127,7 @@ describe("settling", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  test("undoes what was begun when somebody has changed one of the files since", async () => {
+  test("undoes it when another program has changed one of its files since", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, intent);
     put("fresh/file", "new");
@@ -137,7 +137,7 @@ describe("settling", () => {
     expect(stateFiles()).toEqual([]);
   });
 
-  test("keeps the record of what it cannot finish now", async () => {
+  test("keeps its record when it cannot be finished now", async () => {
     const intent = await between(before, after);
     const to = forged([["100644", "blob", "1".repeat(40), "changed"]]);
     writeIntent(project.location, { ...intent, to });
@@ -150,13 +150,13 @@ describe("settling", () => {
   });
 
   test.each<[what: string, to: () => string, why: RegExp]>([
-    ["a tree that is gone", () => "1".repeat(40), /cannot be finished: the repository does not have 1{40} any more/],
+    ["a tree that no longer exists", () => "1".repeat(40), /cannot be finished: the repository no longer has 1{40}/],
     [
       "a change that must not happen",
       () => forged([["040000", "tree", forged([["100644", "blob", blob("x"), "a"]]), ".."]]),
       /cannot be finished: it would change .*, and it is outside the project/,
     ],
-  ])("calls %s damage", async (_what, to, why) => {
+  ])("reports %s as damage", async (_what, to, why) => {
     const intent = await between(before, after);
     writeIntent(project.location, { ...intent, to: to() });
     await expect(finishIntent(project)).rejects.toMatchObject({
@@ -173,13 +173,13 @@ describe("kill -9 at every step (F1)", () => {
       encoding: "utf8",
       env: { ...process.env, NODE_ENV: "test", MAESTRO_CRASH_AT: `any:${point}` },
     });
-  /** For the first step, the second and so on, until it ends by itself. */
+  /** Kills the program at its first step, its second and so on, until it ends by itself. */
   const everyStep = async (trees: string[], check: (point: number) => Promise<void>) => {
     for (let point = 1; ; point++) {
       expect(point, "the loop ends").toBeLessThan(300);
       const { status, signal, stdout, stderr } = run(point, ...trees);
       if (signal !== "SIGKILL") {
-        // Ended by itself, with an answer: a program that did nothing would end without being killed too.
+        // It must have printed an answer: a program that did nothing would also end without being killed.
         expect({ status, stderr, hasAnswered: stdout !== "" }).toEqual({ status: 0, stderr: "", hasAnswered: true });
         expect(point).toBeGreaterThan(20);
         return JSON.parse(stdout);
@@ -189,14 +189,14 @@ describe("kill -9 at every step (F1)", () => {
   };
   const expectClean = (point: number) => {
     const litter = Object.keys(filesBelow(directory.path)).filter((name) => /\.maestro-|integration\.json/.test(name));
-    // What a dead writer of state left is swept by the next command that reads the session.
+    // Temporary state files of a killed process are deleted by the next command that reads the session.
     expect(
       litter.filter((name) => !name.startsWith(".gemini/state/.maestro-")),
       `after step ${point}`,
     ).toEqual([]);
   };
 
-  test("of bringing in: settling leaves the project before or after", async () => {
+  test("of applying: recovery leaves the project in the state before or after", async () => {
     const { from, to } = await between(before, after);
     const seen = { untouched: 0, finished: 0 };
     const outcome = await everyStep([from, to], async (point) => {
@@ -213,7 +213,7 @@ describe("kill -9 at every step (F1)", () => {
     expect(seen.finished).toBeGreaterThan(20);
   }, 300_000);
 
-  test("of bringing in, and the user changed a file before it is settled: nothing of the change is left", async () => {
+  test("of applying, when the user changes a file before recovery: nothing of the change remains", async () => {
     const { from, to } = await between(before, after);
     const outcome = await everyStep([from, to], async (point) => {
       put("changed", "mine");
@@ -222,7 +222,7 @@ describe("kill -9 at every step (F1)", () => {
         expect(settled, `after step ${point}`).toMatchObject({ outcome: "undone", left: ["changed"] });
         expect(files(), `after step ${point}`).toEqual({ ...before, changed: "mine" });
       } else {
-        // Killed before it was written down, or after it was done.
+        // Killed before the intent was written, or after the change was complete.
         const { "fresh/file": fresh } = files();
         expect(files(), `after step ${point}`).toEqual({ ...(fresh === undefined ? before : after), changed: "mine" });
       }
@@ -232,7 +232,7 @@ describe("kill -9 at every step (F1)", () => {
     expect(outcome).toEqual({ kind: "applied" });
   }, 300_000);
 
-  test("of settling, while it goes forward and while it takes back", async () => {
+  test("of recovery, while it applies and while it undoes", async () => {
     const intent = await between(before, after);
     const arrange = () => {
       restore(before);
@@ -255,7 +255,7 @@ function sorted(state: Files): Files {
   return Object.fromEntries(Object.entries(state).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** A tree made by hand: git itself would not. */
+/** A tree that git itself would not create. */
 function forged(entries: [mode: string, type: string, id: string, name: string][]): string {
   const input = entries.map(([mode, type, id, name]) => `${mode} ${type} ${id}\t${name}\0`).join("");
   const { stdout, stderr } = spawnSync("git", ["mktree", "-z", "--missing"], {

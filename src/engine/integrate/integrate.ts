@@ -1,5 +1,5 @@
-// From an attempt's success to the project: merged with the project as it is now, proved on the merged tree, brought in whole or not at all.
-// One change enters at a time. A proof is good for the tree it was made on: if the project has changed meanwhile, it is made again.
+// Integrates the work of a successful attempt: merges it with the current project, validates the merged tree, and applies it as a whole or
+// not at all. One change is applied at a time. A validation holds only for the tree it ran on: if the project changes, it runs again.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ import { Stopping } from "../process/stopping.ts";
 import type { RunContext } from "../run-context.ts";
 import { bringIn } from "./bring-in.ts";
 
-/** How often a proof is made again because the project changed under it, before it has to do. */
+/** How many validations run while the project keeps changing, before the last one is accepted with a warning. */
 const MAX_PROOFS = 4;
 
 export type Integration =
@@ -41,15 +41,15 @@ export type Integration =
       attempt: number;
       from: TreeId;
       to: TreeId;
-      /** False: there was nothing that may come in. */
+      /** False when the phase's changes are not integrated (read-only agent). */
       isTakenOver: boolean;
       warnings: Warned[];
     }
   | { kind: "invalid"; validation: Proof }
   | { kind: "conflict"; conflicts: FileConflict[] }
-  /** What must not reach the project at all. */
+  /** The change must not be applied to the project at all. */
   | { kind: "refused"; message: string; code?: FailureCode }
-  /** Git or the disk failed; the project is as it was. */
+  /** Git or the disk failed; the project is unchanged. */
   | { kind: "broken"; message: string };
 
 export type Proof = Exclude<ValidationResult, { kind: "stopped" }>;
@@ -61,70 +61,70 @@ export interface IntegrationRun {
 
 /** `write` records events; it resolves when they are durable. */
 export function startIntegration(
-  workshop: RunContext,
+  context: RunContext,
   id: PhaseId,
   write: (events: SessionEvent[]) => Promise<void>,
 ): IntegrationRun {
   const stopping = new Stopping();
-  const done = integrate(workshop, id, { write, stopping }).catch((error: unknown): Integration => {
+  const done = integrate(context, id, { write, stopping }).catch((error: unknown): Integration => {
     const hasGivenUp = stopping.isStopped && error instanceof MaestroError && error.code === "conflict";
-    return hasGivenUp || wasStopped(error) ? { kind: "stopped" } : brokenBy(workshop, error);
+    return hasGivenUp || wasStopped(error) ? { kind: "stopped" } : brokenOrThrow(context, error);
   });
   return { done, stop: stopping.stop };
 }
 
-/** An agent's work is kept whatever happens. Only with a change half in the project nobody can go on. */
-function brokenBy({ store }: RunContext, error: unknown): Integration {
+/** The agent's work is kept in any case. Only a half-applied change ends the run. */
+function brokenOrThrow({ store }: RunContext, error: unknown): Integration {
   const isExpected = error instanceof MaestroError || errno(error) !== undefined;
   if (!isExpected || readIntent(store.location) !== undefined) throw error;
-  return { kind: "broken", message: `The work could not be brought into the project: ${reasonOf(error)}` };
+  return { kind: "broken", message: `The work could not be applied to the project: ${reasonOf(error)}` };
 }
 
 interface Candidate {
   phase: SessionPhase;
   attempt: number;
   base: CommitId;
-  /** Its work, as far as it is taken over. */
+  /** The attempt's work, or `base` when it is not integrated. */
   theirs: CommitId;
   isTakenOver: boolean;
   rules: ScopeRules;
-  /** What the phase does not own, as things are now. */
+  /** Changed files that the phase does not own under the current plan. */
   outside: string[];
 }
 
-async function integrate(workshop: RunContext, id: PhaseId, control: Control): Promise<Integration> {
-  const { isolation } = workshop;
-  const candidate = candidateOf(workshop, id);
-  // The plan may have been revised since it was judged.
+async function integrate(context: RunContext, id: PhaseId, control: Control): Promise<Integration> {
+  const { isolation } = context;
+  const candidate = candidateOf(context, id);
+  // The plan may have been revised since the attempt was judged.
   const { verdict } = judgeWork({ changes: candidate, where: "worktree", trouble: null }, candidate.rules);
   if (verdict !== null) {
     const { message, code } = verdict;
     return { kind: "refused", message, ...(code === undefined ? {} : { code }) };
   }
-  // The first proof does not keep others from coming in; from the second on they wait, so that there is an end to it.
-  const first = await round(workshop, candidate, control, {});
+  // Other changes may be applied during the first validation; from the second on they wait, so that the retries come to an end.
+  const first = await round(context, candidate, control, {});
   if (first.kind !== "moved") return first;
   return isolation.gate.take(async () => {
     for (let proof = 2; ; proof += 1) {
       const isLast = proof === MAX_PROOFS;
-      const result = await round(workshop, candidate, control, { isAlone: true, isLast });
+      const result = await round(context, candidate, control, { isAlone: true, isLast });
       if (result.kind !== "moved") return result;
-      if (isLast) return neverStill(workshop, candidate, result);
+      if (isLast) return neverMatches(context, candidate, result);
     }
   });
 }
 
-/** Somebody changed the project a moment ago, these files among others. */
+/** The project changed since the snapshot, at least in these files. */
 interface Moved {
   kind: "moved";
   paths: string[];
-  /** What the project was taken for. */
+  /** The tree of the snapshot. */
   tree: TreeId;
 }
 
-/** Files that never hold what the snapshot says: one that git ignores is in the way, or something stands between git and the disk. */
-async function neverStill(workshop: RunContext, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
-  const { isolation, store } = workshop;
+/** The files never match the snapshot: an ignored file is in the way, or a filter changes content between git and the disk. */
+async function neverMatches(context: RunContext, { phase }: Candidate, { paths, tree }: Moved): Promise<Integration> {
+  const { isolation, store } = context;
   const known = await filesIn(isolation.repository, tree, paths);
   const inTheWay = paths.filter((path) => !known.has(path));
   const session = requireSession(store.session);
@@ -132,24 +132,24 @@ async function neverStill(workshop: RunContext, { phase }: Candidate, { paths, t
     return { kind: "conflict", conflicts: inTheWay.map((path) => conflictOn(session, phase, path)) };
   }
   const which = paths.length === 0 ? "the project" : paths.join(", ");
-  const message = `The work could not be brought into the project: ${which} is never on disk as git has it. A content filter (git-lfs, git-crypt) stands for it, or it is written all the time`;
+  const message = `The work could not be applied to the project: ${which} on disk never matches git. A content filter (git-lfs, git-crypt) changes it, or another program keeps writing it`;
   return { kind: "broken", message };
 }
 
-/** The project as it is now; for somebody whose turn it is. */
-function projectNow(workshop: RunContext, control: Control): Promise<Snapshot> {
-  const { isolation, store } = workshop;
+/** A snapshot of the current project, for a caller that already holds `isolation.tree`. */
+function projectNow(context: RunContext, control: Control): Promise<Snapshot> {
+  const { isolation, store } = context;
   const look = () => isolation.snapshot(requireSession(store.session));
-  return whenReadable(workshop, look, control.stopping);
+  return whenReadable(context, look, control.stopping);
 }
 
-function candidateOf(workshop: RunContext, id: PhaseId): Candidate {
-  const phase = requirePhase(requireSession(workshop.store.session), id);
+function candidateOf(context: RunContext, id: PhaseId): Candidate {
+  const phase = requirePhase(requireSession(context.store.session), id);
   const attempt = lastAttempt(phase);
   const { base = null, commit = null } = attempt?.changes ?? {};
   if (attempt === undefined || base === null || commit === null)
     throw new Error(`phase ${id} has no work to take over`);
-  const rules = scopeRules(workshop, phase);
+  const rules = scopeRules(context, phase);
   const mayComeIn = isTakenOver(rules);
   const outside = outsideScope(phase, attempt.changes?.files ?? []);
   return {
@@ -164,61 +164,61 @@ function candidateOf(workshop: RunContext, id: PhaseId): Candidate {
 }
 
 async function round(
-  workshop: RunContext,
+  context: RunContext,
   candidate: Candidate,
   control: Control,
   { isAlone = false, isLast = false }: { isAlone?: boolean; isLast?: boolean },
 ): Promise<Integration | Moved> {
-  const { isolation } = workshop;
+  const { isolation } = context;
   const hasCommands = (candidate.phase.plan?.validation ?? []).length > 0;
-  if (!hasCommands) return enter(workshop, isAlone, () => mergeAndBring(workshop, candidate, control));
-  const ours = await isolation.tree.take(() => projectNow(workshop, control));
-  const merged = await merge(workshop, candidate, ours.commit);
+  if (!hasCommands) return takeTurn(context, isAlone, () => mergeAndBring(context, candidate, control));
+  const ours = await isolation.tree.take(() => projectNow(context, control));
+  const merged = await merge(context, candidate, ours.commit);
   if (merged.kind === "conflict") return merged;
-  const proof = await prove(workshop, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
+  const proof = await prove(context, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
   if (proof.kind === "stopped") return proof;
   if (proof.kind === "fail") return { kind: "invalid", validation: proof };
-  return enter(workshop, isAlone, async () => {
-    const now = await projectNow(workshop, control);
-    if (now.tree === ours.tree) return bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+  return takeTurn(context, isAlone, async () => {
+    const now = await projectNow(context, control);
+    if (now.tree === ours.tree) return bring(context, candidate, ours.tree, merged.tree, proof, control);
     if (!isLast) return { kind: "moved", paths: [], tree: now.tree };
-    const result = await mergeAndBring(workshop, candidate, control, proof);
+    const result = await mergeAndBring(context, candidate, control, proof);
     return result.kind === "done" ? { ...result, warnings: [unproved] } : result;
   });
 }
 
 const unproved: Warned = {
   code: "unjudged",
-  message: "The project kept changing while the work was validated: what was proved is not quite what is there now",
+  message: "The project kept changing during validation: the validated tree differs from the project's current files",
 };
 
-/** One at a time; who proves alone has the gate already. */
-function enter<T>({ isolation }: RunContext, isAlone: boolean, work: () => Promise<T>): Promise<T> {
+/** Runs one change at a time. A caller with `isAlone` already holds the gate. */
+function takeTurn<T>({ isolation }: RunContext, isAlone: boolean, work: () => Promise<T>): Promise<T> {
   const inside = () =>
     isolation.tree.take(async () => {
-      await noGitAtWork(isolation.repository.gitDir);
+      await waitForUserGit(isolation.repository.gitDir);
       return work();
     });
   return isAlone ? inside() : isolation.gate.take(inside);
 }
 
-const GIT_PATIENCE_MS = 3000;
+const GIT_WAIT_MS = 3000;
 
-/** A command of the user's that is changing the files (stash, checkout, merge) is let finish; a lock that stays is nobody's. */
-async function noGitAtWork(gitDir: string): Promise<void> {
-  const until = performance.now() + GIT_PATIENCE_MS;
+/** Waits for a git command of the user (stash, checkout, merge) to finish; a lock that stays longer is considered stale. */
+async function waitForUserGit(gitDir: string): Promise<void> {
+  const until = performance.now() + GIT_WAIT_MS;
   while (existsSync(join(gitDir, "index.lock")) && performance.now() < until) await sleep(50);
 }
 
 async function mergeAndBring(
-  workshop: RunContext,
+  context: RunContext,
   candidate: Candidate,
   control: Control,
   proof: Proof | null = null,
 ): Promise<Integration | Moved> {
-  const ours = await projectNow(workshop, control);
-  const merged = await merge(workshop, candidate, ours.commit);
-  return merged.kind === "conflict" ? merged : bring(workshop, candidate, ours.tree, merged.tree, proof, control);
+  const ours = await projectNow(context, control);
+  const merged = await merge(context, candidate, ours.commit);
+  return merged.kind === "conflict" ? merged : bring(context, candidate, ours.tree, merged.tree, proof, control);
 }
 
 async function isStillWanted(
@@ -237,19 +237,19 @@ async function isStillWanted(
 }
 
 async function bring(
-  workshop: RunContext,
+  context: RunContext,
   { phase, attempt, isTakenOver: mayComeIn }: Candidate,
   from: TreeId,
   to: TreeId,
   validation: Proof | null,
   control: Control,
 ): Promise<Integration | Moved> {
-  const { isolation, store } = workshop;
+  const { isolation, store } = context;
   const { session_id: session } = requireSession(store.session);
   const intent = { session, phase: phase.id, attempt, what: "integrate", from, to } as const;
   try {
-    // A person may have closed the phase a moment ago, and a proof has to be on record before anything is touched.
-    if (!(await isStillWanted(workshop, phase.id, validation, control))) return { kind: "stopped" };
+    // The user may have closed the phase, and the validation must be recorded before any file is changed.
+    if (!(await isStillWanted(context, phase.id, validation, control))) return { kind: "stopped" };
     const brought = await bringIn({ repository: isolation.repository, location: store.location }, intent);
     isolation.changed();
     if (brought.kind === "changed") return { kind: "moved", paths: brought.paths, tree: from };
@@ -281,7 +281,7 @@ function conflictsOf(
   files: readonly ConflictFile[],
   changed: ReadonlySet<string>,
 ): FileConflict[] {
-  // A file in the way of a directory, or a directory that was renamed, may be named by something that nobody changed itself.
+  // For a file that blocks a directory, or a renamed directory, git may also name paths that did not change themselves.
   const known = files.filter(({ path }) => changed.has(path));
   return (known.length > 0 ? known : files).map(({ path }) => conflictOn(session, phase, path));
 }
@@ -293,29 +293,29 @@ interface Proving {
   links: string[];
 }
 
-/** The validation commands on the merged tree and nothing else: in a new worktree, without what the attempt left that git ignores. */
+/** Runs the validation commands on exactly the merged tree: in a new worktree, without ignored files that the attempt left. */
 async function prove(
-  workshop: RunContext,
+  context: RunContext,
   { phase, attempt }: Candidate,
   { parent, tree, ignored, links }: Proving,
   { stopping }: Control,
 ): Promise<ValidationResult> {
-  const { isolation, limits } = workshop;
+  const { isolation, limits } = context;
   const { repository } = isolation;
   const message = `Phase ${phase.id}, attempt ${attempt}, merged`;
   const commit = await commitTree(repository, { tree, parents: [parent], message });
   const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
   try {
     const { name } = lastAttempt(phase) ?? { name: phaseLabel(phase.id) };
-    const isReady = await runSetup(workshop, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
+    const isReady = await runSetup(context, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);
     if (!isReady) return { kind: "stopped" };
     const subject = {
       cwd: worktree.root,
       tree,
-      env: inWorktree(workshop),
-      wrap: (command: Command) => sandboxed(workshop, command, worktree),
+      env: inWorktree(context),
+      wrap: (command: Command) => sandboxed(context, command, worktree),
     };
-    return await startValidation(workshop, phase.id, subject, stopping).done;
+    return await startValidation(context, phase.id, subject, stopping).done;
   } finally {
     await removeWorktree(repository, worktree.name);
     isolation.release(worktree.name, 2 * limits.graceMs);

@@ -1,5 +1,5 @@
-// Sees conflicts coming: while attempts run, what they have done so far is merged, each with each and with the project as it is now, and what
-// does not merge is told once, while something can still be done about it. Changes nothing, and costs a small part of the time.
+// Predicts conflicts: while attempts run, it merges their work so far with each other and with the current project, and warns once about
+// each conflict, early enough to act on it. It changes nothing, and uses a small share of the run's time.
 
 import { errno, MaestroError } from "../../errors.ts";
 import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
@@ -14,10 +14,10 @@ import type { RunContext } from "../run-context.ts";
 
 const LEAST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
-/** Of the time that passes, a small part is spent here. */
+/** Each pause is this many times as long as the check before it. */
 const PAUSE_FACTOR = 12;
 const MAX_NAMED = 5;
-const MAX_LOOK_BYTES = 4 * 1024 * 1024;
+const MAX_TREE_BYTES = 4 * 1024 * 1024;
 
 export interface Running {
   phase: PhaseId;
@@ -26,9 +26,9 @@ export interface Running {
 
 interface Watched {
   running: () => Running[];
-  /** Records; not waited for. */
+  /** Records events without waiting for them. */
   warn: (events: SessionEvent[]) => void;
-  /** Told of what ends the run. */
+  /** Called with an error that ends the run. */
   fail: (error: unknown) => void;
 }
 
@@ -41,40 +41,40 @@ interface Progress {
 }
 
 export class Predictor {
-  readonly #workshop: RunContext;
+  readonly #context: RunContext;
   readonly #watched: Watched;
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
   #isStopped = true;
 
-  constructor(workshop: RunContext, watched: Watched) {
-    this.#workshop = workshop;
+  constructor(context: RunContext, watched: Watched) {
+    this.#context = context;
     this.#watched = watched;
   }
 
   start(): void {
-    if (this.#workshop.isolation.options.repository === null) return;
+    if (this.#context.isolation.options.repository === null) return;
     this.#isStopped = false;
     this.#wait(LEAST_PAUSE_MS);
   }
 
-  /** Resolves when it has stopped looking. */
+  /** Resolves when the current check has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#checking;
   }
 
   #wait(ms: number): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
       const began = performance.now();
-      this.#looking = this.#look().then(() => this.#wait(pauseAfter(performance.now() - began)), this.#watched.fail);
+      this.#checking = this.#check().then(() => this.#wait(pauseAfter(performance.now() - began)), this.#watched.fail);
     }, ms);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       const all = await this.#progress();
       for (const [at, one] of all.entries()) {
@@ -82,13 +82,13 @@ export class Predictor {
       }
       if (all.length > 0) await this.#compareWithProject(all);
     } catch (error) {
-      // An attempt that ends takes its worktree with it, and what is half written cannot be read. The next look will do.
+      // A worktree may disappear when its attempt ends, and half-written files cannot be read. The next check will succeed.
       if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
     }
   }
 
   async #progress(): Promise<Progress[]> {
-    const { isolation, store } = this.#workshop;
+    const { isolation, store } = this.#context;
     const options = { exclude: isolation.options.exclude, force: declaredFiles(requireSession(store.session)) };
     const all: Progress[] = [];
     for (const { phase, ground } of this.#watched.running()) {
@@ -105,43 +105,43 @@ export class Predictor {
     base: CommitId,
     options: { exclude: readonly string[]; force: readonly string[] },
   ): Promise<Progress> {
-    const { repository } = this.#workshop.isolation;
-    // A look is forgotten at once: what is large is not written into the repository for it.
-    const bound = { bytes: MAX_LOOK_BYTES, counts: () => true };
+    const { repository } = this.#context.isolation;
+    // The tree is only used for this check, so large files are not written to the repository.
+    const bound = { bytes: MAX_TREE_BYTES, counts: () => true };
     const { tree } = await treeOf(repository, worktree, { ...options, bound });
     return { phase, base, tree, paths: pathsOf(await changesBetween(repository, base, tree)) };
   }
 
   async #compare(one: Progress, other: Progress): Promise<void> {
     if (![...one.paths].some((path) => other.paths.has(path))) return;
-    const { repository } = this.#workshop.isolation;
-    // One's work on what the other began with, and then the other's on top of it.
+    const { repository } = this.#context.isolation;
+    // Rebase one attempt's work onto the other's base, then merge the other attempt's work on top.
     const moved = await mergeTrees(repository, { base: one.base, ours: other.base, theirs: one.tree });
     if (moved.kind === "conflict") return;
     const merged = await mergeTrees(repository, { base: other.base, ours: moved.tree, theirs: other.tree });
     if (merged.kind === "clean") return;
-    const agent = requirePhase(requireSession(this.#workshop.store.session), one.phase).agents[0] ?? "unknown";
-    this.#tell(other.phase, merged.files, `phase ${one.phase} (${agent}), which runs beside it`);
+    const agent = requirePhase(requireSession(this.#context.store.session), one.phase).agents[0] ?? "unknown";
+    this.#warnOnce(other.phase, merged.files, `phase ${one.phase} (${agent}), which is running now`);
   }
 
   async #compareWithProject(all: readonly Progress[]): Promise<void> {
-    const { isolation, store } = this.#workshop;
+    const { isolation, store } = this.#context;
     const { repository } = isolation;
     const now = await isolation.tree.take(() => isolation.snapshot(requireSession(store.session)));
     for (const { phase, base, tree } of all) {
       const merged = await mergeTrees(repository, { base, ours: now.commit, theirs: tree });
-      if (merged.kind === "conflict") this.#tell(phase, merged.files, "the project, which has changed meanwhile");
+      if (merged.kind === "conflict") this.#warnOnce(phase, merged.files, "the project, which changed meanwhile");
     }
   }
 
-  #tell(phase: PhaseId, files: readonly { path: string; reason: string }[], whom: string): void {
-    const key = [phase, whom, ...files.map(({ path }) => path)].join("\n");
-    if (this.#told.has(key) || this.#isStopped) return;
-    this.#told.add(key);
+  #warnOnce(phase: PhaseId, files: readonly { path: string; reason: string }[], other: string): void {
+    const key = [phase, other, ...files.map(({ path }) => path)].join("\n");
+    if (this.#warned.has(key) || this.#isStopped) return;
+    this.#warned.add(key);
     const named = files.slice(0, MAX_NAMED).map(({ path, reason }) => `${path} (${reason})`);
     const more = files.length - named.length;
     const list = `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-    const message = `It will conflict with ${whom}, as it stands: ${list}`;
+    const message = `Its current work conflicts with ${other}: ${list}`;
     this.#watched.warn([phaseWarned(phase, { code: "conflict_predicted", message })]);
   }
 }

@@ -1,11 +1,11 @@
-// Whether this process works for an attempt, whatever it has done to its own environment since.
+// Detects whether this process runs inside an attempt, even if it has changed its own environment.
 
 import { MaestroError } from "../../errors.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { attemptMarkers, hasMarkedAncestor, isAncestor } from "./ancestors.ts";
 
-/** `location`: the session that it would decide about. The engine that runs it has started only attempts and what belongs to them. */
+/** `location`: the session that the process wants to decide about. Every descendant of its engine belongs to an attempt. */
 export function isInsideAttempt(
   env: Readonly<Record<string, string | undefined>>,
   location: StateLocation | undefined,
@@ -15,10 +15,10 @@ export function isInsideAttempt(
   return engine?.drives === true && isAncestor(engine.pid);
 }
 
-/** For every door that decides about a session. */
+/** Called by every command and tool that changes decisions of a session. */
 export function refuseDecision(...where: Parameters<typeof isInsideAttempt>): void {
   if (!isInsideAttempt(...where)) return;
-  throw new MaestroError("environment", "This is an attempt of Maestro: it does not decide about its own session", {
+  throw new MaestroError("environment", "An attempt of Maestro cannot make decisions about its own session", {
     hint: "Say in your report what should be decided.",
   });
 }

@@ -1,12 +1,12 @@
-// The engine's end of the lifeline (see warden/main.ts): it starts the warden, tells it what runs, and starts another one
-// should it die.
+// The engine's side of the warden process (see warden/main.ts): starts it, tells it which process groups run, and restarts it if it
+// dies.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
 const RESTART_MS = 200;
 const MAX_RESTARTS = 10;
-/** Far less than it takes for the number of a process to be given again. */
+/** Removals are sent with this delay, which is much shorter than the time until a process id is reused. */
 const REMOVAL_MS = 200;
 
 export class Lifeline {
@@ -16,13 +16,13 @@ export class Lifeline {
   #closing = false;
   #restarts = 0;
   readonly #warn: (message: string) => void;
-  #unsaid = "";
+  #unsent = "";
   #timer: NodeJS.Timeout | undefined;
 
   constructor(program: string, run: string, graceMs: number, warn: (message: string) => void) {
     this.#warn = warn;
     this.#start = () => {
-      // In a session of its own: a signal for the engine's whole group does not reach it.
+      // Detached, so that a signal to the engine's process group does not reach it.
       const warden = spawn(process.execPath, [program, run, String(graceMs)], {
         stdio: ["pipe", "ignore", "ignore"],
         env: {},
@@ -39,38 +39,38 @@ export class Lifeline {
 
   add(group: number): void {
     this.#groups.add(group);
-    this.#tell(`+${group}\n`, 0);
+    this.#send(`+${group}\n`, 0);
   }
 
   remove(group: number): void {
     this.#groups.delete(group);
-    this.#tell(`-${group}\n`, REMOVAL_MS);
+    this.#send(`-${group}\n`, REMOVAL_MS);
   }
 
-  /** What is left in the end gets no grace. */
+  /** Processes that are left at the end are killed without a grace period. */
   hurry(): void {
-    this.#tell("!\n", 0);
+    this.#send("!\n", 0);
   }
 
-  /** What is said within a moment goes in one write: every write wakes another process. */
-  #tell(line: string, withinMs: number): void {
-    this.#unsaid += line;
+  /** Batches lines into one write, because every write wakes the warden. */
+  #send(line: string, withinMs: number): void {
+    this.#unsent += line;
     if (this.#timer !== undefined && withinMs > 0) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#speak(), withinMs);
+    this.#timer = setTimeout(() => this.#flush(), withinMs);
   }
 
-  #speak(): void {
+  #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#unsaid !== "" && !this.#warden.stdin.writableEnded) this.#warden.stdin.write(this.#unsaid);
-    this.#unsaid = "";
+    if (this.#unsent !== "" && !this.#warden.stdin.writableEnded) this.#warden.stdin.write(this.#unsent);
+    this.#unsent = "";
   }
 
-  /** Lets the warden end what is left; resolves when it has. May be called again. */
+  /** Lets the warden kill what is left; resolves when it has. May be called again. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#speak();
+    this.#flush();
     if (this.#warden.exitCode !== null || this.#warden.signalCode !== null) return;
     await new Promise<void>((resolve) => {
       this.#warden.once("exit", () => resolve());
@@ -87,7 +87,7 @@ export class Lifeline {
     this.#restarts += 1;
     if (this.#restarts > MAX_RESTARTS) {
       this.#warn(
-        "The process that ends agents when the engine is killed does not stay alive; this run goes on without it",
+        "The warden, which kills agents when the engine is killed, keeps exiting; this run continues without it",
       );
       return;
     }

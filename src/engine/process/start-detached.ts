@@ -1,11 +1,11 @@
-// Starts a process that outlives its terminal and its parent, with a pipe on which it reports that it is ready.
+// Starts a process that outlives its terminal and its parent, with a pipe on which it signals that it is ready.
 
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** The file descriptor on which the new process reports. */
+/** The file descriptor on which the new process signals that it is ready. */
 export const READY_FD = 3;
 
-/** `log`: an open file that takes what the process prints. */
+/** `log`: the descriptor of an open file that receives the output of the process. */
 export function startDetached(
   args: readonly string[],
   { cwd, env, log }: { cwd: string; env: Readonly<Record<string, string | undefined>>; log: number },

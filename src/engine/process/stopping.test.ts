@@ -3,7 +3,7 @@ import type { Killed } from "../../runtimes/runtime.ts";
 import { Stopping } from "./stopping.ts";
 
 describe("work that can be stopped", () => {
-  test("ends what runs in it", () => {
+  test("stops the current process", () => {
     const stopping = new Stopping();
     const ended: Killed[] = [];
     stopping.runs((why) => void ended.push(why));
@@ -12,7 +12,7 @@ describe("work that can be stopped", () => {
     expect([stopping.isStopped, ended]).toEqual([true, ["stopped"]]);
   });
 
-  test("ends what begins to run after that at once", () => {
+  test("stops a process at once when it starts after the stop", () => {
     const stopping = new Stopping();
     stopping.stop("stopped");
     const ended: Killed[] = [];
@@ -20,7 +20,7 @@ describe("work that can be stopped", () => {
     expect(ended).toEqual(["stopped"]);
   });
 
-  test("ends what runs now and not what ran before", () => {
+  test("stops only the current process, not earlier ones", () => {
     const stopping = new Stopping();
     const ended: string[] = [];
     stopping.runs(() => void ended.push("first"));

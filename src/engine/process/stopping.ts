@@ -1,4 +1,4 @@
-// Work that can be stopped at any moment, whatever runs in it just then, and also when nothing does.
+// A stop switch for work that runs several processes in turn: it stops the current one, or the next one if none is running.
 
 import type { Killed } from "../../runtimes/runtime.ts";
 
@@ -15,7 +15,7 @@ export class Stopping {
     return this.#why !== null;
   }
 
-  /** What runs now, by the way to end it. It is ended at once when that was asked for before. */
+  /** Sets how to stop the current process; stops it at once when a stop was already requested. */
   runs(stop: (why: Killed) => void): void {
     this.#stop = stop;
     if (this.#why !== null) stop(this.#why);

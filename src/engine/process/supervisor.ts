@@ -1,5 +1,5 @@
-// Starts attempts and sees to it that they end: each in a process group of its own, its output straight in files, its limits
-// kept by one clock. Ours because no library ends a whole tree when the supervisor itself is killed.
+// Starts processes and makes sure that they end: each in its own process group, with output straight to files, and limits checked by
+// one timer. Hand-written because no library kills a whole process tree when the supervisor itself is killed.
 
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
@@ -11,15 +11,15 @@ import type { Lifeline } from "./lifeline.ts";
 import { endAll, isGroupAlive, signalGroup } from "./tree.ts";
 
 const TICK_MS = 100;
-/** A longer pause between two ticks was not the agents' time: the machine slept, or somebody stopped us. */
+/** A longer gap between two ticks does not count against an agent's limit: the machine or this process was suspended. */
 const LONGEST_TICK_MS = 1000;
 
 /**
- * What runs in front of an agent. It opens the files, which costs the engine nothing then, waits, and writes the exit code down, so that a
- * result is complete even if nobody is left to see it. Output is appended: a file that was cut goes on at its new end. A handler, not an
- * ignored signal: the agent itself must die of TERM. Who was told to end has no exit code of its own, unless it ended well.
- * `set -C`: the last file must be new.
- * Arguments: umask of the agent, exit file, stdin ("-": as it is), stdout, stderr, program, arguments.
+ * The shell script that starts an agent. It opens the files (so that the engine does not have to), waits, and writes the exit code, so that
+ * the result is complete even if the engine has died. Output is appended, so that a truncated file continues at its new end. Signals get a
+ * handler instead of being ignored, because the agent must still die of TERM. After a signal the exit code is written only if it is 0.
+ * `set -C`: the exit file must not exist yet.
+ * Arguments: umask of the agent, exit file, stdin ("-": inherited), stdout, stderr, program, arguments.
  */
 const wrapper = `umask 077; [ "$3" = - ] || exec <"$3"; exec >>"$4" 2>>"$5"; umask "$1"; exit_file=$2; shift 5
 told=; trap told=1 HUP INT TERM; "$@"; code=$?
@@ -32,21 +32,21 @@ export interface Launch {
   args: readonly string[];
   cwd: string;
   env: Record<string, string>;
-  /** The marker that its processes carry. */
+  /** The value of RUN_MARKER in the environment of its processes. */
   marker: string;
-  /** A file, or an open one, which is closed here once the process has it. */
+  /** A path, or an open descriptor, which is closed once the process has it. */
   stdin: string | number;
   /** Files that output is appended to. */
   stdout: string;
   stderr: string;
   exitFile: string;
   timeoutMs: number;
-  /** Looked at on every tick: why it must be stopped, if it must. */
+  /** Called on every tick: returns why the process must be stopped, or null. */
   check: () => Killed;
 }
 
 export interface Exit {
-  /** As a shell has it; null when it could not be started. */
+  /** The exit code as a shell reports it; null when the process could not be started. */
   code: number | null;
   killed: Killed;
   durationMs: number;
@@ -58,11 +58,11 @@ interface Running {
   launch: Launch;
   group: number;
   started: number;
-  /** Time that counts against the limit. */
+  /** Time that counts against the time limit. */
   elapsed: number;
   killed: Killed;
   killedAt: number;
-  /** What went wrong with us while it ran. */
+  /** An error of `check` while the process ran. */
   failure?: unknown;
 }
 
@@ -72,18 +72,18 @@ export class Supervisor {
   readonly #running = new Set<Running>();
   #ticker: NodeJS.Timeout | undefined;
   #lastTick = 0;
-  readonly #remains = new Set<Promise<void>>();
+  readonly #leftovers = new Set<Promise<void>>();
   #isHurried = false;
   readonly #leaveGit: () => void;
 
   constructor(lifeline: Lifeline, graceMs: number) {
     this.#lifeline = lifeline;
     this.#graceMs = graceMs;
-    // A git that waits for something would outlive an engine that is killed.
+    // A git process that hangs would otherwise outlive a killed engine.
     this.#leaveGit = watchGit({ started: (group) => lifeline.add(group), ended: (group) => lifeline.remove(group) });
   }
 
-  /** Starts an attempt; resolves when its process has ended, however long a grandchild holds on to its output. */
+  /** Starts a process; `exit` resolves when it has ended, even if a grandchild still holds its output open. */
   launch(launch: Launch): { exit: Promise<Exit>; stop: (why: Killed) => void } {
     const started = performance.now();
     const { program, args, cwd, env, stdin } = launch;
@@ -109,7 +109,7 @@ export class Supervisor {
       });
       child.once("exit", (code, signal) => {
         this.#running.delete(running);
-        this.#endRemains(running);
+        this.#killLeftovers(running);
         const durationMs = Math.round(performance.now() - started);
         if (running.failure !== undefined) reject(running.failure);
         resolve({ code: code ?? 128 + signalNumber(signal), killed: running.killed, durationMs });
@@ -120,13 +120,13 @@ export class Supervisor {
       this.#running.add(running);
       this.#startTicking();
     }
-    return { exit, stop: (why) => this.#end(running, why) };
+    return { exit, stop: (why) => this.#terminate(running, why) };
   }
 
-  /** Ends everything that runs: TERM, grace, KILL; `now`: KILL at once. */
+  /** Stops everything that runs: TERM, grace period, KILL. `now`: KILL at once. */
   stopAll(why: Killed, now = false): void {
     for (const running of this.#running) {
-      this.#end(running, why);
+      this.#terminate(running, why);
       if (now) signalGroup(running.group, "SIGKILL");
     }
     if (!now) return;
@@ -134,36 +134,36 @@ export class Supervisor {
     this.#lifeline.hurry();
   }
 
-  /** Resolves when nothing is left of any attempt, and the warden is gone too. */
+  /** Resolves when all processes of all attempts and the warden have ended. */
   async close(): Promise<void> {
     clearInterval(this.#ticker);
-    await Promise.all(this.#remains);
+    await Promise.all(this.#leftovers);
     this.#leaveGit();
     await this.#lifeline.close();
   }
 
-  #end(running: Running, why: Killed): void {
+  #terminate(running: Running, why: Killed): void {
     if (running.killed !== null || !this.#running.has(running)) return;
     running.killed = why;
     running.killedAt = performance.now();
     signalGroup(running.group, "SIGTERM");
   }
 
-  /** What an attempt left behind in its group, or outside of it, does not outlive it for long. */
-  #endRemains({ group, launch, killed, killedAt }: Running): void {
-    // What ended by itself and left its group empty left nothing; of what was killed, a child may have gone elsewhere.
+  /** Kills processes that an attempt left behind, inside or outside its group. */
+  #killLeftovers({ group, launch, killed, killedAt }: Running): void {
+    // A process that ended by itself with an empty group left nothing; a child of a killed process may have moved to another group.
     if (killed === null && !isGroupAlive(group)) {
       this.#lifeline.remove(group);
       return;
     }
-    // An attempt and what it leaves have one grace between them.
+    // An attempt and the processes it leaves share one grace period.
     const grace = killed === null ? this.#graceMs : Math.max(0, this.#graceMs - (performance.now() - killedAt));
     const remains = { groups: new Set([group]), runs: new Set([launch.marker]) };
     const ended = endAll(remains, grace, () => this.#isHurried).then(() => {
       this.#lifeline.remove(group);
-      this.#remains.delete(ended);
+      this.#leftovers.delete(ended);
     });
-    this.#remains.add(ended);
+    this.#leftovers.add(ended);
   }
 
   #startTicking(): void {
@@ -183,7 +183,7 @@ export class Supervisor {
         continue;
       }
       const why = running.elapsed >= running.launch.timeoutMs ? "timeout" : check(running);
-      if (why !== null) this.#end(running, why);
+      if (why !== null) this.#terminate(running, why);
     }
     if (this.#running.size > 0) return;
     clearInterval(this.#ticker);
@@ -191,7 +191,7 @@ export class Supervisor {
   }
 }
 
-/** A look that fails (no more descriptors, a directory gone) ends the attempt; whoever waits for it is told why. */
+/** A check that throws (out of descriptors, directory deleted) stops the process, and `exit` rejects with the error. */
 function check(running: Running): Killed {
   try {
     return running.launch.check();

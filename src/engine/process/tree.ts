@@ -1,12 +1,12 @@
-// Process trees: a group that was given its own session, and processes that left it but still carry the run's marker.
-// Killing is asked for here and nowhere else.
+// Finds and kills process trees: a process group with its own session, and processes that left the group but still have the run's marker
+// in their environment. No other file kills processes.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { errno } from "../../errors.ts";
 
 /**
- * The variable by which a process can be told to belong to a run, whatever group it has moved to: "<run>.<attempt>". Asked for by
- * either the run or the whole.
+ * The environment variable that identifies the processes of a run in any process group: "<run>.<attempt>". Callers search for the run or
+ * for the whole value.
  */
 export const RUN_MARKER = "MAESTRO_RUN";
 
@@ -15,19 +15,19 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   send(-group, signal);
 }
 
-/** Whether somebody in the group still lives. What is dead and was never collected does not count. */
+/** Whether a process of the group is still alive. Zombies do not count. */
 export function isGroupAlive(group: number): boolean {
   if (!send(-group, 0)) return false;
   if (process.platform !== "linux") return true;
   return processes().some((pid) => {
     const stat = readProc(pid, "stat");
-    // The name (field 2) may hold anything: count from its closing parenthesis. State, parent, group.
+    // The name (field 2) may contain anything, so count from its closing parenthesis: state, parent, group.
     const [state, , ofGroup] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ", 3) ?? [];
     return Number(ofGroup) === group && state !== "Z" && state !== "X";
   });
 }
 
-/** Every living process that carries the marker of one of `runs`. Linux only: elsewhere nobody may look. */
+/** Every process with the marker of one of `runs`. Linux only: other systems do not show the environment of a process. */
 function markedProcesses(runs: ReadonlySet<string>): number[] {
   if (process.platform !== "linux" || runs.size === 0) return [];
   return processes()
@@ -51,7 +51,7 @@ function processes(): string[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 }
 
-/** Undefined when the process is gone meanwhile, or somebody else's. */
+/** Undefined when the process has ended, or belongs to another user. */
 function readProc(pid: string, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");
@@ -67,34 +67,34 @@ export interface Remains {
 }
 
 /**
- * TERM, up to `graceMs` of patience, KILL: for groups and for whoever carries a marker. Resolves when nothing is left. `isHurried` cuts the
- * patience short.
+ * Sends TERM to the groups and to all marked processes, waits up to `graceMs`, then sends KILL. Resolves when none is left. `isHurried` ends
+ * the wait early.
  */
 export async function endAll(
   { groups, runs }: Remains,
   graceMs: number,
   isHurried: () => boolean = () => false,
 ): Promise<void> {
-  const isAnyoneLeft = () => [...groups].some(isGroupAlive) || markedProcesses(runs).length > 0;
+  const isAnyLeft = () => [...groups].some(isGroupAlive) || markedProcesses(runs).length > 0;
   const signalAll = (signal: NodeJS.Signals) => {
     for (const group of groups) signalGroup(group, signal);
     for (const pid of markedProcesses(runs)) send(pid, signal);
   };
-  if (!isAnyoneLeft()) return;
+  if (!isAnyLeft()) return;
   signalAll("SIGTERM");
   const deadline = performance.now() + graceMs;
   while (performance.now() < deadline && !isHurried()) {
     await pause(50);
-    if (!isAnyoneLeft()) return;
+    if (!isAnyLeft()) return;
   }
-  // Somebody may be forking while we look.
-  for (let round = 0; round < 20 && isAnyoneLeft(); round++) {
+  // A process may fork between the search and the signal, so repeat.
+  for (let round = 0; round < 20 && isAnyLeft(); round++) {
     signalAll("SIGKILL");
     await pause(25);
   }
 }
 
-/** False when there is nobody to send it to. macOS answers EPERM for a group of which only the dead are left. */
+/** False when there is no process to signal. macOS answers EPERM for a group that only has zombies. */
 function send(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, signal);

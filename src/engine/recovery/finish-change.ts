@@ -1,5 +1,5 @@
-// Finishes a change of the project that a killed process began, records it, and says so. A change that a person has decided against since
-// then is undone instead: nothing of a skipped phase or an aborted session stays in the project.
+// Finishes a change of the project that a killed process began, records it, and reports it to the user. If the user has since skipped the
+// phase or aborted the session, the change is undone instead.
 
 import { MaestroError } from "../../errors.ts";
 import { finish } from "../../git/apply/apply.ts";
@@ -25,7 +25,7 @@ const MAX_PATHS = 10;
 export interface FinishedChange {
   intent: Intent;
   outcome: "applied" | "undone";
-  /** Files that another program changed since, which is why the rest was undone. */
+  /** Files that another program changed since then, which is why the rest was undone. */
   left: string[];
 }
 
@@ -44,7 +44,7 @@ export async function finishChange(project: GitProject, store: SessionStore, now
   return describe(finished);
 }
 
-/** Finishes the change that is written down, or undoes it when it is not wanted any more; undefined when none is written down. */
+/** Finishes the recorded change, or undoes it when it is no longer wanted; undefined when no change is recorded. */
 export async function finishIntent(
   project: GitProject,
   isStillWanted: (intent: Intent) => boolean = () => true,
@@ -64,7 +64,7 @@ export async function finishIntent(
   }
 }
 
-/** A change that can never be finished must not block the project for ever: it is reported as damage, which doctor sets aside. */
+/** A change that can never be finished must not block the project forever: it is reported as damage, which "maestro doctor" sets aside. */
 async function requirePossible(repository: Repository, intent: Intent): Promise<void> {
   const { from, to } = intent;
   const [missing] = await missingObjects(repository, [from, to]);
@@ -72,7 +72,7 @@ async function requirePossible(repository: Repository, intent: Intent): Promise<
   const why =
     missing === undefined
       ? refused && `it would change ${refused.path}, and ${refused.reason}`
-      : `the repository does not have ${missing} any more`;
+      : `the repository no longer has ${missing}`;
   if (why === undefined) return;
   throw new MaestroError("parse_failed", `${describeIntent(intent)} cannot be finished: ${why}`, {
     hint: setAsideHint,
@@ -82,6 +82,6 @@ async function requirePossible(repository: Repository, intent: Intent): Promise<
 function describe({ intent, outcome, left }: FinishedChange): string {
   const what = `${describeIntent(intent)} had been interrupted`;
   if (outcome === "applied") return `${what}; it is finished now`;
-  if (left.length === 0) return `${what}; it is taken back, because the phase is not to be done any more`;
-  return `${what}; it is undone, because somebody has changed ${someOf(left.map(oneLine), MAX_PATHS)} since`;
+  if (left.length === 0) return `${what}; it is undone, because the phase was skipped or the session aborted`;
+  return `${what}; it is undone, because ${someOf(left.map(oneLine), MAX_PATHS)} changed since`;
 }

@@ -1,5 +1,5 @@
-// Keeps the work of attempts whose engine died, before their worktrees are removed with the session: the work is examined, kept and
-// recorded as the engine would have done when the attempt ended.
+// Keeps the work of attempts whose engine died, before their worktrees are removed with the session: it examines, commits and records the
+// work as the engine would have done at the end of the attempt.
 
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -13,16 +13,16 @@ import { examineWorktree } from "../attempt/examine.ts";
 import { purposeOf } from "../attempt/place.ts";
 import { endAll } from "../process/tree.ts";
 
-/** How long an agent that outlived its engine may take to end. */
+/** Grace period for an agent that outlived its engine before it is killed. */
 const GRACE_MS = 5000;
 
-/** The worktrees of attempts whose end is not recorded: their work has yet to be examined. */
+/** The worktrees of attempts without a recorded end, whose work has not been examined. */
 export function unexaminedWorktrees(session: Session | undefined): string[] {
   const last = (session?.phases ?? []).flatMap((phase) => lastAttempt(phase) ?? []);
   return last.flatMap(({ result, placed }) => (result === null ? (placed?.worktree ?? []) : []));
 }
 
-/** For a session that is not resumed any more; the caller holds the engine's lock. Returns what to tell the user. */
+/** For a session that will not be resumed; the caller holds the engine's lock. Returns what to tell the user. */
 export async function keepWork(
   repository: Repository,
   store: SessionStore,
@@ -43,10 +43,10 @@ export async function keepWork(
       if (changes.total > 0) {
         store.update(() => ({ events: [attemptChanged(examined, changes)], result: null }));
         const files = changes.total === 1 ? "1 file" : `${changes.total} files`;
-        const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows what it had done`;
+        const where = `"maestro diff ${phase.id} --attempt ${last.attempt}" shows its changes`;
         const rest =
-          changes.unkept === undefined ? "" : `, without ${changes.unkept.length} that were too large to be kept`;
-        told.push(`Phase ${phase.id} was at work on ${files} when its engine died; ${where}${rest}`);
+          changes.unkept === undefined ? "" : `, except ${changes.unkept.length} that were too large to keep`;
+        told.push(`Phase ${phase.id} had changed ${files} when its engine died; ${where}${rest}`);
       }
     } catch (error) {
       throw lost(phase.id, pathOf(repository, name), error);
@@ -56,7 +56,7 @@ export async function keepWork(
   return told;
 }
 
-/** The worktree is left as it is. */
+/** The error for work that could not be kept; its worktree stays in place. */
 function lost(phase: PhaseId, path: string, error: unknown): unknown {
   if (!(error instanceof MaestroError) && errno(error) === undefined) return error;
   const reason = error instanceof MaestroError ? error.message : reasonOf(error);

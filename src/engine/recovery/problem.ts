@@ -1,4 +1,4 @@
-// A failure of recovery that the user is told about instead of stopping the command.
+// A failed recovery step that is reported to the user without stopping the command.
 
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../../errors.ts";
 
@@ -9,7 +9,7 @@ export interface Problem {
   hint?: string;
 }
 
-/** The problem for an error that a person can act on; every other error is a defect and is thrown again. */
+/** Converts an error that the user can act on; any other error is a bug and is thrown again. */
 export function expected(error: unknown): Problem {
   if (error instanceof MaestroError || errno(error) !== undefined) return problemOf(error);
   throw error;
@@ -21,7 +21,7 @@ export function problemOf(error: unknown): Problem {
   return hint === undefined ? { code, message } : { code, message, hint };
 }
 
-/** Undefined, and a problem that is reported, when `work` fails. */
+/** Runs `work`; when it fails, reports the problem and returns undefined. */
 export async function orReport<T>(report: (problem: Problem) => void, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -1,5 +1,5 @@
-// Clears what ended runs left in the repository: worktrees of dead processes and the kept work of old sessions. It never removes files of
-// the user, or anything that belongs to a session in use.
+// Deletes what earlier runs left in the repository: worktrees of dead processes and the kept work of old sessions. It never deletes the
+// user's files, or anything that belongs to an active session.
 
 import { dropKept, listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -22,7 +22,7 @@ import { unexaminedWorktrees } from "./keep-work.ts";
 import { orReport, type Problem } from "./problem.ts";
 import type { Recovery } from "./recover.ts";
 
-/** For an engine that starts, before it reads the project and after all processes of the earlier engine have ended. */
+/** Called when an engine starts, after all processes of the earlier engine have ended and before the project is read. */
 export async function clearLeftovers({ isolation, store, warn, now }: RunContext): Promise<void> {
   const { repository } = isolation.options;
   if (repository === null) return;
@@ -31,7 +31,7 @@ export async function clearLeftovers({ isolation, store, warn, now }: RunContext
   for (const phase of requireSession(store.session).phases) {
     const last = lastAttempt(phase);
     const name = last?.placed?.worktree ?? null;
-    // This engine examines the worktree later, so it must not be removed as one of a dead engine.
+    // This engine examines the worktree later, so it must not be pruned as a worktree of a dead engine.
     if (last !== undefined && name !== null && last.result === null) {
       adoptWorktree(repository, name, purposeOf({ phase: phase.id, ...last }));
     }
@@ -40,7 +40,7 @@ export async function clearLeftovers({ isolation, store, warn, now }: RunContext
 }
 
 export interface Pruned {
-  /** What happened to a change that was half in the project. */
+  /** What happened to a half-applied change, if there was one. */
   finished: string | undefined;
   /** Names of the worktrees that were removed. */
   worktrees: string[];
@@ -49,7 +49,7 @@ export interface Pruned {
   problems: Problem[];
 }
 
-/** Outside git there is nothing to clear. `kept`: how many archived sessions keep their work. */
+/** Does nothing outside git. `kept`: how many archived sessions keep their work. */
 export async function prune({ store, now, open }: Omit<Recovery, "tell" | "warn">, kept: number): Promise<Pruned> {
   const pruned: Pruned = { finished: undefined, worktrees: [], sessions: [], problems: [] };
   const attempt = <T>(work: () => Promise<T>) => orReport((problem) => void pruned.problems.push(problem), work);
@@ -66,7 +66,7 @@ export async function prune({ store, now, open }: Omit<Recovery, "tell" | "warn"
   return pruned;
 }
 
-/** An engine that runs finishes its change itself. */
+/** Skipped while an engine runs, because that engine finishes its own change. */
 async function finishIfIdle(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
   if (readIntent(project.location) === undefined) return undefined;
   const release = tryClaimEngine(project.location);
@@ -78,7 +78,7 @@ async function finishIfIdle(project: GitProject, store: SessionStore, now: Date)
   }
 }
 
-/** Only sessions that this project has archived are dropped: another project of the repository may still use the others. */
+/** Drops only sessions that this project has archived: another project in the same repository may still use the others. */
 async function dropOld(
   repository: Repository,
   location: StateLocation,

@@ -1,5 +1,5 @@
-// Crash recovery for every front door. What an engine that died left behind is finished, undone or kept before a person's decision takes
-// effect: a change that is half in the project, and the work of attempts without a recorded end.
+// Crash recovery for the command line, the MCP server and doctor. Before a user's decision takes effect, it finishes or undoes a
+// half-applied change of a dead engine, and keeps the work of attempts without a recorded end.
 
 import { MaestroError } from "../../errors.ts";
 import type { Opening } from "../../git/open.ts";
@@ -15,7 +15,7 @@ import { finishChange } from "./finish-change.ts";
 import { keepWork, unexaminedWorktrees } from "./keep-work.ts";
 import { expected, orReport, type Problem } from "./problem.ts";
 
-/** What recovery works with, and how it reports to the user. */
+/** The dependencies of recovery, and how it reports to the user. */
 export interface Recovery {
   store: SessionStore;
   now: () => Date;
@@ -25,15 +25,15 @@ export interface Recovery {
   warn: (problem: Problem) => void;
 }
 
-/** `busy`: an engine has claimed the session and may leave work behind. A problem: the work of killed attempts could not be kept. */
+/** `busy`: an engine holds the session and may still leave work behind. A problem: the work of killed attempts could not be kept. */
 export type Recovered = "done" | "busy" | Problem;
 
-/** How often recovery is tried again while other processes hold the session. */
+/** How often recovery is retried while other processes hold the session. */
 const MAX_TURNS = 5;
 
 /**
- * Finishes or undoes a change that is half in the project; a change that cannot be finished stays on record and is reported. `isOver`: the
- * session is not resumed any more, so the work of killed attempts is kept now.
+ * Finishes or undoes a half-applied change; a change that cannot be finished stays recorded and is reported. `isOver`: the session will not
+ * be resumed, so the work of killed attempts is kept now.
  */
 export async function recover(recovery: Recovery, isOver: boolean): Promise<Recovered> {
   const { store, now, open, warn } = recovery;
@@ -48,7 +48,7 @@ export async function recover(recovery: Recovery, isOver: boolean): Promise<Reco
   const release = tryClaimEngine(location);
   if (release === undefined) return "busy";
   try {
-    // The process that held the session before may have recorded more.
+    // The process that held the session until now may have recorded more.
     readSession(store);
     const project = { repository, location };
     const told = isBegun ? await orReport(warn, () => finishChange(project, store, now())) : undefined;
@@ -63,21 +63,21 @@ export async function recover(recovery: Recovery, isOver: boolean): Promise<Reco
   }
 }
 
-/** Skips a phase, and takes back what of it is half in the project. Returns whether a running engine acts on the decision. */
+/** Skips a phase and undoes its half-applied change, if any. Returns whether a running engine acts on the decision. */
 export async function skipPhase(recovery: Recovery, decision: Omit<PhaseDecision, "to">): Promise<boolean> {
   const isRunning = decidePhase(recovery.store, { ...decision, to: "skipped" });
   await recover(recovery, false);
   return isRunning;
 }
 
-/** Ends the session for good, waits for its engine, and keeps what killed attempts did. */
+/** Aborts the session, waits for its engine to end, and keeps the work of killed attempts. */
 export async function abortSession(
   recovery: Recovery,
   reason: string | undefined,
 ): Promise<{ id: string; hasEngineEnded: boolean }> {
   const { store, now, warn } = recovery;
   const id = recordAbort(store, reason, now());
-  // A process that is about to resume the session sees the decision and ends.
+  // A process that is about to resume the session sees the abort and exits.
   let isGone = await engineGone(store.location);
   let recovered: Recovered = "busy";
   for (let turn = 0; turn < MAX_TURNS && isGone && recovered === "busy"; turn++) {
@@ -90,7 +90,7 @@ export async function abortSession(
   return { id, hasEngineEnded };
 }
 
-/** Before a session is archived: what cannot be kept now would be lost, so it refuses the archive. */
+/** Called before a session is archived. Throws when work cannot be kept, because archiving would lose it. */
 export async function recoverBeforeArchive(recovery: Recovery): Promise<void> {
   for (let turn = 0; turn < MAX_TURNS; turn++) {
     const recovered = await recover(recovery, true);
@@ -106,6 +106,6 @@ export function refuseWhileRunning(location: StateLocation): void {
   const owner = runningEngine(location);
   if (owner === undefined) return;
   throw new MaestroError("environment", `The session is being run by process ${owner.pid} since ${owner.since}`, {
-    hint: 'End it first: "maestro stop".',
+    hint: 'Stop it first: "maestro stop".',
   });
 }

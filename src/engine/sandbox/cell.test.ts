@@ -41,12 +41,12 @@ describe.each(places)("a project %s", (where, parent) => {
   });
   afterEach(() => fixture.remove());
 
-  test("the worktree is written to, and nothing else is, nor is anything made on the machine", async (context) => {
+  test("the worktree is writable, and nothing else on the machine can be changed or created", async (context) => {
     const { base, home, project } = fixture;
     const before = filesBelow(base);
     const own = [project, `${project}/src`, `${project}/.gemini/state`, home, `${home}/.config`];
     const machine = ["/", "/etc", "/usr", "/var", "/run", "/sys", "/proc"];
-    // A checkout among temporary files is among those that are its own.
+    // A checkout below the temporary directory is inside the sandbox's private one.
     const isApart = where === "elsewhere" && !/^\/(?:var\/)?tmp\//.test(base);
     const beside = isApart ? [base, `${base}/cache`, `${base}/cache/place/p1-1`] : [];
     const tries = [...own, ...machine, ...beside].map(
@@ -62,7 +62,7 @@ describe.each(places)("a project %s", (where, parent) => {
     });
   });
 
-  test("temporary files are of their own, wherever the user keeps them", async (context) => {
+  test("temporary files are private, wherever the user keeps them", async (context) => {
     const name = `maestro-${process.pid}-${Date.now()}`;
     const script = `echo x >/tmp/${name} && echo x >/var/tmp/${name} && cat "$TMPDIR/${name}" && ls /tmp`;
     const { code, stdout } = await fixture.sh(context, script, { env: { TMPDIR: join(fixture.base, "own") } });
@@ -72,7 +72,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect([`/tmp/${name}`, `/var/tmp/${name}`].filter((path) => existsSync(path))).toEqual([]);
   });
 
-  test("the project and the rest of the home are not there, whatever they are called", async (context) => {
+  test("the project and the rest of the home are absent, under every name", async (context) => {
     const hidden = [
       ...["project/.env", "project/config/master.key", "home/src/other/.env", "home/src/other/readme"],
       ...["home/.databrickscfg", "home/.Xauthority", "home/.unknown-tool/token", "home/notes.txt", "home/.gitconfig"],
@@ -87,7 +87,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(stdout).toBe(`${fixture.base}:\ncache\nhome\nproject\n\n${fixture.home}:\n.cache\n.cargo\n.gemini\ncrate\n`);
   });
 
-  test("of the state only the session is there, and it cannot be changed", async (context) => {
+  test("only the session is visible of the state, and it is read-only", async (context) => {
     fixture.write("project/.gemini/state/archive/old.md", CANARY);
     fixture.write("project/.gemini/parallel/b1/results/other.json", CANARY);
     fixture.write("project/.gemini/plans/plan.md", CANARY);
@@ -98,7 +98,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(stdout).toBe("{}\npolicy\nclosed\n");
   });
 
-  test("what a process outside adds to the session is seen inside", async (context) => {
+  test("additions to the session from outside are visible inside", async (context) => {
     const script = "echo inside >started; until [ -e go ]; do sleep 0.05; done; cat $STATE/state/progress.jsonl";
     const ended = fixture.sh(context, script, { env: { STATE: join(fixture.project, ".gemini") } });
     await until("it runs", () => existsSync(join(fixture.worktree, "started")));
@@ -110,7 +110,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect((await ended).stdout).toBe("next\n");
   });
 
-  test("no git directory is there, nor the pointer to it, nor the worktrees of others", async (context) => {
+  test("the git directory, the pointer to it and the worktrees of others are absent", async (context) => {
     const { base, project } = fixture;
     const script = `ls -A ${project}/.git; cat .git; ls ${base}/cache/place; git status 2>&1 | head -1 | cut -c1-27; grep -rs ${CANARY} ${base}; echo end`;
     const { stdout } = await fixture.sh(context, script);
@@ -118,7 +118,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(fixture.read("cache/place/p1-1/project/.git")).toContain("gitdir: ");
   });
 
-  test("a git directory that lies elsewhere, as that of a linked worktree does, is not there either", async (context) => {
+  test("a git directory elsewhere, such as that of a linked worktree, is absent too", async (context) => {
     fixture.write("main/.git/worktrees/w/HEAD", CANARY);
     rmSync(join(fixture.project, ".git"), { recursive: true });
     fixture.write("project/.git", `gitdir: ${fixture.base}/main/.git/worktrees/w\n`);
@@ -129,7 +129,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect((await fixture.sh(context, script, { repository })).stdout).toBe("end\n");
   });
 
-  test("without a repository that is known, a git directory above the project is not there all the same", async (context) => {
+  test("a git directory above the project is absent even when no repository is known", async (context) => {
     const projectRoot = join(fixture.project, "src");
     const { stdout } = await fixture.sh(
       context,
@@ -143,7 +143,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(stdout).toBe("end\n");
   });
 
-  test("links hide nothing and open nothing: a home, a directory of settings, keys that lie elsewhere", async (context) => {
+  test("links neither hide nor expose anything: a home, a settings directory, keys stored elsewhere", async (context) => {
     const { base } = fixture;
     fixture.write("vault/ssh/id", CANARY);
     fixture.write("home/dotfiles/npmrc", CANARY);
@@ -162,7 +162,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(stdout).toBe(".cache\n.gemini\nclosed\n");
   });
 
-  test("a secret that is replaced, or made, while somebody is inside does not appear", async (context) => {
+  test("a secret that is replaced or created while a process is inside does not appear", async (context) => {
     fixture.write("home/.git-credentials", CANARY);
     fixture.write("home/.cargo/bin/tool", "tool\n");
     fixture.write("home/.cargo/credentials.toml", CANARY);
@@ -176,7 +176,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect((await ended).stdout).toBe("end\n");
   });
 
-  test("variables that name directories open none that holds a home", async (context) => {
+  test("variables that name directories do not expose one that contains a home", async (context) => {
     fixture.write("home/secret", CANARY);
     const env = {
       SSL_CERT_DIR: [fixture.home, fixture.base, "/", "certs"].join(delimiter),
@@ -196,7 +196,7 @@ describe.each(places)("a project %s", (where, parent) => {
   test.each([
     ["by name", (file: string) => ({ GOOGLE_APPLICATION_CREDENTIALS: file })],
     ["on Vertex AI", () => ({ GOOGLE_GENAI_USE_VERTEXAI: "true" })],
-  ] as const)("what one signs in to Google with stays readable, and nothing beside it: %s", async (_, env) => {
+  ] as const)("Google credentials stay readable, and nothing beside them: %s", async (_, env) => {
     const file = fixture.write("home/.config/gcloud/application_default_credentials.json", "mine\n");
     fixture.write("home/.config/gcloud/credentials.db", CANARY);
     const { mounts } = cellFor(fixture.place({ env: env(file) }));
@@ -205,7 +205,7 @@ describe.each(places)("a project %s", (where, parent) => {
     ]);
   });
 
-  test("Gemini CLI has its directory: what it reads, in copies what it writes, and no conversation", async (context) => {
+  test("Gemini CLI has its directory: the files it reads, copies of the files it writes, and no conversations", async (context) => {
     fixture.write("home/.gemini/settings.json", "{}\n", 0o600);
     fixture.write("home/.gemini/oauth_creds.json", "token\n", 0o600);
     fixture.write("home/.gemini/extensions/maestro/gemini-extension.json", "manifest\n");
@@ -227,7 +227,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(filesBelow(fixture.home)).toEqual(before);
   });
 
-  test("a home without that directory gets one for the time being, also where another home is named", async (context) => {
+  test("a home without that directory gets a temporary one, also when GEMINI_CLI_HOME names another home", async (context) => {
     const other = join(fixture.base, "home", "other");
     mkdirSync(join(other, ".gemini"), { recursive: true });
     const write = (home: string) => `echo {} >"${home}/.gemini/projects.json" && echo written`;
@@ -238,7 +238,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(existsSync(join(other, ".gemini", "projects.json"))).toBe(false);
   });
 
-  test("sockets of the session and the agent's keys lead nowhere", async (context) => {
+  test("sockets of the user's session and of the SSH agent are unreachable", async (context) => {
     const runtime = join(fixture.base, "runtime");
     mkdirSync(runtime);
     const sockets = [join(runtime, "bus"), join(fixture.home, "agent.sock")];
@@ -254,14 +254,14 @@ describe.each(places)("a project %s", (where, parent) => {
     }
   });
 
-  test("of what runs on the machine only that is to be seen which finds other machines", async (context) => {
+  test("of the running services only name resolution is visible", async (context) => {
     const needed = /^(?:maestro|systemd|resolvconf|NetworkManager|nscd|current-system|booted-system)?$/;
     fixture.write("home/.gemini/settings.json", "{}\n");
     const { stdout } = await fixture.sh(context, "ls -A /run; cat /etc/resolv.conf >/dev/null || echo no names >&2");
     expect(stdout.split("\n").filter((name) => !needed.test(name))).toEqual([]);
   });
 
-  test("a home with a great deal in it costs nothing", async (context) => {
+  test("a home with many files costs no time", async (context) => {
     for (let index = 0; index < 450; index += 1) mkdirSync(join(fixture.home, `.d${index}`));
     fixture.write("home/.npmrc", CANARY);
     fixture.write("home/.ssh/id", CANARY);
@@ -274,7 +274,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(existsSync(join(fixture.home, "x"))).toBe(false);
   });
 
-  test("the network is there: a model is called", async (context) => {
+  test("the network is available, so that a model can be called", async (context) => {
     const server = createServer((socket) => socket.end("hello\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -285,7 +285,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(stdout).toBe("hello\n");
   });
 
-  test("dependencies that a worktree shares with the project can be read and run, not changed; what programs keep among them can", async (context) => {
+  test("dependencies shared with the project can be read and run but not changed, except for the caches of programs in them", async (context) => {
     fixture.write("project/node_modules/lib/index.js", "console.log('lib')\n");
     fixture.write("project/node_modules/.cache/old", "old\n");
     symlinkSync(join(fixture.project, "node_modules"), join(fixture.worktree, "node_modules"));
@@ -296,7 +296,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(fixture.read("project/node_modules/.cache/old")).toBe("old\n");
   });
 
-  test("a project that is worked in itself is written to, but for its state, and its git directory is not there", async (context) => {
+  test("a project that is its own worktree is writable except for its state, and its git directory is absent", async (context) => {
     const script = `echo new >src/b.ts; touch .gemini/state/x .git/x 2>/dev/null; rm -rf .git 2>/dev/null; ls -A .git; cat .gemini/state/progress.jsonl`;
     const { stdout } = await fixture.sh(context, script, { worktree: fixture.project, repository: null });
     expect(stdout).toBe("{}\n");
@@ -305,7 +305,7 @@ describe.each(places)("a project %s", (where, parent) => {
     expect(existsSync(join(fixture.project, ".gemini", "state", "x"))).toBe(false);
   });
 
-  test("a home is no worktree: a list of what is there cannot leave out what is secret in it", () => {
+  test("a home is rejected as a worktree, because all its secrets would be visible", () => {
     const over = { worktree: fixture.home, projectRoot: fixture.home, repository: null };
     expect(() => cellFor(fixture.place(over))).toThrow(/home directory/);
     expect(() => cellFor(fixture.place({ ...over, worktree: fixture.base }))).toThrow(/home directory/);
@@ -317,14 +317,14 @@ function listen(path: string): Promise<Server> {
   return new Promise((resolve) => server.listen(path, () => resolve(server)));
 }
 
-describe("programs that lie where everything is hidden", () => {
+describe("programs in hidden places", () => {
   let fixture: SandboxFixture;
   beforeEach(() => {
     fixture = new SandboxFixture(tmpdir());
   });
   afterEach(() => fixture.remove());
 
-  test("a package among temporary files is found whole", async (context) => {
+  test("a package below the temporary directory is mounted as a whole", async (context) => {
     fixture.write("tools/lib/agent/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$(realpath "$0")")/../part.sh"\n');
     fixture.write("tools/lib/agent/part.sh", "echo part\n");
     fixture.link("../lib/agent/bundle/agent.sh", "tools/bin/agent");
@@ -332,7 +332,7 @@ describe("programs that lie where everything is hidden", () => {
     expect(stdout).toBe("part\n");
   });
 
-  test("a version that a link in the session's directory names is found by PATH", async (context) => {
+  test("a version behind a link in the runtime directory is found on the PATH", async (context) => {
     fixture.write("home/versions/20/bin/helper", "#!/bin/sh\necho 20\n");
     fixture.link(join(fixture.home, "versions", "20"), "runtime/shells/123");
     const env = {
@@ -342,7 +342,7 @@ describe("programs that lie where everything is hidden", () => {
     expect((await fixture.sh(context, "helper", { env })).stdout).toBe("20\n");
   });
 
-  test("the home stays closed when PATH leads into a secret", async (context) => {
+  test("the home stays hidden when the PATH names a directory with a secret", async (context) => {
     fixture.write("home/.docker/bin/helper", "#!/bin/sh\necho helper\n");
     fixture.write("home/.docker/config.json", CANARY);
     const env = { PATH: [join(fixture.home, ".docker/bin"), fixture.env.PATH].join(delimiter) };
@@ -350,7 +350,7 @@ describe("programs that lie where everything is hidden", () => {
   });
 });
 
-describe("an environment that tells little, or nonsense", () => {
+describe("an incomplete or wrong environment", () => {
   let fixture: SandboxFixture;
   beforeEach(() => {
     fixture = new SandboxFixture(join(root, "node_modules", ".cache", "maestro-test"));
@@ -359,13 +359,13 @@ describe("an environment that tells little, or nonsense", () => {
 
   test.for<[what: string, env: (fixture: SandboxFixture) => Record<string, string>]>([
     ["no home", () => ({ HOME: "" })],
-    ["a home that is all there is", () => ({ HOME: "/" })],
-    ["a home that is not there", () => ({ HOME: "/nowhere" })],
-    ["a home without a beginning", () => ({ HOME: "home", GEMINI_CLI_HOME: "." })],
-    ["a session's directory that is the home", ({ home }) => ({ XDG_RUNTIME_DIR: home })],
-    ["a session's directory above the project", ({ base }) => ({ XDG_RUNTIME_DIR: base })],
+    ["the root as home", () => ({ HOME: "/" })],
+    ["a home that does not exist", () => ({ HOME: "/nowhere" })],
+    ["a relative home", () => ({ HOME: "home", GEMINI_CLI_HOME: "." })],
+    ["a runtime directory that is the home", ({ home }) => ({ XDG_RUNTIME_DIR: home })],
+    ["a runtime directory above the project", ({ base }) => ({ XDG_RUNTIME_DIR: base })],
     ["a home that is the project's state", ({ project }) => ({ HOME: join(project, ".gemini") })],
-    ["a PATH that leads here and there", ({ env }) => ({ PATH: `:.:bin:/tmp:/run:${env.PATH}` })],
+    ["a PATH with relative and odd entries", ({ env }) => ({ PATH: `:.:bin:/tmp:/run:${env.PATH}` })],
   ])("%s", async ([, env], context) => {
     const script = `echo x >made && cat made; [ -e ${fixture.project}/src/a.ts ] && echo there; touch /etc/x "$HOME/x" 2>/dev/null`;
     const { stdout, stderr } = await fixture.sh(context, script, { env: env(fixture) });
@@ -391,7 +391,7 @@ describe("a process in a sandbox", () => {
     expect((await fixture.sh(context, script)).code).toBe(code);
   });
 
-  test("has the streams it was given, and its arguments as they are", async (context) => {
+  test("gets its streams and arguments unchanged", async (context) => {
     const args = ["a b", "--", "--ro-bind", "$HOME", "'\"", "x\ny", ""];
     const script = 'cat; printf "<%s>" "$@"; echo oops >&2';
     const { code, stdout, stderr } = await fixture.run(context, ["-c", script, "sh", ...args], {}, "from outside\n");
@@ -404,13 +404,13 @@ describe("a process in a sandbox", () => {
     expect((await fixture.run(context, ["named"], { program })).stdout).toBe("named\n");
   });
 
-  test("that does not exist is one that was not found", async (context) => {
+  test("that does not exist is reported as not found", async (context) => {
     const { code, stderr } = await fixture.run(context, [], { program: "/nowhere/agent" });
     expect([126, 127]).toContain(code);
     expect(stderr).toContain("/nowhere/agent");
   });
 
-  test("sees and reaches no other process, and has no privilege", async (context) => {
+  test("cannot see or reach other processes, and has no privileges", async (context) => {
     const script = `kill -0 ${process.pid} 2>/dev/null && echo reached; ls -d /proc/[0-9]* | wc -l; grep -E "CapEff|CapPrm|NoNewPrivs" /proc/self/status
       umount /tmp 2>/dev/null && echo unmounted; mount -o remount,rw,bind / 2>/dev/null && echo remounted`;
     const { stdout } = await fixture.sh(context, script);
@@ -419,21 +419,21 @@ describe("a process in a sandbox", () => {
     );
   });
 
-  test("cannot change what is set for the whole machine, also as root", async (context) => {
-    // The value that is there already.
+  test("cannot change settings of the whole machine, even as root", async (context) => {
+    // Writes the current value back, so that a success changes nothing.
     const script =
       'cd /proc/sys/kernel; v=$(cat core_pattern); { echo "$v" >core_pattern; } 2>/dev/null || echo refused';
     expect((await fixture.sh(context, script)).stdout).toBe("refused\n");
   });
 
-  test("leaves nothing behind, not even what left its group and forgot its environment (F13)", async (context) => {
+  test("leaves no process behind, not even one that left its group and cleared its environment (F13)", async (context) => {
     const script =
       "setsid env -i sleep 4711 & setsid env -i sh -c 'while :; do echo x >>late; sleep 0.05; done' & sleep 0.2";
     expect((await fixture.sh(context, script)).code).toBe(0);
     await until("nothing is left", () => processesInside(fixture).length === 0);
   });
 
-  test("works for an ordinary user, who is another one than root", async (context) => {
+  test("works for a user other than root", async (context) => {
     if (process.getuid?.() !== 0) context.skip("every other test shows it already");
     const bwrap = bubblewrap(context);
     fixture.write("home/.ssh/id", CANARY);
@@ -469,7 +469,7 @@ function cellOfNobody(fixture: SandboxFixture): Cell {
   }
 }
 
-/** Whoever has the worktree as its current directory, seen from outside. */
+/** Processes whose current directory is the worktree, seen from outside. */
 function processesInside({ worktree }: SandboxFixture): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -483,7 +483,7 @@ function processesInside({ worktree }: SandboxFixture): number[] {
     .map(Number);
 }
 
-describe("a sandbox that is supervised", () => {
+describe("a supervised sandbox", () => {
   let fixture: SandboxFixture;
   let supervisor: Supervisor;
   beforeEach(() => {
@@ -520,7 +520,7 @@ describe("a sandbox that is supervised", () => {
   }
   const begun = () => until("it runs", () => existsSync(join(fixture.worktree, "begun")));
 
-  test("reads its prompt and writes its result where nobody inside could", async (context) => {
+  test("reads its prompt from and writes its result to files that are absent inside", async (context) => {
     const { exit } = launch(context, `cat; echo wrong >&2; touch ${fixture.project}/.gemini/exit 2>/dev/null; exit 3`);
     expect(await exit).toMatchObject({ code: 3, killed: null });
     expect(fixture.read("project/.gemini/out")).toBe("the prompt\n");
@@ -528,7 +528,7 @@ describe("a sandbox that is supervised", () => {
     expect(fixture.read("project/.gemini/exit")).toBe("3\n");
   });
 
-  test("has its time to end when it is told to, and its word counts", async (context) => {
+  test("gets a grace period when it is stopped, and its exit code counts", async (context) => {
     const { exit, stop } = launch(
       context,
       "trap 'sleep 0.3; echo tidy >tidied; exit 0' TERM; touch begun; sleep 60 & wait",
@@ -540,7 +540,7 @@ describe("a sandbox that is supervised", () => {
     expect(fixture.read("project/.gemini/exit")).toBe("0\n");
   });
 
-  test("dies of the signal when it does not care", async (context) => {
+  test("dies of the signal when the program does not handle it", async (context) => {
     const { exit, stop } = launch(context, "touch begun; exec sleep 60");
     await begun();
     stop("stopped");

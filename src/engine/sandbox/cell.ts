@@ -1,5 +1,5 @@
-// What an attempt in a sandbox finds: a list of what is there, and nothing else. The system and the programs read-only, its worktree, the
-// dependencies it shares, the runtime's own settings. Looks at the disk and changes nothing.
+// Builds the allow list of what a sandboxed attempt sees: the system and programs read-only, its worktree, shared dependencies and the
+// runtime's settings. Everything else is absent. It reads the disk and changes nothing.
 
 import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
@@ -42,24 +42,24 @@ export interface Whereabouts {
   repository: Pick<Repository, "toplevel" | "gitDir" | "commonDir" | "place"> | null;
   /** Directories of the project that the engine has linked into the worktree. */
   linked?: readonly string[];
-  /** What will be run. */
+  /** The program that will run in the sandbox. */
   program: string;
-  /** Files that the program is told of by its arguments. */
+  /** Files that the program's arguments name. */
   files?: readonly string[];
-  /** The user's own variables, not the agent's: they tell where programs and settings are. */
+  /** The user's environment, not the agent's: it says where programs and settings are. */
   env: Environment;
-  /** The user as git knows them. */
+  /** The user's name and address from the git configuration. */
   author?: Author | null;
 }
 
 const variables = {
-  // What the user has there is absent.
+  // The user's own temporary directory is absent.
   TMPDIR: "/tmp",
   TMP: "/tmp",
   TEMP: "/tmp",
-  // Tells Gemini CLI, and through it the model, where it is; it does not start a sandbox of its own then.
+  // Tells Gemini CLI, and through it the model, that it runs in a sandbox, so that it does not start another one.
   SANDBOX: "bubblewrap",
-  // They refuse to work without a cache that they can write to.
+  // These programs fail without a writable cache.
   GOCACHE: "/tmp/go-build",
   npm_config_cache: "/tmp/npm",
   UV_CACHE_DIR: "/tmp/uv",
@@ -76,7 +76,7 @@ export function cellFor(place: Whereabouts): Cell {
     mounts,
     entriesOf("/etc").map(({ name }) => name),
   );
-  // Before anything that may contain one.
+  // Before any mount inside a home.
   for (const path of homes) put(mounts, { kind: "empty", path, writable: false });
   for (const path of [env.HOME, projectRoot, toplevel, stateDir, place.worktree]) if (path) lead(mounts, path);
   const closed = closedPlaces(place);
@@ -95,7 +95,7 @@ export function cellFor(place: Whereabouts): Cell {
   return { mounts: simplified(mounts), variables: { ...variables, ...targetOf(built) } };
 }
 
-/** A list of what is there cannot leave out what is secret in it. */
+/** A home directory as worktree would expose all the secrets in it. */
 function refuseHome(worktree: string, homes: readonly string[]): void {
   if (!containsAny(worktree, homes)) return;
   throw new MaestroError("environment", `A sandbox cannot have the home directory as its worktree: ${worktree}`, {
@@ -103,14 +103,14 @@ function refuseHome(worktree: string, homes: readonly string[]): void {
   });
 }
 
-/** HOME, and what the user database says; outer ones first. */
+/** HOME and the home from the user database; outer directories first. */
 function homesOf(env: Environment): string[] {
   const homes = [env.HOME, homeOfRecord()].flatMap((path) => (path && isAbsolute(path) ? (realOf(path) ?? []) : []));
   const found = [...new Set(homes)].filter((path) => path !== "/" && statOf(path)?.isDirectory());
   return found.sort(byLength);
 }
 
-/** What contains something is shorter. */
+/** A directory sorts before everything inside it, because its path is shorter. */
 function byLength(a: string, b: string): number {
   return a.length - b.length;
 }
@@ -119,13 +119,13 @@ function homeOfRecord(): string | undefined {
   try {
     return userInfo().homedir;
   } catch (error) {
-    // A user without an entry, as containers have them.
+    // The user has no entry in the user database, as in some containers.
     if (errno(error) === undefined) throw error;
     return undefined;
   }
 }
 
-/** The project, its repository, its state and the worktrees of other attempts; real paths, outer ones first. */
+/** The project, its repository, its state and the worktrees of other attempts: real paths, outer directories first. */
 function closedPlaces({ projectRoot, stateDir, repository, worktree }: Whereabouts): string[] {
   const pointers: string[] = [];
   for (let at = projectRoot; ; at = dirname(at)) {
@@ -139,7 +139,7 @@ function closedPlaces({ projectRoot, stateDir, repository, worktree }: Whereabou
   return [...new Set(found)].filter((path) => path !== own && path !== "/").sort(byLength);
 }
 
-/** Also where a process inside may write: what it wrote to the project there would be lost without a word. */
+/** Hides a path. Inside a writable directory it becomes an empty read-only one, because files written there would be lost silently. */
 function close(mounts: Mounts, path: string): void {
   const outer = around(mounts, path);
   const isWritten = outer.kind === "empty" && outer.writable && statOf(path)?.isDirectory();
@@ -147,7 +147,7 @@ function close(mounts: Mounts, path: string): void {
   else cover(mounts, path);
 }
 
-/** Directories that are the sandbox's own: for caches, and in place of the one with the sockets of the session. */
+/** Private directories of the sandbox: for caches, and in place of the runtime directory with the sockets of the user's session. */
 function putScratch(mounts: Mounts, env: Environment, homes: readonly string[], worktree: string): void {
   const home = env.HOME ? realOf(env.HOME) : homes[0];
   const cache = env.XDG_CACHE_HOME || join(home ?? "", ".cache");
@@ -159,7 +159,7 @@ function putScratch(mounts: Mounts, env: Environment, homes: readonly string[], 
   if (real !== undefined && !containsAny(real, [...homes, worktree, "/usr"])) putEmpty(mounts, real, true);
 }
 
-/** Hooks and the MCP server read the session; nothing of other sessions, and no output of other agents. */
+/** Shows the session state to hooks and the MCP server, without other sessions and without the output of other agents. */
 function keepState(mounts: Mounts, stateDir: string): void {
   const path = realOf(join(stateDir, "state"));
   if (path === undefined || !isAbsent(mounts, path)) return;
@@ -170,18 +170,18 @@ function keepState(mounts: Mounts, stateDir: string): void {
 function openWorktree(mounts: Mounts, path: string): void {
   put(mounts, { kind: "machine", path, writable: true });
   const pointer = join(path, ".git");
-  // If an agent made it a link, it leads nowhere that can be seen.
+  // If an agent replaced it with a link, the link's target is not visible.
   if (realOf(pointer) === pointer) cover(mounts, pointer);
 }
 
-/** The record is written by processes outside, also when it lies in a directory that may be changed. */
+/** Keeps the state read-only when it lies inside the writable worktree: only processes outside write it. */
 function closeState(mounts: Mounts, worktree: string, stateDir: string): void {
   const path = realOf(stateDir);
   if (path === undefined || !contains(worktree, path) || mounts.has(path)) return;
   put(mounts, { kind: "machine", path, writable: false });
 }
 
-/** Name and address and nothing else: what the user's file holds besides may be a password. */
+/** Writes only name and address, because the user's own .gitconfig may contain passwords. */
 function putAuthor(mounts: Mounts, home: string | undefined, { name, email }: Author): void {
   const real = home && isAbsolute(home) ? realOf(home) : undefined;
   const path = join(real ?? "", ".gitconfig");
@@ -190,7 +190,7 @@ function putAuthor(mounts: Mounts, home: string | undefined, { name, email }: Au
   put(mounts, { kind: "text", path, text: `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n` });
 }
 
-/** cargo writes to its build directory, which is the project's: it gets another one. */
+/** cargo writes to its build directory, which belongs to the project, so it gets a different one. */
 function targetOf(built: readonly string[]): Record<string, string> {
   return built.length === 0 ? {} : { CARGO_TARGET_DIR: "/tmp/cargo-target" };
 }

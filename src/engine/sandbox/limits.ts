@@ -1,16 +1,16 @@
-// The limits of a process in a sandbox, as lines for the shell that starts it. Never above what the user has. Address space is not limited,
-// because Node reserves far more of it than it uses; memory is not limited at all.
+// The resource limits of a sandboxed process, as lines for the shell that starts it. They never exceed the user's own limits. Address space
+// is not limited, because Node reserves far more than it uses; memory is not limited at all.
 
-/** By the name that /proc gives it: the limit, in its own unit, the flags that shells know it by, and how many units the flag counts in. */
+/** `name` as in /proc, the maximum in its own unit, the `ulimit` flags of different shells, and how many units one step of the flag is. */
 const limits = [
   { name: "Max core file size", most: 0, flags: ["c"], unit: 512 },
   { name: "Max file size", most: 16 * 1024 ** 3, flags: ["f"], unit: 512 },
   { name: "Max open files", most: 65_536, flags: ["n"], unit: 1 },
-  // bash says u, dash and busybox say p, which in bash is something that cannot be set.
+  // bash uses -u; dash and busybox use -p, which bash cannot set because it means something else there.
   { name: "Max processes", most: 4096, flags: ["u", "p"], unit: 1 },
 ] as const;
 
-/** `current`: the text of /proc/self/limits. A limit that the shell cannot set ends it with 126. */
+/** `current`: the text of /proc/self/limits. The shell exits with 126 when it cannot set a limit. */
 export function limitLines(current: string): string {
   return limits
     .map(({ name, most, flags, unit }) => {

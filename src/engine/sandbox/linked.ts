@@ -1,5 +1,5 @@
-// The dependencies that a worktree shares with its project by links: readable where they lie. Only what the engine has linked: a link that an
-// agent made, or that a repository brought along, opens nothing.
+// Mounts the dependencies that a worktree shares with its project through links, at their original paths. Only links that the engine made
+// count: a link made by an agent or contained in the repository exposes nothing.
 
 import { basename, dirname, join, relative } from "node:path";
 import {
@@ -20,27 +20,27 @@ import {
 import { tokenFiles } from "./system.ts";
 
 export interface Sharing {
-  /** The top of the worktree, and what it stands for. */
+  /** The top of the worktree, and the top of the repository it was made from. */
   worktree: string;
   toplevel: string;
-  /** Directories of the project that the engine has linked. */
+  /** Directories of the project that the engine has linked into the worktree. */
   linked: readonly string[];
 }
 
-/** In node_modules: programs that cannot write there do not start. */
+/** Caches in node_modules: some programs do not start if they cannot write there. */
 const BUILD_CACHES = [".cache", ".vite", ".vite-temp"];
-/** bubblewrap takes 9,000 words; a link is three. */
+/** bubblewrap accepts 9,000 arguments; a link takes three. */
 const MAX_LINKS = 1500;
 
-/** Returns those that are linked now and cannot be shared, because their program writes to them: the build directories of Rust. */
+/** Returns the linked directories that cannot be shared because programs write to them: build directories of Rust. */
 export function keepLinked(mounts: Mounts, sharing: Sharing, vital: readonly string[]): string[] {
   const { worktree, toplevel } = sharing;
-  // What an agent has replaced since is its own.
+  // Skip links that an agent has replaced.
   const current = sharing.linked.filter((path) => linkAt(join(worktree, relative(toplevel, path))) === path);
   const [built, shared] = [current.filter(isBuilt), current.filter((path) => !isBuilt(path))];
   for (const path of shared) {
     const real = realOf(path);
-    // A directory of the project, not what was put in its place since.
+    // The directory must still be inside the project, and not replaced by a link to somewhere else.
     if (real === undefined || !contains(realOf(toplevel) ?? toplevel, real) || containsAny(real, vital)) continue;
     keep(mounts, path);
     for (const name of tokenFiles) cover(mounts, join(real, name));
@@ -56,7 +56,7 @@ function isBuilt(path: string): boolean {
   return basename(path) === "target";
 }
 
-/** Packages of a workspace are links out of node_modules into the project: for a process inside they lead into the worktree. */
+/** Workspace packages are links from node_modules into the project; inside the sandbox they point into the worktree instead. */
 function leadPackages(mounts: Mounts, sharing: Sharing, modules: string, budget: { links: number }): void {
   if (basename(modules) !== "node_modules") return;
   const { worktree, toplevel, linked } = sharing;
@@ -84,7 +84,7 @@ interface Mirrored {
   linked: readonly string[];
 }
 
-/** One link for all of it, or one for each entry where dependencies are mounted among them. */
+/** Creates one link for the whole directory, or one per entry when dependencies are mounted inside it. */
 function mirror(mounts: Mounts, { target, twin, linked }: Mirrored, budget: { links: number }): void {
   if (budget.links <= 0 || linked.includes(target)) return;
   if (!containsAny(target, linked)) {

@@ -1,5 +1,5 @@
-// The mounts of a cell while it is put together, each found by its path, and the looks at the disk that this takes. A path that cannot be
-// looked at counts as absent.
+// The mounts of a cell while it is being built, keyed by path, and the file system queries this needs. A path that cannot be read counts as
+// absent.
 
 import {
   accessSync,
@@ -19,20 +19,20 @@ import type { Mount } from "./sandbox.ts";
 
 export type Mounts = Map<string, Mount>;
 
-/** A directory with more entries is mounted whole, because each entry is a mount and mounts cost more the more there are. */
+/** A directory with more entries is mounted as a whole, because each entry would be a mount, and many mounts are slow. */
 const MAX_ENTRIES = 200;
 
 export function put(mounts: Mounts, mount: Mount): void {
   mounts.set(mount.path, mount);
 }
 
-/** A directory that the machine has becomes an empty one. */
+/** Mounts an empty directory over an existing one. */
 export function putEmpty(mounts: Mounts, path: string, writable: boolean): void {
   const real = realOf(path);
   if (real !== undefined && statOf(real)?.isDirectory()) put(mounts, { kind: "empty", path: real, writable });
 }
 
-/** The mount by which a process inside sees a path. */
+/** The mount that determines what a process inside sees at a path. */
 export function around(mounts: Mounts, path: string): Mount {
   for (let at = path; ; at = dirname(at)) {
     const mount = mounts.get(at);
@@ -41,13 +41,13 @@ export function around(mounts: Mounts, path: string): Mount {
   }
 }
 
-/** Makes a path of the machine readable, also when it leads there through a link. */
+/** Makes a path of the machine readable, including when it is a link. */
 export function keep(mounts: Mounts, path: string): void {
   const real = lead(mounts, path);
   if (real !== undefined && isAbsent(mounts, real)) put(mounts, { kind: "machine", path: real, writable: false });
 }
 
-/** Makes a path lead where it leads outside, and returns its real name. What is there is for the caller to mount. */
+/** Makes a path resolve as it does outside, and returns its real path, which the caller has to mount. */
 export function lead(mounts: Mounts, path: string): string | undefined {
   const real = isAbsolute(path) ? realOf(path) : undefined;
   if (real === undefined) return undefined;
@@ -55,13 +55,13 @@ export function lead(mounts: Mounts, path: string): string | undefined {
   return real;
 }
 
-/** Whether nothing of the machine is seen at the path so far. */
+/** Whether the path is not visible inside so far. */
 export function isAbsent(mounts: Mounts, path: string): boolean {
   const mount = around(mounts, path);
   return mount.kind === "empty" && mount.path !== path;
 }
 
-/** Takes a path away, or what it leads to if it is a link, unless that is absent anyhow. */
+/** Hides a path, or its target if it is a link, unless it is absent already. */
 export function cover(mounts: Mounts, path: string): void {
   const real = realOf(path);
   const stat = real === undefined ? undefined : statOf(real);
@@ -70,13 +70,13 @@ export function cover(mounts: Mounts, path: string): void {
 }
 
 /**
- * Mounts a directory without the entries that are hidden. It is put together from the others: a mount over a file would not last, because it
- * is gone when a process outside replaces the file.
+ * Mounts a directory without its hidden entries, by mounting the other entries one by one. Mounting over a hidden file would not last,
+ * because the mount disappears when a process outside replaces the file.
  */
 export function keepExcept(mounts: Mounts, directory: string, isHidden: (name: string) => boolean): void {
   if (!isAbsent(mounts, directory)) return;
   const entries = entriesOf(directory);
-  // A socket among programs leads out of the sandbox.
+  // A socket among programs would be a way out of the sandbox.
   const isShown = (entry: Dirent) =>
     !isHidden(entry.name) && (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink());
   const shown = entries.filter(isShown);
@@ -94,12 +94,12 @@ export function keepExcept(mounts: Mounts, directory: string, isHidden: (name: s
   }
 }
 
-/** bubblewrap cannot mount over a link, and a link shows nothing that is not mounted elsewhere. */
+/** Skips links: bubblewrap cannot mount over them, and a link shows nothing that is not mounted elsewhere. */
 function coverEntry(mounts: Mounts, path: string): void {
   if (look(() => lstatSync(path))?.isSymbolicLink() === false) cover(mounts, path);
 }
 
-/** Without mounts that change nothing: below a link, or of the machine and its links where the machine is seen already. */
+/** Drops mounts without effect: below a link, or machine paths and links where the machine is already visible. */
 export function simplified(mounts: Mounts): Mount[] {
   return [...mounts.values()].filter((mount) => {
     if (mount.path === "/") return true;
@@ -122,7 +122,7 @@ export function isPlain(stat: Stats | undefined): boolean {
   return stat !== undefined && (stat.isFile() || stat.isDirectory());
 }
 
-/** Both absolute and without detours. */
+/** Both paths must be absolute and normalised. */
 export function contains(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`);
 }
@@ -140,7 +140,7 @@ export function entriesOf(directory: string): Dirent[] {
 }
 
 export function realOf(path: string): string | undefined {
-  // Most paths do not exist, and an error takes long to make.
+  // Most paths do not exist, and creating an error is slow.
   return existsSync(path) ? look(() => realpathSync.native(path)) : undefined;
 }
 
@@ -148,7 +148,7 @@ export function statOf(path: string): Stats | undefined {
   return look(() => statSync(path, { throwIfNoEntry: false }));
 }
 
-/** The target of a link as it is written; undefined for anything else. */
+/** The target of a link as written in it; undefined for anything else. */
 export function linkAt(path: string): string | undefined {
   return look(() => readlinkSync(path));
 }

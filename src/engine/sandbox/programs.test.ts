@@ -14,13 +14,13 @@ afterEach(() => fixture.remove());
 
 const echo = (text: string) => `#!/bin/sh\necho ${text}\n`;
 
-/** Runs a line of shell inside, with directories of the home in front of the PATH. */
+/** Runs a shell line inside, with directories of the home at the front of the PATH. */
 function withPath(context: TestContext, directories: string[], script: string): Promise<Ended> {
   const PATH = [...directories.map((path) => join(fixture.base, path)), fixture.env.PATH].join(delimiter);
   return fixture.sh(context, `${script}; grep -rs ${CANARY} ${fixture.base}; :`, { env: { PATH } });
 }
 
-describe("programs of the PATH that lie in the home", () => {
+describe("programs on the PATH that are in the home", () => {
   test.for<[what: string, directory: string, files: Record<string, string>, hidden: string[]]>([
     [
       "Node of nvm, whose prefix holds a token",
@@ -41,7 +41,7 @@ describe("programs of the PATH that lie in the home", () => {
       ["home/.pyenv/versions/3.12/pip.conf"],
     ],
     [
-      "cargo, beside what it signs in with",
+      "cargo, beside its credentials",
       "home/.cargo/bin",
       {
         "home/.cargo/bin/tool": "cat ~/.cargo/registry/crate >/dev/null && echo ran",
@@ -153,7 +153,7 @@ describe("programs of the PATH that lie in the home", () => {
     expect((await withPath(context, ["home/.local/bin"], "linked")).stdout).toBe("ran\n");
   });
 
-  test("a manager that is a link itself, and one that a variable has moved", async (context) => {
+  test("a version manager that is a link, and one that a variable has moved", async (context) => {
     fixture.write("disk/volta/bin/tool", echo("volta"));
     fixture.write("disk/cargo/bin/other", echo("cargo"));
     fixture.write("disk/cargo/credentials.toml", CANARY);
@@ -166,7 +166,7 @@ describe("programs of the PATH that lie in the home", () => {
     expect(stdout).toBe("volta\ncargo\n");
   });
 
-  test("a socket among programs is not there", async (context) => {
+  test("a socket among programs is absent", async (context) => {
     fixture.write("home/bin/tool", echo("ran"));
     const path = join(fixture.home, "bin", "agent.sock");
     const server = createServer();
@@ -176,14 +176,14 @@ describe("programs of the PATH that lie in the home", () => {
     expect(stdout).toBe("ran\n");
   });
 
-  test("a project on the PATH is not there by that", async (context) => {
+  test("a project on the PATH stays absent", async (context) => {
     fixture.write("project/bin/tool", echo("ran"));
     fixture.write("project/lib/source", CANARY);
     const { stdout } = await withPath(context, ["project/bin", "project", "cache/place", "cache"], "tool 2>/dev/null");
     expect(stdout).toBe("");
   });
 
-  test("hundreds of links do not make hundreds of mounts of a home", () => {
+  test("hundreds of links do not create hundreds of mounts", () => {
     for (let index = 0; index < 600; index += 1) {
       fixture.write(`home/src/r${index}/tool`, "");
       fixture.link(`../src/r${index}/tool`, `home/bin/t${index}`);
@@ -195,7 +195,7 @@ describe("programs of the PATH that lie in the home", () => {
 });
 
 describe("the runtime", () => {
-  test("that is a checkout is found with its package, without what begins with a dot", async (context) => {
+  test("that is a checkout is mounted with its package, without entries that start with a dot", async (context) => {
     const program = fixture.write("home/src/cli/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$0")/../part.sh"\n');
     fixture.write("home/src/cli/package.json", "{}");
     fixture.write("home/src/cli/part.sh", 'echo part; grep -rs "$1" ~\n');
@@ -204,20 +204,20 @@ describe("the runtime", () => {
     expect((await fixture.run(context, [CANARY], { program })).stdout).toBe("part\n");
   });
 
-  test("that is a link in node_modules is found with its package", async (context) => {
+  test("that is a link in node_modules is mounted with its package", async (context) => {
     fixture.write("tools/node_modules/agent/bundle/agent.sh", echo("agent"));
     fixture.link("../agent/bundle/agent.sh", "tools/node_modules/.bin/agent");
     const program = join(fixture.base, "tools/node_modules/.bin/agent");
     expect(await fixture.run(context, [], { program })).toMatchObject({ stdout: "agent\n", stderr: "" });
   });
 
-  test("that lies loose among repositories is found alone", async (context) => {
+  test("that is a single file among repositories is mounted alone", async (context) => {
     const program = fixture.write("home/src/agent.sh", '#!/bin/sh\necho ran; grep -rs "$1" ~\n');
     fixture.write("home/src/other/.env", CANARY);
     expect((await fixture.run(context, [CANARY], { program })).stdout).toBe("ran\n");
   });
 
-  test("has an extension that was linked, where its source lies", async (context) => {
+  test("sees a linked extension at the path of its source", async (context) => {
     const source = join(fixture.home, "src", "extension");
     fixture.write("home/src/extension/hook.sh", echo("hook"));
     fixture.write("home/src/extension/.env", CANARY);
@@ -234,11 +234,11 @@ describe("the runtime", () => {
   });
 
   test.for<[what: string, files: string[], env: Record<string, string>, isThere: boolean]>([
-    ["nothing else to sign in with", [], {}, true],
-    ["a file of its own", ["home/.gemini/.env"], {}, false],
+    ["no other credentials", [], {}, true],
+    ["an env file in ~/.gemini", ["home/.gemini/.env"], {}, false],
     ["an account", ["home/.gemini/oauth_creds.json"], {}, false],
-    ["a key that is exported", [], { GEMINI_API_KEY: "key" }, false],
-  ])("reads ~/.env only where it has %s", async ([, files, env, isThere], context) => {
+    ["an exported key", [], { GEMINI_API_KEY: "key" }, false],
+  ])("reads ~/.env only when no other credentials exist: %s", async ([, files, env, isThere], context) => {
     for (const path of ["home/.env", ...files]) fixture.write(path, "X=1\n");
     const { stdout } = await fixture.sh(context, "[ -e ~/.env ] && echo there; :", { env });
     expect(stdout).toBe(isThere ? "there\n" : "");

@@ -1,5 +1,5 @@
-// Which directories a sandbox needs for the programs of the PATH and for the runtime: toolchains by a table, every other entry of the PATH by
-// one rule. A home or a repository that holds programs does not become readable by that.
+// Mounts the directories that the programs on the PATH and the runtime need: toolchains by a table, every other PATH entry by one rule. A
+// home or a repository does not become readable because it contains programs.
 
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Environment } from "../../setting-layers.ts";
@@ -22,21 +22,21 @@ import { tokenFiles } from "./system.ts";
 import { packageAreas, toolchainPaths, toolchainTokens } from "./toolchains.ts";
 
 export interface ProgramPlaces {
-  /** What will be run. */
+  /** The program that will run in the sandbox. */
   program: string;
   env: Environment;
   homes: readonly string[];
-  /** Directories of which nothing is mounted because of a program in them: the project, its repository, its state. */
+  /** Directories that are not mounted even if they contain programs: the project, its repository, its state. */
   closed: readonly string[];
 }
 
-/** Directories that are never mounted whole, whatever is found in them. */
+/** Directories that are never mounted because of a program in them. */
 const notPrograms = ["/etc", "/proc", "/sys", "/dev", "/root", "/boot"];
-/** Where Homebrew puts itself on Linux: below the home of a user that nobody is. */
+/** Where Homebrew is installed on Linux: below the home of a user made only for it. */
 const LINUXBREW = "/home/linuxbrew";
-/** Debian chooses between programs by links here. */
+/** Debian selects between alternative programs with links here. */
 const ALTERNATIVES = "/etc/alternatives/";
-/** Links to programs are followed no further when there are more mounts. */
+/** Above this number of mounts, links to programs are not followed. */
 const MAX_MOUNTS = 250;
 
 export function keepPrograms(mounts: Mounts, places: ProgramPlaces): void {
@@ -66,12 +66,12 @@ function keepDirectory(mounts: Mounts, places: ProgramPlaces, real: string): voi
   for (const target of linkTargets(mounts, real)) keepTarget(mounts, places, target);
 }
 
-/** Whether nothing has been decided about a directory: where the table names parts of it, those are all that is mounted. */
+/** Whether no mount concerns the directory yet. Where the table lists parts of a directory, only these are mounted. */
 function isOpen(mounts: Mounts, directory: string): boolean {
   return isAbsent(mounts, directory) && ![...mounts.keys()].some((path) => contains(directory, path));
 }
 
-/** Where the links of a directory of programs lead in the end, as far as that is not there yet. */
+/** The final targets of the links in a program directory that are not mounted yet. */
 function linkTargets(mounts: Mounts, directory: string): string[] {
   return linksOf(directory).flatMap(({ path, next }) => (isAbsent(mounts, next) ? (realOf(path) ?? []) : []));
 }
@@ -81,7 +81,7 @@ interface ProgramLink {
   next: string;
 }
 
-/** By directory, as long as that does not change: /usr/bin has hundreds of links, and every attempt asks. */
+/** Cached per directory until it changes: /usr/bin has hundreds of links, and every attempt needs them. */
 const known = new Map<string, { changed: number; links: ProgramLink[] }>();
 
 function linksOf(directory: string): ProgramLink[] {
@@ -96,7 +96,7 @@ function linksOf(directory: string): ProgramLink[] {
   return links;
 }
 
-/** One step along a link that begins as said. */
+/** Follows one link, if the path starts with `start`. */
 function followed(path: string, start: string): string {
   return path.startsWith(start) ? resolve(dirname(path), linkAt(path) ?? path) : path;
 }
@@ -107,7 +107,7 @@ function keepTarget(mounts: Mounts, places: ProgramPlaces, target: string): void
   if (!keepPackage(mounts, places, target) && statOf(target)?.isFile()) keep(mounts, target);
 }
 
-/** Mounts the package that a program belongs to, if it can be told where that begins and ends. */
+/** Mounts the package that a program belongs to, if its directory can be determined. */
 function keepPackage(mounts: Mounts, places: ProgramPlaces, path: string): boolean {
   const modules = /^.*?\/node_modules(?=\/)/.exec(path)?.[0];
   if (modules !== undefined) {
@@ -128,7 +128,7 @@ function keepPackage(mounts: Mounts, places: ProgramPlaces, path: string): boole
   return true;
 }
 
-/** The runtime is kept with its package, also when that is a checkout. */
+/** Mounts the runtime with its package, even when that is a git checkout. */
 function keepProgram(mounts: Mounts, places: ProgramPlaces, program: string): void {
   const real = isAbsolute(program) ? lead(mounts, program) : undefined;
   if (real === undefined || !isAbsent(mounts, real) || keepPackage(mounts, places, real)) return;
@@ -139,7 +139,7 @@ function keepProgram(mounts: Mounts, places: ProgramPlaces, program: string): vo
   else keepExcept(mounts, found, isPersonal);
 }
 
-/** The nearest directory that says it is a package or lies where packages lie; else the prefix of the program, or the directory it lies in. */
+/** The nearest directory with a package.json or directly below lib; otherwise the program's prefix, or its own directory. */
 function packagesOf(program: string): string[] {
   for (let at = dirname(program); at !== dirname(at); at = dirname(at)) {
     if (statOf(join(at, "package.json"))?.isFile() || /^lib(?:exec)?$/.test(basename(dirname(at)))) return [at];
@@ -148,13 +148,13 @@ function packagesOf(program: string): string[] {
   return /^(?:\.?s?bin|shims)$/.test(basename(directory)) ? [dirname(directory), directory] : [];
 }
 
-/** Existing paths of a pattern with one star, which stands for a name. */
+/** Existing paths that match a pattern with one star, which stands for a name. */
 function matches(pattern: string): string[] {
   const [before = "", after = ""] = pattern.split("*");
   return entriesOf(before).flatMap(({ name }) => realOf(before + name + after) ?? []);
 }
 
-/** Not a directory that holds more than programs by its place. */
+/** False for directories that by their location hold more than programs. */
 function isMountable({ homes }: ProgramPlaces, path: string): boolean {
   const personal = homes.flatMap((home) => [home, ...[".local", ".config", ".cache"].map((name) => join(home, name))]);
   const isTop = dirname(path) === "/" || path === "/";
@@ -168,7 +168,7 @@ function isMountable({ homes }: ProgramPlaces, path: string): boolean {
   );
 }
 
-/** Has the shape of what an installation leaves, and is not a repository, where `bin` and `lib` are sources. */
+/** Whether the directory looks like an installation prefix, and not like a repository, where `bin` and `lib` are sources. */
 function isInstallation(places: ProgramPlaces, prefix: string): boolean {
   if (!isMountable(places, prefix) || containsAny(prefix, places.closed)) return false;
   const names = new Set(entriesOf(prefix).map(({ name }) => name));
@@ -180,7 +180,7 @@ function openPrefix(mounts: Mounts, prefix: string): void {
   for (const name of tokenFiles) cover(mounts, join(prefix, name));
 }
 
-/** In a directory of programs: settings, repositories and `.env` begin with a dot; `var` is data. */
+/** In a program directory: settings, repositories and `.env` start with a dot; `var` is data. */
 function isPersonal(name: string): boolean {
   return name.startsWith(".") || name === "var";
 }

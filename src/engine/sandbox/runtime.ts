@@ -1,4 +1,4 @@
-// What Gemini CLI itself needs of a home: how it signs in, its settings, its extensions. No conversations, and copies of what it writes.
+// Mounts what Gemini CLI needs from a home: credentials, settings, extensions. Conversations are left out, and files it writes are copies.
 
 import { readFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
@@ -20,21 +20,21 @@ import {
   statOf,
 } from "./mounts.ts";
 
-/** Files that Gemini CLI and what it is written in are told of by a variable; SSL_CERT_DIR names directories. */
+/** Variables that name files which Gemini CLI or Node reads; SSL_CERT_DIR names directories and is handled separately. */
 const named = [
   ...["GOOGLE_APPLICATION_CREDENTIALS", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"],
   ...["GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_CLI_TRUSTED_FOLDERS_PATH"],
 ];
 
-/** In ~/.gemini: the list of projects is made of conversations. */
+/** In ~/.gemini: the list of projects, which comes from conversations. */
 const PROJECTS = "projects.json";
-/** In ~/.gemini: directories that the CLI reads. Others are conversations, or belong to other programs. */
+/** In ~/.gemini: directories that the CLI reads. The others hold conversations, or belong to other programs. */
 const directories: ReadonlySet<string> = new Set(
   "acknowledgments agents bin commands extensions hooks policies skills themes".split(" "),
 );
 const MAX_INSTALL_BYTES = 64 * 1024;
 
-/** `vital`: directories that no file named by a variable or an extension may bring along. */
+/** `vital`: directories that must not become visible because a variable or an extension names a path around them. */
 export function keepRuntime(
   mounts: Mounts,
   home: string | undefined,
@@ -42,7 +42,8 @@ export function keepRuntime(
   vital: readonly string[],
 ): void {
   const base = env.GEMINI_CLI_HOME || home;
-  const directory = base !== undefined && isAbsolute(base) ? furnish(mounts, realOf(base) ?? base, vital) : undefined;
+  const directory =
+    base !== undefined && isAbsolute(base) ? mountSettings(mounts, realOf(base) ?? base, vital) : undefined;
   const needed = [...named.map((name) => env[name] ?? ""), ...signIn(env, home, directory)];
   for (const path of needed) if (statOf(path)?.isFile()) keep(mounts, path);
   for (const path of (env.SSL_CERT_DIR ?? "").split(delimiter)) {
@@ -51,7 +52,7 @@ export function keepRuntime(
   }
 }
 
-/** Files that the CLI signs in with and finds without being told. */
+/** Credential files that the CLI finds by itself. */
 function signIn(env: Environment, home: string | undefined, directory: string | undefined): string[] {
   if (home === undefined || !isAbsolute(home)) return [];
   const isKeyGiven = env.GEMINI_API_KEY || env.GOOGLE_API_KEY || env.GOOGLE_APPLICATION_CREDENTIALS;
@@ -60,15 +61,15 @@ function signIn(env: Environment, home: string | undefined, directory: string | 
     const ofGcloud = env.CLOUDSDK_CONFIG || join(home, ".config", "gcloud");
     return [join(ofGcloud, "application_default_credentials.json")];
   }
-  // The CLI reads the second file only where the first does not exist.
+  // The CLI reads ~/.env only when its own directory has no credentials.
   const others = [".env", "oauth_creds.json"].map((name) =>
     join(directory ?? home, directory === undefined ? "" : name),
   );
   return directory !== undefined && others.some((path) => statOf(path)?.isFile()) ? [] : [join(home, ".env")];
 }
 
-/** Returns the directory of the CLI's settings; undefined when the machine has none. */
-function furnish(mounts: Mounts, home: string, vital: readonly string[]): string | undefined {
+/** Mounts the CLI's settings and returns their directory; undefined when it does not exist. */
+function mountSettings(mounts: Mounts, home: string, vital: readonly string[]): string | undefined {
   const wanted = join(home, ".gemini");
   const directory = lead(mounts, wanted);
   if (directory === undefined) {
@@ -92,7 +93,7 @@ function furnish(mounts: Mounts, home: string, vital: readonly string[]): string
   return directory;
 }
 
-/** An extension that was linked is read where its source lies. */
+/** The source directories of extensions that are installed as links. */
 function linkedExtensions(directory: string): string[] {
   return entriesOf(directory).flatMap(({ name }) => {
     const file = join(directory, name, ".gemini-extension-install.json");

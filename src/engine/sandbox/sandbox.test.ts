@@ -8,7 +8,7 @@ const machine = (path: string, writable = false): Mount => ({ kind: "machine", p
 const empty = (path: string, writable = false): Mount => ({ kind: "empty", path, writable });
 
 describe("the command line of a cell", () => {
-  /** What bubblewrap is told, up to the program that it runs. */
+  /** bubblewrap's arguments up to the program that it runs. */
   function words(mounts: Mount[], variables: Cell["variables"] = {}): string {
     const { args } = inSandbox("/usr/bin/bwrap", { program: "/bin/agent", args: [] }, { mounts, variables });
     const [first, last] = [args.indexOf("/usr/bin/bwrap") + 1, args.indexOf("--")];
@@ -17,15 +17,15 @@ describe("the command line of a cell", () => {
 
   test.each<[what: string, mounts: Mount[], told: string]>([
     ["what the machine has", [machine("/a")], "--ro-bind /a /a"],
-    ["what may be changed", [machine("/a", true)], "--bind /a /a"],
-    ["a directory of one's own", [empty("/a", true)], "--tmpfs /a"],
+    ["a writable path", [machine("/a", true)], "--bind /a /a"],
+    ["a private directory", [empty("/a", true)], "--tmpfs /a"],
     ["a link", [{ kind: "link", path: "/a", target: "../b" }], "--symlink ../b /a"],
-    ["nothing to read", [{ kind: "void", path: "/a" }], "--dev-bind /dev/null /a"],
+    ["a hidden file", [{ kind: "void", path: "/a" }], "--dev-bind /dev/null /a"],
   ])("%s", (_, mounts, told) => {
     expect(words(mounts)).toContain(`--cap-drop ALL ${told} --dev /dev --proc /proc --remount-ro /proc`);
   });
 
-  test("what contains something comes before it, whatever the order, and is closed when everything is in its place", () => {
+  test("parents come before their children, in any order of mounts, and are made read-only last", () => {
     const mounts = [machine("/home/u/work/tree", true), empty("/home/u/work"), machine("/"), empty("/home/u")];
     expect(words(mounts)).toContain(
       [
@@ -36,20 +36,20 @@ describe("the command line of a cell", () => {
     );
   });
 
-  test("an empty root is what bubblewrap begins with", () => {
+  test("an empty root needs no mount", () => {
     expect(words([empty("/"), machine("/usr")])).toContain(
       "ALL --ro-bind /usr /usr --dev /dev --proc /proc --remount-ro / ",
     );
   });
 
-  test("the original of a copy lies elsewhere, and both are named to the first process inside", () => {
+  test("the original of a copy is mounted elsewhere, and the first process inside gets both paths", () => {
     const copy: Mount = { kind: "copy", path: "/home/u/.gemini/settings.json", from: "/dotfiles/settings.json" };
     const { args } = inSandbox("bwrap", { program: "p", args: ["a b"] }, { mounts: [copy], variables: {} });
     expect(args.join(" ")).toContain("--ro-bind /dotfiles/settings.json /run/maestro/0 ");
     expect(args.slice(-5)).toEqual(["/run/maestro/0", copy.path, "--", "p", "a b"]);
   });
 
-  test("variables are set inside, and stay out of the program's arguments", () => {
+  test("variables are set inside, not in the program's arguments", () => {
     expect(words([], { TMPDIR: "/tmp", SANDBOX: "a b" })).toMatch(/ --setenv TMPDIR \/tmp --setenv SANDBOX a b$/);
   });
 });
@@ -68,11 +68,11 @@ describe("finding a sandbox", () => {
     return program;
   }
 
-  test.each(["darwin", "win32"] as const)("there is none on %s", (platform) => {
+  test.each(["darwin", "win32"] as const)("does not work on %s", (platform) => {
     expect(findSandbox(process.env, platform)).toMatchObject({ kind: "missing", reason: "a sandbox needs Linux" });
   });
 
-  test("it is not installed", () => {
+  test("says when bubblewrap is not installed", () => {
     expect(findSandbox({ PATH: directory }, "linux")).toEqual({
       kind: "missing",
       reason: "bubblewrap (bwrap) is not installed, or not on the PATH",
@@ -87,22 +87,22 @@ describe("finding a sandbox", () => {
     ["Can't mount proc on /newroot/proc: Operation not permitted", "systempaths=unconfined"],
     ["Unknown option --cap-drop", "too old"],
     ["Something new", "shows more"],
-  ])("it is there and does not work: %s", (message, hint) => {
+  ])("says why bubblewrap does not work: %s", (message, hint) => {
     fake(`echo "bwrap: ${message}" >&2; exit 1`);
     expect(findSandbox({ PATH: directory }, "linux")).toEqual({
       kind: "missing",
-      reason: `bubblewrap cannot make a sandbox here: ${message}`,
+      reason: `bubblewrap cannot create a sandbox here: ${message}`,
       hint: expect.stringContaining(hint),
     });
   });
 
-  test("it works, and is the first of the PATH", () => {
+  test("returns the first bubblewrap on the PATH that works", () => {
     const program = fake('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
     const PATH = [join(directory, "none"), directory, "/usr/bin", "/bin"].join(delimiter);
     expect(findSandbox({ PATH }, "linux")).toMatchObject({ kind: "found", program });
   });
 
-  test("one that a project could bring along is not looked at", () => {
+  test("ignores a bubblewrap that a project could contain", () => {
     fake("exit 0");
     const before = process.cwd();
     process.chdir(directory);

@@ -1,5 +1,5 @@
-// Puts a program into a sandbox made by bubblewrap: what lies where for a process inside is a Cell, and everything else follows from it.
-// Knows no project, and looks at nothing but whether bubblewrap works on this machine.
+// Builds the command line that runs a program in a bubblewrap sandbox, from a Cell that describes the file system inside. It knows nothing
+// about projects, and reads the machine only to find out whether bubblewrap works.
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
@@ -12,25 +12,25 @@ import { limitLines } from "./limits.ts";
 import { type Scope, scopes } from "./scope.ts";
 
 export type SandboxProgram =
-  /** `scope`: what keeps abstract sockets out of reach; null: this machine has nothing that could. */
+  /** `scope`: blocks abstract sockets; null when this machine cannot block them. */
   { kind: "found"; program: string; scope: Scope | null } | { kind: "missing"; reason: string; hint: string };
 
-/** What lies at a path for a process inside. Paths are absolute and lead through no link. */
+/** What a process inside finds at a path. Paths are absolute and contain no links. */
 export type Mount =
-  /** What the machine has there. */
+  /** The same as outside. */
   | { kind: "machine"; path: string; writable: boolean }
-  /** A directory with nothing in it but what other mounts put there; what is written there goes with the sandbox. */
+  /** A directory that only contains other mounts; files written to it are deleted with the sandbox. */
   | { kind: "empty"; path: string; writable: boolean }
-  /** A file of their own that begins as a copy of another. */
+  /** A private file that starts as a copy of another. */
   | { kind: "copy"; path: string; from: string }
   /** A file with this text. */
   | { kind: "text"; path: string; text: string }
   | { kind: "link"; path: string; target: string }
-  /** In place of a file: nothing to read. */
+  /** Hides a file: it reads as empty. */
   | { kind: "void"; path: string };
 
 export interface Cell {
-  /** In any order; at most one for a path, and one for "/". */
+  /** In any order; at most one per path, and exactly one for "/". */
   mounts: readonly Mount[];
   variables: Readonly<Record<string, string>>;
 }
@@ -41,37 +41,37 @@ interface Command {
 }
 
 /**
- * bubblewrap leaves one process outside that would die of the signal that is meant for the program, and take it along without any grace.
- * Ignored, the signal reaches the program alone, as a member of the same process group.
+ * bubblewrap keeps one process outside, which would die of a signal meant for the program and kill the program without a grace period.
+ * With the signal ignored there, only the program receives it, as a member of the same process group.
  */
-const shield = `trap '' HUP INT TERM`;
+const ignoreSignals = `trap '' HUP INT TERM`;
 
-/** The first thing inside: makes the copies. */
-const copying = `while [ "$1" != -- ]; do (umask 077; cp "$1" "$2") || exit 126; shift 2; done; shift`;
+/** The first command inside: makes the copies. */
+const makeCopies = `while [ "$1" != -- ]; do (umask 077; cp "$1" "$2") || exit 126; shift 2; done; shift`;
 
 /**
- * Gives the signals their meaning back, which no shell can and an old \`env\` cannot either. Without it a program that does not care for a
- * signal (Node does) ends when it is killed. Through a shell, since \`env\` would take a program with "=" in its name for a variable.
+ * Resets ignored signals to their default, which no shell can do, nor an old `env`. Without it, a program that does not handle a signal
+ * itself (Node does) only ends when it is killed. It goes through a shell, because `env` takes a program with "=" in its name for a variable.
  */
-const listening = `env --default-signal=TERM true 2>/dev/null && exec env --default-signal=HUP,INT,TERM "$0" -c 'exec "$@"' "$0" "$@"`;
+const resetSignals = `env --default-signal=TERM true 2>/dev/null && exec env --default-signal=HUP,INT,TERM "$0" -c 'exec "$@"' "$0" "$@"`;
 
-/** What scopes a program gives the signals their meaning back as well. A language that is not installed is nothing to complain of. */
+/** The scope program also resets signals. PERL_BADLANG=0 suppresses perl's warning about a locale that is not installed. */
 const scoped = "export PERL_BADLANG=0";
 
 const SHELL = "/bin/sh";
-/** Where originals lie until they are copied. Nobody can write there. */
+/** Where originals are mounted until they are copied; read-only. */
 const ORIGINALS = "/run/maestro";
-/** The first descriptor of a text; a shell knows no number of two digits. */
+/** The first descriptor for a text; shells only accept single digits. */
 const FIRST_TEXT = 3;
 
 /**
- * No session of its own: the program stays in the process group by which it is stopped, and an attempt has no terminal that it could write
- * to. All processes inside are in a namespace: they see and signal no others, and none of them outlives the program or us.
+ * No new session: the program stays in the process group through which it is stopped, and an attempt has no terminal that it could write
+ * to. All processes inside share a PID namespace: they cannot see or signal others, and none of them outlives the program or the engine.
  */
-const walls = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"];
+const namespaces = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"];
 const privileges = ["--cap-drop", "ALL"];
 
-/** The command line that runs a command in a cell. It has the environment it is started with, but for the cell's variables. */
+/** The command line that runs a command in a cell. It inherits the environment, overridden by the cell's variables. */
 export function inSandbox(
   bwrap: string,
   command: Command,
@@ -89,23 +89,25 @@ export function inSandbox(
     { path: "/dev", words: ["--dev", "/dev"] },
     { path: "/proc", words: ["--proc", "/proc"] },
   ];
-  // What contains something is there before it.
+  // Parents are mounted before their children.
   const ordered = steps.sort((a, b) => depthOf(a.path) - depthOf(b.path));
-  // Only now: other mounts needed a place in them. Of /proc, root could write what belongs to the whole machine.
+  // Made read-only last, because other mounts had to be created inside them. /proc too: root could change settings of the whole machine there.
   const closed = cell.mounts.filter((mount) => mount.kind === "empty" && !mount.writable).map(({ path }) => path);
   const words = [
-    ...[...walls, ...privileges],
+    ...[...namespaces, ...privileges],
     ...ordered.flatMap((step) => step.words),
     ...[...closed, "/proc"].flatMap((path) => ["--remount-ro", path]),
     ...Object.entries(cell.variables).flatMap(([name, value]) => ["--setenv", name, value]),
   ];
   const outside = [
-    shield,
+    ignoreSignals,
     scope === null ? "" : scoped,
     ...texts.map(({ path }) => opening(places.descriptor(path))),
     `exec "$@"`,
   ].join("\n");
-  const entry = [copying, limitLines(currentLimits()), scope === null ? listening : scoped, `exec "$@"`].join("\n");
+  const entry = [makeCopies, limitLines(currentLimits()), scope === null ? resetSignals : scoped, `exec "$@"`].join(
+    "\n",
+  );
   const run = [...(scope?.scoped ?? []), command.program, ...command.args];
   const inside = [...copies.flatMap(({ path }) => [places.original(path), path]), "--", ...run];
   return {
@@ -129,7 +131,7 @@ function stepOf(mount: Mount, { original, descriptor }: Places): { path: string;
     case "machine":
       return { path, words: [mount.writable ? "--bind" : "--ro-bind", path, path] };
     case "empty":
-      // bubblewrap begins with an empty root.
+      // bubblewrap starts with an empty root.
       return { path, words: path === "/" ? [] : ["--tmpfs", path] };
     case "copy":
       return { path: original(path), words: ["--ro-bind", mount.from, original(path)] };
@@ -142,7 +144,7 @@ function stepOf(mount: Mount, { original, descriptor }: Places): { path: string;
   }
 }
 
-/** Lines of shell that give bubblewrap the next argument to read as a file. */
+/** Shell lines that pass the next argument to bubblewrap as a readable descriptor. */
 function opening(descriptor: number): string {
   return `exec ${descriptor}<<END\n$1\nEND\nshift`;
 }
@@ -181,7 +183,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Whether attempts can be put into a sandbox on this machine: tried, because namespaces may be forbidden. */
+/** Finds bubblewrap and tries it, because the machine may forbid namespaces. */
 export function findSandbox(env: Environment, platform: NodeJS.Platform = process.platform): SandboxProgram {
   if (platform !== "linux") {
     return missing("a sandbox needs Linux", "Leave out --sandbox, or run Maestro in a virtual machine.");
@@ -208,8 +210,8 @@ export function findSandbox(env: Environment, platform: NodeJS.Platform = proces
   });
   if (status === 0) return { kind: "found", program, scope: scopes[Number(stdout || -1)] ?? null };
   const said = error === undefined ? stripControls(stderr).trim().split("\n").at(-1) : reasonOf(error);
-  const reason = said?.replace(/^bwrap: /, "") || "it gives no reason";
-  return missing(`bubblewrap cannot make a sandbox here: ${reason}`, hintFor(reason));
+  const reason = said?.replace(/^bwrap: /, "") || "no reason given";
+  return missing(`bubblewrap cannot create a sandbox here: ${reason}`, hintFor(reason));
 }
 
 function hintFor(reason: string): string {
@@ -220,11 +222,11 @@ function hintFor(reason: string): string {
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /mount proc/i,
-    "In a container /proc is covered in parts: start the container with --security-opt systempaths=unconfined, or leave out --sandbox.",
+    "Containers hide parts of /proc: start the container with --security-opt systempaths=unconfined, or leave out --sandbox.",
   ],
   [
     /namespace|uid map|Operation not permitted|Permission denied|loopback/i,
-    "User namespaces are forbidden here. Look at the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns (sysctl).",
+    "User namespaces are forbidden here. Check the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns (sysctl).",
   ],
   [/unknown option/i, "This bubblewrap is too old: install a newer one."],
 ];

@@ -11,7 +11,7 @@ import { limitLines } from "./limits.ts";
 import { inSandbox } from "./sandbox.ts";
 import { scopes } from "./scope.ts";
 
-describe("every program that can keep abstract sockets out of reach", () => {
+describe("every program that can block abstract sockets", () => {
   let fixture: SandboxFixture;
   beforeEach(() => {
     fixture = new SandboxFixture(tmpdir());
@@ -38,7 +38,7 @@ describe("every program that can keep abstract sockets out of reach", () => {
     expect([await ends("exit 7"), await ends("kill -TERM $$; sleep 5"), await ends("kill -INT $$; sleep 5")]).toEqual([
       7, 143, 130,
     ]);
-    // Python ignores it, and a program that it starts would go on writing for ever.
+    // Python ignores SIGPIPE, and a program that inherits this would keep writing forever.
     const { stdout } = await fixture.sh(context, "grep SigIgn /proc/self/status");
     expect(stdout).toMatch(/^SigIgn:\t0+\n$/);
     const missing = await fixture.run(context, [], { program: "/nowhere/agent" }, "", scope);
@@ -46,7 +46,7 @@ describe("every program that can keep abstract sockets out of reach", () => {
   });
 });
 
-test("a descriptor that the program which started Maestro left open is not passed on", async (context) => {
+test("a descriptor that Maestro inherited from its parent is not passed on", async (context) => {
   const scope = socketScope();
   if (scope === null) context.skip("this kernel has no Landlock that scopes sockets");
   const fixture = new SandboxFixture(tmpdir());
@@ -57,7 +57,7 @@ test("a descriptor that the program which started Maestro left open is not passe
   };
   const cell = cellFor({ ...place, author: { name: "A", email: "a@example.com" } });
   const { program, args } = inSandbox(bubblewrap(context), list, cell, scope);
-  // A directory outside would be a way out.
+  // An open directory outside would be a way out of the sandbox.
   const open = openSync(fixture.home, "r");
   const stdio: StdioOptions = [
     "ignore",
@@ -95,7 +95,7 @@ describe("limits", () => {
         .join("\n"),
     );
 
-  test("are set where the user has none", () => {
+  test("are set when the user has none", () => {
     const text = lines("unlimited", "unlimited");
     expect(text).toContain("ulimit -S -c 0 && ulimit -H -c 0");
     expect(text).toContain("ulimit -S -f 33554432 && ulimit -H -f 33554432");
@@ -103,14 +103,14 @@ describe("limits", () => {
     expect(text).toContain("ulimit -S -u 4096 && ulimit -H -u 4096");
   });
 
-  test("are not raised: neither the one in force nor the one that could be asked for", () => {
+  test("are not raised: neither the soft nor the hard limit", () => {
     const text = lines("1024", "2048");
     expect(text).toContain("ulimit -S -f 2 && ulimit -H -f 4");
     expect(text).toContain("ulimit -S -n 1024 && ulimit -H -n 2048");
     expect(text).toContain("ulimit -S -p 1024 && ulimit -H -p 2048");
   });
 
-  test("that the shell cannot set end the start", () => {
+  test("that the shell cannot set stop the start", () => {
     for (const line of lines("1", "1").trim().split("\n")) expect(line).toMatch(/\|\| \{ echo ".*" >&2; exit 126; \}$/);
   });
 });

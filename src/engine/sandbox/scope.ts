@@ -1,28 +1,28 @@
-// What namespaces leave within reach: abstract Unix sockets belong to the network, which a sandbox shares, keys of the kernel to the session, and
-// descriptors to whoever was started with them. Landlock (Linux 6.12) takes the sockets away, a new session keyring the keys. No command does
-// any of it: perl or python3 makes the calls.
+// Closes what namespaces leave within reach: abstract Unix sockets (the sandbox shares the network), kernel keys (they belong to the
+// session) and inherited descriptors. Landlock (Linux 6.12) blocks the sockets, a new session keyring hides the keys. No command-line
+// program does this, so perl or python3 makes the system calls.
 
-/** Two commands that run what follows them. */
+/** Two command prefixes, each of which runs the command that follows it. */
 export interface Scope {
-  /** Outside, followed by a number: without the descriptors from that number on. */
+  /** Used outside the sandbox, followed by a number: closes all descriptors from that number on. */
   bare: readonly string[];
-  /** Inside: without abstract sockets and keys of the processes outside. */
+  /** Used inside the sandbox: blocks abstract sockets and keys of processes outside. */
   scoped: readonly string[];
 }
 
-/** The number of the call about keys; 0: not known for this processor. */
+/** The number of the keyctl system call; 0 when it is not known for this architecture. */
 const KEYCTL = { x64: 250, arm64: 219, riscv64: 219 }[process.arch as string] ?? 0;
 
 /**
- * Landlock's calls have the same numbers on every processor: a ruleset of no files, no network and the scope of abstract sockets. The call
- * about keys has not; where its number is not known, keys stay. Signals get their meaning back, which no shell can do.
+ * Applies a Landlock ruleset without file or network rules that scopes abstract sockets; Landlock's calls have the same numbers on every
+ * architecture. keyctl does not; where its number is unknown, keys stay reachable. Also resets ignored signals, which no shell can do.
  */
 const perl = `delete $ENV{PERL_BADLANG}; syscall(${KEYCTL}, 1, 0) if ${KEYCTL};
 my $rules = pack("QQQ", 0, 0, 1); my $fd = syscall(444, $rules, 24, 0);
 if ($fd < 0 || syscall(446, $fd, 0) != 0) { print STDERR "The sandbox cannot scope sockets: $!\\n"; exit 126 }
 $SIG{$_} = "DEFAULT" for qw(HUP INT TERM); exec { $ARGV[0] } @ARGV; print STDERR "$ARGV[0]: $!\\n"; exit 127`;
 
-/** close_range, of descriptors that are open when the next program begins. */
+/** Calls close_range with the flag that closes the descriptors when the next program starts. */
 const perlBare = `delete $ENV{PERL_BADLANG}; my $first = shift;
 if (syscall(436, $first + 0, 4294967295, 4) != 0) { print STDERR "The sandbox cannot close descriptors: $!\\n"; exit 126 }
 exec { $ARGV[0] } @ARGV; print STDERR "$ARGV[0]: $!\\n"; exit 127`;
@@ -53,7 +53,7 @@ const languages = [
   { name: "python3", options: ["-I", "-S", "-c"], bare: pythonBare, scoped: python },
 ];
 
-/** The better ones first. Only programs of the system, which are there inside. */
+/** In order of preference. Only system programs, because these exist inside the sandbox. */
 export const scopes: readonly Scope[] = ["/usr/bin", "/run/current-system/sw/bin"].flatMap((directory) =>
   languages.map(({ name, options, bare, scoped }) => {
     const start = [`${directory}/${name}`, ...options];

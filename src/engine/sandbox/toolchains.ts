@@ -1,10 +1,10 @@
-// Where languages keep their programs and packages in a home: one table. What a toolchain keeps beside them, such as the token of a registry,
-// is not in it. Looks at nothing: whether something exists is for the caller to find out.
+// A table of where language toolchains keep programs and packages in a home directory. Other files of a toolchain, such as registry tokens,
+// are not in it. It does not read the disk: the caller checks which paths exist.
 
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../setting-layers.ts";
 
-/** Below the home: the root of a tool, and the parts of it that are programs and packages; all of it where there are no parts. */
+/** Relative to the home: the root of a tool, and its parts with programs and packages; without parts, the whole root. */
 const roots: readonly (readonly [root: string, ...parts: string[]])[] = [
   // JavaScript
   [".nvm"],
@@ -89,7 +89,7 @@ const roots: readonly (readonly [root: string, ...parts: string[]])[] = [
   ],
 ];
 
-/** What a company's registry is opened with lies among the programs there; a star stands for a version. */
+/** Files with registry tokens among the programs; a star stands for a version. */
 const tokens = [
   ".nvm/versions/node/*/etc/npmrc",
   ".nodenv/versions/*/etc/npmrc",
@@ -105,7 +105,7 @@ const tokens = [
   ".local/share/uv/tools/*/pip.conf",
 ];
 
-/** Variables by which people move a root elsewhere. */
+/** Variables that move a root to another directory. */
 const moved: Readonly<Record<string, string>> = {
   NVM_DIR: ".nvm",
   VOLTA_HOME: ".volta",
@@ -132,7 +132,7 @@ const areas = [
   ["XDG_CACHE_HOME", ".cache"],
 ] as const;
 
-/** Every path that would hold programs or packages if it were there; absolute, without duplicates. */
+/** Every path that may hold programs or packages, existing or not; absolute, without duplicates. */
 export function toolchainPaths(homes: readonly string[], env: Environment): string[] {
   const below = (root: string, parts: readonly string[]) =>
     parts.length === 0 ? [root] : parts.map((part) => join(root, part));
@@ -156,7 +156,7 @@ export function toolchainTokens(homes: readonly string[]): string[] {
   return homes.flatMap((home) => tokens.map((pattern) => join(home, pattern)));
 }
 
-/** Directories of a home in which each entry is a package of its own. */
+/** Directories of a home in which each entry is a separate package. */
 export function packageAreas(homes: readonly string[], env: Environment): string[] {
   const usual = homes.flatMap((home) => [".local/share", ".local/lib", ".local/opt"].map((name) => join(home, name)));
   const data = env.XDG_DATA_HOME;
