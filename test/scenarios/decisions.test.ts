@@ -296,7 +296,7 @@ describe("looking at a session", () => {
       expect(events.some((event) => event.type === "phase.moved" && event.to === "skipped")).toBe(true);
       expect(events.some((event) => event.type === "session.status_set" && event.status === "completed")).toBe(true);
       const late = await maestro(project, ["watch"], env);
-      expect([late.code, late.stderr]).toEqual([3, expect.stringContaining("nothing to watch")]);
+      expect([late.code, late.stderr]).toEqual([3, expect.stringContaining("Nothing to watch")]);
     }));
 
   test.concurrent("`watch` of a session that nobody runs says so and exits with 0", () =>

@@ -383,7 +383,7 @@ describe("a session that nobody can go on with", () => {
       project.write(".bin/go", "");
       expect((await maestro(project, ["resume", ...quick], agent.env())).code).toBe(0);
       const nothing = await maestro(project, ["resume"], agent.env());
-      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("nothing to resume")]);
+      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("Nothing to resume")]);
     }));
 
   test.concurrent("`resume` of a completed session says so and exits with 0", () =>

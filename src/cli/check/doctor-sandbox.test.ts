@@ -20,7 +20,7 @@ test.each([
   [false, "ok"],
 ] as const)("the doctor says what stays within reach (wanted: %s)", (isWanted, level) => {
   const finding = describeSandbox({ ...found, scope: null }, isWanted);
-  expect(finding).toMatchObject({ level, message: expect.stringContaining("within reach of agents (Linux 6.12") });
+  expect(finding).toMatchObject({ level, message: expect.stringContaining("abstract Unix sockets (Linux 6.12") });
 });
 
 test("a sandbox that is set and not possible is a warning with a hint; one that nobody asked for is not", () => {
