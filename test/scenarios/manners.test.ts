@@ -133,7 +133,7 @@ describe("the command line", () => {
     const run = project.maestro(["status"], { cwd: `${project.path}/src/deep` });
     expect([run.stdout, run.stderr]).toEqual([
       "No active session\n",
-      `There is one in ${project.path}: run the command there.\n`,
+      `A session exists in ${project.path}. Run the command there.\n`,
     ]);
   });
 

@@ -167,7 +167,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
     const project = reported(command);
     refuses(project, 3, /already an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
     await whileHolding(project, ".engine", () =>
-      refuses(project, 3, new RegExp(`An engine \\(pid ${process.pid}\\) is already running session`)),
+      refuses(project, 3, new RegExp(`An engine is already running session \\S+ \\(process ${process.pid} since`)),
     );
   });
 });

@@ -182,12 +182,12 @@ export function idleSession(store: SessionStore): Session | undefined {
   // A command run from inside the delegating conversation is allowed: that conversation knows its own delegation.
   const [delegation] = delegationsElsewhere(store.location).filter(({ by }) => !isAncestor(by));
   if (delegation !== undefined) {
-    const what = `The agent ${delegation.agent} is working on phase ${delegation.phase} in a Gemini CLI conversation (pid ${delegation.by})`;
+    const what = `The agent ${delegation.agent} is working on phase ${delegation.phase} in a conversation (process ${delegation.by})`;
     throw new MaestroError("environment", what, { hint: "Wait until the agent returns, or end that conversation." });
   }
   const owner = runningEngine(store.location);
   if (owner !== undefined) {
-    const what = `An engine (pid ${owner.pid}) is already running session ${session.session_id} (since ${owner.since})`;
+    const what = `An engine is already running session ${session.session_id} (process ${owner.pid} since ${owner.since})`;
     throw new MaestroError("environment", what, {
       hint: 'Watch it with "maestro watch", or stop it with "maestro stop".',
     });
