@@ -735,7 +735,9 @@ describe("kill -9 while an agent is at work in its worktree", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       const early = await maestro(project, ["diff", "one"], project.agents.env());
-      expect(early.stderr).toContain('attempt 1 has no end, "maestro resume" or "abort" looks at what it did');
+      expect(early.stderr).toContain(
+        'attempt 1 has no recorded end: "maestro resume" or "maestro abort" records its changes',
+      );
       const aborted = await maestro(project, ["abort"], project.agents.env());
       expect(aborted.code, aborted.stderr).toBe(0);
       expect(isAlive(agent)).toBe(false);

@@ -110,7 +110,7 @@ describe("maestro diff", () => {
     expect(project.maestro(["diff", "2"])).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "No changes are known of any attempt of phase 2\n",
+      stderr: "No recorded changes for any attempt of phase 2\n",
     });
     expect(json(["diff", "2"])).toMatchObject({
       attempt: null,
@@ -180,7 +180,7 @@ describe("maestro diff", () => {
       code: 1,
       stdout: "",
       stderr: expect.stringContaining(
-        `ERROR: ${ref(1, 1)} is not what the session recorded for attempt 1 of phase 1: ${commit}\n`,
+        `ERROR: ${ref(1, 1)} is not the commit that the session recorded for attempt 1 of phase 1: ${commit}\n`,
       ),
     });
     project.git.git("update-ref", "-d", ref(1, 1));
@@ -191,7 +191,7 @@ describe("maestro diff", () => {
         code: 1,
         stdout: "",
         stderr: expect.stringContaining(
-          "ERROR: The work of attempt 1 of phase 1 is gone: the repository does not have",
+          "ERROR: The work of attempt 1 of phase 1 does not exist any more: the repository does not have",
         ),
       });
     }
@@ -217,7 +217,7 @@ describe("maestro diff", () => {
         code: 3,
         stdout: "",
         stderr: expect.stringContaining(
-          "ERROR: The work of attempts is kept with git: the project is not in a git repository\n",
+          "ERROR: Cannot read the work of attempts, which is kept in git: the project is not in a git repository\n",
         ),
       });
     }
@@ -271,7 +271,7 @@ describe("maestro apply", () => {
     const seq = project.session.seq;
     expect(project.maestro(["apply", "1"])).toMatchObject({
       code: 0,
-      stdout: "Attempt 1 of phase 1 is in the project already\n",
+      stdout: "Attempt 1 of phase 1 is already in the project\n",
     });
     expect(project.session.seq).toBe(seq);
   });
@@ -302,7 +302,7 @@ describe("maestro apply", () => {
         "- src/old.ts (one changed it, the other deleted it)",
         "",
         "Nothing was changed.",
-        'The work is kept: "maestro diff 1" shows it. Change these files so that it fits, then apply it again.',
+        'The work is kept; see it with "maestro diff 1". Change these files so that it merges, then apply it again.',
         "",
       ].join("\n"),
     );
@@ -317,10 +317,7 @@ describe("maestro apply", () => {
   test("brings in what the phase does not own too, because a person asks, and says so", async () => {
     await oneAttempt({ outside: ["src/new.ts", "src/old.ts"] });
     const { code, stderr, stdout } = project.maestro(["apply", "1"]);
-    expect([code, stderr]).toEqual([
-      0,
-      "WARNING: Not among the files of phase 1, and applied because you asked: src/new.ts, src/old.ts\n",
-    ]);
+    expect([code, stderr]).toEqual([0, "WARNING: Applied files that phase 1 does not own: src/new.ts, src/old.ts\n"]);
     expect(stdout).toContain("src/new.ts  (not one of its files)\n");
     expect(project.files()).toEqual(after);
   });
@@ -337,7 +334,7 @@ describe("maestro apply", () => {
       { type: "phase.moved", phase: "1", from: "in_progress", to: "failed" },
     );
     expect(project.maestro(["apply", "1"]).stdout).toContain(
-      '\nPhase 1 is still failed: "maestro retry 1" lets its agent go on from here, "maestro skip 1" goes on without it.\n',
+      '\nPhase 1 is still failed: "maestro retry 1" lets its agent continue from here, "maestro skip 1" skips it.\n',
     );
   });
 
@@ -376,7 +373,7 @@ describe("maestro apply", () => {
     expect(project.maestro(["apply", "1", "--session", SESSION]).code).toBe(0);
     expect(project.files()).toEqual(after);
     expect(filesBelow(join(project.path, ".gemini/state/archive"))).toEqual(archived);
-    expect(project.maestro(["apply", "1"]).stdout).toBe("Attempt 1 of phase 1 is in the project already\n");
+    expect(project.maestro(["apply", "1"]).stdout).toBe("Attempt 1 of phase 1 is already in the project\n");
   });
 
   test("works in a directory of the repository, and refuses what lies outside of it", async () => {
@@ -450,11 +447,11 @@ describe("maestro revert", () => {
     const expected = { code: 1, stdout: "" };
     expect(project.maestro(["revert", "1"])).toMatchObject({
       ...expected,
-      stderr: expect.stringContaining("ERROR: Nothing of phase 1 is recorded as brought into the project\n"),
+      stderr: expect.stringContaining("ERROR: No attempt of phase 1 is recorded as applied to the project\n"),
     });
     expect(project.maestro(["revert", "1", "--attempt", "1"])).toMatchObject({
       ...expected,
-      stderr: expect.stringContaining("ERROR: Attempt 1 of phase 1 is not recorded as brought into the project\n"),
+      stderr: expect.stringContaining("ERROR: Attempt 1 of phase 1 is not recorded as applied to the project\n"),
     });
     expect(project.files()).toEqual(before);
   });
