@@ -579,7 +579,9 @@ describe("kill -9 in the middle of an integration, and nobody resumes", () => {
     async () => {
       await killed(async (project, belongings, what) => {
         const look = await maestro(project, ["doctor"], project.agents.env());
-        expect(look.stdout, what).toMatch(/Integrating attempt 1 of phase (one|two) .* was begun and is not finished/);
+        expect(look.stdout, what).toMatch(
+          /Integrating attempt 1 of phase (one|two) .* was started but is not finished/,
+        );
         const { code, stdout } = await maestro(project, ["doctor", "--fix"], project.agents.env());
         expect(code, `${what}: ${stdout}`).toBe(0);
         expect(expectWhole(project, three, what).length, what).toBeGreaterThan(0);

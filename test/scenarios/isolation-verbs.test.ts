@@ -586,7 +586,7 @@ describe("cleaning", () => {
     // The session that is active is not counted and not touched, whatever the limit.
     const third = await endedSession("Third");
     expect(project.maestro(["doctor", "--fix"], { env: { MAESTRO_KEEP_REFS: "0" } }).stdout).toContain(
-      `warn  Let go of the work of ${second}\n`,
+      `warn  Deleted the kept work of ${second}\n`,
     );
     expect(keptSessions()).toEqual([third, "elsewhere"].toSorted());
   });
@@ -624,7 +624,7 @@ describe("maestro doctor", () => {
       {
         check: "isolation",
         level: "ok",
-        message: expect.stringMatching(/^git 2\.\d+.*: attempts that run side by side get worktrees of their own, in /),
+        message: expect.stringMatching(/^git 2\.\d+.*: attempts that run in parallel get their own worktrees, in /),
       },
     ]);
   });
@@ -633,7 +633,7 @@ describe("maestro doctor", () => {
     project.git.git("config", "core.sparseCheckout", "true");
     expect(isolation()).toMatchObject({
       code: 0,
-      findings: [{ level: "warn", message: expect.stringContaining("runs them side by side: the checkout is sparse") }],
+      findings: [{ level: "warn", message: expect.stringContaining("runs them in parallel: the checkout is sparse") }],
     });
     rmSync(join(project.git.path, ".git"), { recursive: true });
     expect(isolation()).toMatchObject({
@@ -645,7 +645,7 @@ describe("maestro doctor", () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     const messages = isolation().findings.map(({ message }) => message);
-    expect(messages).toContain("1 worktree left by processes that have ended");
+    expect(messages).toContain("1 worktree left behind by processes that have ended");
     expect(messages).toContain("The work of 1 session is kept in refs/maestro");
     expect(filesBelow(dead)).not.toEqual({});
     // Of a repository that was removed.
@@ -655,7 +655,7 @@ describe("maestro doctor", () => {
     writeFileSync(join(project.git.cache, "maestro", "users-file"), "");
     const fixed = isolation({}, "--fix").findings.map(({ message }) => message);
     expect(fixed).toContain("Removed 1 worktree of processes that have ended");
-    expect(fixed).toContain("Removed 1 place kept for repositories that are gone");
+    expect(fixed).toContain("Removed 1 cache folder of repositories that no longer exist");
     expect(filesBelow(dead)).toEqual({});
     expect(filesBelow(gone)).toEqual({});
     expect(filesBelow(join(project.git.cache, "maestro", "users-file"))).not.toEqual({});
@@ -669,7 +669,7 @@ describe("maestro doctor", () => {
     expect(isolation().findings).toContainEqual({
       check: "isolation",
       level: "warn",
-      message: `Applying attempt 1 of phase 1 (session ${SESSION}) was begun and is not finished`,
+      message: `Applying attempt 1 of phase 1 (session ${SESSION}) was started but is not finished`,
       hint: '"maestro doctor --fix" finishes it, and so does "maestro resume".',
     });
     const { code, findings } = isolation({}, "--fix");
