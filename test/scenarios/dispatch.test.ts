@@ -147,7 +147,7 @@ describe("before anything is started", () => {
     ]);
     for (const run of [attempt, marked]) {
       expect(run).toMatchObject({ code: 3, stdout: "" });
-      expect(run.stderr).toContain("ERROR: This is already an attempt of Maestro");
+      expect(run.stderr).toContain("ERROR: Cannot start an engine inside an attempt of Maestro");
     }
     expect(missing).toMatchObject({ code: 3, stdout: "" });
     expect(missing.stderr).toContain("ERROR: gemini was not found on PATH");

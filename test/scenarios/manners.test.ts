@@ -121,7 +121,7 @@ describe("the command line", () => {
 
   test.each([
     [["validate", "."], "Cannot read the plan .: it is a directory"],
-    [["validate", ""], "Cannot read the plan : it has no name"],
+    [["validate", ""], "Cannot read the plan : the path is empty"],
     [["handoff", "check", "."], "Cannot read .: it is a directory"],
   ])("%j is refused in words", (args, message) => {
     expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
