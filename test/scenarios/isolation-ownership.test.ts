@@ -186,7 +186,7 @@ describe("a report that differs from the tree", () => {
         const run = await project.begin(...only("lies")).ended;
         expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
         const message =
-          "The report names a.txt, dreamt.txt, of which the tree shows no change; made.txt, old.txt changed and are not in it";
+          "The report names a.txt, dreamt.txt, which did not change; made.txt, old.txt changed and are not in it";
         expect(warnings(project)).toEqual([`lies claims_differ: ${message}`]);
         expect(run.stderr).toContain(`WARNING: ${message}`);
         expect(phaseOf(project, "lies")).toMatchObject({

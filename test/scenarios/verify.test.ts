@@ -118,7 +118,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
   test("without a session", () => {
     const project = new Project();
     shelf.keep(project);
-    refuses(project, 1, /There is no active session/);
+    refuses(project, 1, /No session is active/);
     expect(project.list()).toEqual([]);
   });
 
