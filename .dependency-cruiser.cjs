@@ -35,7 +35,7 @@ const allowed = {
 };
 
 const leaves =
-  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
+  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
 
 /** The files that start processes, by folder: base names, in whatever subfolder they are. */
 const starters = {

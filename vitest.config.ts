@@ -1,8 +1,21 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What takes longest begins first: on two cores a long file at the end keeps one of them waiting. */
-const longest = [/crash\.test/, /scenarios\/(?:engine|isolation)/, /e2e\//, /scenarios\//, /src\/(?:git|engine)\//];
+/** The longest files start first: a long file that starts last keeps one core idle at the end. */
+const longest = [
+  /scenarios\/isolation-crash/,
+  /scenarios\/crash/,
+  /e2e\/extension/,
+  /scenarios\/isolation-verbs/,
+  /scenarios\/engine-crash/,
+  /e2e\/agent-environment/,
+  /apply\.test/,
+  /scenarios\/(?:engine|isolation)/,
+  /e2e\//,
+  /bring-in\.test/,
+  /scenarios\//,
+  /src\/(?:git|engine)\//,
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,26 +27,25 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Where every test clears up after itself, files share a process: to start one for each takes longer than most of them run. */
-const shared = [
-  "src/*.test.ts",
-  ..."agents cli disk extension guard handoff hooks mcp plan prompt runtimes secrets session store views"
-    .split(" ")
-    .map((folder) => `src/${folder}/**/*.test.ts`),
-];
+/** These files change what other files would see: the limits of git processes, global names, the program search path. */
+const alone = ["src/git/**/run.test.ts", "test/extension.test.ts", "test/e2e/policies.test.ts"];
 
 export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     testTimeout: 30_000,
-    // Two cores: more workers only make timing tests unreliable.
-    maxWorkers: 2,
+    // One worker more than the two cores of the smallest machine: a good part of a scenario is waiting for processes and the disk.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // The developer's own shell must not change what the tests see.
     env: { NO_COLOR: "1", NODE_EXTRA_CA_CERTS: "" },
     projects: [
-      { extends: true, test: { name: "shared", include: shared, isolate: false } },
-      { extends: true, test: { name: "whole", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: shared } },
+      // All other files clean up after themselves, so that they can share a process: starting one for each file takes longer than most of them run.
+      {
+        extends: true,
+        test: { name: "shared", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: alone, isolate: false },
+      },
+      { extends: true, test: { name: "alone", include: alone } },
     ],
   },
 });

@@ -133,8 +133,8 @@ async function isolate(workshop: RunContext, times: Times, round: number): Promi
   const finished = { attempt, outcome: "success", exit_code: 0, signal: null, duration_ms: 1, usage: null } as const;
   const end = { finished, evidence: null, changes: found.changes, warnings: [], isApart: true };
   record((current) => decideEnd(current, phase, end, rules));
-  // Somebody else's change came in between.
-  writeFileSync(join(projectRoot, "src/part-7/file-700.ts"), `somebody ${round}\n`);
+  // Another change arrives in between.
+  writeFileSync(join(projectRoot, "src/part-7/file-700.ts"), `other ${round}\n`);
   const result = await timed(times.integrating, () => startIntegration(workshop, phase, control.write).done);
   if (result.kind !== "done") throw new Error(`not integrated: ${JSON.stringify(result)}`);
   if (readFileSync(work(projectRoot, 0), "utf8") !== `${round}\n`) throw new Error("it is not in the project");

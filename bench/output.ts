@@ -39,6 +39,6 @@ const timer = setInterval(() => {
 const code = await new Promise<number | null>((resolve) => engine.once("exit", resolve));
 clearInterval(timer);
 rmSync(project, { recursive: true });
-// The ten that overflowed stdout have failed, and somebody has to decide about them.
+// The ten that overflowed stdout have failed, and wait for a decision.
 if (code !== 4) throw new Error(`exit code ${code}`);
 report("peak memory of the engine (VmHWM)", peak, "MB", 150);

@@ -1,5 +1,5 @@
-// The one error class for what the program cannot do: bad usage, bad environment, bad state.
-// A failed agent is never an error; it is an Outcome.
+// The one error class for everything Maestro cannot do: bad usage, bad environment, bad state. A failed agent is never an error; it is an
+// Outcome.
 
 /** What kind of error it is; exit-codes.ts says what the command exits with. */
 export type ErrorCode =
@@ -17,13 +17,13 @@ export type ErrorCode =
   | "io";
 
 export class MaestroError extends Error {
-  /** By name: the parts of a hook are bundles of their own, each with its copy of this class. */
+  /** Compares by name, because each bundled part of a hook has its own copy of this class. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === "MaestroError";
   }
 
   readonly code: ErrorCode;
-  /** What the person can do about it; printed on a line of its own. */
+  /** What the user can do about it; printed on its own line. */
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
@@ -49,7 +49,7 @@ const reasons: Record<string, string> = {
   EMFILE: "too many open files",
   ENFILE: "too many open files in the system",
   ENOTDIR: "a component of the path is not a directory",
-  EEXIST: "a file of that name is in the way",
+  EEXIST: "a file with that name already exists",
   EISDIR: "it is a directory",
   ENOENT: "no such file or directory",
   ELOOP: "a component of the path is a symbolic link",

@@ -1,9 +1,9 @@
-// Where the front matter of a Markdown file ends and its body begins. Reads no YAML: hooks may load it.
+// Splits a Markdown file into front matter and body. It does not parse YAML, so hooks can load it cheaply.
 
 const opening = /^\uFEFF?---[ \t]*\n/;
 const closing = /(?<![^\n])(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 
-/** Both halves, with LF line ends; undefined when the text does not begin with a closed front matter. */
+/** Both parts, with LF line endings; undefined when the text does not begin with closed front matter. */
 export function splitFrontMatter(text: string): { yaml: string; body: string } | undefined {
   const lines = text.replace(/\r\n?/g, "\n");
   const start = opening.exec(lines);

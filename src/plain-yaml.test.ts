@@ -90,7 +90,7 @@ const randomPlan = fc
 test.each([
   ["random text", randomText],
   ["plans with tricky scalars", randomPlan],
-])("whatever the quick reader accepts, the library reads the same: %s", (_name, texts) => {
+])("everything the fast reader accepts, the library reads the same way: %s", (_name, texts) => {
   fc.assert(
     fc.property(texts, (text) => {
       const quick = readPlainYaml(text);
@@ -111,13 +111,13 @@ test.each([
     "a: [1, two, 'three']\nb: {c: 1, \"d\": [2]}\n",
     { a: [1, "two", "three"], b: { c: 1, d: [2] } },
   ],
-  ["lists over several lines", "a: [\n  1,\n  2,\n  ]\n", { a: [1, 2] }],
+  ["lists that span several lines", "a: [\n  1,\n  2,\n  ]\n", { a: [1, 2] }],
   ["one JSON object", '{\n  "a": [1, {"b": null}],\n  "c": "\\u00e9\\n"\n}\n', { a: [1, { b: null }], c: "é\n" }],
   ["comments and blank lines", "# first\na: 1 # one\n\n   # indented\nb: x#y\n", { a: 1, b: "x#y" }],
   ["quotes", `a: "x: y # z"\nb: 'it''s'\n`, { a: "x: y # z", b: "it's" }],
   ["empty values", "a:\nb: ~\nc: []\n", { a: null, b: null, c: [] }],
   ["nothing", "# only a comment\n", null],
-])("the quick reader understands %s", (_name, text, value) => {
+])("the fast reader understands %s", (_name, text, value) => {
   expect(readPlainYaml(text)).toEqual({ value });
 });
 
@@ -126,18 +126,18 @@ test.each([
   ["an anchor", "a: &x 1\n", 1],
   ["a key that appears twice", "a: 1\na: 2\n", 2],
   ["a prototype key", "a:\n  __proto__: 1\n", 2],
-  ["a text over two lines", "a: one\n  two\n", 2],
+  ["text that spans two lines", "a: one\n  two\n", 2],
   ["a wrong indent", "a:\n    b: 1\n  c: 2\n", 3],
-  ["nesting beyond its depth", `a: ${"[".repeat(100)}${"]".repeat(100)}\n`, 1],
-])("the quick reader stops at %s and says where", (_name, text, line) => {
+  ["nesting deeper than its limit", `a: ${"[".repeat(100)}${"]".repeat(100)}\n`, 1],
+])("the fast reader stops at %s and says where", (_name, text, line) => {
   expect(readPlainYaml(text)).toEqual({ stoppedAt: line });
 });
 
 test.each([
-  ["a line of megabytes", `a: ${"x".repeat(4e6)}`],
+  ["a line several megabytes long", `a: ${"x".repeat(4e6)}`],
   ["megabytes of escapes", `a: "${"\\n".repeat(2e6)}"`],
   ["megabytes of comments", "#\n".repeat(2e6)],
   ["megabytes of brackets", `a: ${"[".repeat(4e6)}`],
-])("the quick reader survives %s", (_name, text) => {
+])("the fast reader survives %s", (_name, text) => {
   expect(() => readPlainYaml(text)).not.toThrow();
 });

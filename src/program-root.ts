@@ -1,4 +1,4 @@
-// Where this program's own agents/ and protocols/ are: the directory above dist/. Nothing is ever written there.
+// Locates this program's own agents/ and protocols/: the directory above dist/. Maestro never writes there.
 
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { EXTENSION_PATH } from "./extension-path.ts";
 
 export const programRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** The agents of the extension that the environment names, else the program's own. */
+/** The agents folder of the extension that the environment names, otherwise the program's own. */
 export function agentsFolder(env: Readonly<Record<string, string | undefined>>): string {
   return join(env[EXTENSION_PATH]?.trim() || programRoot, "agents");
 }

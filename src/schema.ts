@@ -1,4 +1,4 @@
-// Schemas of what comes from outside: zod in its form of functions instead of methods, of which only what is used is read. That is a third of it.
+// Schemas for data from outside. They use zod's functional API (zod/mini), so only the functions in use are bundled: a third of zod.
 
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
@@ -7,7 +7,7 @@ z.config(en());
 
 export * from "zod/mini";
 
-/** Made when it is asked for, and kept: all schemas together take longer than a short command. */
+/** Builds the schema on first use and caches it: building all schemas takes longer than a short command. */
 export function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

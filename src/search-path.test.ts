@@ -20,26 +20,26 @@ afterEach(() => {
   rmSync(base, { recursive: true });
 });
 
-describe("a PATH", () => {
+describe("PATH", () => {
   test.each([["", "/usr/bin"], ["/usr/bin", ""], ["/usr/bin", ".", "bin", "./bin", "..", "~/bin"], ["/usr/bin"]])(
-    "loses entries that depend on the current directory: %j",
+    "drops entries that depend on the current directory: %j",
     (...entries) => {
       expect(searchPath(entries.join(delimiter))).toBe("/usr/bin");
     },
   );
 
-  test.each(["", ".", `${delimiter}.${delimiter}bin`, undefined])("is never handed on empty: %j", (path) => {
+  test.each(["", ".", `${delimiter}.${delimiter}bin`, undefined])("is never passed on empty: %j", (path) => {
     expect(safePath(path)).toBe("/usr/local/bin:/usr/bin:/bin");
   });
 
   test.each(["", ".", "bin", `${delimiter}/nowhere`, "./bin", undefined])(
-    "does not find a program of the current directory: %j",
+    "does not find a program in the current directory: %j",
     (path) => {
       expect(findProgram("gemini", path)).toBeUndefined();
     },
   );
 
-  test("finds the first program that can be started", () => {
+  test("finds the first executable program", () => {
     mkdirSync(join(base, "other", "gemini"), { recursive: true });
     const path = [join(base, "other"), join(base, "nowhere"), join(base, "bin"), base].join(delimiter);
     expect(findProgram("gemini", path)).toBe(join(base, "bin", "gemini"));

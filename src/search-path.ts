@@ -1,11 +1,11 @@
-// Where programs are looked for: the absolute directories of a PATH. An empty or relative entry means the current directory, and that
-// may be a project whose files are anybody's.
+// Searches for programs in the absolute directories of PATH only. An empty or relative entry means the current directory, which may be a
+// project with untrusted files.
 
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { errno } from "./errors.ts";
 
-/** What a system without a PATH of its own has; an empty PATH would mean the current directory. */
+/** Used when PATH has no absolute entry; an empty PATH would mean the current directory. */
 const systemPath = process.platform === "win32" ? "" : "/usr/local/bin:/usr/bin:/bin";
 
 /** The PATH without entries that depend on the current directory. */
@@ -16,12 +16,12 @@ export function searchPath(path: string | undefined): string {
     .join(delimiter);
 }
 
-/** The PATH for a process that we start. */
+/** The PATH for a process that Maestro starts. */
 export function safePath(path: string | undefined): string {
   return searchPath(path) || systemPath;
 }
 
-/** Where a program is on the PATH; undefined when it is not. */
+/** The path of a program on PATH; undefined when it is not found. */
 export function findProgram(name: string, path: string | undefined): string | undefined {
   const names = process.platform === "win32" ? [`${name}.exe`, name] : [name];
   const directories = searchPath(path)

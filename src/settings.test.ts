@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseEnv, readEnvFile, usersOwn } from "./setting-layers.ts";
+import { parseEnv, usersOwn } from "./setting-layers.ts";
 import { definitions, resolveSettings, type SettingName } from "./settings.ts";
 
 let project: string;
@@ -43,7 +43,7 @@ describe("defaults (E47-E58)", () => {
     expect(resolve().sources[name]).toBe("default");
   });
 
-  test("is a complete list: every definition has its case above", () => {
+  test("every setting has a case above", () => {
     expect(Object.keys(definitions)).toHaveLength(19);
   });
 });
@@ -67,17 +67,20 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_PRICES=/etc/passwd", ""],
     ["MAESTRO_PRICES=a/../../x.json", ""],
     ["MAESTRO_EXECUTION_MODE=parallel", "ask"],
-  ] as [string, unknown][])("does not run, loosen, consent or leave the project: %s", (line, value) => {
-    const name = line.split("=")[0] as SettingName;
-    inProject(line);
-    const { values, cautions, proposedMode } = resolve();
-    expect(values[name]).toBe(value);
-    // What is a default anyhow, and what is only proposed, needs no warning.
-    const isSaid = value !== definitions[name].parse(line.slice(line.indexOf("=") + 1)) && proposedMode === null;
-    const said = cautions.filter((caution) => caution.startsWith(`${name} in ${join(project, ".env")} is ignored: `));
-    expect(said).toHaveLength(isSaid ? 1 : 0);
-    for (const caution of said) expect(caution).toContain(`export ${name}=`);
-  });
+  ] as [string, unknown][])(
+    "cannot run commands, loosen a protection, give consent or leave the project: %s",
+    (line, value) => {
+      const name = line.split("=")[0] as SettingName;
+      inProject(line);
+      const { values, cautions, proposedMode } = resolve();
+      expect(values[name]).toBe(value);
+      // A value equal to the default, or one that is only proposed, needs no warning.
+      const isSaid = value !== definitions[name].parse(line.slice(line.indexOf("=") + 1)) && proposedMode === null;
+      const said = cautions.filter((caution) => caution.startsWith(`${name} in ${join(project, ".env")} is ignored: `));
+      expect(said).toHaveLength(isSaid ? 1 : 0);
+      for (const caution of said) expect(caution).toContain(`export ${name}=`);
+    },
+  );
 
   test.each([
     ["MAESTRO_SANDBOX=true", true],
@@ -88,7 +91,7 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_PRICES=prices.json", "prices.json"],
     ["MAESTRO_MAX_RETRIES=5", 5],
     ["MAESTRO_DEFAULT_MODEL=gemini-2.5-pro", "gemini-2.5-pro"],
-  ] as [string, unknown][])("is obeyed where it tightens or is neutral: %s", (line, value) => {
+  ] as [string, unknown][])("is obeyed where it tightens a setting or is neutral: %s", (line, value) => {
     inProject(line);
     expect(resolve()).toMatchObject({ values: { [line.split("=")[0] as string]: value }, cautions: [] });
   });
@@ -101,20 +104,20 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_DISABLED_AGENTS", "coder", "tester", "coder,tester"],
     ["MAESTRO_EXECUTION_MODE", "sequential", "parallel", "sequential"],
     ["MAESTRO_EXECUTION_MODE", "parallel", "ask", "ask"],
-  ] as const)("is never looser than the user's own: %s=%s against %s", (name, own, proposed, value) => {
+  ] as const)("is never looser than the user's own value: %s=%s against %s", (name, own, proposed, value) => {
     inExtension(`${name}=${own}`);
     inProject(`${name}=${proposed}`);
     expect(resolve().values[name]).toBe(value);
   });
 
-  test("is overruled by what is exported, in both directions", () => {
+  test("is overridden by an exported variable, stricter or looser", () => {
     inProject("MAESTRO_SANDBOX=true\nMAESTRO_WORKTREE_SETUP=evil");
     const { values, cautions } = resolve({ MAESTRO_SANDBOX: "false", MAESTRO_WORKTREE_SETUP: "npm ci" });
     expect(values).toMatchObject({ MAESTRO_SANDBOX: false, MAESTRO_WORKTREE_SETUP: "npm ci" });
     expect(cautions).toEqual([]);
   });
 
-  test("is not taken for the user's own when Gemini CLI hands its values to a hook or a server", () => {
+  test("is not taken for the user's own when Gemini CLI passes its values to a hook or a server", () => {
     inProject("MAESTRO_STATE_DIR=/etc/maestro\nMAESTRO_EXECUTION_MODE=parallel");
     const handed = { MAESTRO_STATE_DIR: "/etc/maestro", MAESTRO_EXECUTION_MODE: "parallel" };
     for (const sign of [{ GEMINI_CLI: "1" }, { GEMINI_PROJECT_DIR: project }]) {
@@ -124,7 +127,31 @@ describe("a project's .env (C48)", () => {
     expect(resolve({ MAESTRO_STATE_DIR: "/other", GEMINI_CLI: "1" }).values.MAESTRO_STATE_DIR).toBe("/other");
   });
 
-  test("takes neither the extension's place nor the marks of an attempt away", () => {
+  test.each([
+    ["MAESTRO_GEMINI_EXTRA_ARGS: --foo", "--foo"],
+    ["MAESTRO_GEMINI_EXTRA_ARGS=--foo#x", "--foo"],
+    ["MAESTRO_GEMINI_EXTRA_ARGS=`--foo`", "--foo"],
+    ["MAESTRO_GEMINI_EXTRA_ARGS='--foo\\'s'", "--foo\\'s"],
+  ])("is not taken for the user's own where only Gemini CLI reads %j so", (line, loaded) => {
+    inProject(line);
+    const env = { MAESTRO_GEMINI_EXTRA_ARGS: loaded, GEMINI_CLI: "1" };
+    expect(usersOwn(env, project)).toEqual({ GEMINI_CLI: "1" });
+  });
+
+  test.each([[".gemini"], [".."], ["../.gemini"]])(
+    "is not taken for the user's own when Gemini CLI loads it from %s, unless that is the home",
+    (place) => {
+      const root = join(project, "deep");
+      mkdirSync(join(root, place), { recursive: true });
+      writeFileSync(join(root, place, ".env"), "MAESTRO_GUARD=off\n");
+      const env = { MAESTRO_GUARD: "off", GEMINI_CLI: "1", HOME: join(project, "home") };
+      expect(usersOwn(env, root)).toEqual({ GEMINI_CLI: "1", HOME: join(project, "home") });
+      if (place === ".gemini") return;
+      expect(usersOwn({ ...env, HOME: project }, root)).toMatchObject({ MAESTRO_GUARD: "off" });
+    },
+  );
+
+  test("cannot replace the extension's path or an attempt's variables", () => {
     const elsewhere = join(project, "elsewhere");
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, ".env"), "MAESTRO_SANDBOX=false\nMAESTRO_MAX_RETRIES=9\n");
@@ -134,7 +161,7 @@ describe("a project's .env (C48)", () => {
     const env = { MAESTRO_EXTENSION_PATH: elsewhere, GEMINI_CLI: "1" };
     expect(resolve(env).values.MAESTRO_MAX_RETRIES).toBe(2);
     const attempt = { MAESTRO_AGENT: "coder", MAESTRO_RUN: "r.1", MAESTRO_ATTEMPT_STATE_DIR: "/state" };
-    expect(usersOwn({ ...env, ...attempt }, readEnvFile(join(project, ".env")))).toEqual({
+    expect(usersOwn({ ...env, ...attempt }, project)).toEqual({
       GEMINI_CLI: "1",
       ...attempt,
     });
@@ -148,10 +175,10 @@ describe("a project's .env (C48)", () => {
   });
 
   test.each(["--include-directories=/", "-x", "a b", "a\u202eb"])(
-    "names no model that is an option or a riddle: %j",
+    "cannot name a model that looks like an option or is malformed: %j",
     (name) => {
       inProject(`MAESTRO_DEFAULT_MODEL="${name}"`);
-      expect(() => resolve()).toThrow("MAESTRO_DEFAULT_MODEL must be the name of a model");
+      expect(() => resolve()).toThrow("MAESTRO_DEFAULT_MODEL must be a model name");
     },
   );
 });
@@ -176,7 +203,7 @@ describe("precedence (E44, E59, C16)", () => {
     expect(resolve(env).sources.MAESTRO_MAX_RETRIES).toBe(source);
   });
 
-  test("takes the extension's .env from $HOME/.gemini/extensions/maestro without MAESTRO_EXTENSION_PATH (E45)", () => {
+  test("reads the extension's .env from $HOME/.gemini/extensions/maestro without MAESTRO_EXTENSION_PATH (E45)", () => {
     const home = join(project, ".gemini", "extensions", "maestro");
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, ".env"), "MAESTRO_STATE_DIR=from-home\n");
@@ -186,7 +213,7 @@ describe("precedence (E44, E59, C16)", () => {
     );
   });
 
-  test("counts an empty variable as unset", () => {
+  test("treats an empty variable as unset", () => {
     writeFileSync(join(project, ".env"), "MAESTRO_STATE_DIR=from-file\n");
     expect(resolve({ MAESTRO_STATE_DIR: "" }).values.MAESTRO_STATE_DIR).toBe("from-file");
   });
@@ -203,7 +230,7 @@ describe("precedence (E44, E59, C16)", () => {
   });
 });
 
-describe("bad values (E61, C2)", () => {
+describe("invalid values (E61, C2)", () => {
   test.each([
     ["MAESTRO_STAGGER_DELAY", "x", "MAESTRO_STAGGER_DELAY must be a non-negative integer (got: x)"],
     ["MAESTRO_STAGGER_DELAY", "-1", "MAESTRO_STAGGER_DELAY must be a non-negative integer (got: -1)"],
@@ -214,20 +241,36 @@ describe("bad values (E61, C2)", () => {
       "99999999999",
       "MAESTRO_MAX_CONCURRENT must be a non-negative integer (got: 99999999999)",
     ],
-    ["MAESTRO_AGENT_TIMEOUT", "0", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 0)"],
-    ["MAESTRO_AGENT_TIMEOUT", "1.5", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 1.5)"],
-    ["MAESTRO_AGENT_TIMEOUT", "10 minutes", "MAESTRO_AGENT_TIMEOUT must be a positive integer (got: 10 minutes)"],
-    ["MAESTRO_QUOTA_DELAY", "soon", "MAESTRO_QUOTA_DELAY must be a positive number, or a time such as 90s (got: soon)"],
+    [
+      "MAESTRO_AGENT_TIMEOUT",
+      "0",
+      "MAESTRO_AGENT_TIMEOUT must be a positive integer of minutes, or a duration such as 90s (got: 0)",
+    ],
+    [
+      "MAESTRO_AGENT_TIMEOUT",
+      "1.5",
+      "MAESTRO_AGENT_TIMEOUT must be a positive integer of minutes, or a duration such as 90s (got: 1.5)",
+    ],
+    [
+      "MAESTRO_AGENT_TIMEOUT",
+      "10 minutes",
+      "MAESTRO_AGENT_TIMEOUT must be a positive integer of minutes, or a duration such as 90s (got: 10 minutes)",
+    ],
+    [
+      "MAESTRO_QUOTA_DELAY",
+      "soon",
+      "MAESTRO_QUOTA_DELAY must be a positive number, or a duration such as 90s (got: soon)",
+    ],
     ["MAESTRO_EXECUTION_MODE", "fast", "MAESTRO_EXECUTION_MODE must be one of parallel, sequential, ask (got: fast)"],
     ["MAESTRO_ISOLATION", "yes", "MAESTRO_ISOLATION must be one of auto, worktree, none (got: yes)"],
     ["MAESTRO_OWNERSHIP", "none", "MAESTRO_OWNERSHIP must be one of auto, strict, warn (got: none)"],
     ["MAESTRO_KEEP_REFS", "-1", "MAESTRO_KEEP_REFS must be a non-negative integer (got: -1)"],
     ["MAESTRO_AUTO_ARCHIVE", "maybe", "MAESTRO_AUTO_ARCHIVE must be true or false (got: maybe)"],
-  ])("%s=%s is refused", (name, value, message) => {
+  ])("rejects %s=%s", (name, value, message) => {
     expect(() => resolve({ [name]: value })).toThrow(expect.objectContaining({ code: "config", message }));
   });
 
-  test("says which file a bad value comes from", () => {
+  test("names the file an invalid value comes from", () => {
     writeFileSync(join(project, ".env"), "MAESTRO_MAX_RETRIES=many\n");
     expect(() => resolve()).toThrow(expect.objectContaining({ hint: "It is set in the workspace .env." }));
   });
@@ -237,11 +280,11 @@ describe("bad values (E61, C2)", () => {
     ["90s", 1.5],
     ["2h", 120],
     ["600ms", 0.01],
-  ])("takes a timeout of %s for %s minutes", (value, minutes) => {
+  ])("reads a timeout of %s as %s minutes", (value, minutes) => {
     expect(resolve({ MAESTRO_AGENT_TIMEOUT: value }).values.MAESTRO_AGENT_TIMEOUT).toBe(minutes);
   });
 
-  test("warns of a timeout above 60 minutes", () => {
+  test("warns about a timeout above 60 minutes", () => {
     expect(resolve({ MAESTRO_AGENT_TIMEOUT: "61" }).cautions).toHaveLength(1);
     expect(resolve({ MAESTRO_AGENT_TIMEOUT: "60" }).cautions).toEqual([]);
   });
@@ -268,7 +311,7 @@ describe(".env files", () => {
     expect(parseEnv(text).A).toBe(value);
   });
 
-  test("is not confused by the names of prototype properties", () => {
+  test("handles names of prototype properties like any other name", () => {
     expect(parseEnv("__proto__=1\nconstructor=2").constructor).toBe("2");
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });

@@ -1,5 +1,6 @@
-// Every setting, once: name, kind, default, meaning, what a project's .env may do with it; and the one resolver. No library: hooks load it.
-// Precedence: exported variable, then the project's .env, then the extension's .env, then the default. Empty means unset.
+// Defines every setting once: name, type, default, meaning and what a project's .env may do with it; and resolves them all. It uses no
+// library, because hooks load it. Precedence: exported variable, then the project's .env, then the extension's .env, then the default.
+// Empty means unset.
 
 import { type DurationUnit, parseDuration } from "./duration.ts";
 import { MaestroError } from "./errors.ts";
@@ -17,26 +18,26 @@ import {
   staysInside,
 } from "./setting-layers.ts";
 
-/** A project's .env comes with the repository, or an agent left it. What it may do with a setting, and why not more. */
+/** What a project's .env may do with a setting. It comes with the repository, or an agent wrote it, so it is not trusted. */
 type FromProject<T> =
   | { rule: "obeyed" }
   | { rule: "ignored"; because: string }
-  /** Obeyed as far as it is no looser than the user's own value. */
+  /** Obeyed if it is at least as strict as the user's own value. */
   | { rule: "tightens"; stricter: (own: T, proposed: T) => T }
-  /** A path below the project is obeyed. */
+  /** Obeyed if it is a path below the project. */
   | { rule: "inside" }
-  /** The user is asked, with this as the proposal. */
+  /** Offered to the user as the proposed choice. */
   | { rule: "proposed" };
 
 interface Definition<T> {
   default: T;
   meaning: string;
-  /** What a value must be; used in the message when it is not. */
+  /** What a value must be, for the error message. */
   expects: string;
   parse: (value: string) => T | undefined;
-  /** Absent: obeyed. */
+  /** Absent means obeyed. */
   fromProject?: FromProject<T>;
-  /** Something to tell the user about a legal value. */
+  /** A warning about a valid but questionable value. */
   caution?: (value: T) => string | undefined;
 }
 
@@ -51,44 +52,40 @@ export const definitions = {
     fromProject: inside,
   },
   MAESTRO_EXECUTION_MODE: {
-    ...oneOf(
-      ["parallel", "sequential", "ask"],
-      "ask",
-      "How phases are run; `ask` puts the choice to the user before anything runs",
-    ),
+    ...oneOf(["parallel", "sequential", "ask"], "ask", "How phases run; `ask` asks the user before anything runs"),
     fromProject: { rule: "proposed" } as const,
   },
-  MAESTRO_MAX_CONCURRENT: integer(0, 0, "Agents running at the same time; 0 means all that are ready"),
+  MAESTRO_MAX_CONCURRENT: integer(0, 0, "Maximum number of agents running at the same time; 0 means no limit"),
   MAESTRO_STAGGER_DELAY: integer(5, 0, "Seconds between two launches of agents that call a model"),
   MAESTRO_AGENT_TIMEOUT: {
-    ...duration(10, "m", "Minutes after which an attempt is stopped, or a time such as `90s`"),
-    expects: "a positive integer",
+    ...duration(10, "m", "Minutes after which an attempt is stopped, or a duration such as `90s`"),
+    expects: "a positive integer of minutes, or a duration such as 90s",
     caution: (minutes: number) =>
-      minutes > 60 ? `MAESTRO_AGENT_TIMEOUT is ${minutes} minutes: an agent that hangs is noticed late` : undefined,
+      minutes > 60 ? `MAESTRO_AGENT_TIMEOUT is ${minutes} minutes: a hanging agent is noticed late` : undefined,
   },
-  MAESTRO_MAX_RETRIES: integer(2, 0, "Automatic retries of a failed phase; after that a person decides"),
+  MAESTRO_MAX_RETRIES: integer(2, 0, "Automatic retries of a failed phase; after that the user decides"),
   MAESTRO_QUOTA_DELAY: duration(
     5,
     "s",
-    "Seconds of the first wait after the provider refused a request, doubling up to 5 minutes",
+    "Seconds before the first retry after the provider rejects a request, doubling up to 5 minutes",
   ),
   MAESTRO_AUTO_ARCHIVE: boolean(true, "Archive a session as soon as it is completed"),
-  MAESTRO_CLEANUP_DISPATCH: boolean(false, "Remove the prompt files of a batch after it has run"),
-  MAESTRO_DEFAULT_MODEL: model("Model for all agents; unset: the one in the agent's front matter"),
-  MAESTRO_WRITER_MODEL: model("Model for technical-writer only; wins over MAESTRO_DEFAULT_MODEL"),
+  MAESTRO_CLEANUP_DISPATCH: boolean(false, "Delete the prompt files of a batch after it has run"),
+  MAESTRO_DEFAULT_MODEL: model("Model for all agents; unset: the model in the agent's front matter"),
+  MAESTRO_WRITER_MODEL: model("Model for technical-writer only; overrides MAESTRO_DEFAULT_MODEL"),
   MAESTRO_GEMINI_EXTRA_ARGS: {
     ...string("", "Arguments appended to every gemini command line"),
-    fromProject: ignored("arguments can switch protections off"),
+    fromProject: ignored("arguments can disable protections"),
   },
   MAESTRO_PRICES: {
-    ...string("", "JSON file with prices in dollars per million tokens, by model, over the built-in ones"),
+    ...string("", "JSON file with prices in dollars per million tokens by model; overrides the built-in prices"),
     fromProject: inside,
   },
   MAESTRO_ISOLATION: {
     ...oneOf(
       ["auto", "worktree", "none"],
       "auto",
-      "A git worktree for each attempt, or one tree for all; `auto` uses worktrees where attempts run side by side",
+      "`worktree` gives each attempt a git worktree, `none` runs all attempts in the project; `auto` uses worktrees when attempts run in parallel",
     ),
     fromProject: tightens(["none", "auto", "worktree"]),
   },
@@ -96,7 +93,7 @@ export const definitions = {
     ...oneOf(
       ["auto", "strict", "warn"],
       "auto",
-      "Changes outside a phase's files are rejected or warned about; `auto` is strict in parallel mode and warns otherwise",
+      "Reject (`strict`) or warn about changes outside a phase's files; `auto` is strict in parallel mode and warns otherwise",
     ),
     fromProject: tightens(["warn", "auto", "strict"]),
   },
@@ -105,11 +102,11 @@ export const definitions = {
     fromProject: tightens([false, true]),
   },
   MAESTRO_WORKTREE_SETUP: {
-    ...string("", "Command that makes a new worktree ready, before its agent starts"),
-    fromProject: ignored("it is a command that would be run"),
+    ...string("", "Command that prepares a new worktree before its agent starts"),
+    fromProject: ignored("Maestro would run it as a command"),
   },
   MAESTRO_KEEP_REFS: {
-    ...integer(10, 0, "Sessions whose work is kept in refs/maestro after they ended"),
+    ...integer(10, 0, "Number of ended sessions whose work is kept in refs/maestro"),
     fromProject: { rule: "tightens" as const, stricter: (own: number, proposed: number) => Math.max(own, proposed) },
   },
   MAESTRO_DISABLED_AGENTS: {
@@ -127,7 +124,7 @@ export type Settings = { [Name in SettingName]: (typeof definitions)[Name]["defa
 export interface ResolvedSettings {
   values: Settings;
   sources: Record<SettingName, SettingSource>;
-  /** What to tell the user: odd values, and what the project's .env says in vain. */
+  /** Warnings for the user: questionable values, and ignored values of the project's .env. */
   cautions: string[];
   /** The execution mode that the project's .env proposes, unless the user has set one. */
   proposedMode: Exclude<Settings["MAESTRO_EXECUTION_MODE"], "ask"> | null;
@@ -136,12 +133,12 @@ export interface ResolvedSettings {
 interface Resolved<T> {
   value: T;
   source: SettingSource;
-  /** Why the project's value does not count. */
+  /** Why the project's value is ignored. */
   ignored?: string;
   proposal?: T;
 }
 
-/** All settings, or an error that names the first bad value and where it came from. */
+/** All settings, or an error that names the first invalid value and its source. */
 export function resolveSettings(projectRoot: string, env: Environment): ResolvedSettings {
   const layers = layersOf(projectRoot, env);
   const values: Record<string, unknown> = {};
@@ -164,7 +161,7 @@ function ignoredText(name: string, file: string, because: string): string {
   return `${name} in ${file} is ignored: ${because}. If you want it, export it in your shell: export ${name}=...`;
 }
 
-/** For somebody who must go on: what cannot be read has its default, and is complained about. */
+/** Settings for programs that must not fail: an invalid value becomes the default and is reported through `complain`. */
 export function tolerantSettings(projectRoot: string, env: Environment, complain: (problem: string) => void): Settings {
   const layers = layersOf(projectRoot, env);
   const values: Record<string, unknown> = {};
@@ -180,7 +177,7 @@ export function tolerantSettings(projectRoot: string, env: Environment, complain
   return values as Settings;
 }
 
-/** An exported value is the user's own and wins. What the project's file says counts only as far as its rule allows. */
+/** An exported value is the user's own and wins. The project's file counts only as far as the rule of the setting allows. */
 function resolve<T>(name: SettingName, definition: Definition<T>, layers: readonly Layer[]): Resolved<T> {
   const [first] = layers.filter(([source]) => source === "environment");
   const exported = first === undefined ? undefined : read(name, definition, first);
@@ -198,16 +195,16 @@ function withProject<T>(name: SettingName, definition: Definition<T>, own: Resol
   const { fromProject = { rule: "obeyed" } } = definition;
   if (fromProject.rule === "ignored") return { ...own, ignored: fromProject.because };
   if (fromProject.rule === "inside" && !staysInside(given(project[1], name) ?? "")) {
-    return { ...own, ignored: "it leads out of the project" };
+    return { ...own, ignored: "it points outside the project" };
   }
   const proposed = read(name, definition, project) as Resolved<T>;
   if (fromProject.rule === "tightens") {
     const value = fromProject.stricter(own.value, proposed.value);
     const isLooser = value === own.value && proposed.value !== own.value;
-    return isLooser ? { ...own, ignored: "it would lower a protection" } : { value, source: proposed.source };
+    return isLooser ? { ...own, ignored: "it would weaken a protection" } : { value, source: proposed.source };
   }
   if (fromProject.rule !== "proposed") return proposed;
-  // To ask is always possible; to know the answer in advance is for the user.
+  // A project may always ask for `ask`; any other mode is only a proposal, because the user decides.
   if (proposed.value === definition.default || own.source !== "default") {
     return proposed.value === definition.default ? proposed : own;
   }
@@ -229,17 +226,17 @@ function string(fallback: string, meaning: string): Definition<string> {
   };
 }
 
-/** Goes to a command line, where it must not be taken for an option. */
+/** The value goes onto a command line, where it must not look like an option. */
 function model(meaning: string): Definition<string> {
   const parse = (value: string) => (/^[A-Za-z0-9][\w.:/@-]{0,127}$/.test(value) ? value : undefined);
-  return { default: "", meaning, expects: "the name of a model", parse };
+  return { default: "", meaning, expects: "a model name", parse };
 }
 
 function ignored(because: string) {
   return { rule: "ignored", because } as const;
 }
 
-/** `order`: the loosest value first. */
+/** `order` lists the loosest value first. */
 function tightens<T>(order: readonly T[]) {
   const stricter = (own: T, proposed: T) => (order.indexOf(proposed) > order.indexOf(own) ? proposed : own);
   return { rule: "tightens" as const, stricter };
@@ -254,14 +251,14 @@ function integer(fallback: number, least: 0 | 1, meaning: string): Definition<nu
   return { default: fallback, meaning, expects, parse };
 }
 
-/** A bare number counts in `unit`, and so does the value. */
+/** A bare number is in `unit`, and so is the parsed value. */
 function duration(fallback: number, unit: DurationUnit, meaning: string): Definition<number> {
   const one = parseDuration("1", unit) ?? 1;
   const parse = (value: string) => {
     const milliseconds = parseDuration(value, unit) ?? 0;
     return milliseconds > 0 ? milliseconds / one : undefined;
   };
-  return { default: fallback, meaning, expects: "a positive number, or a time such as 90s", parse };
+  return { default: fallback, meaning, expects: "a positive number, or a duration such as 90s", parse };
 }
 
 function boolean(fallback: boolean, meaning: string): Definition<boolean> {

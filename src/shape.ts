@@ -1,21 +1,21 @@
-// Checkers for what is read from disk, put together from small ones: each answers what is wrong with a value and where, or nothing.
-// No library: hooks check every line of a journal, and a replay of 25,000 lines must hardly notice.
+// Validators for data read from disk, composed from small ones: each returns what is wrong with a value and where, or nothing. They use no
+// library, because hooks check every line of a journal, and a replay of 25,000 lines must stay fast.
 
 declare const checked: unique symbol;
 
-/** Where the fault is, outermost name first, and what is expected there. */
+/** The path to the fault, outermost name first, and what is expected there. */
 export interface Fault {
   path: string[];
   expected: string;
 }
 
-/** `T` is the type of a value that has no fault. */
+/** `T` is the type of a value without faults. */
 export interface Shape<T> {
   (value: unknown): Fault | undefined;
   readonly [checked]?: T;
 }
 
-/** As a field it may be left out. */
+/** An optional field may be absent. */
 interface Optional<T> extends Shape<T> {
   readonly inner: Shape<T>;
 }
@@ -45,7 +45,7 @@ export function text(max: number): Shape<string> {
 
 const MAX_PATH_CHARS = 4096;
 
-/** At least one character, and none that ends a name for the system. */
+/** Not empty, and without a NUL, which would end the name for the system. */
 function isPath(value: unknown): boolean {
   return typeof value === "string" && value.length <= MAX_PATH_CHARS && value !== "" && !value.includes("\0");
 }
@@ -53,14 +53,14 @@ function isPath(value: unknown): boolean {
 export const path: Shape<string> = (value) =>
   isPath(value) ? undefined : fault(`a path of at most ${MAX_PATH_CHARS} characters`);
 
-/** A list of paths: nearly every event has some, so there is no call for each. */
+/** A list of paths. Nearly every event has one, so it is checked inline, without a call for each path. */
 export const paths: Shape<string[]> = (value) => {
   if (!Array.isArray(value) || value.length > MAX_LISTED) return fault(`a list of at most ${MAX_LISTED} paths`);
   for (let at = 0; at < value.length; at++) if (!isPath(value[at])) return below(String(at), fault("a path"));
   return undefined;
 };
 
-/** What is known of each path: a word, or null. */
+/** Maps each path to a word or null. */
 export const wordsByPath: Shape<Record<string, string | null>> = (value) => {
   if (!isObject(value)) return fault("an object");
   for (const key in value) {
@@ -81,7 +81,7 @@ export function matching<Text extends string = string>(form: RegExp, expected: s
 
 const MAX_TIME_CHARS = 64;
 
-/** Anything that the language reads as a moment. */
+/** Anything that Date.parse accepts. */
 export const time: Shape<string> = (value) =>
   typeof value === "string" && value.length <= MAX_TIME_CHARS && !Number.isNaN(Date.parse(value))
     ? undefined
@@ -95,7 +95,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Shape<
 export const yes: Shape<true> = (value) => (value === true ? undefined : fault("true"));
 export const boolean: Shape<boolean> = (value) => (typeof value === "boolean" ? undefined : fault("true or false"));
 
-/** A whole number that arithmetic keeps exact. */
+/** An integer within the safe range. */
 export function integer(least: number, most = Number.MAX_SAFE_INTEGER): Shape<number> {
   return (value) =>
     Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
@@ -114,7 +114,7 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
   return Object.assign(check, { inner: shape });
 }
 
-/** `whole` is asked once the parts are right. */
+/** Runs `whole` only when all parts are valid. */
 export function refined<T>(shape: Shape<T>, whole: (value: T) => Fault | undefined): Shape<T> {
   return (value) => shape(value) ?? whole(value as T);
 }
@@ -141,7 +141,7 @@ export function record<T>(name: Shape<string>, item: Shape<T>): Shape<Record<str
   };
 }
 
-/** These fields and no others, but for those in `seen`, which were looked at before. */
+/** Accepts these fields and no others, except those in `seen`, which the caller has already checked. */
 export function object<F extends Fields>(fields: F, seen: readonly string[] = []): ObjectShape<TypeOfFields<F>> {
   const names = Object.keys(fields);
   const parts = new Map(names.map((name) => [name, partOf(fields[name] as Shape<unknown>)]));
@@ -150,13 +150,13 @@ export function object<F extends Fields>(fields: F, seen: readonly string[] = []
   const check = (value: unknown) => {
     if (!isObject(value)) return fault("an object");
     let given = 0;
-    // In the order of the object itself: looking each name up in it would cost several times as much.
+    // Iterates in the order of the object itself: looking up each name would cost several times as much.
     for (const name in value) {
       const field = value[name];
       const part = parts.get(name);
-      // A field without a value is not written.
+      // A field whose value is undefined is not written to JSON.
       if (field === undefined || part?.shape === null) continue;
-      if (part === undefined) return below(name, fault("left out: no such field is known"));
+      if (part === undefined) return below(name, fault("left out: it is not a known field"));
       given += part.needed;
       const found = part.shape(field);
       if (found !== undefined) return below(name, found);
@@ -167,9 +167,9 @@ export function object<F extends Fields>(fields: F, seen: readonly string[] = []
 }
 
 interface Part {
-  /** Null: it was looked at before. */
+  /** Null for a field that the caller has already checked. */
   shape: Shape<unknown> | null;
-  /** 1 for a field that must be there. */
+  /** 1 for a required field. */
   needed: 0 | 1;
 }
 
@@ -196,7 +196,7 @@ function below(name: string, { path: rest, expected }: Fault): Fault {
 
 const MAX_QUOTED_CHARS = 100;
 
-/** Text from the outside, for a message: in quotation marks, in one line, nothing hidden, and not at any length. */
+/** Formats an untrusted value for a message: quoted, on one line, nothing hidden, and cut to a maximum length. */
 export function quoted(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const text = typeof value === "object" ? "an object" : String(value);

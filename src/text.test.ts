@@ -14,7 +14,7 @@ describe("text from outside (T7)", () => {
     ["CRLF and CR, which become newlines", "a\r\nb\rc", "a\nb\nc"],
     ["an escape at the very end", "a\u001b", "a"],
     ["other scripts and emoji, which stay", "süß 日本 🎼", "süß 日本 🎼"],
-  ])("loses its %s", (_what, text, clean) => {
+  ])("stripControls handles %s", (_what, text, clean) => {
     expect(stripControls(text)).toBe(clean);
   });
 
@@ -23,7 +23,7 @@ describe("text from outside (T7)", () => {
     ["escapes", "\u001b".repeat(2_000_000)],
     ["open titles", "\u001b]".repeat(1_000_000)],
     ["an endless CSI", `\u001b[${"0".repeat(2_000_000)}`],
-  ])("costs time in proportion to its length: %s", (_what, text) => {
+  ])("takes time proportional to its length: %s", (_what, text) => {
     const before = process.cpuUsage();
     expect(stripControls(text)).not.toContain("\u001b");
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(2);

@@ -1,9 +1,9 @@
-// Text that came from outside (a model, a file, a terminal) made safe to show and store. No other string helpers live here.
-// Hidden characters are kept where text enters, because a path or a command must stay what it is; they are spelled out where it is shown.
+// Makes text from outside (a model, a file, a terminal) safe to show and store. No other string helpers live here. Hidden characters are
+// kept on input, because a path or a command must not change; they are escaped when shown.
 
 const escapeSequences =
-  // OSC, DCS, SOS, PM and APC that are closed on their line (an open one must not swallow the text); CSI; two-character escapes.
-  // No part can start another one inside it, so the whole is linear.
+  // OSC, DCS, SOS, PM and APC that are closed on their line (an unclosed one must not swallow the text); CSI; two-character escapes. No
+  // alternative can start inside another one, so matching is linear.
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f\n]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-~]?/g;
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
@@ -12,16 +12,16 @@ export function stripControls(text: string): string {
   return text.replace(escapeSequences, "").replace(/\r\n?/g, "\n").replace(controls, "");
 }
 
-/** Rare: most text is spared the slower search. */
+/** Only text beyond ASCII needs the slower search. */
 const beyondAscii = /[^\t\n -~]/;
 
 /**
- * Characters that nobody sees or that change the order of others: bidirectional marks, zero-width ones, fillers, tags, variation selectors,
- * separators that are not line ends, and those that are no characters.
+ * Characters that are invisible or reorder the text: bidirectional marks, zero-width characters, fillers, tags, variation selectors,
+ * separators that are not line ends, and noncharacters.
  */
 const hidden = /\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}/gu;
 const joined = /\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}\ufe0f]?\u200d(?=\p{Extended_Pictographic})/gu;
-/** Emoji or digit in the form that is asked for; letters of a script that is written with joiners. */
+/** A variation selector after an emoji or digit; a joiner between letters of a script that uses joiners. */
 const ordinary =
   /(?<=[\p{Extended_Pictographic}#*0-9])[\ufe0e\ufe0f]|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
 
@@ -29,7 +29,10 @@ export function hasHidden(text: string): boolean {
   return revealed(text) !== text;
 }
 
-/** Hidden characters as a person can read them: \u202e. Emoji that are made of several, and joiners where a script needs them, stay. */
+/**
+ * Escapes hidden characters so that a person can read them, such as \u202e. Emoji made of several characters, and joiners that a script
+ * needs, stay.
+ */
 export function revealed(text: string): string {
   if (!beyondAscii.test(text) || text.search(hidden) === -1) return text;
   const kept = new Set<number>();
@@ -46,7 +49,7 @@ function spelled(character: string): string {
 const unwritten =
   /[\u007f-\u009f]|\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}/gu;
 
-/** JSON that means the same and in which nothing acts on a terminal: JSON itself lets these characters through. */
+/** Equivalent JSON in which nothing acts on a terminal: JSON itself allows these characters unescaped. */
 export function plainJson(json: string): string {
   return beyondAscii.test(json) ? json.replace(unwritten, escapedUnits) : json;
 }

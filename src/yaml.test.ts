@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MAX_BRACKETS, MAX_LIBRARY_CHARS, readYaml } from "./yaml.ts";
 
-test("reads what only the library understands", () => {
+test("reads YAML that only the library understands", () => {
   expect(readYaml("a: |\n  x\n  y\nb: &v [1]\nc: *v\n")).toEqual({ value: { a: "x\ny\n", b: [1], c: [1] } });
 });
 
@@ -9,7 +9,7 @@ test.each([
   ["a nested map on one line", "a: 1\nb: c: d\n", 2],
   ["a key that appears twice", "a: 1\nb: |\n  x\na: 2\n", 4],
   ["two keys that are the same as text", '1: a\nb: |\n  x\n"1": c\n', 4],
-  ["a tag that is not YAML's own", "a: 1\nb: !evil x\n", 2],
+  ["a tag that is not part of YAML", "a: 1\nb: !evil x\n", 2],
   ["a binary tag", "b: !!binary aGk=\n", 1],
   ["two documents", "a: |\n  x\n--- \nb: 2\n", 3],
   ["an alias without an anchor", "a: *b\n", 1],
@@ -19,7 +19,7 @@ test.each([
   expect(readYaml(text)).toMatchObject({ code: "yaml_parse", line });
 });
 
-test("refuses an alias bomb at once (T6)", () => {
+test("rejects an alias bomb at once (T6)", () => {
   const names = [..."abcdefghij"];
   const bomb = names.map((name, at) => `${name}: &${name} [${Array(9).fill(at === 0 ? "x" : `*${names[at - 1]}`)}]`);
   expect(readYaml(bomb.join("\n"))).toMatchObject({ code: "yaml_parse" });
@@ -31,21 +31,21 @@ test.each([
   ["lists in lists", "- ".repeat(10_000)],
   ["explicit keys", "? ".repeat(10_000)],
   ["indented maps", Array.from({ length: 1_200 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
-])("refuses %s that are nested too deeply", (_name, text) => {
+])("rejects %s that are nested too deeply", (_name, text) => {
   expect(readYaml(text)).toMatchObject({ code: "yaml_parse", problem: expect.stringMatching(/nested/) });
 });
 
-test("counts nesting, not brackets", () => {
+test("counts nesting depth, not the number of brackets", () => {
   expect(readYaml(`a: &x [${"[], ".repeat(MAX_BRACKETS * 2)}]`)).toHaveProperty("value");
 });
 
-test("leaves prototypes alone", () => {
+test("does not change prototypes", () => {
   const result = readYaml("__proto__: { polluted: 1 }\nconstructor: { prototype: { polluted: 1 } }\n");
   expect(Object.keys("value" in result ? (result.value as object) : {})).toEqual(["__proto__", "constructor"]);
   expect({}).not.toHaveProperty("polluted");
 });
 
-test("merges maps: a field of its own comes before one that is merged", () => {
+test("merges maps: a map's own field overrides a merged one", () => {
   const base = "a: &a { x: 1, y: 2 }\n";
   expect(readYaml(`${base}b:\n  <<: *a\n  x: 3\n`)).toMatchObject({ value: { b: { x: 3, y: 2 } } });
   expect(readYaml(`${base}c: &c { z: 4 }\nb: { <<: [*a, *c] }\n`)).toMatchObject({
@@ -61,13 +61,13 @@ test.each([
   expect(readYaml(text)).toMatchObject({ code: "yaml_parse" });
 });
 
-test("merging beyond measure is refused before anything is copied", () => {
+test("rejects merges of too many keys before anything is copied", () => {
   const large = Array.from({ length: 60_000 }, (_, at) => `k${at}: 1`).join(", ");
   const text = `a: &a { ${large} }\n${Array.from({ length: 90 }, (_, at) => `b${at}: { <<: *a }`).join("\n")}\n`;
   expect(readYaml(text)).toMatchObject({ problem: expect.stringContaining("more than 5000 keys are merged") });
 });
 
-test("merges without number are refused at once, also of nothing and in circles", () => {
+test("rejects too many merges at once, also of empty maps and in cycles", () => {
   const began = performance.now();
   const many = `a: &a {}\nb:\n${"- { <<: *a }\n".repeat(15_000)}`;
   expect(readYaml(many)).toMatchObject({ problem: expect.stringContaining("more than 5000 keys are merged") });
@@ -75,7 +75,7 @@ test("merges without number are refused at once, also of nothing and in circles"
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 
-test("aliases without number are refused at once: the library looks through the whole text for each", () => {
+test("rejects too many aliases at once, because the library scans the whole text for each", () => {
   const began = performance.now();
   const chain = Array.from({ length: 5_000 }, (_, at) => `a${at}: &x${at} [*x${Math.max(0, at - 1)}]`).join("\n");
   expect(readYaml(`x: &x0 1\n${chain}`)).toMatchObject({ problem: expect.stringContaining("too many aliases") });
@@ -84,19 +84,19 @@ test("aliases without number are refused at once: the library looks through the 
   expect(readYaml(few)).toHaveProperty("value.a89", 1);
 });
 
-test("a smaller limit is said as it is", () => {
+test("names the limit when the caller lowers it", () => {
   expect(readYaml(`a: |\n  ${"x".repeat(40_000)}`, 32 * 1024)).toMatchObject({
     code: "too_large",
     problem: expect.stringContaining("beyond 32 KiB"),
   });
 });
 
-test("a merge that appears twice is called by its name", () => {
+test("names the key << when a map has two merges", () => {
   const text = "a: &a { x: 1 }\nb:\n  <<: *a\n  <<: *a\n";
   expect(readYaml(text)).toMatchObject({ line: 4, problem: expect.stringContaining("the key << appears twice") });
 });
 
-test("a merged map touches no prototype", () => {
+test("a merged map does not change prototypes", () => {
   const { value } = readYaml("a: &a\n  __proto__: { evil: 1 }\nb:\n  <<: *a\n") as { value: { b: object } };
   expect(Object.getPrototypeOf(value.b)).toBe(Object.prototype);
 });
@@ -108,7 +108,7 @@ test("does not slow down with the number of keys in a map", () => {
   expect(performance.now() - start).toBeLessThan(5_000);
 });
 
-test("gives the library no more than it can take, and says what is in the way", () => {
+test("does not pass too long a text to the library, and names the line that is not plain YAML", () => {
   const text = `a: 1\nb: |\n  x\nc: "${"x".repeat(MAX_LIBRARY_CHARS)}"\n`;
   expect(readYaml(text)).toMatchObject({ code: "too_large", line: 2 });
 });

@@ -1,27 +1,27 @@
-// YAML text to plain values: the quick reader first, the library for whatever that one leaves. Nothing in the text can
-// make it throw, grow without bound or touch a prototype.
+// Parses YAML text to plain values: with the fast reader first, with the library where that one stops. No text can make it throw, use
+// unbounded memory or change a prototype.
 import { createRequire } from "node:module";
 import type { Pair, YAMLMap, YAMLSeq } from "yaml";
 import { readPlainYaml } from "./plain-yaml.ts";
 
-/** Read when it is called for, which is seldom: it takes as long as a third of a short command (tools/build.js). */
+/** Loaded on first use, which is rare: loading it takes a third of the time of a short command (tools/build.js). */
 const library = (): typeof import("yaml") => createRequire(import.meta.url)("yaml");
 
 export type YamlResult = { value: unknown } | { code: "yaml_parse" | "too_large"; line: number; problem: string };
 
-/** The library needs about 1 s and 100 MB for each MiB of ordinary YAML, twice as much at worst. */
+/** The library needs about 1 s and 100 MB for each MiB of ordinary YAML, at worst twice as much. */
 export const MAX_LIBRARY_CHARS = 4 * 1024 * 1024;
-/** In open brackets, quoted ones too, and in columns before the text of a line: the library recurses. */
+/** The library recurses, so nesting is limited by open brackets (quoted ones included) and by columns of indentation. */
 export const MAX_BRACKETS = 300;
 const MAX_COLUMNS = 200;
-/** How often the text behind one anchor may be repeated. */
+/** How often the aliases of one anchor may be expanded. */
 const MAX_ALIASES = 100;
-/** The library looks through all nodes for each alias: so often it may look at one. */
+/** The library visits all nodes for each alias; this limits the visits. */
 const MAX_LOOKS = 3_000_000;
-/** A merge copies: so many keys in all. */
+/** A merge copies keys; this limits the copies over the whole text. */
 const MAX_MERGED = 5_000;
 
-/** `limit`: how long a text may be that only the library can read. */
+/** `limit` is the maximum length of a text that only the library can read. */
 export function readYaml(text: string, limit = MAX_LIBRARY_CHARS): YamlResult {
   const plain = readPlainYaml(text);
   if ("value" in plain) return plain;
@@ -32,7 +32,7 @@ export function readYaml(text: string, limit = MAX_LIBRARY_CHARS): YamlResult {
   return tooDeep === undefined ? readWithLibrary(text) : failed(tooDeep, "it is nested too deeply");
 }
 
-/** Without the quick reader; exported for the property that holds the quick reader to it. */
+/** Reads without the fast reader; exported for the property test that compares the two. */
 export function readWithLibrary(text: string): YamlResult {
   try {
     const { LineCounter, parseDocument } = library();
@@ -41,20 +41,20 @@ export function readWithLibrary(text: string): YamlResult {
       lineCounter: lines,
       schema: "core",
       merge: true,
-      // The library compares every key with every other one; `findBadKey` does not.
+      // The library compares every key with every other key; `findBadKey` uses a set instead.
       uniqueKeys: false,
       prettyErrors: false,
       resolveKnownTags: false,
       logLevel: "error",
     });
-    // Warnings are about tags that the core schema does not know.
+    // Warnings are about tags unknown to the core schema.
     const trouble = document.errors[0] ?? document.warnings[0];
     if (trouble !== undefined) return failed(lines.linePos(trouble.pos[0]).line, trouble.message);
     const badKey = findBadKey(document.contents);
     if (badKey !== undefined) return failed(lines.linePos(badKey.offset).line, badKey.problem);
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
-    // Too many aliases, or the library is not there any more.
+    // Too many aliases, or the library cannot be loaded any more.
     return failed(1, error instanceof Error ? error.message : String(error));
   }
 }
@@ -86,7 +86,7 @@ interface BadKey {
   offset: number;
 }
 
-/** A key that appears twice in its map, or is a collection, which the library would turn into text at any cost; or merges beyond measure. */
+/** Finds a duplicate key, a key that is a collection (which the library would stringify at any cost), or too many merged keys. */
 function findBadKey(root: unknown): BadKey | undefined {
   const { isMap, isScalar } = library();
   const { nodes, looks } = nodesOf(root);
@@ -109,7 +109,7 @@ function findBadKey(root: unknown): BadKey | undefined {
   return looks > MAX_LOOKS ? { problem: "it has too many aliases (*name) for its length", offset: 0 } : undefined;
 }
 
-/** Every collection, without recursion, and how many nodes are looked at for the aliases among them. */
+/** Collects every collection, without recursion, and how many node visits the aliases among them cost. */
 function nodesOf(root: unknown): { nodes: Collection[]; looks: number } {
   const { isAlias, isMap, isSeq } = library();
   const nodes: Collection[] = [];
@@ -125,7 +125,7 @@ function nodesOf(root: unknown): { nodes: Collection[]; looks: number } {
   return { nodes, looks: aliases * total };
 }
 
-/** How many keys a merge brings, and one for itself: of a map, or of the maps in a list. */
+/** How many keys a merge adds, plus one for the merge itself; its source is a map or a list of maps. */
 function mergedBy(value: unknown, anchored: ReadonlyMap<string, Collection>): number {
   const { isAlias, isMap, isSeq } = library();
   const known = (node: unknown) => (isAlias(node) ? anchored.get(node.source) : node);

@@ -1,6 +1,6 @@
 // The whole gate, on a machine that has only Node and git: installs what is missing, then runs every check and says what failed.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,19 +15,24 @@ const results = join(scratch, "vitest.json");
 
 install();
 /** @type {[name: string, command: string, args: string[]][]} */
-const steps = [
+/** @type {[name: string, command: string, args: string[]][]} */
+const checks = [
   ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
   ["types", bin("tsc"), ["--noEmit"]],
   ["types of ids", bin("tsc"), ["--noEmit", "-p", "tsconfig.src.json"]],
   ["unused code", bin("knip"), []],
   ["dist is fresh", process.execPath, ["tools/build.js", "--check"]],
-  [
-    "tests",
-    bin("vitest"),
-    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${results}`, ...process.argv.slice(2)],
-  ],
 ];
-const failed = steps.filter(([name, command, args]) => !run(name, command, args)).map(([name]) => name);
+/** @type {[name: string, command: string, args: string[]]} */
+const tests = [
+  "tests",
+  bin("vitest"),
+  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${results}`, ...process.argv.slice(2)],
+];
+// The checks run beside each other; the tests run after them, since some tests measure time.
+const passed = await Promise.all(checks.map((check) => runQuietly(...check)));
+passed.push(run(...tests));
+const failed = [...checks, tests].filter((_, at) => !passed[at]).map(([name]) => name);
 // Tests that were chosen by name run on this Node alone.
 const others = process.argv.length > 2 ? [] : testOthers({ onlySample: true, env: environment() });
 failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
@@ -79,6 +84,32 @@ function run(name, command, args) {
   if (error) console.error(String(error));
   console.log(`== ${name}: ${status === 0 ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
   return status === 0;
+}
+
+/**
+ * As `run`, beside other steps: prints the output of the step in one piece when the step has ended.
+ *
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {Promise<boolean>}
+ */
+function runQuietly(name, command, args) {
+  const started = performance.now();
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: environment() });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (output += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (output += chunk));
+  child.once("error", (error) => (output += String(error)));
+  return new Promise((resolve) => {
+    child.once("close", (code) => {
+      console.log(`\n== ${name}\n${output}`.trimEnd());
+      console.log(
+        `== ${name}: ${code === 0 ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`,
+      );
+      resolve(code === 0);
+    });
+  });
 }
 
 /** Settings of the person who runs the tests must not reach them. */

@@ -11,7 +11,7 @@ const each = roster.agents.map((agent) => [agent.name, agent] as const);
 const webTools = ["google_web_search", "web_fetch"];
 
 describe("the agents/ folder", () => {
-  test("holds exactly the twelve, without a problem (P214)", () => {
+  test("holds exactly the twelve agents, without problems (P214)", () => {
     expect(roster.problems).toEqual([]);
     expect(roster.agents.map(({ name }) => name).sort()).toEqual([...agentTiers.keys()].sort());
   });
@@ -20,7 +20,7 @@ describe("the agents/ folder", () => {
     expect(checkPermissions(roster)).toEqual([]);
   });
 
-  test("says the same thing twice nowhere: fewer than 3 % of the four-word runs of any two agents are shared", () => {
+  test("does not repeat itself: any two agents share fewer than 3 % of their four-word runs", () => {
     const runs = roster.agents.map(({ name, body }) => ({ name, runs: fourWordRuns(body) }));
     const alike = runs.flatMap((a, index) =>
       runs.slice(index + 1).flatMap((b) => (jaccard(a.runs, b.runs) < 0.03 ? [] : [`${a.name} and ${b.name}`])),
@@ -30,13 +30,13 @@ describe("the agents/ folder", () => {
 });
 
 describe.each(each)("agents/%s.md", (_, { tools, tier, description, body, file, ...settings }) => {
-  test("lists the tools of its tier, only the web ones being optional (P215, P216)", () => {
+  test("lists the tools of its tier, of which only the web tools are optional (P215, P216)", () => {
     const withoutWeb = (list: readonly string[] = []) => list.filter((tool) => !webTools.includes(tool));
     expect(tools?.filter((tool) => !tierTools[tier].includes(tool))).toEqual([]);
     expect(withoutWeb(tools)).toEqual(withoutWeb(tierTools[tier]));
   });
 
-  test("writes tool names as the CLI has them today, since it drops an agent that does not (C28)", () => {
+  test("uses the CLI's current tool names, because it drops an agent with an old one (C28)", () => {
     const written = [...readFileSync(file, "utf8").matchAll(/^ {2}- (\S+)$/gm)].map((match) => match[1]);
     expect(written).toEqual(tools);
   });
@@ -58,7 +58,7 @@ describe.each(each)("agents/%s.md", (_, { tools, tier, description, body, file, 
     expect(count).toBeLessThan(700);
   });
 
-  test("has no placeholder that the CLI would fill in or fail on", () => {
+  test("has no placeholder that the CLI would replace or fail on", () => {
     expect(body).not.toContain("${");
   });
 
@@ -69,14 +69,14 @@ describe.each(each)("agents/%s.md", (_, { tools, tier, description, body, file, 
     expect(named.filter((tool) => !tools?.includes(tool))).toEqual([]);
   });
 
-  test("says once what its hand-off adds to the contract", () => {
+  test("says once what its handoff adds to the contract", () => {
     expect(body.match(/hand-off contract/g)).toHaveLength(1);
     expect(body).toContain("Task Report summary");
     expect(body).toContain("Downstream Context");
   });
 });
 
-describe("an agent that is not full", () => {
+describe("an agent that is not in the full tier", () => {
   const limits: Record<Exclude<Tier, "full">, RegExp> = {
     "read-only": /you read and reason|you write no files|you cannot execute anything/i,
     "read-shell": /you (?:edit (?:nothing|no files)|change none)/i,
@@ -84,7 +84,7 @@ describe("an agent that is not full", () => {
   };
 
   test.each(roster.agents.flatMap(({ name, tier, body }) => (tier === "full" ? [] : [[name, tier, body] as const])))(
-    "%s is told in its first lines what %s means",
+    "%s says in its first lines what %s means",
     (_, tier, body) => {
       expect(body.slice(0, 700)).toMatch(limits[tier]);
     },

@@ -29,22 +29,22 @@ const commands: Record<string, string> = {
 };
 
 describe("the patterns of the safety baseline", () => {
-  // The whole of it: the CLI matches every rule with every simple command.
-  test.each(Object.entries(commands))("read a megabyte of %s in no time and find nothing", (_, command) => {
+  // Matches the whole text, because the CLI matches every rule with every simple command.
+  test.each(Object.entries(commands))("read a megabyte of %s at once and find nothing", (_, command) => {
     const json = JSON.stringify({ command });
     const started = performance.now();
     expect(commandRules.filter(([, pattern]) => pattern.test(json))).toEqual([]);
     expect(performance.now() - started).toBeLessThan(1_500);
   });
 
-  test.each(["/", "a/", "/.gemini", ".env.", "../"])("read a megabyte of %j as a path in no time", (piece) => {
+  test.each(["/", "a/", "/.gemini", ".env.", "../"])("read a megabyte of %j as a path at once", (piece) => {
     const json = JSON.stringify({ file_path: `${piece.repeat(long / piece.length)}x` });
     const started = performance.now();
     expect(pathRules.filter(([, pattern]) => pattern.test(json))).toEqual([]);
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  test("look at the value of their own argument only", () => {
+  test("match only the value of their own argument", () => {
     const elsewhere = {
       description: '"command":"rm -rf /"',
       content: '"file_path":".env"',
@@ -101,9 +101,9 @@ describe("the guard", () => {
     ...["|", "||", "&&", "&", ";", "\n", "\nEOF\n", "]]", "}"],
   ];
   const redirections = [">", ">>", ">|", "&>", ">&2", "2>", "1>", "<", "<<EOF", "<<<", "<("];
-  // One redirection at most, as far as quotes let that be said: of two the last one counts, but for what it empties.
+  // At most one redirection, as far as quotes allow: of two, the last one counts, but the first still truncates its file.
   const isRedirectedTwice = />[\s\S]*>&2/;
-  /** Such a cat reads the file and not the heredoc; nobody writes that. */
+  /** Such a cat reads the file and not the heredoc; real commands do not do that. */
   const namesFileToo = /\bcat\b[^;|&\n]*[\w$.~/"'][^;|&\n<]*<<|<<\S+\s+[^\s<>|&;]/;
   const commands = fc
     .tuple(
@@ -113,8 +113,8 @@ describe("the guard", () => {
     )
     .map(([before, redirection, after]) => [...before.flat(), redirection, ...after.flat()].join(""));
 
-  // The same mixtures every time: about one in a million is odd in a way that only a parser sees.
-  test("denies whatever the baseline denies, in any mixture of words", () => {
+  // A fixed seed: about one mixture in a million is odd in a way that only a parser detects.
+  test("denies everything that the baseline denies, in any mixture of words", () => {
     let hits = 0;
     const starts = fc.constantFrom("", "echo ", "cat ", "rm -rf ", "git push -f ", "cd x && echo ", "x; cat ");
     fc.assert(

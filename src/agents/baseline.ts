@@ -1,10 +1,11 @@
-// What nobody may do, as patterns that the policy engine of Gemini CLI can match. Each must be certain: it may miss, it may not hit
-// what the guard allows. The CLI refuses a pattern in which a group with a quantifier in it is repeated, or of over 2,048 characters.
+// What no agent may do, as patterns that the policy engine of Gemini CLI can match. Each must be certain: it may miss a command, but must
+// not match one that the guard allows. The CLI rejects a pattern of more than 2,048 characters, or with a repeated group that contains a
+// quantifier.
 import type { DenyRule } from "./policy-file.ts";
 
 const PRIORITY = 900;
 
-// Unquoted text of one simple command. What could end the command, redirect, expand to commands or start a comment is not in it.
+// Unquoted text of one simple command, without characters that could end the command, redirect, expand to commands or start a comment.
 const special = String.raw`\\"'<>|&;()$#`;
 const text = `[^${special}]*`;
 const fewText = `[^${special}]{0,99}`;
@@ -14,12 +15,12 @@ const someWord = `[^ ${special}]{1,99}`;
 const wordEnd = String.raw`([ ;&|"]|\\n)`;
 const commandEnd = String.raw`([;&|"]|\\n)`;
 
-// Quoted text, between double quotes (\" in JSON) without commands in it, or between single ones.
+// Quoted text: in double quotes (\" in JSON) without command substitutions, or in single quotes.
 const insideDouble = String.raw`([^\\"$\x60]|\$[^\\"(\x60]|\\[bfnrtu]|\\\\[^\\"]|\\\\\\.)*`;
 const insideSingle = String.raw`([^'\\"]|\\.)*`;
 const quotation = String.raw`(\\"${insideDouble}\\"|'${insideSingle}')`;
 
-/** Text with up to `quotations` quoted parts in it; unquoted, none of the characters of `none` (and no $' or $") is taken. */
+/** Text with up to `quotations` quoted parts; its unquoted parts exclude the characters of `none` (and $' and $"). */
 function mixed(none: string, quotations: number, also = ""): string {
   const unquoted = String.raw`([^${none}]|\$[^${none}]${also})*`;
   return quotations === 0 ? unquoted : `${unquoted}(|${quotation}${mixed(none, quotations - 1, also)})`;
@@ -27,9 +28,9 @@ function mixed(none: string, quotations: number, also = ""): string {
 
 const args = mixed(special, 4);
 const argsAndTargets = mixed(special.replace(">", ""), 1);
-/** Where a simple command begins: at the start, or after other commands that are plain enough to be sure. */
+/** Where a simple command begins: at the start, or after other commands that are simple enough to be sure. */
 const commandStart = String.raw`(|${mixed(String.raw`\\"'<()$#[`, 2, String.raw`|\\n`)}(;|&&|\|\||\\n) *(|do |then |else ))`;
-// Not a device, where nothing is stored.
+// Excludes devices, where nothing is stored.
 const file = String.raw`(\\"|'|)(?![^ ]{0,5}/dev/)[\w.~/$-]`;
 
 const remove = `(|sudo )rm(?= )(?!${text} -- [^;|&]*-)(?=${text} -(-recursive|[A-Za-z]*[rR]))${text} `;
@@ -37,9 +38,9 @@ const systemPlace = String.raw`/(|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|
 const home = String.raw`\$(HOME|\{HOME\})`;
 const everythingIn = String.raw`(|/|/\*)`;
 const git = `git(| -[cC] ${someWord})(| -[cC] ${someWord})`;
-// Neither a trial (-n) nor an option with a value (-o), of this or a later command: the CLI looks at each simple command by itself too.
+// Excludes a dry run (-n) and an option with a value (-o), of this or a later command: the CLI also checks each simple command separately.
 const inEarnest = "(?!.* -([no]|[^- ][^ ]{0,9}[no]|-dry-run))";
-/** The remote, which is the first word that is no option, and what may stand before the refspec. */
+/** The remote (the first word that is not an option) and what may come before the refspec. */
 const remote = `${fewText} ${wordStart}${fewWord}(| ${fewText}) `;
 const toMain = `(|[^- :${special}][^ :${special}]{0,99}:)(|refs/heads/)(main|master)${wordEnd}`;
 
@@ -58,14 +59,14 @@ export const baselineRules: readonly DenyRule[] = [
     "Write file content with write_file or replace: a heredoc corrupts it.",
   ),
   shell(
-    "recursive removal of the root or a directory of the system",
+    "recursive deletion of / or a system directory",
     String.raw`${remove}(${systemPlace}|\\"${systemPlace}\\"|'${systemPlace}')${wordEnd}`,
-    "That would remove the system. Name the directory of the project that is to go.",
+    "That would delete the system. Name the directory of the project to delete.",
   ),
   shell(
-    "recursive removal of the home directory",
+    "recursive deletion of the home directory",
     String.raw`${remove}(~${everythingIn}|${home}${everythingIn}|\\"${home}\\"${everythingIn}|\\"${home}${everythingIn}\\")${wordEnd}`,
-    "That would remove the user's home. Name the directory of the project that is to go.",
+    "That would delete the user's home. Name the directory of the project to delete.",
   ),
   shell(
     "a forced push to main or master",
@@ -73,19 +74,19 @@ export const baselineRules: readonly DenyRule[] = [
     "No forced push to main or master. Push to a branch of your own and say in your report what should be merged.",
   ),
   shell(
-    "the same by a refspec: git push origin +main",
+    "a forced push by a refspec: git push origin +main",
     String.raw`${git} push(?= )${inEarnest}${remote}\+${toMain}`,
     "No forced push to main or master. Push to a branch of your own and say in your report what should be merged.",
   ),
   shell(
     "git reset --hard",
     `${git} reset(?!${text} -- ${text}--hard)(| ${text}) --hard${wordEnd}`,
-    "git reset --hard throws away work that is not yours. Undo your own changes file by file with replace.",
+    "git reset --hard discards work that is not yours. Undo your own changes file by file with replace.",
   ),
   shell(
     "git stash drop and clear",
     `${git} stash (drop|clear)${wordEnd}`,
-    "Stashes are the user's. Bring one back with git stash pop, or say in your report which one can go.",
+    "Stashes are the user's. Restore one with git stash pop, or say in your report which one can go.",
   ),
   shell(
     "deletion of main or master",
@@ -95,15 +96,15 @@ export const baselineRules: readonly DenyRule[] = [
   shell(
     "a kill of every process",
     `(|sudo )kill( -9| -15| -KILL| -TERM| --| -9 --) -1${commandEnd}`,
-    "That would kill every process. Kill your own child by its id (kill $!), or say in your report what should end.",
+    "That would kill every process. Kill your own child by its id (kill $!), or say in your report what to stop.",
   ),
   shell(
     "a kill of every process of a runtime or an agent",
     `(|sudo )(pkill|killall)(| -9| -KILL) (node|python|python3|java|bash|gemini|maestro|claude)${commandEnd}`,
-    "That would also kill the agent and the user's programs. Kill your own child by its id (kill $!), or say in your report what should end.",
+    "That would also kill the agent and the user's programs. Kill your own child by its id (kill $!), or say in your report what to stop.",
   ),
   files(
-    "a file of environment secrets, but not its example",
+    "a file of environment secrets, except its example",
     String.raw`${path}\.env(|\.(ci|dev|development|local|prod|production|secret|secrets|stage|staging|test|testing)(|\.local))"`,
     "Agents write no secrets. Describe the variable in .env.example and say in your report that a value is needed.",
   ),
@@ -113,12 +114,12 @@ export const baselineRules: readonly DenyRule[] = [
     "Agents write no keys. Say in your report which one is needed and where.",
   ),
   files(
-    "what Gemini CLI itself is steered by",
+    "files that configure Gemini CLI",
     String.raw`${path}\.gemini[\\/]+(settings\.json"|(agents|policies|extensions)${below})`,
     "Settings, agents, policies and extensions of Gemini CLI are the user's. Say in your report what should change.",
   ),
   files(
-    "what git runs and obeys",
+    "files that git runs or obeys",
     String.raw`${path}\.git[\\/]+(hooks|config)${below}`,
     "Hooks and configuration of git are the user's. Use git config for ordinary settings, or say in your report what should change.",
   ),

@@ -17,7 +17,7 @@ describe("normalising an agent name (C11, F67)", () => {
     expect(normalizeAgentName(given)).toBe(canonical);
   });
 
-  test("changes nothing the second time", () => {
+  test("is idempotent", () => {
     fc.assert(
       fc.property(fc.string(), (name) => {
         const once = normalizeAgentName(name);
@@ -59,11 +59,11 @@ describe("the nearest name (F69)", () => {
     "engineer",
     "designer",
     "frontend-engineer",
-  ])("of %j is none", (given) => {
+  ])("of %j does not exist", (given) => {
     expect(nearest(given, twelve)).toBeUndefined();
   });
 
-  test("is the first of two that are equally near, in the spelling of the list", () => {
+  test("is the first of two equally near ones, as spelled in the list", () => {
     expect(nearest("tester", ["Testers", "testera"])).toBe("Testers");
     expect(nearest("tester", ["testera", "Testers"])).toBe("testera");
   });
@@ -76,7 +76,7 @@ describe("the nearest name (F69)", () => {
     );
   });
 
-  test("is none when there are no candidates", () => {
+  test("does not exist without candidates", () => {
     expect(nearest("coder", [])).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
-// Agent names: the one spelling. Pure, without a library: hooks load it.
+// Agent names and their canonical form. Pure, without a library, because hooks load it.
 
-/** The one spelling of a name: trimmed, lower case, hyphens. */
+/** The canonical form of a name: trimmed, lower case, hyphens. */
 export function normalizeAgentName(name: string): string {
   return name.trim().toLowerCase().replaceAll("_", "-");
 }

@@ -1,8 +1,8 @@
-// The name that somebody may have meant. Pure.
+// Suggests the name that the user may have meant. Pure.
 import { distance } from "fastest-levenshtein";
 import { normalizeAgentName } from "./names.ts";
 
-/** The closest near candidate, as it was given; the first one on a tie; undefined when none is near. */
+/** The closest candidate, as given; the first one on a tie; undefined when none is close. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = normalizeAgentName(name);
   let best: string | undefined;
@@ -18,7 +18,7 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Judged on the words the two do not share, or every "qa-engineer" would be nearly a "data-engineer". */
+/** Compares only the words that the two do not share; otherwise "qa-engineer" would be close to "data-engineer". */
 function isNear(wanted: string, offered: string): boolean {
   const left = wordsNotIn(wanted, offered);
   const right = wordsNotIn(offered, wanted);
@@ -34,7 +34,7 @@ function wordsNotIn(name: string, other: string): string {
     .join("-");
 }
 
-/** Two edits in a short word (a swap of letters is two), a third of a long one. */
+/** Two edits in a short word (a swap of letters is two), a third of the length of a long one. */
 function tolerance(length: number): number {
   return length < 4 ? 1 : Math.max(2, Math.floor(length / 3));
 }

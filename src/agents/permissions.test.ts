@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-/** Writes an agent file from the lines of its front matter besides name and description. */
+/** Writes an agent file with these front matter lines in addition to name and description. */
 function put(agent: string, ...lines: string[]): void {
   const front = ["---", `name: ${agent}`, "description: d", ...lines, "---", "Body", ""];
   writeFileSync(join(dir, `${agent}.md`), front.join("\n"));
@@ -43,7 +43,7 @@ describe("checking permissions", () => {
   });
 
   test.each(["architect", "api-designer", "code-reviewer"])(
-    "refuses what changes things to %s (I118, I120)",
+    "denies tools that change things to %s (I118, I120)",
     (agent) => {
       put(agent, "tools:", "  - read_file", "  - write_file", "  - replace", "  - run_shell_command");
       expect(violations()).toEqual([
@@ -61,7 +61,7 @@ describe("checking permissions", () => {
     ["security-engineer", "*", "Read-shell"],
     ["refactor", "run_shell_command", "Read-write"],
     ["technical-writer", "*", "Read-write"],
-  ])("holds the other tiers and the wildcard: %s with %s (P215)", (agent, tool, tier) => {
+  ])("applies to the other tiers and the wildcard: %s with %s (P215)", (agent, tool, tier) => {
     put(agent, `tools: [read_file, '${tool}']`);
     expect(violations()).toEqual([`ERROR: ${tier} agent ${agent} has forbidden tool: ${tool}`]);
   });
@@ -71,21 +71,21 @@ describe("checking permissions", () => {
     expect(violations()).toEqual(["ERROR: Read-only agent api-designer has forbidden tool: replace"]);
   });
 
-  test("lets a full agent and an added one have everything", () => {
+  test("lets a full agent and a user's own agent have everything", () => {
     put("coder", "tools: ['*']");
     put("helper", "tools: ['*']");
     put("other");
     expect(violations()).toEqual([]);
   });
 
-  test("wants a tools list of each of the twelve (P216)", () => {
+  test("requires a tools list for each of the twelve (P216)", () => {
     put("architect");
     put("coder");
     expect(violations()).toEqual(["ERROR: architect has no tools list", "ERROR: coder has no tools list"]);
   });
 
   test.each([
-    ["tools that are no list", ["tools: read_file"], /^ERROR: architect has invalid front matter: tools: /],
+    ["tools that are not a list", ["tools: read_file"], /^ERROR: architect has invalid front matter: tools: /],
     ["a key that makes Gemini CLI drop it", ["tools: []", "color: red"], /^ERROR: architect has invalid .*"color"/],
     ["YAML that does not parse", ["tools: [read_file"], /^ERROR: architect has invalid front matter: /],
   ])("never skips a file: %s", (_, lines, message) => {
@@ -93,7 +93,7 @@ describe("checking permissions", () => {
     expect(violations()).toEqual([expect.stringMatching(message)]);
   });
 
-  test("judges the tools of a file that is invalid for another reason", () => {
+  test("checks the tools of a file that is invalid for another reason", () => {
     put("architect", "color: red", "tools: [write_file, bash]");
     expect(violations()).toEqual([
       'ERROR: architect has invalid front matter: Unrecognized key: "color"',
@@ -102,7 +102,7 @@ describe("checking permissions", () => {
     ]);
   });
 
-  test.each(["", "none"])("does not pass a folder without agents (%j)", (below) => {
+  test.each(["", "none"])("rejects a folder without agents (%j)", (below) => {
     expect(checkPermissions(loadRoster(join(dir, below)))).toEqual(["ERROR: there are no agents to check"]);
   });
 });

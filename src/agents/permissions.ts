@@ -1,9 +1,9 @@
-// Least privilege, checked: what each agent file lists against what its tier allows. Pure over a loaded roster.
+// Checks least privilege: the tools that each agent file lists against what its tier allows. Pure over a loaded roster.
 import type { Roster } from "./roster.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 import { everyTool, isKnownTool } from "./tools.ts";
 
-/** One line per violation; a file that is no valid agent is one, and its tools are judged all the same. */
+/** One line per violation; an invalid agent file is one, and its tools are checked all the same. */
 export function checkPermissions(roster: Roster): string[] {
   if (roster.agents.length + roster.problems.length === 0) return ["ERROR: there are no agents to check"];
   return [
@@ -18,7 +18,7 @@ export function checkPermissions(roster: Roster): string[] {
   ];
 }
 
-/** What `validate-agent-permissions` prints and exits with. */
+/** What `validate-agent-permissions` prints, and its exit code. */
 export function permissionReport(roster: Roster): { lines: string[]; exitCode: number } {
   const violations = checkPermissions(roster);
   if (violations.length === 0) {

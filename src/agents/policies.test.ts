@@ -34,11 +34,11 @@ describe("policies/", () => {
   });
 
   // After a change of the table: npx vitest run src/agents/policies.test.ts --update
-  test.each(policies)("%s is what the table gives (Y293)", async (name, text) => {
+  test.each(policies)("%s matches the table (Y293)", async (name, text) => {
     await expect(text).toMatchFileSnapshot(`${folder}${name}`);
   });
 
-  test("denies to every agent what its tier must not have, and to nobody else (Y291)", () => {
+  test("denies every agent what its tier must not have, and no other agent (Y291)", () => {
     const rules = policies.filter(([name]) => name.startsWith("agent-")).flatMap(([, text]) => rulesOf(text));
     const denied = Object.fromEntries(rules.map(({ subagent, toolName }) => [subagent, toolName]));
     const expected = [...agentTiers]
@@ -57,11 +57,11 @@ describe("policies/", () => {
 });
 
 describe("the policy of an attempt", () => {
-  test("is none for a tier that denies nothing (Y291)", () => {
+  test("does not exist for a tier that denies nothing (Y291)", () => {
     expect(tierPolicy("full")).toBeNull();
   });
 
-  test("denies the tools of the tier, above everything a user allows (Y291, Y293)", () => {
+  test("denies the tools of the tier, above everything that a user allows (Y291, Y293)", () => {
     expect(tierPolicy("read-only")).toBe(`# Written by Maestro for one attempt: what a read-only agent must not have.
 [[rule]]
 toolName = ["write_file", "replace", "run_shell_command"]
@@ -72,7 +72,7 @@ denyMessage = "A read-only agent has no such tool. Say in your report what shoul
   });
 
   test.each<Tier>(["read-only", "read-shell", "read-write", "full"])(
-    "gives a %s agent the whole baseline, and denies only (Y285)",
+    "gives a %s agent the whole baseline, and only denies (Y285)",
     (tier) => {
       const baseline = rulesOf(extensionPolicies().get("safety-baseline.toml") ?? "");
       const own = rulesOf(tierPolicy(tier) ?? "");
@@ -94,7 +94,7 @@ denyMessage = "A read-only agent has no such tool. Say in your report what shoul
 });
 
 describe("policies for the user's own folder (Y292)", () => {
-  test("are the tier files, each with a seal at its head", () => {
+  test("are the tier files, each sealed in its first line", () => {
     const [head, ...rest] = userPolicies().map(({ text }) => text.split("\n")[0]);
     expect(userPolicies().map(({ name }) => name)).toEqual([
       "maestro-read-only.toml",
@@ -116,13 +116,13 @@ describe("policies for the user's own folder (Y292)", () => {
     ["nothing", undefined, "absent"],
     ["what this version writes", policy.text, "current"],
     ["what another version wrote", other?.text, "older"],
-    ["one that was added to", `${policy.text}# mine\n`, "edited"],
+    ["one with an added rule", `${policy.text}# mine\n`, "edited"],
     ["one with a changed rule", policy.text.replace("999", "100"), "edited"],
-    ["one with other line ends", policy.text.replaceAll("\n", "\r\n"), "foreign"],
+    ["one with other line endings", policy.text.replaceAll("\n", "\r\n"), "foreign"],
     ["one that lost its first line", policy.text.replace(/^.*\n/, ""), "foreign"],
-    ["somebody else's", '[[rule]]\ntoolName = "*"\n', "foreign"],
+    ["a foreign one", '[[rule]]\ntoolName = "*"\n', "foreign"],
     ["an empty one", "", "foreign"],
-  ])("%s is told apart", (_, found, standing) => {
+  ])("recognises %s", (_, found, standing) => {
     expect(policyStateOf(policy, found)).toBe(standing);
   });
 });

@@ -1,11 +1,11 @@
-// Tiers and the safety baseline as policy files of Gemini CLI, from one table. Pure text; who writes it to disk is elsewhere.
-// In the extension's policies/ a rule names its agent, or it would hit everybody. In a process of its own the agent is everybody.
+// Tiers and the safety baseline as policy files of Gemini CLI, from one table. Pure text; other code writes it to disk. In the extension's
+// policies/ each rule names its agent, because it would otherwise apply to all. In an attempt's own process the agent is the only one.
 import { createHash } from "node:crypto";
 import { baselineRules } from "./baseline.ts";
 import { MAX_PRIORITY, policyText, ruleText } from "./policy-file.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 
-/** What a tier denies, for the process of one attempt: it holds even when every call is approved (yolo). Null: nothing is denied. */
+/** What a tier denies, for the process of one attempt; it applies even when every call is approved (yolo). Null when nothing is denied. */
 export function tierPolicy(tier: Tier): string | null {
   if (deniedTools[tier].length === 0) return null;
   return ruleText({
@@ -16,10 +16,10 @@ export function tierPolicy(tier: Tier): string | null {
   });
 }
 
-/** All that is handed to one attempt: its tier, and the baseline, above whatever the user's own policies allow. */
+/** The complete policy of one attempt: its tier and the baseline, above whatever the user's own policies allow. */
 export function attemptPolicy(tier: Tier): string {
   const baseline = policyText(
-    ["Written by Maestro for one attempt: the safety baseline, which holds also where no hook runs."],
+    ["Written by Maestro for one attempt: the safety baseline, which applies even where no hook runs."],
     baselineRules.map((rule) => ({ ...rule, priority: MAX_PRIORITY })),
   );
   const own = tierPolicy(tier);
@@ -34,18 +34,18 @@ const tierFiles: Readonly<Record<Tier, { name: string; does: string; instead: st
   },
   "read-shell": {
     name: "agent-read-shell.toml",
-    does: "runs commands but writes no files",
-    instead: "Put the change that should be made into your report.",
+    does: "runs commands but does not write files",
+    instead: "Put the change to make into your report.",
   },
   "read-write": {
     name: "agent-read-write.toml",
-    does: "writes files but runs nothing",
-    instead: "Put the command that should be run into your report.",
+    does: "writes files but does not run commands",
+    instead: "Put the command to run into your report.",
   },
   full: { name: "agent-full-access.toml", does: "has every tool", instead: "" },
 };
 
-/** What is committed in policies/ and active wherever the extension is: name and text of every file. */
+/** What is committed in policies/ and active wherever the extension is installed: name and text of every file. */
 export function extensionPolicies(): ReadonlyMap<string, string> {
   const tiers = Object.keys(tierFiles) as Tier[];
   return new Map([
@@ -55,10 +55,10 @@ export function extensionPolicies(): ReadonlyMap<string, string> {
 }
 
 const baselineHead = [
-  "The safety baseline: the crude, certain backstop for a hook that fails. Everything it denies, the guard denies too; the guard sees more.",
+  "The safety baseline: a coarse but certain backstop for a hook that fails. Everything it denies, the guard denies too; the guard detects more.",
   'A commandRegex is matched on JSON text, from the start of each simple command: a quote in the command is \\" here, its end is a bare quote.',
-  "Redirections are seen only where they are part of the whole command line, so those rules read it from its start.",
-  "Made from src/agents/baseline.ts: change it there.",
+  "Redirections are visible only in the whole command line, so those rules match from its start.",
+  "Generated from src/agents/baseline.ts: change it there.",
 ];
 
 function tierText(tier: Tier): string {
@@ -66,7 +66,7 @@ function tierText(tier: Tier): string {
   const { does, instead } = tierFiles[tier];
   const head = [
     `The ${tier} tier: each of its agents ${does}.`,
-    "Made from src/agents/policies.ts: change it there.",
+    "Generated from src/agents/policies.ts: change it there.",
     ...(deniedTools[tier].length === 0
       ? [`Nothing is denied to ${agents.join(", ")} beyond safety-baseline.toml.`]
       : []),
@@ -85,7 +85,7 @@ export interface InstalledPolicy {
   text: string;
 }
 
-/** The tier files for the user's own policies, where they hold without the extension and against what the user allows by flag. */
+/** The tier files for the user's own policies folder, where they apply without the extension and override what the user allows by flag. */
 export function userPolicies(): InstalledPolicy[] {
   return (Object.keys(tierFiles) as Tier[]).map((tier) => ({
     name: tierFiles[tier].name.replace(/^agent-/, "maestro-"),
@@ -93,10 +93,10 @@ export function userPolicies(): InstalledPolicy[] {
   }));
 }
 
-/** `older`: ours and unedited, but not what this version writes. */
+/** `older` is an unedited file of Maestro that another version wrote. */
 export type PolicyState = "absent" | "current" | "older" | "edited" | "foreign";
 
-/** What a file found under the name of `policy` is. */
+/** Classifies a file found under the name of `policy`. */
 export function policyStateOf(policy: InstalledPolicy, found: string | undefined): PolicyState {
   if (found === undefined) return "absent";
   if (found === policy.text) return "current";

@@ -1,26 +1,26 @@
-// Policy files of Gemini CLI as text: rules that deny, one after the other. What they deny is decided elsewhere.
-// The CLI drops a file that it cannot read and goes on without it, so nothing here may need escaping: `ruleText` refuses what would.
+// Writes policy files of Gemini CLI as text: a list of rules that deny. Other files decide what they deny. The CLI drops a file that it
+// cannot parse and continues without it, so nothing here may need escaping: `ruleText` rejects text that would.
 import { MaestroError } from "../errors.ts";
 
-/** The highest the CLI takes: above everything else of its tier. */
+/** The highest priority the CLI accepts: above everything else of its tier. */
 export const MAX_PRIORITY = 999;
 
 export interface DenyRule {
-  /** What the rule is for, in one line. */
+  /** The purpose of the rule, in one line. */
   why?: string;
   toolName: string | readonly string[];
-  /** Whose calls are meant; without it everybody's. */
+  /** The agent whose calls the rule applies to; absent for all agents. */
   subagent?: string;
   /** Matched from the start of every simple command, against its JSON text. */
   commandRegex?: string;
   /** Matched against the JSON text of all arguments. */
   argsPattern?: string;
   priority: number;
-  /** What the model reads: it names the right tool, or what to do. */
+  /** What the model reads: the right tool, or what to do. */
   denyMessage: string;
 }
 
-/** The file: a comment at its head, then the rules. */
+/** The file: a head comment, then the rules. */
 export function policyText(head: readonly string[], rules: readonly DenyRule[]): string {
   return `${[head.map((line) => `# ${line}\n`).join(""), ...rules.map(ruleText)].filter((part) => part !== "").join("\n")}`;
 }
@@ -52,7 +52,7 @@ function basic(text: string): string {
   return quoted('"', text, /["\\\p{Cc}]/u);
 }
 
-/** Backslashes and quotes stand for themselves, as a regular expression needs it. */
+/** Backslashes and quotes are literal, as a regular expression needs. */
 function literal(text: string): string {
   return quoted("'''", text, /'''|'$|\p{Cc}/u);
 }

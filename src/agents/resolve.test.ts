@@ -11,7 +11,7 @@ describe("resolving an agent", () => {
     },
   );
 
-  test("says what is near and what there is (F68, F69, F70, C10)", () => {
+  test("lists near and available names (F68, F69, F70, C10)", () => {
     expect(resolveAgent("tecnical_writer", names)).toEqual({
       kind: "unknown",
       lines: [
@@ -29,15 +29,15 @@ describe("resolving an agent", () => {
     });
   });
 
-  test("says so when there are none at all", () => {
+  test("says so when there are no agents", () => {
     expect(resolveAgent("coder", [])).toMatchObject({ lines: [expect.anything(), "  Available agents: (none)"] });
   });
 
-  test("does not take a property of objects for an agent", () => {
+  test("does not take an object's property for an agent", () => {
     expect(resolveAgent("constructor", names).kind).toBe("unknown");
   });
 
-  test("refuses a disabled agent and neither suggests nor lists it (E58)", () => {
+  test("rejects a disabled agent and neither suggests nor lists it (E58)", () => {
     expect(resolveAgent("Coder", names, ["coder"])).toEqual({
       kind: "disabled",
       name: "coder",
@@ -67,7 +67,7 @@ describe("MAESTRO_DISABLED_AGENTS (E58)", () => {
     expect(parseDisabled(value, names)).toEqual({ disabled, warnings: [] });
   });
 
-  test("a name that is no agent is said, with the nearest one", () => {
+  test("warns about a name that is not an agent, with the nearest one", () => {
     expect(parseDisabled("codr, architect, plumber", names)).toEqual({
       disabled: ["architect"],
       warnings: [

@@ -1,4 +1,4 @@
-// From a name someone wrote to an agent of the roster, or to the lines that say why not. Pure.
+// Resolves a name that the user wrote to an agent of the roster, or to the lines that say why it cannot. Pure.
 import { normalizeAgentName } from "./names.ts";
 import { nearest } from "./nearest.ts";
 
@@ -7,7 +7,7 @@ export type Resolution =
   | { kind: "unknown"; lines: string[] }
   | { kind: "disabled"; name: string; lines: string[] };
 
-/** `names` and `disabled` hold canonical names; `name` may be in any spelling. */
+/** `names` and `disabled` hold canonical names; `name` may have any spelling. */
 export function resolveAgent(name: string, names: readonly string[], disabled: readonly string[] = []): Resolution {
   const wanted = normalizeAgentName(name);
   const available = names.filter((candidate) => !disabled.includes(candidate));
@@ -23,7 +23,7 @@ export function resolveAgent(name: string, names: readonly string[], disabled: r
   return { kind: "unknown", lines: [`ERROR: Agent '${name}' not found in agents/`, ...suggestion, list] };
 }
 
-/** MAESTRO_DISABLED_AGENTS: names separated by commas or blanks. A name that is no agent disables nothing and is said. */
+/** Parses MAESTRO_DISABLED_AGENTS: names separated by commas or spaces. A name that is not an agent disables nothing and is reported. */
 export function parseDisabled(
   value: string | undefined,
   names: readonly string[],

@@ -22,7 +22,7 @@ function put(fileName: string, text: string): string {
 }
 
 describe("loading the roster", () => {
-  test("gives every field of an agent, the tier from the table", () => {
+  test("reads every field of an agent, and the tier from the table", () => {
     const file = put(
       "architect.md",
       "---\nname: architect\ndescription: Decides.\nkind: local\ndisplay_name: The Architect\ntools:\n  - read_file\nmodel: m\ntemperature: 0.2\nmax_turns: 7\ntimeout_mins: 3\n---\n\nThink.\n\n",
@@ -62,7 +62,7 @@ describe("loading the roster", () => {
     );
   });
 
-  test("gives old tool names under their new ones (C28)", () => {
+  test("replaces old tool names with their current ones (C28)", () => {
     put("helper.md", "---\nname: helper\ndescription: d\ntools: [search_file_content, web_search]\n---\n");
     expect(loadRoster(dir).agents[0]?.tools).toEqual(["grep_search", "google_web_search"]);
   });
@@ -74,7 +74,7 @@ describe("loading the roster", () => {
     expect(agent).not.toHaveProperty("tools");
   });
 
-  test("the table decides the tier of one of the twelve, whatever its file lists", () => {
+  test("the table decides the tier of the twelve, whatever their files list", () => {
     put("architect.md", "---\nname: architect\ndescription: d\ntools: ['*']\n---\n");
     expect(loadRoster(dir).agents[0]?.tier).toBe("read-only");
   });
@@ -84,12 +84,12 @@ describe("loading the roster", () => {
     expect(loadRoster(dir).agents[0]?.name).toBe("my-helper");
   });
 
-  test("is in the order of the file names", () => {
+  test("is sorted by file name", () => {
     for (const name of ["b", "c", "a"]) put(`${name}.md`, `---\nname: ${name}\ndescription: d\n---\n`);
     expect(loadRoster(dir).agents.map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
 
-  test("leaves out what Gemini CLI leaves out: folders, links, underscores and other endings", () => {
+  test("leaves out what Gemini CLI leaves out: folders, links, underscores and other extensions", () => {
     const target = put("notes.txt", "---\nname: x\ndescription: d\n---\n");
     put("_draft.md", "no front matter");
     mkdirSync(join(dir, "nested.md"));
@@ -108,14 +108,14 @@ describe("loading the roster", () => {
   });
 });
 
-describe("a file that is no valid agent", () => {
+describe("an invalid agent file", () => {
   const head = "name: bad\ndescription: d\n";
 
   test.each([
     ["no front matter", "# Bad\n", /two --- lines/],
-    ["an unclosed front matter", `---\n${head}`, /two --- lines/],
+    ["unclosed front matter", `---\n${head}`, /two --- lines/],
     ["a byte order mark", `\uFEFF---\n${head}---\n`, /byte order mark/],
-    ["a front matter closed by dots", `---\n${head}...\n`, /bare --- lines/],
+    ["front matter closed by dots", `---\n${head}...\n`, /bare --- lines/],
     ["broken YAML", "---\nname: [bad\n---\n", /^YAML, line \d+: /],
     ["a key twice", `---\n${head}name: bad\n---\n`, /the key name appears twice/],
     ["an alias to nothing", `---\n${head}model: *m\n---\n`, /alias/i],
@@ -128,9 +128,9 @@ describe("a file that is no valid agent", () => {
     ["an unknown key", `---\n${head}color: red\n---\n`, /"color"/],
     ["the documented but unsupported mcpServers", `---\n${head}mcpServers: {}\n---\n`, /"mcpServers"/],
     ["a remote kind", `---\n${head}kind: remote\n---\n`, /^kind: /],
-    ["tools that are no list", `---\n${head}tools: read_file\n---\n`, /^tools: .*array/],
+    ["tools that are not a list", `---\n${head}tools: read_file\n---\n`, /^tools: .*array/],
     ["tools left empty", `---\n${head}tools:\n---\n`, /^tools: .*array/],
-    ["a tool that is no string", `---\n${head}tools: [read_file, 3]\n---\n`, /^tools\.1: /],
+    ["a tool that is not a string", `---\n${head}tools: [read_file, 3]\n---\n`, /^tools\.1: /],
     ["a turn limit of zero", `---\n${head}max_turns: 0\n---\n`, /^max_turns: /],
     ["a fraction of a minute", `---\n${head}timeout_mins: 1.5\n---\n`, /^timeout_mins: /],
     ["a temperature in words", `---\n${head}temperature: low\n---\n`, /^temperature: /],
@@ -144,7 +144,7 @@ describe("a file that is no valid agent", () => {
     expect(problems[0]?.reason).not.toContain("\n");
   });
 
-  test("names everything that is wrong at once, and the tools it lists", () => {
+  test("is reported with everything that is wrong, and the tools it lists", () => {
     put("bad.md", "---\nname: bad\ncolor: red\nmax_turns: many\ntools: [write_file]\n---\n");
     const [problem] = loadRoster(dir).problems;
     for (const key of ["description", "color", "max_turns"]) expect(problem?.reason).toContain(key);
@@ -153,8 +153,8 @@ describe("a file that is no valid agent", () => {
 
   test.each([
     ["misnamed", "---\nname: other\ndescription: d\ntools: [replace]\n---\n"],
-    ["behind a byte order mark", "\uFEFF---\nname: bad\ndescription: d\ntools: [replace]\n---\n"],
-  ])("still says which tools it lists when it is %s", (_, text) => {
+    ["after a byte order mark", "\uFEFF---\nname: bad\ndescription: d\ntools: [replace]\n---\n"],
+  ])("still reports the tools it lists when it is %s", (_, text) => {
     put("bad.md", text);
     expect(loadRoster(dir).problems[0]?.tools).toEqual(["replace"]);
   });

@@ -1,4 +1,4 @@
-// The roster: agents/*.md read and checked as Gemini CLI does, so that what loads here loads there. Never writes.
+// The roster: reads and checks agents/*.md as Gemini CLI does, so that a file that loads here loads there. Never writes.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
@@ -9,7 +9,7 @@ import { normalizeAgentName } from "./names.ts";
 import { agentTiers, type Tier, tierOf } from "./tiers.ts";
 import { canonicalTool } from "./tools.ts";
 
-// Tool names are left to checkPermissions, which names the wrong one.
+// checkPermissions checks the tool names, because it can name the wrong one.
 const frontMatterSchema = z.once(() => {
   const text = z.optional(z.string());
   const positive = z.optional(z.int().check(z.positive()));
@@ -30,17 +30,17 @@ const frontMatterSchema = z.once(() => {
 type FrontMatter = z.infer<ReturnType<typeof frontMatterSchema>>;
 
 export type Agent = Omit<FrontMatter, "kind" | "display_name" | "mcp_servers"> & {
-  /** From the table for the twelve, from its tools for any other. */
+  /** From the table for the twelve, otherwise from its tools. */
   tier: Tier;
   file: string;
   /** The persona. */
   body: string;
 };
 
-/** A file that did not become an agent; `tools` is what it lists all the same. */
+/** A file that did not become an agent; `tools` is what it lists nevertheless. */
 export type RosterProblem = { file: string; agent: string; reason: string; tools?: string[] | undefined };
 
-/** Both lists are in the order of the file names; `exists` is false when there is no such folder. */
+/** Both lists are sorted by file name; `exists` is false when the folder does not exist. */
 export type Roster = { exists: boolean; agents: Agent[]; problems: RosterProblem[] };
 
 type Refusal = Pick<RosterProblem, "reason" | "tools">;
@@ -84,7 +84,7 @@ function readAgent(file: string, agent: string): Agent | Refusal {
   return parseAgent(text, file, agent);
 }
 
-// Stricter than splitFrontMatter: what does not match this the CLI takes for a file without front matter.
+// Stricter than splitFrontMatter: the CLI treats a file that does not match this as one without front matter.
 const geminiFences = /^---\r?\n[\s\S]*?\r?\n---(?:\r?\n|$)/;
 
 function parseAgent(text: string, file: string, agent: string): Agent | Refusal {
@@ -97,7 +97,7 @@ function parseAgent(text: string, file: string, agent: string): Agent | Refusal 
   if (!checked.success) return { reason: reasonsOf(checked.error), tools: listedTools(read.value) };
 
   if (!geminiFences.test(text)) {
-    return { reason: "Gemini CLI wants bare --- lines and no byte order mark", tools: checked.data.tools };
+    return { reason: "Gemini CLI requires bare --- lines and no byte order mark", tools: checked.data.tools };
   }
   const { kind, display_name, mcp_servers, ...kept } = checked.data;
   if (normalizeAgentName(kept.name) !== agent) {

@@ -31,13 +31,13 @@ describe("the tier table", () => {
     expect(deniedTools[tier]).toEqual(denied);
   });
 
-  test.each(tiers)("splits what changes things into given and denied for %s", (tier) => {
+  test.each(tiers)("splits the tools that change things into given and denied for %s", (tier) => {
     const effects = ["write_file", "replace", "run_shell_command"];
     const given = tierTools[tier].filter((tool) => effects.includes(tool));
     expect([...given, ...deniedTools[tier]].sort()).toEqual(effects.sort());
   });
 
-  test.each(tiers)("gives %s only tools that Gemini CLI knows, and is the tier they amount to", (tier) => {
+  test.each(tiers)("gives %s only tools that Gemini CLI knows, and those tools yield the same tier", (tier) => {
     expect(tierTools[tier].filter((tool) => !isKnownTool(tool))).toEqual([]);
     expect(tierOf(tierTools[tier])).toBe(tier);
   });

@@ -1,4 +1,4 @@
-// What each of the twelve agents may touch, as data. No file system, no libraries: hooks load it.
+// What each of the twelve agents may use, as data. No file system and no libraries, because hooks load it.
 import { canonicalTool, everyTool } from "./tools.ts";
 
 export type Tier = "read-only" | "read-shell" | "read-write" | "full";
@@ -22,7 +22,7 @@ const read = ["list_directory", "read_file", "grep_search", "glob", "google_web_
 const write = ["write_file", "replace"];
 const shell = ["run_shell_command"];
 
-/** What an agent of the tier may be given. */
+/** The tools that an agent of the tier may have. */
 export const tierTools: Readonly<Record<Tier, readonly string[]>> = {
   "read-only": read,
   "read-shell": [...read, ...shell],
@@ -30,7 +30,7 @@ export const tierTools: Readonly<Record<Tier, readonly string[]>> = {
   full: [...read, ...write, ...shell],
 };
 
-/** What an agent of the tier must never have. */
+/** The tools that an agent of the tier must never have. */
 export const deniedTools: Readonly<Record<Tier, readonly string[]>> = {
   "read-only": [...write, ...shell],
   "read-shell": write,
@@ -38,7 +38,7 @@ export const deniedTools: Readonly<Record<Tier, readonly string[]>> = {
   full: [],
 };
 
-/** The tier that a list of tools amounts to; no list at all means every tool, as in the CLI. */
+/** The tier that a list of tools amounts to; no list means every tool, as in the CLI. */
 export function tierOf(tools: readonly string[] | undefined): Tier {
   const held = tools?.map(canonicalTool) ?? [everyTool];
   const holds = (wanted: readonly string[]) => held.some((tool) => tool === everyTool || wanted.includes(tool));

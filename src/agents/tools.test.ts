@@ -11,7 +11,7 @@ describe("tool names (I117, C28)", () => {
     "replace",
     "run_shell_command",
     "google_web_search",
-    // today's names and the other old one
+    // current names and the other old one
     "grep_search",
     "list_directory",
     "web_fetch",
@@ -43,7 +43,7 @@ describe("tool names (I117, C28)", () => {
     "mcp_*_tool",
     "mcp_server_to ol",
     "constructor",
-  ])("%j is not", (tool) => {
+  ])("%j is not known", (tool) => {
     expect(isKnownTool(tool)).toBe(false);
   });
 
@@ -52,7 +52,7 @@ describe("tool names (I117, C28)", () => {
     ["web_search", "google_web_search"],
     ["read_file", "read_file"],
     ["no_such_tool", "no_such_tool"],
-  ])("%j is called %j today", (tool, current) => {
+  ])("%j is now called %j", (tool, current) => {
     expect(canonicalTool(tool)).toBe(current);
   });
 });

@@ -1,4 +1,4 @@
-// The tool names of Gemini CLI 0.61 as an agent file may list them. No libraries: hooks load it.
+// The tool names of Gemini CLI 0.61 as an agent file may list them. No libraries, because hooks load it.
 
 /** The CLI drops an agent that lists a name outside this set, an alias or a pattern below. */
 const builtins: ReadonlySet<string> = new Set([
@@ -31,24 +31,24 @@ const builtins: ReadonlySet<string> = new Set([
   "write_todos",
 ]);
 
-/** Names of the design documents that the CLI has since changed. */
+/** Names in the design documents that the CLI has since changed. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ["search_file_content", "grep_search"],
   ["web_search", "google_web_search"],
 ]);
 
-/** Everything the CLI has, in a `tools:` list. */
+/** In a `tools:` list: every tool of the CLI. */
 export const everyTool = "*";
 
-// mcp_*, mcp_<server>_*, mcp_<server>_<tool>: the server ends at the first underscore, the tool is more than underscores.
+// mcp_*, mcp_<server>_*, mcp_<server>_<tool>: the server ends at the first underscore, and the tool is not only underscores.
 const mcpTool = /^mcp_(?:\*|[a-z0-9.:-]+_(?:\*|_*[a-z0-9.:-][a-z0-9_.:-]*))$/i;
 
-/** Today's name of a tool. */
+/** The current name of a tool. */
 export function canonicalTool(tool: string): string {
   return aliases.get(tool) ?? tool;
 }
 
-/** Whether an agent may list it at all; what its tier allows is another question. */
+/** Whether an agent may list it at all, regardless of its tier. */
 export function isKnownTool(tool: string): boolean {
   return (
     tool === everyTool || builtins.has(canonicalTool(tool)) || mcpTool.test(tool) || tool.startsWith("discovered_tool_")

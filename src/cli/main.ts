@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { CommanderError } from "commander";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { exitCodes, signalCodes } from "../exit-codes.ts";
-import { readEnvFile, usersOwn } from "../setting-layers.ts";
+import { usersOwn } from "../setting-layers.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
 import { plainWords, program } from "./program.ts";
@@ -53,7 +53,7 @@ function machine(): Io {
   const cwd = workingDirectory();
   return {
     cwd,
-    env: process.env.GEMINI_CLI ? usersOwn(process.env, readEnvFile(`${cwd}/.env`)) : process.env,
+    env: process.env.GEMINI_CLI ? usersOwn(process.env, cwd) : process.env,
     out,
     err,
     readStdin,

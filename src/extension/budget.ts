@@ -1,4 +1,4 @@
-// What the instructions cost: every conversation pays for them. Tokens are estimated as a quarter of the characters.
+// Estimates what the instructions cost, because every conversation pays for them. A token is estimated as four characters.
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,9 +6,9 @@ import { skillNames } from "./lint-skills.ts";
 import type { LintProblem } from "./problem.ts";
 import { exists, readText } from "./tree.ts";
 
-/** Paid by every session of every user, and again by every subagent. */
+/** Every session of every user pays for it, and every subagent again. */
 const MAX_CONTEXT_TOKENS = 900;
-/** All that a standard run reads: context, command, skills, protocols, tools. */
+/** Everything that a standard run reads: context, command, skills, protocols, tools. */
 export const MAX_RUN_TOKENS = 12_000;
 
 export interface Part {
@@ -28,7 +28,7 @@ const fixed = [
   "protocols/agent-base-protocol.md",
   "protocols/filesystem-safety-protocol.md",
 ];
-/** The toolbox of the MCP server: it is asked for what it publishes. */
+/** The bundled tool table of the MCP server, loaded to see what it publishes. */
 const TOOLBOX = "dist/mcp-tools.js";
 
 export async function budget(root: string): Promise<Budget> {

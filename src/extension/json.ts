@@ -1,6 +1,6 @@
-// Values of unknown shape, looked at without trust. Nothing here throws for what a file holds.
+// Reads values of unknown shape. Nothing here throws, whatever a file contains.
 
-/** The object that a JSON text holds; undefined when it holds none. */
+/** The object in a JSON text; undefined when it is not an object. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -11,17 +11,17 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The value itself when it is an object, else an empty one. */
+/** The value itself when it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): Record<string, unknown> {
   return isJsonObject(value) ? value : {};
 }
 
-/** One value or many, as a list; none for undefined. */
+/** One value or many, as a list; empty for undefined. */
 export function listOf(value: unknown): unknown[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 
-/** A text with something in it. */
+/** A string that is not blank. */
 export function isText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }

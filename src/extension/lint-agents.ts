@@ -1,4 +1,4 @@
-// agents/*.md: whatever makes Gemini CLI drop one without the user noticing, and tools that its tier does not have.
+// Checks agents/*.md for everything that makes Gemini CLI silently drop an agent, and for tools that its tier does not have.
 
 import { join, relative, sep } from "node:path";
 import { checkPermissions } from "../agents/permissions.ts";
@@ -15,7 +15,7 @@ export function extensionRoster(root: string): Roster {
 }
 
 export function lintAgents(root: string, { exists, agents, problems }: Roster): LintProblem[] {
-  if (!exists) return [{ file: "agents", problem: "is missing: there is nobody to work" }];
+  if (!exists) return [{ file: "agents", problem: "is missing: Maestro has no agents" }];
   const shown = (file: string) => relative(root, file).split(sep).join("/");
   return [
     ...agents.flatMap((agent) => permissionProblems(shown(agent.file), { exists, agents: [agent], problems: [] })),
@@ -34,11 +34,11 @@ function permissionProblems(file: string, roster: Roster): LintProblem[] {
   }));
 }
 
-/** The roster takes old names of tools for today's; the CLI does not. */
+/** The roster accepts old tool names; the CLI does not. */
 function oldNames(root: string, file: string): LintProblem[] {
   const yaml = splitFrontMatter(readText(root, file) ?? "")?.yaml ?? "";
   const listed = /^tools:([\s\S]*?)^(?=\S)|^tools:([\s\S]*)$/m.exec(yaml)?.[0] ?? "";
   return (listed.match(/[a-z]+(?:_[a-z]+)+/g) ?? [])
     .filter((tool) => canonicalTool(tool) !== tool)
-    .map((tool) => ({ file, problem: `lists ${tool}, which is called ${canonicalTool(tool)} today`, hint: dropped }));
+    .map((tool) => ({ file, problem: `lists ${tool}, which is now called ${canonicalTool(tool)}`, hint: dropped }));
 }

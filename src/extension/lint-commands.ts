@@ -1,4 +1,4 @@
-// commands/**/*.toml: Gemini CLI skips a file that it cannot read or that has no prompt, and a person learns it from an unknown command.
+// Checks commands/**/*.toml: Gemini CLI skips a file that it cannot read or that has no prompt, and the user only sees an unknown command.
 
 import type { LintProblem } from "./problem.ts";
 import { readToml } from "./toml.ts";
@@ -6,9 +6,9 @@ import { listFiles, readText } from "./tree.ts";
 
 export function lintCommands(root: string): LintProblem[] {
   return listFiles(root, "commands").flatMap((file) => {
-    if (!file.endsWith(".toml")) return [{ file, problem: "is no command: only .toml files are" }];
+    if (!file.endsWith(".toml")) return [{ file, problem: "is not a command: only .toml files are" }];
     if (!/^[\w./-]+$/.test(file))
-      return [{ file, problem: "has a name with characters that Gemini CLI replaces by _" }];
+      return [{ file, problem: "has a name with characters that Gemini CLI replaces with _" }];
     return lintCommand(file, readText(root, file) ?? "");
   });
 }
@@ -23,11 +23,11 @@ function lintCommand(file: string, text: string): LintProblem[] {
     problem: `a command has no key "${key}"`,
   }));
   if (description !== undefined && typeof description !== "string")
-    problems.push({ file, problem: "description must be a text" });
+    problems.push({ file, problem: "description must be a string" });
   if (description === undefined)
     problems.push({ file, problem: "has no description: the list of commands says nothing about it" });
   if (typeof prompt !== "string" || prompt.trim() === "") {
-    return [...problems, { file, problem: "has no text as its prompt", hint: "Gemini CLI drops this command." }];
+    return [...problems, { file, problem: "has no prompt string", hint: "Gemini CLI drops this command." }];
   }
   for (const opening of ["!{", "@{"]) {
     if (isLeftOpen(prompt, opening))
@@ -36,7 +36,7 @@ function lintCommand(file: string, text: string): LintProblem[] {
   return problems;
 }
 
-/** As the CLI pairs them: braces inside are counted. */
+/** Matches braces as the CLI does: braces inside are counted. */
 function isLeftOpen(prompt: string, opening: string): boolean {
   for (let at = prompt.indexOf(opening); at !== -1; at = prompt.indexOf(opening, at + 1)) {
     let depth = 1;

@@ -1,4 +1,4 @@
-// hooks/hooks.json: an event, a definition or a hook that Gemini CLI discards is not seen by anybody until it is missed.
+// Checks hooks/hooks.json: Gemini CLI silently discards an invalid event, definition or hook.
 
 import { nearest } from "../agents/nearest.ts";
 import { canonicalTool, isKnownTool } from "../agents/tools.ts";
@@ -26,7 +26,7 @@ const events = [
 const toolEvents = ["BeforeTool", "AfterTool"];
 const definitionKeys = ["matcher", "sequential", "hooks"];
 const hookKeys = ["type", "command", "name", "description", "timeout", "env"];
-/** In milliseconds: less is meant as seconds. */
+/** In milliseconds; a smaller value was meant as seconds. */
 const MIN_TIMEOUT = 100;
 
 type Say = (problem: string, hint?: string) => void;
@@ -36,7 +36,7 @@ export function lintHooks(root: string): LintProblem[] {
   if (text === undefined) return [];
   const hooks = parseObject(text)?.hooks;
   if (!isJsonObject(hooks)) {
-    return [{ file: FILE, problem: 'is no JSON object with an object "hooks": Gemini CLI loads no hook' }];
+    return [{ file: FILE, problem: 'is not a JSON object with an object "hooks": Gemini CLI loads no hook' }];
   }
   const problems: LintProblem[] = [];
   for (const [event, definitions] of Object.entries(hooks)) {
@@ -61,19 +61,19 @@ function lintDefinition(root: string, event: string, definition: unknown, say: S
 
 function lintMatcher(event: string, matcher: unknown, say: Say): void {
   if (typeof matcher !== "string") {
-    say("matcher must be a text");
+    say("matcher must be a string");
     return;
   }
   try {
     new RegExp(matcher);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    say(`the matcher ${matcher} is no regular expression: Gemini CLI would compare it letter by letter`);
+    say(`the matcher ${matcher} is not a regular expression: Gemini CLI would compare it literally`);
     return;
   }
   if (!toolEvents.includes(event)) return;
   for (const name of matcher.split(/[|()^$]+/).filter((part) => /^[a-z]\w*$/.test(part))) {
-    if (!isKnownTool(name) || canonicalTool(name) !== name) say(`the matcher names ${name}, which is no tool`);
+    if (!isKnownTool(name) || canonicalTool(name) !== name) say(`the matcher names ${name}, which is not a tool`);
   }
 }
 
@@ -82,13 +82,13 @@ function lintHook(root: string, hook: unknown, say: Say): void {
   for (const key of Object.keys(others)) say(`a hook has no key "${key}"`, suggestion(nearest(key, hookKeys)));
   if (type !== "command") say(`the type of a hook must be "command" (got: ${JSON.stringify(type) ?? "none"})`);
   for (const [key, value] of Object.entries({ name, description })) {
-    if (value !== undefined && typeof value !== "string") say(`${key} must be a text`);
+    if (value !== undefined && typeof value !== "string") say(`${key} must be a string`);
   }
   if (timeout !== undefined && !(typeof timeout === "number" && timeout >= MIN_TIMEOUT)) {
     say(`timeout must be milliseconds, at least ${MIN_TIMEOUT} (got: ${JSON.stringify(timeout)})`);
   }
   if (env !== undefined && !(isJsonObject(env) && Object.values(env).every((value) => typeof value === "string"))) {
-    say("env must hold texts by name");
+    say("env must map names to strings");
   }
   if (typeof command !== "string" || command.trim() === "") {
     say("a hook needs a command that is not empty");
@@ -97,5 +97,5 @@ function lintHook(root: string, hook: unknown, say: Say): void {
   for (const path of missingFiles(root, command))
     say(`the command starts ${path}, which does not exist`, 'Run "npm run build".');
   for (const placeholder of unknownPlaceholders(command))
-    say(`nobody fills in \${${placeholder}}`, "extensionPath and workspacePath are filled in.");
+    say(`Gemini CLI does not replace \${${placeholder}}`, "It replaces extensionPath and workspacePath.");
 }

@@ -1,4 +1,4 @@
-// gemini-extension.json: what the CLI takes without a word and then does not use, or cannot start.
+// Checks gemini-extension.json for what the CLI accepts silently and then ignores, or cannot start.
 
 import { nearest } from "../agents/nearest.ts";
 import { isKnownTool } from "../agents/tools.ts";
@@ -24,7 +24,7 @@ const knownKeys = [
   "migratedTo",
 ];
 
-/** Whether Gemini CLI would look at the directory at all. */
+/** Whether Gemini CLI would treat the directory as an extension at all. */
 export function isExtension(root: string): boolean {
   return exists(root, MANIFEST);
 }
@@ -32,7 +32,7 @@ export function isExtension(root: string): boolean {
 export function lintManifest(root: string): LintProblem[] {
   const text = readText(root, MANIFEST);
   if (text === undefined)
-    return [{ file: MANIFEST, problem: "is missing: Gemini CLI takes this directory for no extension" }];
+    return [{ file: MANIFEST, problem: "is missing: for Gemini CLI this directory is not an extension" }];
   const manifest = parseObject(text);
   if (manifest === undefined) return [{ file: MANIFEST, problem: "is not a JSON object" }];
   const found = (words: string, problem: string, hint?: string): LintProblem => ({
@@ -48,7 +48,7 @@ export function lintManifest(root: string): LintProblem[] {
     ...Object.keys(manifest).flatMap((key) =>
       knownKeys.includes(key)
         ? []
-        : [found(`"${key}"`, `Gemini CLI knows no key "${key}"`, suggestion(nearest(key, knownKeys)))],
+        : [found(`"${key}"`, `Gemini CLI does not know the key "${key}"`, suggestion(nearest(key, knownKeys)))],
     ),
     ...versionProblems(root, manifest.version, found),
     ...listOf(manifest.settings).flatMap((setting) => settingProblems(setting, found)),
@@ -58,7 +58,7 @@ export function lintManifest(root: string): LintProblem[] {
     ...listOf(manifest.excludeTools).flatMap((tool) =>
       isText(tool) && isKnownTool(tool.replace(/\(.*\)$/, ""))
         ? []
-        : [found(String(tool), `excludeTools names ${tool}, which is no tool`)],
+        : [found(String(tool), `excludeTools names ${tool}, which is not a tool`)],
     ),
     ...Object.entries(objectOf(manifest.mcpServers)).flatMap(([name, server]) =>
       serverProblems(root, name, server, found),
@@ -87,20 +87,14 @@ function settingProblems(setting: unknown, found: Found): LintProblem[] {
     return [
       found(
         `"${envVar}"`,
-        `the setting ${envVar} is dead: no code reads it`,
+        `the setting ${envVar} is unused: no code reads it`,
         suggestion(nearest(envVar, settingNames)),
       ),
     ];
   }
   const { meaning } = definitions[envVar as SettingName];
   if (description === meaning) return [];
-  return [
-    found(
-      `"${envVar}"`,
-      `the setting ${envVar} is described in other words than in src/settings.ts`,
-      `There it is: ${meaning}`,
-    ),
-  ];
+  return [found(`"${envVar}"`, `the description of ${envVar} differs from src/settings.ts`, `It is there: ${meaning}`)];
 }
 
 function serverProblems(root: string, name: string, server: unknown, found: Found): LintProblem[] {

@@ -1,4 +1,4 @@
-// policies/*.toml: Gemini CLI drops a whole file for one bad rule and goes on without it, so that nothing is denied.
+// Checks policies/*.toml: Gemini CLI drops a whole file for one bad rule and continues without it, so that nothing is denied.
 
 import { nearest } from "../agents/nearest.ts";
 import { MAX_PRIORITY } from "../agents/policy-file.ts";
@@ -32,7 +32,7 @@ type Say = (problem: string, hint?: string) => void;
 export function lintPolicies(root: string, agents: readonly string[]): LintProblem[] {
   return listFiles(root, "policies").flatMap((file) => {
     if (!/^policies\/[^/]+\.toml$/.test(file))
-      return [{ file, problem: "is no policy: only .toml files directly in policies/ are" }];
+      return [{ file, problem: "is not a policy: only .toml files directly in policies/ are" }];
     return lintPolicy(file, readText(root, file) ?? "", agents);
   });
 }
@@ -45,9 +45,9 @@ function lintPolicy(file: string, text: string, agents: readonly string[]): Lint
   const problems: LintProblem[] = Object.keys(others).map((key) => ({
     file,
     problem: `"${key}" is not used here`,
-    hint: "Rules stand under [[rule]].",
+    hint: "Rules belong under [[rule]].",
   }));
-  if (!Array.isArray(rule)) return [...problems, { file, problem: "rules stand under [[rule]], with two brackets" }];
+  if (!Array.isArray(rule)) return [...problems, { file, problem: "rules belong under [[rule]], with two brackets" }];
   const places = [...text.matchAll(/^\s*\[\[\s*rule\s*\]\]/gm)].map(({ index, 0: match }) =>
     lineAt(text, index + match.length),
   );
@@ -67,7 +67,7 @@ function lintRule(rule: Record<string, unknown>, agents: readonly string[], say:
   if (decision !== "deny")
     say(
       `the decision must be "deny" (got: ${JSON.stringify(decision) ?? "none"})`,
-      "Others are ignored in an extension, or ask where nobody answers.",
+      "Other decisions are ignored in an extension, or ask where no user answers.",
     );
   if (!Number.isInteger(priority) || Number(priority) < 0 || Number(priority) > MAX_PRIORITY) {
     say(
@@ -76,9 +76,9 @@ function lintRule(rule: Record<string, unknown>, agents: readonly string[], say:
     );
   }
   if (subagent !== undefined && !agents.includes(String(subagent)))
-    say(`there is no agent "${subagent}"`, suggestion(nearest(String(subagent), agents)));
+    say(`the agent "${subagent}" does not exist`, suggestion(nearest(String(subagent), agents)));
   if (Array.isArray(modes) && modes.includes("yolo"))
-    say("a rule for the mode yolo is ignored in an extension", "Leave modes out: it then holds in every mode.");
+    say("a rule for the mode yolo is ignored in an extension", "Remove modes: the rule then applies in every mode.");
   const message = rule.denyMessage ?? rule.deny_message;
   if (typeof message !== "string" || message.trim() === "")
     say("has no denyMessage: the model is not told what to do instead");
@@ -94,19 +94,19 @@ function lintTools(toolName: unknown, agents: readonly string[], say: Say): void
   }
   for (const name of names) {
     const isReal = isKnownTool(name) && canonicalTool(name) === name;
-    if (!isReal && !agents.includes(name)) say(`there is no tool "${name}": the rule denies nothing`);
+    if (!isReal && !agents.includes(name)) say(`the tool "${name}" does not exist: the rule denies nothing`);
   }
 }
 
 function lintPatterns({ toolName, argsPattern, commandRegex, commandPrefix }: Record<string, unknown>, say: Say): void {
   const ofCommands = [commandRegex, commandPrefix].filter((value) => value !== undefined);
   if (ofCommands.length > 0 && toolName !== SHELL)
-    say(`commandRegex and commandPrefix want toolName = "${SHELL}", no list`);
+    say(`commandRegex and commandPrefix need toolName = "${SHELL}", not a list`);
   if (ofCommands.length + (argsPattern === undefined ? 0 : 1) > 1)
-    say("only one of argsPattern, commandRegex and commandPrefix may be there");
+    say("only one of argsPattern, commandRegex and commandPrefix is allowed");
   for (const [key, pattern] of Object.entries({ argsPattern, commandRegex })) {
     if (pattern === undefined) continue;
-    if (typeof pattern !== "string") say(`${key} must be a text`);
+    if (typeof pattern !== "string") say(`${key} must be a string`);
     else for (const fault of patternFaults(key, pattern)) say(fault);
   }
 }
@@ -117,20 +117,19 @@ function patternFaults(key: string, pattern: string): string[] {
     new RegExp(whole);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return [`${key} is no regular expression: ${error.message}`];
+    return [`${key} is not a regular expression: ${error.message}`];
   }
   const faults: string[] = [];
-  // Gemini CLI's own test against patterns that take for ever, as crude as it is there.
+  // Gemini CLI's own crude check for patterns with unbounded running time.
   if (whole.length > MAX_PATTERN || /\([^)]*[*+?{].*\)[*+?{]/.test(whole))
     faults.push(
-      `${key} is refused by Gemini CLI: a repeated group with a repetition in it, or over ${MAX_PATTERN} characters`,
+      `${key} is rejected by Gemini CLI: a repeated group with a repetition in it, or over ${MAX_PATTERN} characters`,
     );
   if (key !== "commandRegex") return faults;
   const bare = pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]/g, "");
   if (bare.startsWith("^") || bare.endsWith("$"))
-    faults.push(`${key} is matched inside of JSON text: ^ and $ match nothing there`);
-  if (hasOuterChoice(bare))
-    faults.push(`${key} has a | outside of brackets: its second half would be looked for anywhere`);
+    faults.push(`${key} is matched inside JSON text: ^ and $ match nothing there`);
+  if (hasOuterChoice(bare)) faults.push(`${key} has a | outside brackets: its second half would match anywhere`);
   return faults;
 }
 

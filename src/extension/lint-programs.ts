@@ -1,4 +1,4 @@
-// The programs in dist/ load one another when they need them. A part that an update or a disk has lost is noticed only then.
+// Checks that the programs in dist/ have the parts they load on demand. A part lost by an update or a disk would only be noticed then.
 
 import type { LintProblem } from "./problem.ts";
 import { exists, listFiles, readText } from "./tree.ts";

@@ -1,4 +1,4 @@
-// Texts for models that name what does not exist: a model believes them. Each check is one kind of name.
+// Checks texts for models for names that do not exist, because a model believes them. Each check handles one kind of name.
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { nearest } from "../agents/nearest.ts";
@@ -9,7 +9,7 @@ import { exists, listFiles, readText } from "./tree.ts";
 import { isTool, maestroTools, toolArguments, variableNames } from "./vocabulary.ts";
 
 export interface Known {
-  /** Every verb of the program, with its words: "run", "session create". */
+  /** Every verb of the program with its words: "run", "session create". */
   verbs: readonly string[];
   agents: readonly string[];
   skills: readonly string[];
@@ -30,7 +30,7 @@ export function lintProse(root: string, known: Known): LintProblem[] {
 
 const snakeCase = /(?<![\w$<./-])[a-z][a-z0-9]*(?:_[a-z0-9*]+)+(?![\w./>-])/g;
 
-/** A word like blocked_by is explained in docs/, or is a field in a template; any other in code font is a tool. */
+/** Words such as blocked_by that docs/ explain or a template has as a field; any other word in code font is a tool. */
 function documentedWords(root: string): ReadonlySet<string> {
   const words = (folder: string, pattern: RegExp) =>
     listFiles(root, folder)
@@ -52,20 +52,20 @@ function wordProblems({ file, text }: Prose, documented: ReadonlySet<string>): L
   return unique([...inSpans, ...ours]).flatMap(({ word, line }) => {
     if (isTool(word)) return [];
     if (canonicalTool(word) !== word)
-      return [{ file, line, problem: `the tool ${word} is called ${canonicalTool(word)} today` }];
+      return [{ file, line, problem: `the tool ${word} is now called ${canonicalTool(word)}` }];
     if (!/^(?:maestro|mcp)_/.test(word) && isAmong(documented, word)) return [];
     return [
       {
         file,
         line,
-        problem: `${word} is no tool, nor a word of docs/ or templates/`,
+        problem: `${word} is not a tool, nor a word of docs/ or templates/`,
         hint: suggestion(nearest(word, candidates)),
       },
     ];
   });
 }
 
-/** `files_*` stands for every word that begins like it. */
+/** `files_*` matches every word with that prefix. */
 function isAmong(words: ReadonlySet<string>, word: string): boolean {
   if (!word.endsWith("*")) return words.has(word);
   return [...words].some((other) => other.startsWith(word.slice(0, -1)));
@@ -97,7 +97,7 @@ function commandProblems(root: string, { file, text }: Prose): LintProblem[] {
   return pieces(text, /\/maestro:([a-z][a-z-]*)/g).flatMap(({ text: name, line }) =>
     exists(root, `commands/maestro/${name}.toml`)
       ? []
-      : [{ file, line, problem: `there is no command /maestro:${name}` }],
+      : [{ file, line, problem: `the command /maestro:${name} does not exist` }],
   );
 }
 
@@ -105,7 +105,7 @@ function skillProblems({ file, text }: Prose, skills: readonly string[]): LintPr
   return pieces(text, /(?<=\bskill `)[a-z-]+(?=`)|(?<=`)[a-z-]+(?=` skill\b)/g).flatMap(({ text: name, line }) =>
     skills.includes(name)
       ? []
-      : [{ file, line, problem: `there is no skill ${name}`, hint: suggestion(nearest(name, skills)) }],
+      : [{ file, line, problem: `the skill ${name} does not exist`, hint: suggestion(nearest(name, skills)) }],
   );
 }
 
@@ -114,7 +114,7 @@ const paths = new RegExp(
   String.raw`(?:\$\{extensionPath\}(?:/|\$\{/\})|(?<![\w./~<>{}$*-])(?:\./)?)(?:${ourFolders})/[\w./-]*`,
   "g",
 );
-/** Agents and protocols speak of the user's project, which has such folders of its own. */
+/** Agents and protocols talk about the user's project, which has such folders of its own. */
 const pathsForAgents = new RegExp(
   String.raw`\$\{extensionPath\}(?:/|\$\{/\})(?:${ourFolders})/[\w./-]*|(?<![\w./~<>{}$*-])(?:agents|protocols|skills|policies)/[\w./-]*`,
   "g",
@@ -132,7 +132,7 @@ function variableProblems({ file, text }: Prose): LintProblem[] {
   return pieces(text, /\bMAESTRO_[A-Z_]*[A-Z]\b/g).flatMap(({ text: name, line }) =>
     variableNames.includes(name)
       ? []
-      : [{ file, line, problem: `${name} is no setting`, hint: suggestion(nearest(name, variableNames)) }],
+      : [{ file, line, problem: `${name} is not a setting`, hint: suggestion(nearest(name, variableNames)) }],
   );
 }
 
@@ -144,14 +144,14 @@ function agentProblems({ file, text }: Prose, agents: readonly string[]): LintPr
   ).flatMap(({ word, line }) =>
     agents.includes(word)
       ? []
-      : [{ file, line, problem: `there is no agent ${word}`, hint: suggestion(nearest(word, agents)) }],
+      : [{ file, line, problem: `the agent ${word} does not exist`, hint: suggestion(nearest(word, agents)) }],
   );
 }
 
 const name = "`?[a-z]+(?:[-_][a-z]+)*`?";
 const nameList = new RegExp(`(?<![a-z_-])${name}(?:(?:,\\s*(?:and |or )?|[ \\t]*[/|][ \\t]*| and | or )${name})+`, "g");
 
-/** Names in a row, with nothing but commas and the like between them. */
+/** Names in a row, separated only by commas and the like. */
 function nameLists(text: string): Piece[][] {
   return pieces(text, nameList).map((list) =>
     pieces(list.text, /[a-z]+(?:[-_][a-z]+)*/g)
@@ -160,7 +160,7 @@ function nameLists(text: string): Piece[][] {
   );
 }
 
-/** Who in a list of agents is none: two of them make it one, and only what looks like a misspelt or a similar name counts. */
+/** The names in a list of agents that are not agents. Two known agents make it such a list, and only a misspelt or similar name counts. */
 function strangersIn(list: readonly Piece[], agents: readonly string[]): Piece[] {
   const isAgent = ({ text }: Piece) => agents.includes(normalizeAgentName(text));
   if (list.filter(isAgent).length < 2) return [];

@@ -1,4 +1,4 @@
-// skills/*/SKILL.md: Gemini CLI ignores a skill without a name and a description, and what lies deeper than one folder.
+// Checks skills/*/SKILL.md: Gemini CLI ignores a skill without a name and a description, and files deeper than one folder.
 
 import { splitFrontMatter } from "../front-matter.ts";
 import { readYaml } from "../yaml.ts";
@@ -6,7 +6,7 @@ import { objectOf } from "./json.ts";
 import type { LintProblem } from "./problem.ts";
 import { exists, listFiles, listFolders, readText } from "./tree.ts";
 
-/** What does not open like this the CLI takes for no skill. */
+/** The CLI does not treat a file without this opening as a skill. */
 const opening = /^---\r?\n[\s\S]*?\r?\n---(?:\r?\n|$)/;
 
 export function skillNames(root: string): string[] {
@@ -16,7 +16,7 @@ export function skillNames(root: string): string[] {
 export function lintSkills(root: string): LintProblem[] {
   const tooDeep = listFiles(root, "skills").filter((file) => /^skills\/[^/]+\/.+\/SKILL\.md$/.test(file));
   return [
-    ...tooDeep.map((file) => ({ file, problem: "lies too deep: Gemini CLI looks one folder below skills/" })),
+    ...tooDeep.map((file) => ({ file, problem: "is too deep: Gemini CLI looks one folder below skills/" })),
     ...listFolders(root, "skills").flatMap((folder) => lintSkill(root, folder)),
   ];
 }
@@ -24,11 +24,11 @@ export function lintSkills(root: string): LintProblem[] {
 function lintSkill(root: string, folder: string): LintProblem[] {
   const file = `skills/${folder}/SKILL.md`;
   const text = readText(root, file);
-  if (text === undefined) return [{ file, problem: "is missing: the folder is no skill" }];
+  if (text === undefined) return [{ file, problem: "is missing: the folder is not a skill" }];
   const halves = splitFrontMatter(text);
   const ignored = "Gemini CLI ignores this skill.";
   if (halves === undefined || !opening.test(text)) {
-    return [{ file, problem: "does not open with YAML between two bare --- lines", hint: ignored }];
+    return [{ file, problem: "does not start with YAML between two bare --- lines", hint: ignored }];
   }
   const read = readYaml(halves.yaml);
   if (!("value" in read))
@@ -36,10 +36,10 @@ function lintSkill(root: string, folder: string): LintProblem[] {
   const { name, description, ...others } = objectOf(read.value);
   const problems: LintProblem[] = Object.keys(others).map((key) => ({
     file,
-    problem: `Gemini CLI reads no key "${key}" of a skill`,
+    problem: `Gemini CLI does not read the key "${key}" of a skill`,
   }));
   if (typeof name !== "string" || typeof description !== "string" || description.trim() === "") {
-    return [...problems, { file, problem: "needs a name and a description, both texts", hint: ignored }];
+    return [...problems, { file, problem: "needs a name and a description, both strings", hint: ignored }];
   }
   if (name !== folder) problems.push({ file, problem: `name is "${name}", the folder says "${folder}"` });
   if (halves.body.trim() === "") problems.push({ file, problem: "has no text below its front matter" });

@@ -34,7 +34,7 @@ const rule = (changed: Record<string, string | undefined> = {}) =>
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key} = ${value}`]))
     .join("\n")}\n`;
 
-/** An extension without a fault, that uses everything. */
+/** A valid extension that uses every feature. */
 const good: Readonly<Record<string, string>> = {
   "gemini-extension.json": json(manifest),
   "package.json": json({ version: "1.2.3" }),
@@ -86,7 +86,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-test("an extension without a fault has no problem", async () => {
+test("a valid extension has no problems", async () => {
   expect(await problems()).toEqual([]);
 });
 
@@ -107,8 +107,8 @@ describe("in the manifest it finds", () => {
   const changed = (change: object) => json({ ...manifest, ...change });
   const [setting] = manifest.settings;
   finds([
-    ["that there is none", file, null, `${file}: is missing: Gemini CLI takes this directory for no extension`],
-    ["what is no JSON", file, "{", `${file}: is not a JSON object`],
+    ["a missing manifest", file, null, `${file}: is missing: for Gemini CLI this directory is not an extension`],
+    ["invalid JSON", file, "{", `${file}: is not a JSON object`],
     [
       "no version",
       file,
@@ -122,22 +122,22 @@ describe("in the manifest it finds", () => {
       `${file}:3: version is 1.2.4, package.json has 1.2.3 | Run "node scripts/sync-version.js".`,
     ],
     [
-      "a key nobody reads",
+      "a key that is not read",
       file,
       changed({ mcpServer: {} }),
-      `${file}:20: Gemini CLI knows no key "mcpServer" | Did you mean "mcpServers"?`,
+      `${file}:20: Gemini CLI does not know the key "mcpServer" | Did you mean "mcpServers"?`,
     ],
     [
-      "a dead setting",
+      "an unused setting",
       file,
       changed({ settings: [{ ...setting, envVar: "MAESTRO_EXECUTION_MODES" }] }),
-      `${file}:17: the setting MAESTRO_EXECUTION_MODES is dead: no code reads it | Did you mean "MAESTRO_EXECUTION_MODE"?`,
+      `${file}:17: the setting MAESTRO_EXECUTION_MODES is unused: no code reads it | Did you mean "MAESTRO_EXECUTION_MODE"?`,
     ],
     [
-      "a setting in other words",
+      "a setting with another description",
       file,
       changed({ settings: [{ ...setting, description: "The mode" }] }),
-      `${file}:17: the setting MAESTRO_EXECUTION_MODE is described in other words than in src/settings.ts | There it is: ${setting?.description}`,
+      `${file}:17: the description of MAESTRO_EXECUTION_MODE differs from src/settings.ts | It is there: ${setting?.description}`,
     ],
     [
       "half a setting",
@@ -145,21 +145,21 @@ describe("in the manifest it finds", () => {
       changed({ settings: [{ name: "Mode" }] }),
       `${file}:13: a setting needs name, description and envVar (got: {"name":"Mode"})`,
     ],
-    ["a context file that is gone", "GEMINI.md", null, `${file}:4: the context file GEMINI.md does not exist`],
+    ["a missing context file", "GEMINI.md", null, `${file}:4: the context file GEMINI.md does not exist`],
     [
-      "an excluded tool that is none",
+      "an excluded tool that does not exist",
       file,
       changed({ excludeTools: ["run_shell_command(rm)", "run_shell"] }),
-      `${file}:21: excludeTools names run_shell, which is no tool`,
+      `${file}:21: excludeTools names run_shell, which is not a tool`,
     ],
     [
-      "a server whose program is gone",
+      "a server whose program is missing",
       "dist/mcp.js",
       null,
       `${file}:2: the MCP server maestro starts dist/mcp.js, which does not exist | Run "npm run build".`,
     ],
     [
-      "a server with a place of its own",
+      "a server with its own working directory",
       file,
       changed({ mcpServers: { a_b: { command: "node", cwd: "/x" } } }),
       `${file}:6: the MCP server a_b has an underscore in its name: Gemini CLI takes the first one for its end`,
@@ -198,7 +198,7 @@ describe("in agents it finds", () => {
       "an old name of a tool, on a line of its own",
       "agents/architect.md",
       agent("architect", "\n  - read_file\n  - web_search"),
-      `agents/architect.md: lists web_search, which is called google_web_search today | ${dropsAgent}`,
+      `agents/architect.md: lists web_search, which is now called google_web_search | ${dropsAgent}`,
     ],
     [
       "an agent under another name",
@@ -208,9 +208,9 @@ describe("in agents it finds", () => {
     ],
   ]);
 
-  test("that there are none", async () => {
+  test("a missing folder", async () => {
     rmSync(join(root, "agents"), { recursive: true });
-    expect(await problems()).toContain("agents: is missing: there is nobody to work");
+    expect(await problems()).toContain("agents: is missing: Maestro has no agents");
   });
 });
 
@@ -221,12 +221,12 @@ describe("in hooks it finds", () => {
   const of = (problem: string, hint?: string) =>
     `${file}:3: BeforeTool: ${problem}${hint === undefined ? "" : ` | ${hint}`}`;
   finds([
-    ["what is no JSON", file, "[", `${file}: is no JSON object with an object "hooks": Gemini CLI loads no hook`],
+    ["invalid JSON", file, "[", `${file}: is not a JSON object with an object "hooks": Gemini CLI loads no hook`],
     [
       "events without the outer object",
       file,
       json({ BeforeTool: [] }),
-      `${file}: is no JSON object with an object "hooks": Gemini CLI loads no hook`,
+      `${file}: is not a JSON object with an object "hooks": Gemini CLI loads no hook`,
     ],
     [
       "an unknown event",
@@ -234,7 +234,7 @@ describe("in hooks it finds", () => {
       hooks({ BeforeTools: [] }),
       `${file}:3: BeforeTools: Gemini CLI has no such event | Did you mean "BeforeTool"?`,
     ],
-    ["an event that is no list", file, hooks({ BeforeTool: {} }), of("must be a list of definitions")],
+    ["an event that is not a list", file, hooks({ BeforeTool: {} }), of("must be a list of definitions")],
     [
       "a definition without hooks",
       file,
@@ -248,25 +248,25 @@ describe("in hooks it finds", () => {
       of('a definition has no key "timeout"'),
     ],
     [
-      "a matcher that is no pattern",
+      "a matcher that is not a pattern",
       file,
       hooks({ BeforeTool: [{ matcher: "write_file|(", hooks: [hook] }] }),
-      of("the matcher write_file|( is no regular expression: Gemini CLI would compare it letter by letter"),
+      of("the matcher write_file|( is not a regular expression: Gemini CLI would compare it literally"),
     ],
     [
-      "a matcher with a tool that is none",
+      "a matcher with a tool that does not exist",
       file,
       hooks({ BeforeTool: [{ matcher: "^(write_file|edit_file)$", hooks: [hook] }] }),
-      of("the matcher names edit_file, which is no tool"),
+      of("the matcher names edit_file, which is not a tool"),
     ],
     [
-      "a matcher that is no text",
+      "a matcher that is not a string",
       file,
       hooks({ BeforeTool: [{ matcher: ["glob"], hooks: [hook] }] }),
-      of("matcher must be a text"),
+      of("matcher must be a string"),
     ],
     [
-      "sequential that is no boolean",
+      "sequential that is not a boolean",
       file,
       hooks({ BeforeTool: [{ sequential: "yes", hooks: [hook] }] }),
       of("sequential must be true or false"),
@@ -276,19 +276,19 @@ describe("in hooks it finds", () => {
     ["an empty command", file, one({ command: " " }), of("a hook needs a command that is not empty")],
     ["an unknown key", file, one({ timeOut: 5000 }), of('a hook has no key "timeOut"', 'Did you mean "timeout"?')],
     ["a time limit in seconds", file, one({ timeout: 5 }), of("timeout must be milliseconds, at least 100 (got: 5)")],
-    ["variables that are no texts", file, one({ env: { A: 1 } }), of("env must hold texts by name")],
-    ["a name that is no text", file, one({ name: 1 }), of("name must be a text")],
+    ["variables that are not strings", file, one({ env: { A: 1 } }), of("env must map names to strings")],
+    ["a name that is not a string", file, one({ name: 1 }), of("name must be a string")],
     [
-      "a program that is gone",
+      "a missing program",
       file,
       one({ command: 'node "${extensionPath}/dist/hooks.cjs" x' }),
       of("the command starts dist/hooks.cjs, which does not exist", 'Run "npm run build".'),
     ],
     [
-      "a placeholder that nobody fills in",
+      "a placeholder that is not replaced",
       file,
       one({ command: "node ${extensionDir}/dist/hook.cjs ${HOME}" }),
-      of("nobody fills in ${extensionDir}", "extensionPath and workspacePath are filled in."),
+      of("Gemini CLI does not replace ${extensionDir}", "It replaces extensionPath and workspacePath."),
     ],
   ]);
 });
@@ -296,7 +296,7 @@ describe("in hooks it finds", () => {
 describe("in programs it finds", () => {
   finds([
     [
-      "a part that is gone, once",
+      "a missing part, once",
       "dist/hook.cjs",
       'require("./hook-guard.cjs");require("./hook-guard.cjs");require("./mcp.js")',
       'dist/hook-guard.cjs: is missing: dist/hook.cjs loads it | Install the extension again; in a checkout, run "npm run build".',
@@ -309,17 +309,17 @@ describe("in commands it finds", () => {
   const drops = "Gemini CLI drops this command.";
   finds([
     [
-      "what is no TOML",
+      "invalid TOML",
       file,
       'description = "x"\nprompt = "a\n',
       `${file}:2: cannot be read as TOML: control characters are not allowed in strings | ${drops}`,
     ],
-    ["no prompt", file, 'description = "x"\n', `${file}: has no text as its prompt | ${drops}`],
+    ["no prompt", file, 'description = "x"\n', `${file}: has no prompt string | ${drops}`],
     [
-      "a prompt that is no text",
+      "a prompt that is not a string",
       file,
       'description = "x"\nprompt = ["a"]\n',
-      `${file}: has no text as its prompt | ${drops}`,
+      `${file}: has no prompt string | ${drops}`,
     ],
     [
       "no description",
@@ -328,13 +328,13 @@ describe("in commands it finds", () => {
       `${file}: has no description: the list of commands says nothing about it`,
     ],
     [
-      "a key nobody reads",
+      "a key that is not read",
       file,
       'description = "x"\nprompt = "x"\nargs = "y"\n',
       `${file}: a command has no key "args"`,
     ],
     [
-      "a shell call that is left open",
+      "a shell call that is not closed",
       file,
       'description = "x"\nprompt = "!{echo {}"\n',
       `${file}: !{ is not closed: the command fails when it is used`,
@@ -349,25 +349,25 @@ describe("in commands it finds", () => {
       "a byte order mark",
       file,
       '\uFEFFdescription = "x"\nprompt = "x"\n',
-      `${file}:1: begins with a byte order mark, which Gemini CLI does not take | ${drops}`,
+      `${file}:1: starts with a byte order mark, which Gemini CLI does not accept | ${drops}`,
     ],
     [
       "quotes at the end of a long text",
       file,
       "description = 'x'\nprompt = '''say 'x''''\n",
-      `${file}:2: a text ends with more than three quotes, which Gemini CLI does not take | ${drops}`,
+      `${file}:2: a string ends with more than three quotes, which Gemini CLI does not accept | ${drops}`,
     ],
     [
-      "a file that is no command",
+      "a file that is not a command",
       "commands/maestro/run.md",
       "x",
-      "commands/maestro/run.md: is no command: only .toml files are",
+      "commands/maestro/run.md: is not a command: only .toml files are",
     ],
     [
       "a name that the CLI changes",
       "commands/a b.toml",
       "x",
-      "commands/a b.toml: has a name with characters that Gemini CLI replaces by _",
+      "commands/a b.toml: has a name with characters that Gemini CLI replaces with _",
     ],
   ]);
 });
@@ -380,16 +380,16 @@ describe("in skills it finds", () => {
       "no front matter",
       file,
       "Delegate.\n",
-      `${file}: does not open with YAML between two bare --- lines | ${ignored}`,
+      `${file}: does not start with YAML between two bare --- lines | ${ignored}`,
     ],
     [
-      "fences with blanks",
+      "fences with trailing spaces",
       file,
       "--- \nname: delegation\ndescription: x\n---\nx\n",
-      `${file}: does not open with YAML between two bare --- lines | ${ignored}`,
+      `${file}: does not start with YAML between two bare --- lines | ${ignored}`,
     ],
     [
-      "what is no YAML",
+      "invalid YAML",
       file,
       "---\nname: delegation\ndescription: [\n---\nx\n",
       expect.stringMatching(
@@ -400,7 +400,7 @@ describe("in skills it finds", () => {
       "no description",
       file,
       "---\nname: delegation\n---\nx\n",
-      `${file}: needs a name and a description, both texts | ${ignored}`,
+      `${file}: needs a name and a description, both strings | ${ignored}`,
     ],
     [
       "another name",
@@ -409,23 +409,23 @@ describe("in skills it finds", () => {
       `${file}: name is "delegating", the folder says "delegation"`,
     ],
     [
-      "a key nobody reads",
+      "a key that is not read",
       file,
       "---\nname: delegation\ndescription: x\ntools: []\n---\nx\n",
-      `${file}: Gemini CLI reads no key "tools" of a skill`,
+      `${file}: Gemini CLI does not read the key "tools" of a skill`,
     ],
     ["no text", file, "---\nname: delegation\ndescription: x\n---\n", `${file}: has no text below its front matter`],
     [
       "a folder without a skill",
       "skills/planning/notes.md",
       "x",
-      "skills/planning/SKILL.md: is missing: the folder is no skill",
+      "skills/planning/SKILL.md: is missing: the folder is not a skill",
     ],
     [
-      "a skill that lies too deep",
+      "a skill that is too deep",
       "skills/delegation/more/SKILL.md",
       "x",
-      "skills/delegation/more/SKILL.md: lies too deep: Gemini CLI looks one folder below skills/",
+      "skills/delegation/more/SKILL.md: is too deep: Gemini CLI looks one folder below skills/",
     ],
   ]);
 });
@@ -435,10 +435,10 @@ describe("in policies it finds", () => {
   const of = (problem: string, hint?: string) =>
     `${file}:2: rule 1: ${problem}${hint === undefined ? "" : ` | ${hint}`}`;
   const dropped = "Gemini CLI drops the whole file.";
-  const notDeny = "Others are ignored in an extension, or ask where nobody answers.";
+  const notDeny = "Other decisions are ignored in an extension, or ask where no user answers.";
   finds([
     [
-      "what is no TOML",
+      "invalid TOML",
       file,
       "[[rule]]\ntoolName = x\n",
       `${file}:2: cannot be read as TOML: invalid value | Gemini CLI drops this file: it denies nothing.`,
@@ -447,13 +447,13 @@ describe("in policies it finds", () => {
       "a rule in single brackets",
       file,
       '[rule]\ntoolName = "glob"\n',
-      `${file}: rules stand under [[rule]], with two brackets`,
+      `${file}: rules belong under [[rule]], with two brackets`,
     ],
     [
       "rules under another name",
       file,
       '[[rules]]\ntoolName = "glob"\n',
-      `${file}: "rules" is not used here | Rules stand under [[rule]].`,
+      `${file}: "rules" is not used here | Rules belong under [[rule]].`,
     ],
     [
       "another decision",
@@ -468,7 +468,7 @@ describe("in policies it finds", () => {
       of("priority must be an integer from 0 to 999 (got: 1000)", dropped),
     ],
     [
-      "a priority that is no integer",
+      "a priority that is not an integer",
       file,
       rule({ priority: "1.5" }),
       of("priority must be an integer from 0 to 999 (got: 1.5)", dropped),
@@ -483,19 +483,19 @@ describe("in policies it finds", () => {
       "a tool that does not exist",
       file,
       rule({ toolName: '["glob", "edit_file"]', commandRegex: undefined }),
-      of('there is no tool "edit_file": the rule denies nothing'),
+      of('the tool "edit_file" does not exist: the rule denies nothing'),
     ],
     [
       "an old name of a tool",
       file,
       rule({ toolName: '"web_search"', commandRegex: undefined }),
-      of('there is no tool "web_search": the rule denies nothing'),
+      of('the tool "web_search" does not exist: the rule denies nothing'),
     ],
     [
       "an agent that does not exist",
       file,
       rule({ subagent: '"architekt"' }),
-      of('there is no agent "architekt"', 'Did you mean "architect"?'),
+      of('the agent "architekt" does not exist', 'Did you mean "architect"?'),
     ],
     [
       "a key that the CLI ignores",
@@ -513,62 +513,62 @@ describe("in policies it finds", () => {
       "a rule for yolo",
       file,
       rule({ modes: '["yolo"]' }),
-      of("a rule for the mode yolo is ignored in an extension", "Leave modes out: it then holds in every mode."),
+      of("a rule for the mode yolo is ignored in an extension", "Remove modes: the rule then applies in every mode."),
     ],
     [
       "a pattern that does not compile",
       file,
       rule({ commandRegex: "'rm ('" }),
-      of('commandRegex is no regular expression: Invalid regular expression: /"command":"rm (/: Unterminated group'),
+      of('commandRegex is not a regular expression: Invalid regular expression: /"command":"rm (/: Unterminated group'),
     ],
     [
-      "a pattern that the CLI refuses",
+      "a pattern that the CLI rejects",
       file,
       rule({ commandRegex: "'rm (-[a-z]+ )*x'" }),
-      of("commandRegex is refused by Gemini CLI: a repeated group with a repetition in it, or over 2048 characters"),
+      of("commandRegex is rejected by Gemini CLI: a repeated group with a repetition in it, or over 2048 characters"),
     ],
     [
-      "a choice that leaks",
+      "an alternative outside brackets",
       file,
       rule({ commandRegex: "'rm -rf|mv'" }),
-      of("commandRegex has a | outside of brackets: its second half would be looked for anywhere"),
+      of("commandRegex has a | outside brackets: its second half would match anywhere"),
     ],
     [
       "anchors in JSON",
       file,
       rule({ commandRegex: "'rm -rf /$'" }),
-      of("commandRegex is matched inside of JSON text: ^ and $ match nothing there"),
+      of("commandRegex is matched inside JSON text: ^ and $ match nothing there"),
     ],
     [
       "a pattern for another tool",
       file,
       rule({ toolName: '["run_shell_command"]' }),
-      of('commandRegex and commandPrefix want toolName = "run_shell_command", no list'),
+      of('commandRegex and commandPrefix need toolName = "run_shell_command", not a list'),
     ],
     [
       "two patterns",
       file,
       rule({ argsPattern: "'x'" }),
-      of("only one of argsPattern, commandRegex and commandPrefix may be there"),
+      of("only one of argsPattern, commandRegex and commandPrefix is allowed"),
     ],
     [
-      "a list of many kinds",
+      "a list of mixed types",
       file,
       rule({ toolName: '["glob", 1]', commandRegex: undefined }),
-      `${file}: the list rule.0.toolName mixes kinds of values, which Gemini CLI does not take | Gemini CLI drops this file: it denies nothing.`,
+      `${file}: the list rule.0.toolName mixes types of values, which Gemini CLI does not accept | Gemini CLI drops this file: it denies nothing.`,
     ],
     [
-      "a file that is no policy",
+      "a file that is not a policy",
       "policies/notes.txt",
       "x",
-      "policies/notes.txt: is no policy: only .toml files directly in policies/ are",
+      "policies/notes.txt: is not a policy: only .toml files directly in policies/ are",
     ],
   ]);
 });
 
 describe("in prose it finds", () => {
   const text = (line: string) => `First line.\n${line}\n`;
-  const none = "is no tool, nor a word of docs/ or templates/";
+  const none = "is not a tool, nor a word of docs/ or templates/";
   finds([
     [
       "a tool that does not exist",
@@ -577,13 +577,13 @@ describe("in prose it finds", () => {
       `protocols/base.md:2: edit_file ${none}`,
     ],
     [
-      "a misspelt tool of ours",
+      "a misspelt tool of Maestro",
       "protocols/base.md",
       text("Call maestro_session_reed now."),
       `protocols/base.md:2: maestro_session_reed ${none} | Did you mean "maestro_session_read"?`,
     ],
     [
-      "a misspelt tool of our server",
+      "a misspelt tool of Maestro's server",
       "protocols/base.md",
       text("Call mcp_maestro_maestro_progres."),
       `protocols/base.md:2: mcp_maestro_maestro_progres ${none}`,
@@ -598,7 +598,7 @@ describe("in prose it finds", () => {
       "an old name of a tool",
       "skills/delegation/SKILL.md",
       `${good["skills/delegation/SKILL.md"]}Use \`search_file_content\`.\n`,
-      "skills/delegation/SKILL.md:7: the tool search_file_content is called grep_search today",
+      "skills/delegation/SKILL.md:7: the tool search_file_content is now called grep_search",
     ],
     [
       "a verb that does not exist",
@@ -608,7 +608,7 @@ describe("in prose it finds", () => {
       'GEMINI.md:3: maestro has no verb "runn" | Did you mean "run"?',
     ],
     [
-      "a verb below a verb",
+      "a subcommand that does not exist",
       "GEMINI.md",
       text("```sh\nls\nmaestro session crate x\n```"),
       'GEMINI.md:4: maestro session has no verb "crate" | Did you mean "create"?',
@@ -623,14 +623,14 @@ describe("in prose it finds", () => {
       "a command that does not exist",
       "templates/plan.md",
       text("Go on with /maestro:resume."),
-      "templates/plan.md:2: there is no command /maestro:resume",
+      "templates/plan.md:2: the command /maestro:resume does not exist",
     ],
     [
       "a skill that does not exist",
       "GEMINI.md",
       text("Activate the `delegating` skill, or skill `execution`."),
-      'GEMINI.md:2: there is no skill delegating | Did you mean "delegation"?',
-      "GEMINI.md:2: there is no skill execution",
+      'GEMINI.md:2: the skill delegating does not exist | Did you mean "delegation"?',
+      "GEMINI.md:2: the skill execution does not exist",
     ],
     [
       "a file that does not exist",
@@ -640,7 +640,7 @@ describe("in prose it finds", () => {
       "GEMINI.md:2: docs/other.md does not exist",
     ],
     [
-      "a file of ours in a protocol",
+      "a file of Maestro in a protocol",
       "protocols/base.md",
       text("See skills/none/SKILL.md and docs/mine.md."),
       "protocols/base.md:2: skills/none/SKILL.md does not exist",
@@ -649,20 +649,20 @@ describe("in prose it finds", () => {
       "a setting that does not exist",
       "GEMINI.md",
       text("MAESTRO_STATE_DIRS, MAESTRO_AGENT and MAESTRO_* are read."),
-      'GEMINI.md:2: MAESTRO_STATE_DIRS is no setting | Did you mean "MAESTRO_STATE_DIR"?',
+      'GEMINI.md:2: MAESTRO_STATE_DIRS is not a setting | Did you mean "MAESTRO_STATE_DIR"?',
     ],
     [
       "an agent that does not exist",
       "GEMINI.md",
       text('Delegate with `agent_name: "codr"`.').replace("agent_name", "agent"),
-      'GEMINI.md:2: there is no agent codr | Did you mean "coder"?',
+      'GEMINI.md:2: the agent codr does not exist | Did you mean "coder"?',
     ],
     [
-      "a stranger in a list of agents",
+      "an unknown name in a list of agents",
       "GEMINI.md",
       text("| coder, tester, data-engineer |\n\n`architect`, `coder` or `archtect`"),
-      "GEMINI.md:2: there is no agent data-engineer",
-      'GEMINI.md:4: there is no agent archtect | Did you mean "architect"?',
+      "GEMINI.md:2: the agent data-engineer does not exist",
+      'GEMINI.md:4: the agent archtect does not exist | Did you mean "architect"?',
     ],
   ]);
 

@@ -1,4 +1,4 @@
-// The linter of the extension: everything that Gemini CLI would drop, ignore or believe without a word. Reads only.
+// The linter of the extension: finds everything that Gemini CLI would silently drop, ignore or accept. Only reads.
 
 import { type Budget, budget, lintBudget } from "./budget.ts";
 import { extensionRoster, lintAgents } from "./lint-agents.ts";
@@ -16,7 +16,7 @@ export interface LintResult {
   budget: Budget;
 }
 
-/** `verbs`: every verb of the program, with its words, as in "session create". */
+/** `verbs` are all verbs of the program with their words, as in "session create". */
 export async function lintExtension(root: string, verbs: readonly string[]): Promise<LintResult> {
   const roster = extensionRoster(root);
   const agents = [...roster.agents.map(({ name }) => name), ...roster.problems.map(({ agent }) => agent)];

@@ -1,4 +1,4 @@
-// ${...} in manifests and hooks: what Gemini CLI fills in, and the files of ours that are named with it.
+// ${...} in manifests and hooks: the placeholders that Gemini CLI replaces, and the extension's files named with them.
 
 import { exists } from "./tree.ts";
 
@@ -12,7 +12,7 @@ export function missingFiles(root: string, commandLine: string): string[] {
     .filter((path) => !exists(root, path));
 }
 
-/** Placeholders that nobody fills in; what is written in capitals is a variable of the shell. */
+/** Placeholders that Gemini CLI does not replace; an upper-case name is a shell variable. */
 export function unknownPlaceholders(text: string): string[] {
   return [...text.matchAll(/\$\{([^}]*)\}/g)]
     .map(([, name]) => name as string)

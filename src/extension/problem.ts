@@ -1,4 +1,4 @@
-// What is wrong with a file of the extension: a sentence that a person can act on. No behaviour.
+// A problem in a file of the extension: a sentence that the user can act on. No behaviour.
 
 export interface LintProblem {
   /** Relative to the extension's directory. */
@@ -9,12 +9,12 @@ export interface LintProblem {
   hint?: string | undefined;
 }
 
-/** Where `index` is in `text`, from 1. */
+/** The line of `index` in `text`, from 1. */
 export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
 }
 
-/** The line of the first `words` in `text`; undefined when they are not there. */
+/** The line of the first `words` in `text`; undefined when they do not occur. */
 export function lineOf(text: string, words: string): number | undefined {
   const index = text.indexOf(words);
   return index === -1 ? undefined : lineAt(text, index);

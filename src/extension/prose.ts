@@ -1,4 +1,4 @@
-// The texts that models read, and the parts of them that are in code font. Knows nothing of what they say.
+// The texts that models read, and their parts in code font. Does not interpret them.
 
 import { lineAt } from "./problem.ts";
 import { listFiles, readText } from "./tree.ts";
@@ -8,7 +8,7 @@ export interface Prose {
   text: string;
 }
 
-/** A piece of a text, and where it is. */
+/** A piece of a text and its line. */
 export interface Piece {
   text: string;
   index: number;
@@ -27,17 +27,17 @@ export function proseOf(root: string): Prose[] {
     });
 }
 
-/** What stands between single backticks. */
+/** The text between single backticks. */
 export function codeSpans(text: string): Piece[] {
   return pieces(withoutBlocks(text), /`([^`\n]+)`/g);
 }
 
-/** Everything in code font: spans, fenced blocks, and what a command has the shell run. */
+/** Everything in code font: spans, fenced blocks, and the shell calls of a command. */
 export function codeOf(text: string): Piece[] {
   return [...pieces(text, /^ *```[^\n]*\n([\s\S]*?)^ *```/gm), ...codeSpans(text), ...pieces(text, /!\{([^}]*)\}/g)];
 }
 
-/** Every match of `pattern`: its first group, or all of it. */
+/** Every match of `pattern`: its first group, or the whole match. */
 export function pieces(text: string, pattern: RegExp): Piece[] {
   return [...text.matchAll(pattern)].map((match) => ({
     text: match[1] ?? match[0],
@@ -46,7 +46,7 @@ export function pieces(text: string, pattern: RegExp): Piece[] {
   }));
 }
 
-/** Blanked, so that every line stays where it is. */
+/** Blanks the blocks, so that line numbers do not change. */
 function withoutBlocks(text: string): string {
   return text.replace(/^ *```[\s\S]*?^ *```/gm, (block) => block.replace(/[^\n]/g, " "));
 }

@@ -1,4 +1,5 @@
-// TOML as Gemini CLI reads it. Its parser knows an older TOML than ours: what only ours takes is a problem too, or the CLI drops the file.
+// Parses TOML as Gemini CLI does. Its parser implements an older TOML than ours: what only ours accepts is a problem too, because the CLI
+// drops the file.
 
 import { parse, TomlError } from "smol-toml";
 import { type LintProblem, lineAt } from "./problem.ts";
@@ -12,7 +13,7 @@ export function readToml(text: string): TomlResult {
     const value = parse(text);
     const mixed = findMixedList(value);
     if (mixed === undefined) return { value };
-    return { problem: { problem: `the list ${mixed} mixes kinds of values, which Gemini CLI does not take` } };
+    return { problem: { problem: `the list ${mixed} mixes types of values, which Gemini CLI does not accept` } };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [first = ""] = error.message.split("\n");
@@ -30,11 +31,11 @@ const piece =
 
 function refusedByTheCli(text: string): Omit<LintProblem, "file"> | undefined {
   if (text.startsWith("\uFEFF"))
-    return { line: 1, problem: "begins with a byte order mark, which Gemini CLI does not take" };
+    return { line: 1, problem: "starts with a byte order mark, which Gemini CLI does not accept" };
   for (const { index, groups = {} } of text.matchAll(piece)) {
     const line = lineAt(text, index);
     if (groups.more || groups.more2)
-      return { line, problem: "a text ends with more than three quotes, which Gemini CLI does not take" };
+      return { line, problem: "a string ends with more than three quotes, which Gemini CLI does not accept" };
     const escapes = [...(groups.long ?? groups.short ?? "").matchAll(/\\([\s\S])/g)].map(
       ([, character]) => character ?? "",
     );
@@ -50,7 +51,7 @@ function refusedByTheCli(text: string): Omit<LintProblem, "file"> | undefined {
   return undefined;
 }
 
-/** The name of a list whose items are of different kinds. */
+/** The name of a list whose items have different types. */
 function findMixedList(value: unknown, name = ""): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) && new Set(value.map(kindOf)).size > 1) return name;

@@ -1,10 +1,10 @@
-// The extension's own files, read by name below its directory. Reads only; nothing of a project is looked at.
+// Reads the extension's own files by their path below its directory. Only reads, and never a project.
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 
-/** The text of a file; undefined when there is none. */
+/** The text of a file; undefined when it does not exist. */
 export function readText(root: string, path: string): string | undefined {
   try {
     return readFileSync(join(root, path), "utf8");
@@ -14,7 +14,7 @@ export function readText(root: string, path: string): string | undefined {
   }
 }
 
-/** Every file below `folder`, with `/` between names, in order; none when there is no such folder. */
+/** Every file below `folder`, with `/` between names, sorted; empty when the folder does not exist. */
 export function listFiles(root: string, folder: string): string[] {
   return entries(root, folder).flatMap(({ name, isFolder }) =>
     isFolder ? listFiles(root, `${folder}/${name}`) : [`${folder}/${name}`],

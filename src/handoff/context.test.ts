@@ -62,13 +62,13 @@ describe("the five lists (J133, K155)", () => {
     expect(contextOf("- Warnings:\n  - a\n    - b\n  - c").warnings).toEqual(["a", "b", "c"]);
   });
 
-  test("a comma does not make two, brackets do; duplicates are one", () => {
+  test("splits bracketed lists but not at commas; removes duplicates", () => {
     expect(contextOf("- Warnings: slow, but safe").warnings).toEqual(["slow, but safe"]);
     expect(contextOf("- Warnings: [slow, safe, slow]").warnings).toEqual(["slow", "safe"]);
     expect(contextOf('- Warnings: ["slow, but safe"]').warnings).toEqual(["slow, but safe"]);
   });
 
-  test("text under no name becomes an integration point", () => {
+  test("text without a field name becomes an integration point", () => {
     expect(contextOf("The API listens on 8080.\nIt speaks JSON.\n\n- Use `User`.").integration_points).toEqual([
       "The API listens on 8080. It speaks JSON.",
       "Use `User`.",
@@ -81,13 +81,13 @@ describe("the five lists (J133, K155)", () => {
     });
   });
 
-  test("terminal escapes do not get through (T7)", () => {
+  test("removes terminal escapes (T7)", () => {
     const body = '- Warnings: \u001b[31mred\u001b[0m\n- Assumptions: ["\\u001b]0;owned\\u0007x", "\\u009b31mred"]';
     expect(contextOf(body)).toEqual({ ...none, warnings: ["red"], assumptions: ["x", "red"] });
   });
 });
 
-describe("whether there is one (V247, C6)", () => {
+describe("whether a Downstream Context is present (V247, C6)", () => {
   test.each([
     ["none"],
     ["None."],
@@ -97,7 +97,7 @@ describe("whether there is one (V247, C6)", () => {
     ["- Warnings: none"],
     ["No warnings."],
     ["| Warnings | none |"],
-  ])("%j is there and empty", (body) => {
+  ])("%j is present and empty", (body) => {
     const check = checkHandoff(`${report}## Downstream Context\n${body}`);
     expect(check).toMatchObject({ valid: true, has_downstream_context: true, downstream_context: none });
   });
@@ -109,7 +109,7 @@ describe("whether there is one (V247, C6)", () => {
     ["**Downstream Context**: N/A"],
     ["Downstream Context: none"],
     ["Downstream Context — none"],
-  ])("%j is there and empty", (line) => {
+  ])("%j is present and empty", (line) => {
     const check = checkHandoff(`${report}${line}\n`);
     expect(check).toMatchObject({ valid: true, has_downstream_context: true, downstream_context: none });
   });
@@ -121,8 +121,8 @@ describe("whether there is one (V247, C6)", () => {
     ["only fenced text", "## Downstream Context\n```\n- Warnings: none\n```\n"],
     ["only a comment", "## Downstream Context\n<!-- none -->\n"],
     ["a mention", "The Downstream Context is empty.\n"],
-    ["another section right behind", "## Downstream Context\n## Appendix\ntext"],
-  ])("%s is missing", (_, body) => {
+    ["another section right after it", "## Downstream Context\n## Appendix\ntext"],
+  ])("%s counts as missing", (_, body) => {
     const check = checkHandoff(report + body);
     expect(check).toMatchObject({ valid: false, has_downstream_context: false, missing: ["downstream_context"] });
     expect(check.downstream_context).toEqual(none);

@@ -1,4 +1,4 @@
-// The Downstream Context of a report: what later phases need to know, in the five lists of the session state.
+// Reads the Downstream Context of a report: what later phases need to know, in the five lists of the session state.
 
 import { contextKeys, type DownstreamContext, emptyContext } from "./downstream-context.ts";
 import { contextKey } from "./keys.ts";
@@ -7,7 +7,7 @@ import type { Line } from "./markdown/lines.ts";
 import { bracketed } from "./markdown/lists.ts";
 import { isNone } from "./markdown/words.ts";
 
-/** Null for a section that says nothing. Text under no known name is kept as an integration point. */
+/** Null for a section that says nothing. Text without a known field name is kept as an integration point. */
 export function contextOf(lines: readonly Line[]): DownstreamContext | null {
   const { fields, loose } = readFields(lines, contextKey);
   const said = [...fields, { key: "integration_points" as const, items: loose }];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkHandoff } from "./handoff.ts";
 import { handoffFormats } from "./output/formats.ts";
 
-/** Text made of the pieces that steer the reader. */
+/** Text made of the fragments that the reader reacts to. */
 const pieces = [
   "## Task Report",
   "## Downstream Context",
@@ -79,13 +79,13 @@ const styles: Style[] = [
 const style = fc.constantFrom(...styles);
 
 function write({ status, created, modified, deleted, warnings }: Facts, form: Style): string {
-  // One sentence a line: commas do not separate warnings.
+  // One sentence per line, because commas do not separate warnings.
   const list = form === styles[0] || form === styles[1] ? styles[2] : form;
   return `## Task Report\n- Status: ${status}\n${form("Files Created", created)}${form("Files Modified", modified)}${form("Files Deleted", deleted)}\n## Downstream Context\n${list?.("Warnings", warnings)}`;
 }
 const report = fc.tuple(facts, style).map(([told, form]) => ({ told, text: write(told, form) }));
 
-describe("never throws, whatever comes (F18)", () => {
+describe("never throws, whatever the input (F18)", () => {
   test.each([...handoffFormats, undefined])("text as %s", (format) => {
     fc.assert(
       fc.property(fc.oneof(soup, fc.string({ unit: "binary", maxLength: 200 })), fc.boolean(), (source, dependents) => {
@@ -137,8 +137,8 @@ describe("never throws, whatever comes (F18)", () => {
   });
 });
 
-describe("a report in any form", () => {
-  test("says what its author meant (V246, V247, V248, V249)", () => {
+describe("a report in any format", () => {
+  test("is read as its author meant it (V246, V247, V248, V249)", () => {
     fc.assert(
       fc.property(report, ({ told, text }) => {
         expect(checkHandoff(text)).toMatchObject({
@@ -154,7 +154,7 @@ describe("a report in any form", () => {
     );
   });
 
-  test("is worth nothing in a fence, a quote or a comment", () => {
+  test("does not count inside a fence, a quote or a comment", () => {
     const wraps = fc.constantFrom(
       (text: string) => `\`\`\`\n${text}\n\`\`\``,
       (text: string) => `~~~~ markdown\n${text}\n~~~~`,
@@ -175,7 +175,7 @@ describe("a report in any form", () => {
     );
   });
 
-  test("is the same with CRLF, a byte order mark, colours and words around it", () => {
+  test("reads the same with CRLF, a byte order mark, colours and text around it", () => {
     fc.assert(
       fc.property(report, sentence, ({ text }, words) => {
         const expected = checkHandoff(text);
@@ -189,7 +189,7 @@ describe("a report in any form", () => {
     );
   });
 
-  test("gives way to the one behind it", () => {
+  test("is replaced by a later report", () => {
     fc.assert(
       fc.property(report, report, sentence, (first, second, words) => {
         const expected = checkHandoff(second.text);
@@ -199,7 +199,7 @@ describe("a report in any form", () => {
     );
   });
 
-  test("is the same inside Gemini's JSON and stream, with noise around, apart from the tokens", () => {
+  test("reads the same inside Gemini's JSON and stream, with noise around it, except for the tokens", () => {
     const noise = fc.constantFrom(
       "",
       "Loaded cached credentials.\n",
@@ -238,7 +238,7 @@ describe("a report in any form", () => {
     );
   });
 
-  test("cut anywhere as JSON is never valid", () => {
+  test("is never valid as truncated JSON", () => {
     fc.assert(
       fc.property(report, fc.nat(), ({ text }, at) => {
         const json = JSON.stringify({ session_id: "s", response: text }, null, 2);

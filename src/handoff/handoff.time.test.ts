@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { checkHandoff } from "./handoff.ts";
 import type { HandoffFormat } from "./output/formats.ts";
 
-/** Twice what it takes on a busy machine; anything worse than linear takes minutes. */
+/** Twice the time on a busy machine; anything worse than linear takes minutes. */
 const LIMIT = 2;
 
 const fill = (unit: string, size = 1_000_000) => unit.repeat(Math.ceil(size / unit.length));
 
 const fillAll = (unit: string) => fill(unit, 2_000_000);
 
-/** Seconds of processor time: other work on the machine does not count. */
+/** Seconds of processor time, so that other work on the machine does not count. */
 function cost(source: string, format: HandoffFormat): number {
   const before = process.cpuUsage();
   checkHandoff(source, { format });
@@ -41,7 +41,7 @@ test.each([
   ["escapes", fill("\u001b")],
   ["C1 introducers", `${fill("\u009d")}\u001bA`],
   ["spaces", `a${fill(" ")}b`],
-  ["many lines behind a field", `- Summary: x\n${fill("y\n")}`],
+  ["many lines after a field", `- Summary: x\n${fill("y\n")}`],
   ["commas in a file list", `- Files Created: ${fill("a,")}`],
   ["brackets in a file list", `- Files Created: ${fill("(")}`],
   ["a bracketed list", `- Files Created: [${fill("[")}]`],
@@ -49,8 +49,8 @@ test.each([
   ["dots in a file list", `- Files Created: ${fill("....................,")}`],
   ["quotation marks in a file list", `- Files Created: ${fill('"')}`],
   ["spaces in a file list", `- Files Created: a${fill(" ")}b`],
-  ["half breaks in a file list", `- Files Created: ${fill("<br ")}`],
-])("2 MB of %s, half in each section, cost two seconds at most (T7)", (_, text) => {
+  ["incomplete line breaks in a file list", `- Files Created: ${fill("<br ")}`],
+])("2 MB of %s, half in each section, take two seconds at most (T7)", (_, text) => {
   expect(cost(`## Task Report\n${text}\n## Downstream Context\n${text}`, "text")).toBeLessThan(LIMIT);
 });
 
@@ -61,12 +61,12 @@ test.each([
   ["broken objects", fillAll('{"":}\n')],
   ["broken events", fillAll('{"type"}\n')],
   ["objects", fillAll("{}\n")],
-  ["objects in one line", fillAll("{}")],
+  ["objects on one line", fillAll("{}")],
   ["events", fillAll('{"type":"message","role":"assistant","content":"x","delta":true}\n')],
   ["escaped quotation marks", `{"response":"${fillAll('\\"')}`],
   ["nested arrays", `{"response":${fillAll("[")}`],
   ["white space in an object", `{${fillAll(" ")}`],
-])("2 MB of %s as output cost two seconds at most (T7)", (_, text) => {
+])("2 MB of %s as output take two seconds at most (T7)", (_, text) => {
   expect(cost(text, "gemini-json")).toBeLessThan(LIMIT);
   expect(cost(text, "stream-json")).toBeLessThan(LIMIT);
 });

@@ -1,5 +1,5 @@
-// An agent's output -> its handoff, and what is missing in it. Pure, without a library, linear in the output: hooks load it.
-// Form is read generously, meaning strictly: nothing is taken from a fence, a quote, a template or another report.
+// Turns an agent's output into its handoff, and says what is missing in it. Pure, linear in the output, and without a library, because
+// hooks load it. It is lenient about form and strict about meaning: nothing is taken from a fence, a quote, a template or another report.
 import { stripControls } from "../text.ts";
 import { type DownstreamContext, emptyContext } from "./downstream-context.ts";
 import { type AgentAnswer, type ParseError, unreadable } from "./output/answer.ts";
@@ -30,13 +30,13 @@ export interface HandoffCheck {
 }
 
 export interface HandoffOptions {
-  /** Recognised when it is not given. */
+  /** Detected when absent. */
   readonly format?: HandoffFormat | undefined;
-  /** False when no phase waits for this one: then it needs no Downstream Context. */
+  /** False when no phase depends on this one: then it needs no Downstream Context. */
   readonly dependents?: boolean | undefined;
 }
 
-/** What was handed over: the verdict, and what a session keeps beside it. */
+/** The handoff: its verdict, and what a session records with it. */
 export interface Handoff {
   check: HandoffCheck;
   summary: string;
@@ -92,7 +92,7 @@ function readAnswer(output: string, format: HandoffFormat): AgentAnswer {
   return { text: output, tokens: null, parseError: null, errorType: null };
 }
 
-/** A report outside the lines of JSON makes it text: agents show JSON too. */
+/** A report outside JSON lines makes the output text, because agents print JSON too. */
 function formatOf(output: string): HandoffFormat {
   const isStream = isStreamJson(output);
   if (!isStream && !isGeminiJson(findGeminiJson(output))) return "text";
@@ -104,7 +104,7 @@ function formatOf(output: string): HandoffFormat {
 function readText(text: string): { report: TaskReport; errorType: ErrorType | null } {
   const { text: result, errorType } = unwrapSubagent(stripControls(text));
   const report = readReport(result.replace(/^\uFEFF/, ""));
-  // Who did not reach the goal has not succeeded, whatever the report says.
+  // A subagent that did not reach its goal has not succeeded, whatever its report says.
   const status = errorType !== null && report.status === "success" ? "partial" : report.status;
   return { report: { ...report, status }, errorType };
 }

@@ -1,4 +1,4 @@
-// The field names of a handoff, and what else agents call them. Names are compared by their letters alone.
+// The field names of a handoff and the variants that agents write. Names are compared by their letters alone.
 import type { ContextKey } from "./downstream-context.ts";
 import type { Title } from "./markdown/titles.ts";
 
@@ -20,12 +20,12 @@ const reportNames: Record<ReportKey, string> = {
   files_changed: "fileschanged changedfiles filechanges files filescreatedmodifieddeleted fileschanges",
   validation: "validation validationresult validationresults validationstatus",
   summary: "summary",
-  // Known so that their headings do not end the report.
+  // Listed so that their headings do not end the report.
   other:
     "objective objectiveachieved task phase agent notes errors issues issuesencountered decisions decisionsmade scopedeviations validationoutput nextsteps tests details",
 };
 
-/** What the parts of a "Files Changed" list are called; too common to be a field anywhere else. */
+/** Names of the parts of a "Files Changed" list; too common to be a field anywhere else. */
 const changeNames: Partial<Record<ReportKey, string>> = {
   files_created: "created added new",
   files_modified: "modified updated changed edited",
@@ -44,7 +44,7 @@ const byReportName = byName(reportNames);
 const byChangeName = byName(changeNames);
 const byContextName = byName(contextNames);
 
-/** `inChanges`: the field stands in a "Files Changed" list. */
+/** `inChanges` is true inside a "Files Changed" list. */
 export function reportKey(letters: string, inChanges: boolean): ReportKey | null {
   return byReportName.get(letters) ?? (inChanges ? byChangeName.get(letters) : undefined) ?? null;
 }
@@ -53,7 +53,7 @@ export function contextKey(letters: string): ContextKey | null {
   return byContextName.get(letters) ?? null;
 }
 
-/** Whether a heading of that name is part of the section, at whatever level it stands. */
+/** Whether a heading of that name belongs to the section, at any level. */
 export function belongsTo(section: Title, letters: string): boolean {
   return section === "report" ? byReportName.has(letters) : byContextName.has(letters);
 }

@@ -146,7 +146,7 @@ describe("one path", () => {
   });
 });
 
-describe("nothing, declared (V249)", () => {
+describe("an explicit none (V249)", () => {
   test.each([
     ["none"],
     ["None"],
@@ -186,12 +186,12 @@ describe("nothing, declared (V249)", () => {
     expect(created(`**Files Created:** ${value}\nThat is all.`)).toEqual([]);
   });
 
-  test("once for all three fields", () => {
+  test("applies once to all three fields", () => {
     const text = "## Task Report\n- Status: success\n- Files Changed: none\n## Downstream Context\nnone";
     expect(checkHandoff(text)).toMatchObject({ valid: true, files_created: [], files_modified: [], files_deleted: [] });
   });
 
-  test("'none' beside files is no file", () => {
+  test("'none' next to files is not a file", () => {
     expect(created("- Files Created: none\n  - src/a.ts")).toEqual(["src/a.ts"]);
   });
 });
@@ -221,7 +221,7 @@ describe("not declared (V249)", () => {
     expect(created(field)).toBeNull();
   });
 
-  test("prose behind a list is not a path", () => {
+  test("prose after a list is not a path", () => {
     expect(created("### Files Created\n- src/a.ts\n\nThat's all, thanks!\n### Objective")).toEqual(["src/a.ts"]);
     expect(created("**Files Created:**\n- src/a.ts\n\nThat's all, thanks!")).toEqual(["src/a.ts"]);
     expect(created("- Files Created: src/a.ts\n- Tests: 12\n- Makefile: unchanged")).toEqual(["src/a.ts"]);

@@ -1,16 +1,17 @@
-// The values of a file field -> plain paths. They are claims of an agent: cleaned here, checked elsewhere, opened nowhere.
+// Turns the values of a file field into plain paths. They are claims of an agent: this file cleans them, other code checks them, and it
+// never opens them.
 import type { Item } from "./markdown/fields.ts";
 import { bracketed, splitList } from "./markdown/lists.ts";
 import { isNone, words } from "./markdown/words.ts";
 
 interface Claim {
   readonly path: string;
-  /** Written as code, as a link or in quotation marks. */
+  /** Whether it is written as code, as a link or in quotation marks. */
   readonly sure: boolean;
   readonly described: boolean;
 }
 
-/** Null when nothing is declared: an empty value or an unfilled template says nothing, `none` says something. */
+/** Null when nothing is declared: an empty value or an unfilled template declares nothing, `none` declares that there are no files. */
 export function pathsOf(items: readonly Item[]): string[] | null {
   const listed = items.filter((item) => item.kind === "listed");
   const margin = listed.reduce((least, item) => Math.min(least, item.line.indent), Number.POSITIVE_INFINITY);
@@ -18,7 +19,7 @@ export function pathsOf(items: readonly Item[]): string[] | null {
   let declared = false;
 
   for (const [index, { kind, line, file, text }] of items.entries()) {
-    // Text beside a list ("2 files:") and lists below a listed file are remarks, unless they can only be paths.
+    // Text next to a list ("2 files:") and lists nested under a file are remarks, unless they can only be paths.
     const remark = kind === "listed" ? line.indent > margin : (kind === "line" && index > 0) || listed.length > 0;
     const found = pathsIn(file ?? text, remark);
     declared ||= found !== null;
@@ -34,7 +35,7 @@ function pathsIn(text: string, remark: boolean): string[] | null {
   for (const piece of (bracketed(text) ?? splitList(text)).flatMap(splitAnd)) {
     const claim = claimOf(piece);
     if (claim === null) continue;
-    // Behind a description, a comma may only go on with it.
+    // After a description, the text behind a comma may continue the description.
     const plain = isPathLike(claim.path) && !/\s/.test(claim.path);
     if (claim.sure || plain || !described) paths.push(claim.path);
     described ||= claim.described;
@@ -42,7 +43,7 @@ function pathsIn(text: string, remark: boolean): string[] | null {
   return paths.length === 0 ? null : paths;
 }
 
-/** "None - all changes are in existing files" */
+/** Matches "None - all changes are in existing files". */
 function isNoneExplained(text: string): boolean {
   return /^[*_`(]{0,4}none[*_`]{0,4}\s?[.,;:(—–-]/iu.test(text) && !/[/\\]|\.\w/.test(text);
 }
@@ -70,7 +71,7 @@ function claimOf(piece: string): Claim | null {
   return path !== "" && (sure || isPlausible(path)) ? { path, sure, described } : null;
 }
 
-/** One layer of code, quotation marks, bold or link around the beginning of the text. */
+/** Removes one layer of code, quotation marks, bold or link from the start of the text. */
 function unwrap(text: string): { inner: string; sure: boolean; described: boolean } | null {
   const link = /^\[([^\]]+)\]\(<?([^)>]+)>?\)/.exec(text);
   if (link !== null) {
@@ -88,7 +89,7 @@ function descriptionStart(text: string): number {
   const separator = text.search(/\s(?:[-–—]+|=>|->|→|#|\/\/)\s|:\s|[—\t]/u);
   const before = separator < 0 ? text : text.slice(0, separator);
   const bracket = before.search(/\s\(/);
-  // "file (1).txt" is a name; "a.ts (new)" and "Makefile (new)" are described.
+  // "file (1).txt" is a name; "a.ts (new)" and "Makefile (new)" have a description.
   const isRemark = bracket >= 0 && (hasExtension(before.slice(0, bracket)) || !hasExtension(before));
   return isRemark ? bracket : before.length;
 }

@@ -1,4 +1,4 @@
-// The text of an agent -> what its Task Report and Downstream Context say. Undeclared is null; nothing is invented.
+// Reads what an agent's Task Report and Downstream Context say. Undeclared is null; nothing is invented.
 import { contextOf } from "./context.ts";
 import type { DownstreamContext } from "./downstream-context.ts";
 import { type ReportKey, reportKey } from "./keys.ts";
@@ -18,11 +18,11 @@ export interface TaskReport {
   readonly context: DownstreamContext | null;
   readonly validation: Validation | undefined;
   readonly summary: string;
-  /** Both sections as they were written. */
+  /** Both sections as written. */
   readonly text: string;
 }
 
-/** `text` has no control characters. */
+/** `text` must not contain control characters. */
 export function readReport(text: string): TaskReport {
   const { report, context } = findSections(text);
   const { fields } = readFields<ReportKey>(report?.lines ?? [], reportKey);
@@ -30,7 +30,7 @@ export function readReport(text: string): TaskReport {
   const claimed = statusOf(fields.filter(({ key }) => key === "status").map(({ items }) => items));
   return {
     found: report !== null,
-    // Who failed validation has not succeeded, whatever the report says.
+    // A report with failed validation is not a success, whatever its status says.
     status: claimed === "success" && validation === "fail" ? "partial" : claimed,
     files: {
       files_created: declaredPaths(fields, "files_created"),
@@ -46,12 +46,12 @@ export function readReport(text: string): TaskReport {
   };
 }
 
-/** A file field may come more than once, one line for each file; each time adds. */
+/** A file field may appear several times, for example once per file; the paths add up. */
 function declaredPaths(fields: readonly Field<ReportKey>[], key: FileKey): string[] | null {
   const declared = fields.filter((field) => field.key === key).map(({ items }) => pathsOf(items));
   const paths = declared.filter((one) => one !== null);
   if (paths.length > 0) return [...new Set(paths.flat())];
-  // "Files Changed: none" speaks for all three.
+  // "Files Changed: none" covers all three fields.
   const changed = itemsOf(fields, "files_changed");
   return changed.length > 0 && changed.every((item) => isNone(item.text)) ? [] : null;
 }

@@ -90,7 +90,7 @@ describe("a clear status, in any form (V248)", () => {
   });
 });
 
-describe("a status that is missing, a template or a lie is not success (V248, F18)", () => {
+describe("a status that is missing, a template or contradictory is not success (V248, F18)", () => {
   test.each([
     [""],
     ["- Status:"],
@@ -226,6 +226,6 @@ describe("a status that is missing, a template or a lie is not success (V248, F1
   });
 });
 
-test("a status that goes on for pages is not clear", () => {
+test("a status that runs on for pages is not clear", () => {
   expect(check(`- Status: success — ${"very ".repeat(500)}good`).status).toBeNull();
 });

@@ -1,4 +1,4 @@
-// What an agent says about its own success. Only a clear word counts: a template, a hedge or a denial is no status.
+// Reads what an agent says about its own success. Only a clear word counts: a template, a hedge or a denial is not a status.
 import { type Item, paragraphsOf } from "./markdown/fields.ts";
 import { isNone, words } from "./markdown/words.ts";
 
@@ -16,7 +16,7 @@ const statusWords = new Map<string, Status>([
   ["fail", "failure"],
 ]);
 
-/** One status for all the status fields of a report; null when there is none, it is unclear, or they contradict each other. */
+/** One status for all status fields of a report; null when there is none, it is unclear, or the fields contradict each other. */
 export function statusOf(claims: readonly (readonly Item[])[]): Status | null {
   const said = new Set(claims.map(statusOfClaim));
   const [status = null] = said;
@@ -28,14 +28,14 @@ function statusOfClaim(items: readonly Item[]): Status | null {
   const boxes = paragraphs.filter(({ checked }) => checked !== null);
   const chosen = boxes.length > 0 ? boxes.filter(({ checked }) => checked === true) : paragraphs;
   const [first = null, ...others] = chosen.map(({ text }) => readStatus(text));
-  // "- success / - partial / - failure" is a menu, not an answer.
+  // "- success / - partial / - failure" is an unfilled menu, not an answer.
   return others.some((other) => other !== null && other !== first) ? null : first;
 }
 
 const badSigns = /[❌✗✘✖🚫⛔🔴⚠]/u;
 
 function readStatus(value: string): Status | null {
-  // The characters that negate, strike out or mark a placeholder may not lead.
+  // Characters that negate, strike out or mark a placeholder must not precede the word.
   const [, lead = "", word = "", rest = ""] = /^([^\p{L}\p{N}!¬≠~<{$-]{0,20})(\p{L}+)(.*)$/su.exec(value) ?? [];
   const status = statusWords.get(word.toLowerCase());
   if (status === undefined || value.length > 2000) return null;
@@ -53,12 +53,12 @@ const reassurance =
 const doubt =
   /\b(?:but|except\w*|however|although|though|unless|until|pending|partial\w*|fail\w*|false|not|never|cannot|would|should|assuming|hopefully|mostly|almost|nearly|todo|tbd|incomplete|unverified|untested|unsuccessful|blocked|broken|if)\b|(?<!\bas )\bexpected\b|n['’]t\b/;
 
-/** Whether what follows "success" takes it back. */
+/** Whether the text after "success" takes it back. */
 function hedges(explanation: string): boolean {
   return doubt.test(explanation.toLowerCase().replace(reassurance, ""));
 }
 
-/** What the agent says about validation; one failed check fails it. Undefined when nothing clear is said. */
+/** The agent's claim about validation; one failed check fails it. Undefined when nothing clear is said. */
 export function validationOf(items: readonly Item[]): Validation | undefined {
   const said = paragraphsOf(items).map(({ text }) => readValidation(text.slice(0, 2000)));
   return said.includes("fail") ? "fail" : said.find((one) => one !== undefined);

@@ -1,5 +1,5 @@
-// A session that is only a view, written by hand, by a script or by an earlier version: taken over into a journal, as any command would.
-// The only part of the hooks that reads YAML.
+// Imports a session that exists only as a view (written by hand, by a script or by an earlier version) into a journal, as every command
+// does. The only part of the hooks that parses YAML.
 
 import { MaestroError } from "../errors.ts";
 import { projectStore } from "../store/project-store.ts";

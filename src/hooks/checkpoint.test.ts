@@ -25,36 +25,36 @@ const read = (journal: string) =>
 const mark = () => inState(locateState(project, ".gemini"), ["state"], journalMark);
 
 describe("the checkpoint", () => {
-  test("is read as it was written, whatever is in it", () => {
+  test("is read back as written, whatever it contains", () => {
     writeFileSync(path(CHECKPOINT_FILE), renderCheckpoint(checkpoint, ["# Checkpoint", "text --> here"]));
     expect(read("1 2 3")).toEqual(checkpoint);
   });
 
-  test("is a document for people behind one comment", () => {
+  test("is a readable document after one comment", () => {
     const [first, ...rest] = renderCheckpoint(checkpoint, ["# Checkpoint", "text"]).split("\n");
     expect(first).toMatch(/^<!-- \{[^>]*\} -->$/);
     expect(rest).toEqual(["# Checkpoint", "text", ""]);
   });
 
-  test("holds only for the journal that it speaks of", () => {
+  test("is valid only for the journal state that it describes", () => {
     writeFileSync(path(CHECKPOINT_FILE), renderCheckpoint(checkpoint, []));
     expect(read("1 2 4")).toBeUndefined();
   });
 
   test.each(["", "<!-- ", "<!-- null -->\n", '<!-- {"journal":"1 2 3"', "# something else\n", "\0\0\0"])(
-    "is nothing when it is %j",
+    "is ignored when the file contains %j",
     (text) => {
       writeFileSync(path(CHECKPOINT_FILE), text);
       expect(read("1 2 3")).toBeUndefined();
     },
   );
 
-  test("has texts in it, even when somebody put something else there", () => {
+  test("reads fields of another type as empty texts", () => {
     writeFileSync(path(CHECKPOINT_FILE), '<!-- {"journal":"1 2 3","brief":{"x":1}} -->\n');
     expect(read("1 2 3")).toEqual({ journal: "1 2 3", status: "", facts: "", waiting: "", brief: "" });
   });
 
-  test("is none when it is no file, or not there", () => {
+  test("is ignored when it is not a file or does not exist", () => {
     expect(read("1 2 3")).toBeUndefined();
     mkdirSync(path(CHECKPOINT_FILE));
     expect(read("1 2 3")).toBeUndefined();
@@ -62,7 +62,7 @@ describe("the checkpoint", () => {
 });
 
 describe("the mark of a journal", () => {
-  test("changes with every change of it, and is none without one", () => {
+  test("changes with every change of the journal, and is undefined without a journal", () => {
     expect(mark()).toBeUndefined();
     writeFileSync(path("progress.jsonl"), "one\n");
     const first = mark();

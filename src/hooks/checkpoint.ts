@@ -1,5 +1,5 @@
-// state/compress-checkpoint.md: what must survive a compressed conversation, and what hooks know of a session without reading its
-// journal. Its first line says of which state of the journal it speaks; as long as that is the one on disk, it holds.
+// state/compress-checkpoint.md: the session summary that must survive the compression of a conversation, and that lets hooks answer
+// without reading the journal. Its first line identifies the state of the journal; the checkpoint is valid while that state is on disk.
 
 import { closeSync, constants, fstatSync, type Stats } from "node:fs";
 import type { Directory } from "../disk/contained.ts";
@@ -11,14 +11,14 @@ export const CHECKPOINT_FILE = "compress-checkpoint.md";
 const MAX_BYTES = 64 * 1024;
 
 export interface Checkpoint {
-  /** Which journal, and how much of it. */
+  /** Identifies the journal file and its state. */
   journal: string;
   status: string;
-  /** Its line in the history, should the conversation end now. */
+  /** The session's line in the history if the conversation ends now. */
   facts: string;
-  /** What a new conversation is told. */
+  /** The message for a new conversation. */
   waiting: string;
-  /** What a turn is told. */
+  /** The context for a turn. */
   brief: string;
 }
 
@@ -32,7 +32,7 @@ export function markOf({ ino, size, mtimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs}`;
 }
 
-/** The checkpoint, if it speaks of the journal as it is. */
+/** The checkpoint, if it describes the present state of the journal. */
 export function validCheckpoint(state: Directory, journal: string): Checkpoint | undefined {
   if (state.lstat(CHECKPOINT_FILE)?.isFile() !== true) return undefined;
   const fd = state.open(CHECKPOINT_FILE, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -43,7 +43,7 @@ export function validCheckpoint(state: Directory, journal: string): Checkpoint |
   }
 }
 
-/** Undefined when it speaks of another journal, or says nothing. */
+/** Undefined when it describes another state of the journal, or cannot be parsed. */
 export function parseCheckpoint(text: string, journal: string): Checkpoint | undefined {
   const read = parseInput(text.slice("<!-- ".length, text.indexOf(" -->\n")));
   if (read?.journal !== journal) return undefined;
@@ -57,7 +57,7 @@ export function parseCheckpoint(text: string, journal: string): Checkpoint | und
   };
 }
 
-/** Nothing in the text may end the comment. */
+/** Escapes `>`, so that nothing in the JSON can end the comment. */
 export function renderCheckpoint(checkpoint: Checkpoint, lines: readonly string[]): string {
   return `<!-- ${JSON.stringify(checkpoint).replaceAll(">", "\\u003e")} -->\n${lines.join("\n")}\n`;
 }

@@ -1,6 +1,6 @@
-// The time that a hook has left is measured with it.
+// The clock that measures a hook's remaining time.
 
-/** Milliseconds of a clock that never jumps. `performance` would load a dozen modules. */
+/** Milliseconds of a monotonic clock. `performance` would load a dozen modules. */
 export function now(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;

@@ -1,5 +1,5 @@
-// BeforeTool of invoke_agent: is this agent to be had, which phase is meant, may it start? Then the prompt gets what every agent is
-// told, and the phase is in progress before the agent begins.
+// BeforeTool of invoke_agent: checks that the agent is enabled and that the phase may start, adds the protocols to the prompt, and
+// records the phase as in progress before the agent starts.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,18 +23,18 @@ import { makeWorkspace, storeOf } from "./recording.ts";
 import { allow, denyReply, type Reply } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
-/** `invoke_agent` names one of ours. */
+/** Called when `invoke_agent` names one of Maestro's agents. */
 export function delegate(input: HookInput, here: Surroundings): Reply {
   if (here.attempt !== null)
     return denyReply("You are a specialist at work on one phase: do it yourself, do not delegate.");
   const call = recordOf(input.tool_input);
   const agent = normalizeAgentName(textValue(call.agent_name));
   const text = textValue(call.prompt);
-  const begun = tryBegin(agent, text, here);
-  if ("reason" in begun) return denyReply(begun.reason);
+  const claimed = tryClaim(agent, text, here);
+  if ("reason" in claimed) return denyReply(claimed.reason);
   const prompt = delegationPrompt({
     agent,
-    work: begun.work,
+    work: claimed.work,
     projectRoot: here.projectRoot,
     protocols: protocolsOf(here),
     tag: randomHex(8),
@@ -45,7 +45,7 @@ export function delegate(input: HookInput, here: Surroundings): Reply {
 
 interface Request {
   agent: string;
-  /** What the caller wrote. */
+  /** The caller's prompt. */
   text: string;
   settings: Settings;
   project: Project;
@@ -62,14 +62,14 @@ function whyUnavailable(agent: string, settings: Settings, { extensionRoot }: Su
   return `Maestro: agent ${agent} is disabled by MAESTRO_DISABLED_AGENTS. Available agents: ${available.join(", ")}.`;
 }
 
-type Begun = { work: DelegationPrompt["work"] } | { reason: string };
+type Claim = { work: DelegationPrompt["work"] } | { reason: string };
 
-/** What is wrong with state or settings keeps nobody from working (C39), nor from what every agent is told. */
-function tryBegin(agent: string, text: string, here: Surroundings): Begun {
+/** Broken state or settings must not block an agent (C39): it starts without a phase, but still gets the protocols. */
+function tryClaim(agent: string, text: string, here: Surroundings): Claim {
   try {
     const settings = hookSettings(here);
     const reason = whyUnavailable(agent, settings, here);
-    return reason === undefined ? begin({ agent, text, settings, project: openHookProject(here), here }) : { reason };
+    return reason === undefined ? claim({ agent, text, settings, project: openHookProject(here), here }) : { reason };
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;
     here.log(error.message);
@@ -77,44 +77,44 @@ function tryBegin(agent: string, text: string, here: Surroundings): Begun {
   }
 }
 
-/** The work, as from now on somebody is at it; or why nobody may be. */
-function begin(request: Request): Begun {
+/** The claimed work, or why it cannot be claimed. */
+function claim(request: Request): Claim {
   const { agent, settings, project, here } = request;
   const note = (phase: string | null) =>
     noteDelegation(project.location, here, { did: "start", agent, phase, ours: true });
   const wanted = chooseWork(sessionOf(project), request);
   if ("reason" in wanted) return wanted;
   if (wanted.work === null) {
-    // Without a workspace the gate has no memory, and lets every report through.
+    // Without a workspace the hand-off gate cannot track delegations, and allows every report.
     if (hasWorkspace(project) || makeWorkspace(project, here)) note(null);
     return wanted;
   }
   const store = storeOf(project, here);
-  // The calls of one turn come at the same time: only under the lock is it certain what the others have begun.
-  const begun = store.update((current) => {
+  // The calls of one turn run concurrently, so only under the lock is it certain which phases the others have claimed.
+  const claimed = store.update((current) => {
     const chosen = chooseWork(current, request);
     if ("reason" in chosen || chosen.work === null) return { events: [], result: chosen };
     note(chosen.work.phase.id);
     return { events: startEvents(chosen.work, settings, here), result: chosen };
   });
   store.close();
-  return begun;
+  return claimed;
 }
 
 /**
- * All delegations of one answer are asked for at once, and the next answer comes when they have ended: an older one that has no end was
- * declined, by the user or a policy, and never began.
+ * A model requests all delegations of one answer at once and continues when they have ended. An older delegation without an end was
+ * therefore declined by the user or a policy, and never started.
  */
 const SAME_TURN_MS = 10_000;
 
-/** In this answer of the model, or in another conversation. */
+/** The phases being worked on in this answer of the model, or in another conversation. */
 function runningPhases({ location }: Project, here: Surroundings): Set<string> {
   const since = new Date(here.clock().getTime() - SAME_TURN_MS).toISOString();
   const own = runningDelegations(location, here).ours.filter(({ at }) => at >= since);
   return new Set([...own, ...delegationsElsewhere(location, here)].flatMap(({ phase }) => phase ?? []));
 }
 
-function chooseWork(session: Session | undefined, { agent, text, settings, project, here }: Request): Begun {
+function chooseWork(session: Session | undefined, { agent, text, settings, project, here }: Request): Claim {
   const preset = settings.MAESTRO_EXECUTION_MODE;
   const running = runningPhases(project, here);
   const verdict = judgeDelegation(session, {
@@ -129,17 +129,17 @@ function chooseWork(session: Session | undefined, { agent, text, settings, proje
   const engine = runningEngine(project.location);
   if (engine === undefined) return { work: { session, phase: verdict.phase } };
   return {
-    reason: `Maestro: a run is carrying out this session (process ${engine.pid}). Wait for its end: maestro_progress {"action":"summary"} shows where it is, and ${commandLine(here)} stop ends it.`,
+    reason: `Maestro: an engine (process ${engine.pid}) is running this session. Wait for it: maestro_progress {"action":"summary"} shows its progress, and ${commandLine(here)} stop stops it.`,
   };
 }
 
-/** None for a phase that was begun before and interrupted. */
+/** The events that start the phase; a phase that was interrupted in progress needs no move. */
 function startEvents(
   { session, phase }: Work,
   { MAESTRO_MAX_RETRIES: maxRetries, MAESTRO_EXECUTION_MODE: preset }: Settings,
   { projectRoot, clock }: Surroundings,
 ): SessionEvent[] {
-  // A mode that was preset holds from here on for the whole session.
+  // A preset mode becomes the mode of the whole session.
   const mode = session.execution_mode === null && preset !== "ask" ? decideMode(session, preset) : [];
   if (phase.status === "in_progress") return mode;
   const request = { phase: phase.id, to: "in_progress" as const, userDecision: false, maxRetries, now: clock() };

@@ -1,5 +1,5 @@
-// The hooks around a delegated agent, as one file: it is read when one of them is called (tools/build.js).
+// The hooks around a delegated agent, as one bundle that is loaded only when one of them runs (tools/build.js).
 
 export { delegate } from "./delegate.ts";
 export { judgeAnswer, judgeCompletion } from "./gate.ts";
-export { takeBack } from "./hand-back.ts";
+export { recordHandback } from "./hand-back.ts";

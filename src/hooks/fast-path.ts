@@ -1,5 +1,5 @@
-// A look at the state directory by name, for the hooks that come before every request to the model: what they want to know stands in the
-// checkpoint most of the time. Reads only, says what session-events.ts would say, and leaves everything that is not plain to it.
+// The fast path of the hooks that run before every request to the model: answers from the checkpoint, which is usually up to date.
+// Read-only. Answers exactly as session-events.ts would, and leaves every unusual case to it.
 
 import { lstatSync, readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -12,7 +12,7 @@ import { type HookInput, textValue } from "./input.ts";
 import { proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Whatever is larger is read by somebody who is careful. */
+/** A larger file is left to the slow path. */
 const MAX_BYTES = 64 * 1024;
 
 export function fastPath(event: string, input: HookInput, here: Surroundings): Reply | undefined {
@@ -23,18 +23,18 @@ export function fastPath(event: string, input: HookInput, here: Surroundings): R
   if (!isThere) return event === "SessionStart" ? undefined : withoutSession(event, input, directory);
   if (event === "SessionStart" && manifest.some((path) => statOf(`${base}/${path.join("/")}`) === undefined))
     return undefined;
-  // Somebody has to clear up, or may be interested.
+  // The slow path must delete or update the recorded delegations.
   if (event !== "PreCompress" && hasDelegations(state, here)) return undefined;
   const journal = statOf(`${state}/${JOURNAL_FILE}`);
   if (journal === undefined) {
-    // A view alone is to be taken over.
+    // The slow path imports a view without a journal.
     return statOf(`${state}/${VIEW_FILE}`) === undefined ? withoutSession(event, input, directory) : undefined;
   }
   const checkpoint = parseCheckpoint(textAt(`${state}/${CHECKPOINT_FILE}`), markOf(journal));
   return checkpoint === undefined ? undefined : withSession(event, input, state, checkpoint);
 }
 
-/** Whether nobody needs to hear that a delegation of others begins, or that one ends: of ours, every session does. */
+/** Whether the start or end of a delegation can be ignored. The end of one of Maestro's own matters to every session. */
 export function isUnheard(what: "other begins" | "other ends" | "ours ends", here: Surroundings): boolean {
   const place = here.attempt === null ? placeOf(here) : undefined;
   if (place === undefined) return false;
@@ -51,7 +51,7 @@ interface Place {
   isThere: boolean;
 }
 
-/** Undefined where somebody careful has to look: links are refused, by somebody who says so. */
+/** Undefined when the slow path must check the directory: it rejects links and reports them. */
 function placeOf(here: Surroundings): Place | undefined {
   const directory = resolveStateDirectory(here.projectRoot, here.env);
   if (directory.startsWith("~")) return undefined;
@@ -67,7 +67,7 @@ function hasDelegations(state: string, { conversation }: Surroundings): boolean 
   return statOf(`${state}/${DELEGATIONS}/${conversation}.jsonl`) !== undefined;
 }
 
-/** Our commands open with their name in brackets; a user may also write it. */
+/** Prompts of Maestro's commands start with the command's name in brackets; a user may also type it. */
 export const commandName = /(?:\[|^\s*\/)maestro:([a-z-]+)/m;
 
 function withoutSession(event: string, input: HookInput, directory: string): Reply | undefined {
@@ -88,7 +88,7 @@ function statOf(path: string) {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Empty for anything but a file of ordinary size. */
+/** Empty unless the path is a regular file within the size limit. */
 function textAt(path: string): string {
   const stat = statOf(path);
   return stat?.isFile() === true && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : "";

@@ -1,4 +1,4 @@
-// The hand-off gate: a report without its parts is sent back once, with what is missing. BeforeTool of complete_task for native
+// The hand-off gate: sends an incomplete report back once and names the missing parts. BeforeTool of complete_task for native
 // delegations; AfterAgent for a dispatched attempt, which ends its turn with the report.
 
 import { checkHandoff } from "../handoff/handoff.ts";
@@ -13,12 +13,12 @@ import type { Surroundings } from "./surroundings.ts";
 
 export function judgeCompletion(input: HookInput, here: Surroundings): Reply {
   const { result } = recordOf(input.tool_input);
-  // An agent of somebody else may have another form of result.
+  // An agent of another extension may have a result of another type.
   if (typeof result !== "string") return allow;
   const project = openHookProject(here);
   const { location } = project;
   const running = runningDelegations(location, here);
-  // Whose report this is cannot be told when others are at work beside ours.
+  // While agents of other extensions also run, the report cannot be attributed to one of Maestro's.
   if (running.ours.length === 0 || running.others > 0 || running.denied >= running.ours.length) return allow;
   const session = sessionOf(project);
   const missing = missingIn(
@@ -30,7 +30,7 @@ export function judgeCompletion(input: HookInput, here: Surroundings): Reply {
   return denyReply(`${missing}. Call complete_task again with the whole report.`);
 }
 
-/** The TechLead's own answers are nobody's report. */
+/** Checks the answers of attempts and delegated agents; the TechLead's own answers are not reports. */
 export function judgeAnswer(input: HookInput, here: Surroundings): Reply {
   const header = readHeader(textValue(input.prompt));
   if (here.attempt === null && header === undefined) return proceed;
@@ -38,11 +38,11 @@ export function judgeAnswer(input: HookInput, here: Surroundings): Reply {
   const missing = missingIn(textValue(input.prompt_response), needsContext(sessionIfAny(here), phase));
   if (missing === undefined) return proceed;
   if (input.stop_hook_active === true) return { ...proceed, systemMessage: `Maestro: ${missing}` };
-  // The CLI joins the answers of one turn without a break between them.
+  // The CLI joins the answers of one turn without a line break.
   return denyReply(`${missing}. Begin your answer with an empty line and give the whole report again.`);
 }
 
-/** Required when somebody waits for the phase, and when nobody can say (C6). */
+/** The Downstream Context is required when other phases wait for this one, and when that is unknown (C6). */
 function needsContext(session: Session | undefined, phase: string | undefined): boolean {
   if (session === undefined || phase === undefined || findPhase(session, phase) === undefined) return true;
   return hasDependents(session, phase);
@@ -51,7 +51,7 @@ function needsContext(session: Session | undefined, phase: string | undefined): 
 function missingIn(report: string, dependents: boolean): string | undefined {
   const missing = missingParts(checkHandoff(report, { format: "text", dependents }), dependents);
   const isFenced = /^[ \t]*(?:```|~~~)[\s\S]*Task Report/m.test(report);
-  const fence = isFenced ? ". What stands in a code fence does not count" : "";
+  const fence = isFenced ? ". Text in a code fence does not count" : "";
   return missing.length === 0 ? undefined : `${lacks(missing)}${fence}`;
 }
 

@@ -1,3 +1,3 @@
-// The whole judge of commands, as one file: it is read when a command is not plainly fine (tools/build.js).
+// The complete command guard, as one bundle that is loaded only when the quick check cannot decide (tools/build.js).
 
 export { judgeShellCall } from "../guard/judge.ts";

@@ -1,5 +1,5 @@
-// AfterTool of invoke_agent: what the agent brought back is recorded, whatever the model makes of it. The header in its prompt says
-// which phase it was, also when several come back at once.
+// AfterTool of invoke_agent: records the agent's report, whatever the model does with it. The header in the agent's prompt identifies
+// the phase, even when several agents return at once.
 
 import { join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
@@ -24,7 +24,7 @@ import { storeOf } from "./recording.ts";
 import { proceed, type Reply, withContext } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
-export function takeBack(input: HookInput, here: Surroundings): Reply {
+export function recordHandback(input: HookInput, here: Surroundings): Reply {
   const call = recordOf(input.tool_input);
   const agent = normalizeAgentName(textValue(call.agent_name));
   const header = readHeader(textValue(call.prompt));
@@ -45,7 +45,7 @@ export function takeBack(input: HookInput, here: Surroundings): Reply {
   return withContext("AfterTool", said);
 }
 
-/** Work of a phase that cannot be recorded as such: its words must not be lost without one. */
+/** Why a report of a phase cannot be recorded. The TechLead is told, so that the report is not lost silently. */
 function whyLost(
   session: Session | undefined,
   prompt: string,
@@ -55,14 +55,14 @@ function whyLost(
   const phase = session === undefined || named === undefined ? undefined : findPhase(session, named);
   if (phase === undefined || !isExecuting(session)) return undefined;
   if (header?.phase === undefined) {
-    return unrecorded(phase.id, "its delegation could not be recorded when it began");
+    return unrecorded(phase.id, "its delegation was not recorded when it began");
   }
   if (session.session_id !== header.session) return undefined;
   if (phase.status === "in_progress") return undefined;
   return `Maestro has not recorded this report: phase ${phase.id} is ${phase.status.replace("_", " ")} already. Tell the user; maestro_progress {"action":"report"} notes it.`;
 }
 
-/** The work is done: whoever asked for it must hear when the session does not know. */
+/** The agent has done the work, so the TechLead must be told when it cannot be recorded. */
 function tryRecord(
   project: Project,
   here: Surroundings,
@@ -115,11 +115,11 @@ function record(
 }
 
 const LONGEST_MESSAGE = 10_000;
-/** How the CLI says that an agent did not come to its end. */
+/** How the CLI reports that an agent was cut off. */
 const ending =
   /^\s*Subagent '[^'\n]{0,200}' (?:failed\. Error:.{0,20000}|finished\.\s*Termination Reason:[ \t]*(?!GOAL)\w+)/s;
 
-/** Who was cut off owes no report: how it ended is what went wrong, and the CLI's own words tell more than ours. */
+/** An agent that was cut off could not report: its failure is how it ended, in the CLI's words, not the missing report. */
 function asEnded(verdict: AttemptVerdict, { check }: Handoff, text: string): AttemptVerdict {
   const said = ending.exec(text)?.[0].trim();
   if (verdict.kind === "success" || check.error_type === null || said === undefined) return verdict;
@@ -127,7 +127,7 @@ function asEnded(verdict: AttemptVerdict, { check }: Handoff, text: string): Att
   return { ...verdict, errorType, message: said };
 }
 
-/** What the TechLead reads behind the result. */
+/** The context that the TechLead gets after the agent's result. */
 function outcome(session: Session, id: string, verdict: AttemptVerdict, here: Surroundings): string {
   const phase = findPhase(session, id);
   const next = nextLines(session, positionOf(session)).join(" ");

@@ -1,5 +1,5 @@
-// What Gemini CLI tells a hook: one JSON document on standard input. Read synchronously, because the asynchronous way costs a quarter
-// of the start of Node, and without ever waiting for a writer that says nothing.
+// Reads the hook's input: one JSON document on standard input. Synchronous, because asynchronous reading adds a quarter to Node's
+// start-up time, and never blocked by a writer that sends nothing.
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readvSync } from "node:fs";
 import { errno } from "../errors.ts";
@@ -10,12 +10,12 @@ export type HookInput = Readonly<Record<string, unknown>>;
 const MAX_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-/** The document, or why there is none. */
+/** The document, or why it cannot be read. */
 export function readHookInput(deadline: number): HookInput | string {
   const read = readAll(deadline);
   if ("whole" in read) return read.whole;
   if (read.text.trim() === "") return "standard input is empty";
-  return parseInput(read.text) ?? `standard input is no JSON object${read.late ? " and stays open" : ""}`;
+  return parseInput(read.text) ?? `standard input is not a JSON object${read.late ? " and stays open" : ""}`;
 }
 
 export function parseInput(text: string): HookInput | undefined {
@@ -46,7 +46,7 @@ function readAll(deadline: number): Read {
   let mayBeWhole = false;
   try {
     for (let waits = 0; size <= MAX_BYTES; ) {
-      // Not a Buffer: making the first one, reading into it and asking it for its text takes four times as long as this.
+      // Not a Buffer: creating the first one, reading into it and decoding it takes four times as long.
       const bytes = new Uint8Array(PIECE_BYTES);
       const count = readPiece(fd, bytes);
       if (count === 0) break;
@@ -54,10 +54,10 @@ function readAll(deadline: number): Read {
         pieces.push({ bytes, count });
         size += count;
         mayBeWhole = closes(bytes, count) ?? mayBeWhole;
-        // Most documents come at once, and their end need not be waited for.
+        // Most documents arrive in one piece, and then the end of the input need not be awaited.
         if (pieces.length > 1 || count === PIECE_BYTES) continue;
       }
-      // Whoever wrote a whole document may leave the pipe open. Looked at only where one may end: a large one comes in many pieces.
+      // The writer may leave the pipe open after a complete document. Parsed only where one may end, because a large one arrives in many pieces.
       if (mayBeWhole) {
         const whole = parseInput(textIn(pieces, size));
         if (whole !== undefined) return { whole };
@@ -91,7 +91,7 @@ function textIn(pieces: readonly Piece[], size: number): string {
   return decoded(all, size);
 }
 
-/** An internal of Node that Buffer.toString calls in the end, a tenth of a millisecond later; where it is missing, the public decoder. */
+/** Calls what Buffer.toString uses internally, a tenth of a millisecond faster; where Node lacks it, uses the public decoder. */
 function decoded(bytes: Uint8Array, end: number): string {
   const { utf8Slice } = Buffer.prototype as { utf8Slice?: (this: Uint8Array, start: number, end: number) => string };
   if (utf8Slice !== undefined) return utf8Slice.call(bytes, 0, end);
@@ -100,19 +100,19 @@ function decoded(bytes: Uint8Array, end: number): string {
 
 const CLOSING_BRACE = 0x7d;
 
-/** Whether an object may end here; undefined for blanks, which change nothing. */
+/** Whether an object may end here; undefined when the piece is blank, which changes nothing. */
 function closes(bytes: Uint8Array, count: number): boolean | undefined {
   let last = count - 1;
   while (last >= 0 && isBlank(bytes[last])) last--;
   return last < 0 ? undefined : bytes[last] === CLOSING_BRACE;
 }
 
-/** What JSON allows around a value. */
+/** The whitespace that JSON allows around a value. */
 function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Undefined: nothing there at this moment. */
+/** Undefined when no input is available right now. */
 function readPiece(fd: number, bytes: Uint8Array): number | undefined {
   try {
     return readvSync(fd, [bytes]);
@@ -124,8 +124,8 @@ function readPiece(fd: number, bytes: Uint8Array): number | undefined {
 }
 
 /**
- * A descriptor of standard input whose reading does not block; undefined for a terminal. A pipe is opened anew. A socket, which is what Node
- * hands to its children, cannot be: there the handle that Node itself would use sets the flag.
+ * A non-blocking descriptor of standard input; undefined for a terminal. A pipe is opened again. A socket, which Node passes to its
+ * children, cannot be opened again: there Node's own pipe handle sets the flag.
  */
 function nonBlocking(): number | undefined {
   if (process.platform === "linux" && isSocket()) {
@@ -138,7 +138,7 @@ function nonBlocking(): number | undefined {
     try {
       return openSync("/proc/self/fd/0", constants.O_RDONLY | constants.O_NONBLOCK);
     } catch (error) {
-      // Another user's.
+      // The pipe belongs to another user.
       if (errno(error) === undefined) throw error;
     }
   }
@@ -146,12 +146,12 @@ function nonBlocking(): number | undefined {
   return 0;
 }
 
-/** The name of the descriptor tells in a third of the time that the first fstat takes. */
+/** Reading the link of the descriptor takes a third of the time of the first fstat. */
 function isSocket(): boolean {
   try {
     return readlinkSync("/proc/self/fd/0").startsWith("socket:");
   } catch (error) {
-    // Without /proc, or without standard input.
+    // /proc or standard input does not exist.
     if (errno(error) === undefined) throw error;
     return false;
   }
@@ -170,7 +170,7 @@ function setNonBlocking(): void {
   handle.unref();
 }
 
-// Called for only where the internal handle is missing.
+// Called only where the internal handle is missing.
 const net = () => require("node:net") as typeof import("node:net");
 
 /** A later Node, or one with fewer permissions, may throw where this one answers. */

@@ -1,5 +1,5 @@
-// dist/hook.cjs <event>: one JSON document in, one out, exit 0. Whatever goes wrong in here lets the call go on (C39), with a line on
-// standard error. Started for every tool call and every request to the model: each part is compiled only when its event comes.
+// dist/hook.cjs <event>: reads one JSON document, writes one, exits 0. An internal error never blocks the call (C39); it is one line on
+// standard error. Runs for every tool call and every request to the model, so each part is compiled only when its event occurs.
 
 import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
@@ -15,12 +15,12 @@ import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { answerToolCall } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
 
-/** Far below the limit after which the CLI gives a hook up. */
+/** Far below the CLI's own time limit for hooks. */
 const DEADLINE_MS = 2000;
-/** Time to answer when standard input never came. */
+/** Time left to answer when no input arrives. */
 const RESERVED_MS = 200;
 
-// Made when it is called for; what is large is a file of its own in dist/ (tools/build.js).
+// Loaded on first use; the large ones are separate files in dist/ (tools/build.js).
 const sessionEvents = () => require("./session-events.ts") as typeof import("./session-events.ts");
 const delegation = () => require("./delegation.ts") as typeof import("./delegation.ts");
 const guard = () => require("./guard.ts") as typeof import("./guard.ts");
@@ -51,7 +51,7 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
       if (concernsUs(input, here)) return delegation().delegate(input, here);
       return isUnheard("other begins", here) ? allow : sessionEvents().beginOther(input, here);
     case "complete_task":
-      // Where a glimpse sees all there is, no delegation is running.
+      // When the fast path can answer, no delegation is running.
       if (fastPath("AfterTool", input, here) !== undefined) return allow;
       return sessionEvents().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
     default:
@@ -63,14 +63,14 @@ function afterTool(input: HookInput, here: Surroundings): Reply {
   if (textValue(input.tool_name) !== "invoke_agent") return proceed;
   const ours = concernsUs(input, here);
   if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
-  return ours ? delegation().takeBack(input, here) : sessionEvents().endOther(input, here);
+  return ours ? delegation().recordHandback(input, here) : sessionEvents().endOther(input, here);
 }
 
 function concernsUs(input: HookInput, here: Surroundings): boolean {
   return isOurs(normalizeAgentName(textValue(recordOf(input.tool_input).agent_name)), here);
 }
 
-/** Most answers are the TechLead's own. */
+/** Filters early, because most answers are the TechLead's own. */
 function concernsReport(input: HookInput, here: Surroundings): boolean {
   return here.attempt !== null || textValue(input.prompt).startsWith("Agent: ");
 }
@@ -90,7 +90,7 @@ function answer(event: string, deadline: number): Reply {
   return respond(input, here);
 }
 
-/** When it is gone, what Gemini CLI says of the project counts; and the root is nobody's project. */
+/** Falls back to the root, which is never a project, when the directory was deleted; the input's `cwd` takes precedence anyway. */
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -105,7 +105,7 @@ function complain(event: string, problem: string): Reply {
   return unconcerned(event);
 }
 
-/** What a terminal shows of a reply; what the model is given besides may hold the exact name of a file. */
+/** Escapes control characters in the fields that a terminal shows. The model's other fields stay exact: they may hold file names. */
 function harmless(reply: Reply): Reply {
   const { reason, systemMessage } = reply;
   return {
@@ -123,13 +123,13 @@ function log(event: string, line: string): void {
   try {
     writeSync(2, `maestro hook ${event}: ${shown(line).replace(/\s+/g, " ")}\n`);
   } catch (error) {
-    // Nobody takes it: the answer matters more.
+    // Standard error is closed: answering matters more than logging.
     if (errno(error) === undefined) throw error;
   }
 }
 
 function main(event: string): void {
-  // Nobody sees a trace here, and making one costs more than what fails.
+  // Stack traces are never shown here, and creating one costs more than the failing call.
   Error.stackTraceLimit = 0;
   let reply: Reply;
   try {
@@ -141,17 +141,17 @@ function main(event: string): void {
   leave();
 }
 
-/** process.stdout would cost a tenth of the start of Node; writing a list of pieces shares its way with the reading of standard input. */
+/** process.stdout would add a tenth to Node's start-up time; writev shares compiled code with the readv of standard input. */
 function write(bytes: Buffer): void {
   try {
     for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writevSync(1, [rest]));
   } catch (error) {
-    // Nobody is listening any more, or can be told.
+    // The CLI has closed standard output, so the error cannot be reported either.
     if (errno(error) === undefined) throw error;
   }
 }
 
-/** What process.exit does in the end: nobody here waits for the event that it sends before, which takes a seventh of a millisecond. */
+/** Skips the `exit` event of process.exit, which no code here listens to and which takes a seventh of a millisecond. */
 function leave(): void {
   const { reallyExit } = process as { reallyExit?: (code: number) => never };
   if (reallyExit !== undefined) reallyExit(0);

@@ -1,4 +1,4 @@
-// Reads the session's journal and leaves a checkpoint, so that the next hook need not.
+// Reads the session's journal and writes a checkpoint, so that the next hook need not read it.
 
 import type { Directory } from "../disk/contained.ts";
 import { ownershipFault } from "../disk/directory-owner.ts";
@@ -12,7 +12,7 @@ import { historyFacts } from "../views/record/history.ts";
 import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Undefined when the journal tells of no session. */
+/** Undefined when the journal holds no session. */
 export function makeCheckpoint(state: Directory, journal: string, here: Surroundings): Checkpoint | undefined {
   const session = glanceIn(state);
   if (session === undefined) return undefined;
@@ -28,24 +28,24 @@ export function makeCheckpoint(state: Directory, journal: string, here: Surround
     if (foreign !== undefined) throw foreign;
     replaceDurably(state, CHECKPOINT_FILE, renderCheckpoint(checkpoint, checkpointLines(session, checkpoint)));
   } catch (error) {
-    // A project that cannot be written can still be told about.
+    // In a read-only project the checkpoint is still returned.
     if (!(error instanceof MaestroError)) throw error;
     here.log(error.message);
   }
   return checkpoint;
 }
 
-/** The turn's own context tells the rest. */
+/** One line only, because the context of each turn has the details. */
 function waitingLine(session: Session): string {
   const { counts } = positionOf(session);
   const done = `${counts.completed + counts.skipped} of ${session.total_phases} phases done`;
   if (session.status === "completed") {
-    return `Maestro: session ${session.session_id} is completed (${done}); /maestro:archive puts it away.`;
+    return `Maestro: session ${session.session_id} is completed (${done}); /maestro:archive archives it.`;
   }
   const current = session.current_phase === null ? undefined : findPhase(session, session.current_phase);
   const at =
     current === undefined ? "" : `, phase ${current.id} (${short(current.name, MAX_TITLE)}) is ${said(current.status)}`;
-  return `Maestro: an unfinished session is waiting: ${session.session_id}, ${said(session.status)}, ${done}${at}. /maestro:resume goes on with it.`;
+  return `Maestro: an unfinished session is waiting: ${session.session_id}, ${said(session.status)}, ${done}${at}. /maestro:resume resumes it.`;
 }
 
 function checkpointLines(session: Session, { brief }: Checkpoint): string[] {
@@ -60,7 +60,7 @@ function checkpointLines(session: Session, { brief }: Checkpoint): string[] {
     `Completed: ${of("completed")}`,
     `Pending: ${of("pending")}`,
     `Current phase: ${session.current_phase ?? "none"}`,
-    "For everything else: maestro_session_read.",
+    "For details: maestro_session_read.",
   ];
 }
 

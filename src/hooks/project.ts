@@ -1,4 +1,4 @@
-// The project a hook runs in: its settings, where its state is, and its session as the journal has it.
+// The project that a hook runs in: its settings, its state directory and its session.
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -19,12 +19,12 @@ export function openHookProject(here: Surroundings): Project {
   return { location: locateState(here.projectRoot, resolveStateDirectory(here.projectRoot, here.env)) };
 }
 
-/** A bad value of one setting does not switch the others off. */
+/** An invalid value of one setting does not disable the others. */
 export function hookSettings({ projectRoot, env, log }: Surroundings): Settings {
   return tolerantSettings(projectRoot, env, log);
 }
 
-/** What needs mending in it is left to a command, which can say so. */
+/** Read without repairs: commands do those, because they can report them. */
 export function sessionOf({ location }: Project): Session | undefined {
   return glance(location);
 }
@@ -33,13 +33,13 @@ export function hasWorkspace({ location }: Project): boolean {
   return inState(location, ["state"], () => true) === true;
 }
 
-/** Where a workspace is nobody's wish: the home directory and the root of the file system (C38). */
+/** Never create a workspace here: in the home directory and in the root of the file system (C38). */
 export function isNoProject({ projectRoot, env }: Surroundings): boolean {
   const place = placeOf(projectRoot);
   return place === placeOf(parsePath(projectRoot).root) || place === placeOf(env.HOME || homedir());
 }
 
-/** The same for every spelling of a path, and through links; the path itself where nobody here may look. */
+/** Identifies a directory whatever the spelling of its path, and through links; the path itself when it cannot be read. */
 function placeOf(path: string): string {
   try {
     const { dev, ino } = statSync(path);

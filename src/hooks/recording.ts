@@ -1,4 +1,4 @@
-// What a hook writes: through the store, like everybody else, but without waiting long for somebody who is writing.
+// What a hook writes: through the session store like every process, but with only a short wait for the lock.
 
 import { MaestroError } from "../errors.ts";
 import { noteHistory } from "../store/archive.ts";
@@ -10,7 +10,7 @@ import { now } from "./clock.ts";
 import { hookSettings, isNoProject, type Project } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** What is left for the work itself. */
+/** Time reserved for the work itself. */
 const RESERVED_MS = 300;
 const LEAST_WAIT_MS = 50;
 
@@ -18,14 +18,14 @@ export function storeOf({ location }: Project, here: Surroundings): SessionStore
   return new SessionStore(location, {
     now: here.clock,
     warn: here.log,
-    /** The record first, the view with what is left. */
+    /** Computed for each lock: the record comes first, and the view gets the remaining time. */
     get lockWaitMs() {
       return Math.max(LEAST_WAIT_MS, here.deadline - now() - RESERVED_MS);
     },
   });
 }
 
-/** Silently, and never where nobody wants one (C38); false when there is none. */
+/** Only logs failures, and never creates a workspace in the home directory or the root (C38); false when there is none. */
 export function makeWorkspace({ location }: Project, here: Surroundings): boolean {
   if (isNoProject(here)) return false;
   try {
@@ -38,13 +38,13 @@ export function makeWorkspace({ location }: Project, here: Surroundings): boolea
   }
 }
 
-/** Puts the completed session away, if that is wanted and no engine is about to do it; returns its id. */
+/** Archives the completed session, if auto-archive is on and no engine is about to do it; returns its id. */
 export function archiveCompleted(project: Project, here: Surroundings): string | undefined {
   if (!hookSettings(here).MAESTRO_AUTO_ARCHIVE || runningEngine(project.location) !== undefined) return undefined;
   return storeOf(project, here).archive().session_id;
 }
 
-/** A line about a session that stays, for the history. */
+/** Adds a line about an unfinished session to the history. */
 export function noteUnfinished(project: Project, here: Surroundings): void {
   const store = storeOf(project, here);
   store.refresh();

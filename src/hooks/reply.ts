@@ -1,10 +1,10 @@
-// What a hook may answer: the few forms that Gemini CLI obeys. Never `ask`: without a terminal it waits for ever.
+// The replies of a hook: the few forms that Gemini CLI obeys. Never `ask`: without a terminal it waits forever.
 
 export interface Reply {
   decision?: "allow" | "deny";
   reason?: string;
   continue?: true;
-  /** For the user's eyes: the model does not see it. */
+  /** Shown to the user; the model does not see it. */
   systemMessage?: string;
   hookSpecificOutput?: { hookEventName: string; [field: string]: unknown };
 }
@@ -16,14 +16,14 @@ export function denyReply(reason: string): Reply {
   return { decision: "deny", reason };
 }
 
-/** Text that the model reads beside the prompt or the result; nothing when it is empty. */
+/** Adds text for the model to the prompt or the result; adds nothing when it is empty. */
 export function withContext(hookEventName: string, additionalContext: string, systemMessage?: string): Reply {
   const said = systemMessage === undefined ? {} : { systemMessage };
   if (additionalContext === "") return { ...proceed, ...said };
   return { ...proceed, ...said, hookSpecificOutput: { hookEventName, additionalContext } };
 }
 
-/** What a hook answers that could do nothing: the call goes on (C39). */
+/** The reply of a hook that failed: it does not block the call (C39). */
 export function unconcerned(event: string): Reply {
   return event === "BeforeTool" ? allow : proceed;
 }

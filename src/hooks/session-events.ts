@@ -1,4 +1,4 @@
-// The hooks that only look at the session, when a glimpse was not enough.
+// The slow path of the hooks that report on the session: runs when fast-path.ts cannot answer.
 
 import { closeSync, constants, fstatSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
@@ -17,7 +17,7 @@ import { hasWorkspace, openHookProject, type Project } from "./project.ts";
 import { allow, proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
 
-/** Files that are read when there is more to do. */
+/** Modules that are loaded only when they are needed. */
 export interface Rest {
   session: () => typeof import("./make-checkpoint.ts");
   status: () => typeof import("./status.ts");
@@ -25,7 +25,7 @@ export interface Rest {
   adopting: () => typeof import("./adopting.ts");
 }
 
-/** SessionStart: a workspace that is there before anything needs it, and a word about a session that is waiting. */
+/** SessionStart: creates the workspace before anything needs it, and reports an unfinished session. */
 export function beginConversation(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
   const project = openHookProject(here);
@@ -40,7 +40,7 @@ export function beginConversation(here: Surroundings, rest: Rest): Reply {
   return waitingReply("problem" in found.known ? found.known.problem : found.known.waiting);
 }
 
-/** SessionEnd: the archive for a session that is done, a line in the history for one that is not. */
+/** SessionEnd: archives a completed session, and adds a line about an unfinished one to the history. */
 export function endConversation(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
   const project = openHookProject(here);
@@ -59,12 +59,12 @@ export function endConversation(here: Surroundings, rest: Rest): Reply {
 
 const MAX_PLANS = 5;
 
-/** BeforeAgent: what the model should know when a turn begins. Nothing without a session, unless the user asked for Maestro. */
+/** BeforeAgent: tells the model the session's state when a turn starts. Without a session it replies only to a Maestro command. */
 export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
   const project = openHookProject(here);
   const found = inState(project.location, ["state"], (state) => {
-    // Between two turns of a conversation no delegation of it is running.
+    // Between two turns of a conversation none of its delegations is running.
     forgetDelegations(state, here);
     return known(state, here, rest);
   });
@@ -77,7 +77,7 @@ export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Rep
   return turnReply([...lines, ...settingsLines(here), `Maestro's command line: ${commandLine(here)}`].join("\n"));
 }
 
-/** And what could be executed. */
+/** Also lists plans that could be executed. */
 function noSession({ location }: Project): string {
   const names = inState(location, ["plans"], (directory) => directory.list()) ?? [];
   const plans = names.filter((name) => /-impl-plan(-v\d+)?\.md$/.test(name)).sort();
@@ -85,7 +85,7 @@ function noSession({ location }: Project): string {
   return `Maestro: no active session in this project.${listed}`;
 }
 
-/** PreCompress comes before nearly every request to the model: something is said only when something has changed. */
+/** PreCompress runs before nearly every request to the model, so it reports only when the journal has changed. */
 export function preserve(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
   const reply = inState(openHookProject(here).location, ["state"], (state): Reply | undefined => {
@@ -98,7 +98,7 @@ export function preserve(here: Surroundings, rest: Rest): Reply {
   return reply ?? proceed;
 }
 
-/** BeforeTool of invoke_agent for an agent that is not ours: left alone, and counted, as a report cannot be told from its own. */
+/** BeforeTool of invoke_agent for a foreign agent: counts it, because its report cannot be told from one of Maestro's agents. */
 export function beginOther(input: HookInput, here: Surroundings): Reply {
   note("start", input, here);
   return allow;
@@ -109,13 +109,13 @@ export function endOther(input: HookInput, here: Surroundings): Reply {
   return proceed;
 }
 
-/** BeforeTool of complete_task: a report of one of ours may be what is being handed over. */
+/** BeforeTool of complete_task: whether the result may be the report of one of Maestro's agents. */
 export function isAwaited(here: Surroundings): boolean {
   const { ours, others, denied } = runningDelegations(openHookProject(here).location, here);
   return others === 0 && denied < ours.length;
 }
 
-/** A session that is there and cannot be read is no absent one. */
+/** Distinguishes a session that cannot be read (`problem`) from no session (undefined). */
 function known(state: Directory, here: Surroundings, rest: Rest): Checkpoint | { problem: string } | undefined {
   try {
     const journal = knownJournal(state, here, rest);
@@ -125,20 +125,20 @@ function known(state: Directory, here: Surroundings, rest: Rest): Checkpoint | {
     if (!(error instanceof MaestroError) || error.code !== "parse_failed") throw error;
     here.log(error.message);
     return {
-      problem: `Maestro: the session cannot be read: ${error.message}. To see more: ${commandLine(here)} doctor`,
+      problem: `Maestro: the session cannot be read: ${error.message}. For details: ${commandLine(here)} doctor`,
     };
   }
 }
 
-/** A session that is only a view was written by hand; the conversation waits while it is judged. */
+/** A view without a journal is imported while the conversation waits, so its size is limited. */
 const MAX_ADOPTED_BYTES = 256 * 1024;
 
 function knownJournal(state: Directory, here: Surroundings, { adopting }: Rest): string | undefined {
   const journal = journalMark(state);
   if (journal !== undefined || state.lstat(VIEW_FILE)?.isFile() !== true) return journal;
   if ((state.lstat(VIEW_FILE)?.size ?? 0) > MAX_ADOPTED_BYTES) {
-    throw new MaestroError("parse_failed", `${VIEW_FILE} is too long for a hook to read`, {
-      hint: 'Run "maestro status": it takes the session over.',
+    throw new MaestroError("parse_failed", `${VIEW_FILE} is too large for a hook`, {
+      hint: 'Run "maestro status": it imports the session.',
     });
   }
   adopting().adoptView(openHookProject(here), here);

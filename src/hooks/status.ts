@@ -1,4 +1,4 @@
-// What our commands are told besides the brief: the whole status, which reaches a model without tools only this way, and the settings.
+// Additional context for Maestro's commands: the full status, which a model without tools gets only this way, and the settings.
 
 import { positionOf } from "../session/position.ts";
 import { definitions, tolerantSettings } from "../settings.ts";
@@ -20,7 +20,7 @@ export function wholeStatus(project: Project, here: Surroundings): string[] {
 
 const told = ["MAESTRO_STATE_DIR", "MAESTRO_EXECUTION_MODE", "MAESTRO_MAX_RETRIES", "MAESTRO_DISABLED_AGENTS"] as const;
 
-/** What a TechLead has to know of the settings: what differs from the defaults, and what is wrong. */
+/** The settings that a TechLead must know: those that differ from the defaults, and problems. */
 export function settingsLines({ projectRoot, env }: Surroundings): string[] {
   const problems: string[] = [];
   const settings = tolerantSettings(projectRoot, env, (problem) => void problems.push(problem));

@@ -1,24 +1,24 @@
-// Where a hook runs: the project, the extension, and whether this process is an attempt of the engine.
+// Where a hook runs: the project, the extension, and whether the engine started this process as an attempt.
 
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
-import { readEnvFile, usersOwn } from "../setting-layers.ts";
+import { usersOwn } from "../setting-layers.ts";
 import { type HookInput, textValue } from "./input.ts";
 
 export interface Surroundings {
   projectRoot: string;
   extensionRoot: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Set by the engine for the process of an attempt: then the caller is known for certain. */
+  /** Set when the engine started this process as an attempt: then the calling agent is known for certain. */
   attempt: { agent: string; phase: string } | null;
-  /** The conversation, by Gemini CLI's own name for it. */
+  /** Gemini CLI's id of the conversation. */
   conversation: string;
   clock: () => Date;
-  /** When the hook must have answered, in the time of `now`. */
+  /** When the hook must have answered, on the clock of `now`. */
   deadline: number;
-  /** A line for whoever looks for the reason of something; never on standard output. */
+  /** Writes a diagnostic line; never to standard output. */
   log: (line: string) => void;
 }
 
@@ -41,13 +41,13 @@ export function surroundingsOf(
   };
 }
 
-/** Where the user says that the extension is; the project's .env is read only for a user who says so. */
+/** The extension path that the user exported. The project's .env is read to exclude a value that comes from there. */
 function givenExtension(env: Surroundings["env"], projectRoot: string): string | undefined {
   if (env[EXTENSION_PATH] === undefined) return undefined;
-  return usersOwn(env, readEnvFile(`${projectRoot}/.env`))[EXTENSION_PATH]?.trim();
+  return usersOwn(env, projectRoot)[EXTENSION_PATH]?.trim();
 }
 
-/** How a person or a model starts the command line of this extension. */
+/** The command with which a user or a model runs this extension's command line. */
 export function commandLine({ extensionRoot }: Surroundings): string {
   return `node ${JSON.stringify(join(extensionRoot, "dist", "maestro.js"))}`;
 }
@@ -58,7 +58,7 @@ function directoryOr(path: string, otherwise: string): string {
   return isThere ? path : otherwise;
 }
 
-/** An agent of this extension; those of the CLI itself and of others are left alone. */
+/** Whether the agent belongs to this extension, not to the CLI or another extension. */
 export function isOurs(agent: string, { extensionRoot }: Surroundings): boolean {
   return /^[a-z0-9-]{1,64}$/.test(agent) && existsSync(join(extensionRoot, "agents", `${agent}.md`));
 }

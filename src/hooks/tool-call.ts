@@ -1,4 +1,4 @@
-// BeforeTool of the tools that the guard judges: the tier of a dispatched agent first, then the guard.
+// BeforeTool of the tools that the guard judges: checks the tier of a dispatched agent first, then asks the guard.
 
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";
@@ -13,7 +13,7 @@ import { type HookInput, recordOf, textValue } from "./input.ts";
 import { allow, denyReply, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** `guard` is the whole judge, in a file of its own. */
+/** `guard` loads the complete guard, which is a separate bundle. */
 export function answerToolCall(
   input: HookInput,
   judged: "command" | "file",
@@ -33,7 +33,7 @@ export function answerToolCall(
     projectRoot: here.projectRoot,
     home: here.env.HOME,
     tmpdir: here.env.TMPDIR ?? "/tmp",
-    // Looked up when something is to be written: most commands that are judged quickly write nothing.
+    // Resolved lazily: most commands that the quick check decides write nothing.
     get stateDir() {
       stateDir ??= stateDirectory(here);
       return stateDir;
@@ -54,7 +54,7 @@ function judgeShell(call: HookInput, ground: Machine, guard: () => Guard): Verdi
   return quick ?? guard().judgeShellCall(call, ground);
 }
 
-/** A setting that cannot be read must not switch the guard off. */
+/** An unreadable setting must not disable the guard, so the default applies. */
 function stateDirectory(here: Surroundings): string {
   let directory = DEFAULT_STATE_DIR;
   try {

@@ -25,7 +25,7 @@ const toolsOf = (messages: unknown) =>
     ?.allowedFunctionNames;
 
 describe("the tools that a delegated agent is offered (T241, T242, C35)", () => {
-  test.each([...agentTiers])("%s: those of the tier %s, and always the way to come back", (agent, tier) => {
+  test.each([...agentTiers])("for %s are those of the tier %s, and always complete_task", (agent, tier) => {
     const offered = toolsOf([user(prompt(agent))]);
     if (tier === "full") expect(offered).toBeUndefined();
     else expect(offered).toEqual([...tierTools[tier], "complete_task"]);
@@ -33,17 +33,20 @@ describe("the tools that a delegated agent is offered (T241, T242, C35)", () => 
 
   test.each([
     ["the bare prompt", [user(prompt("architect"))]],
-    ["behind the memory that Gemini CLI puts before it", [user(`${memory}${prompt("architect")}`)]],
+    ["after the memory that Gemini CLI puts before it", [user(`${memory}${prompt("architect")}`)]],
     ["in parts", [user([{ text: memory }, { text: prompt("architect") }])]],
     ["as a list of texts", [user([prompt("architect")])]],
-    ["followed by the work", [user(prompt("architect")), { role: "model", content: "Agent: coder" }, user("a result")]],
+    [
+      "followed by the agent's work",
+      [user(prompt("architect")), { role: "model", content: "Agent: coder" }, user("a result")],
+    ],
     ["the most recent of two", [user(prompt("refactor")), user(prompt("architect"))]],
     ["in another spelling", [user("Agent: Architect \n\nDo it.")]],
-  ])("are known from the prompt: %s", (_, messages) => {
+  ])("are derived from the prompt: %s", (_, messages) => {
     expect(toolsOf(messages)).toEqual([...tierTools["read-only"], "complete_task"]);
   });
 
-  test("are named in the one mode in which the provider takes names", () => {
+  test("are listed in the only mode in which the provider accepts names", () => {
     expect(select([user(prompt("architect"))])).toEqual({
       continue: true,
       hookSpecificOutput: {
@@ -54,27 +57,27 @@ describe("the tools that a delegated agent is offered (T241, T242, C35)", () => 
   });
 });
 
-describe("nobody's tools are touched (T243)", () => {
+describe("tools are not restricted (T243)", () => {
   test.each<[string, unknown]>([
     [
       "in a turn of the TechLead",
       [user("<session_context>\nToday ...\n</session_context>"), user(prompt("architect"))],
     ],
-    ["for an agent that is not ours", [user(prompt("generalist"))]],
-    ["for a name of Object's own", [user(prompt("__proto__"))]],
+    ["for an agent of another extension", [user(prompt("generalist"))]],
+    ["for an agent named like a property of Object", [user(prompt("__proto__"))]],
     ["when the memory mentions an agent", [user(`${memory}Agents are fine.`)]],
     ["when the model mentions one", [user("hello"), { role: "model", content: prompt("architect") }]],
-    ["when the text does, far from its beginning", [user(`${"x\n".repeat(300)}${prompt("architect")}`)]],
-    ["when a line only looks like it", [user("The Agent: architect\nAgent: architect is nice\n")]],
+    ["when a prompt mentions one, far from its beginning", [user(`${"x\n".repeat(300)}${prompt("architect")}`)]],
+    ["when a line only resembles the header", [user("The Agent: architect\nAgent: architect is nice\n")]],
     ["without messages", []],
-    ["with something else", "Agent: architect"],
-    ["with nothing in them", [null, 7, "x", user(null), user([null, 3])]],
+    ["with messages that are not a list", "Agent: architect"],
+    ["with malformed messages", [null, 7, "x", user(null), user([null, 3])]],
     ["with a memory that has no end", [user(`<loaded_context>\n${prompt("architect")}`.repeat(50))]],
   ])("%s", (_, messages) => {
     expect(select(messages)).toEqual(proceed);
   });
 
-  test("inside an attempt, which ends with words", () => {
+  test("inside an attempt, which ends with text", () => {
     expect(select([user(prompt("architect"))], { attempt: { agent: "architect", phase: "1" } })).toEqual(proceed);
   });
 });

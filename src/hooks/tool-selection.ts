@@ -1,5 +1,5 @@
-// BeforeToolSelection: a delegated agent is offered the tools of its tier only. Gemini CLI passes this on to the model and does not enforce
-// it: the policies do that.
+// BeforeToolSelection: offers a delegated agent only the tools of its tier. Gemini CLI passes the list on to the model without enforcing it;
+// the policies enforce it.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,27 +9,27 @@ import { type HookInput, recordOf, textValue } from "./input.ts";
 import { proceed, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Without it a delegated agent could never come back. */
+/** Without this tool a delegated agent could not return its result. */
 const ALWAYS = "complete_task";
-/** The header of a delegation stands in its first lines. */
+/** The header of a delegation prompt is in its first lines. */
 const HEAD_LENGTH = 400;
 const MEMORY_END = "</loaded_context>";
 const header = /^Agent:[ \t]*([\w-]{1,64})[ \t]*$/m;
 
 export function selectTools(input: HookInput, here: Surroundings): Reply {
-  // A dispatched agent ends with words, and this would force it to call a tool for ever.
+  // A dispatched agent ends with text, and mode ANY would force it to call tools forever.
   if (here.attempt !== null) return proceed;
   const agent = normalizeAgentName(delegatedAgent(recordOf(input.llm_request).messages) ?? "");
   const tier = agentTiers.get(agent);
   if (tier === undefined || tier === "full") return proceed;
-  // The provider takes a list of names with this mode only, and no name that was not declared to it.
+  // The provider accepts a list of names only with mode ANY, and only names that were declared to it.
   const declared = declaredTools(agent, here);
   const offered = tierTools[tier].filter((tool) => declared === undefined || declared.includes(tool));
   const toolConfig = { mode: "ANY", allowedFunctionNames: [...offered, ALWAYS] };
   return { ...proceed, hookSpecificOutput: { hookEventName: "BeforeToolSelection", toolConfig } };
 }
 
-/** The agent of the most recent delegation prompt; undefined in a turn of the TechLead. */
+/** The agent named in the most recent delegation prompt; undefined in a turn of the TechLead. */
 function delegatedAgent(messages: unknown): string | undefined {
   if (!Array.isArray(messages)) return undefined;
   if (contentOf(messages[0]).startsWith("<session_context>")) return undefined;
@@ -41,7 +41,7 @@ function delegatedAgent(messages: unknown): string | undefined {
   return undefined;
 }
 
-/** Gemini CLI puts its memory in front of a delegation prompt, without as much as a line break between them. */
+/** Gemini CLI puts its memory directly in front of a delegation prompt, without a line break. */
 function promptOf(content: string): string {
   if (!content.trimStart().startsWith("<loaded_context>")) return content;
   const end = content.indexOf(MEMORY_END);
@@ -54,7 +54,7 @@ function contentOf(message: unknown): string {
   return content.map((part) => textValue(recordOf(part).text) || textValue(part)).join("\n");
 }
 
-/** The list in the agent's own file; undefined when it has none. Our files are plain: no YAML is needed to read them. */
+/** The tool list in the agent's file; undefined when it has none. The files are simple enough to read without a YAML parser. */
 function declaredTools(agent: string, { extensionRoot }: Surroundings): string[] | undefined {
   const file = join(extensionRoot, "agents", `${agent}.md`);
   const list = existsSync(file) ? /^tools:\n((?:[ \t]+- .+\n)+)/m.exec(readFileSync(file, "utf8"))?.[1] : undefined;

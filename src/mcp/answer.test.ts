@@ -13,7 +13,7 @@ describe("an answer", () => {
     expect(answerText({ body: { a: [1, { b: "c" }] } })).toBe('{"a":[1,{"b":"c"}]}');
   });
 
-  test("gives a list page by page, and its pages together are the list", () => {
+  test("pages a list, and the pages together are the whole list", () => {
     const items = Array.from({ length: 5000 }, (_, id) => ({ id, name: `Phase ${id} ä` }));
     const found: unknown[] = [];
     let pages = 0;
@@ -36,7 +36,7 @@ describe("an answer", () => {
     [{ offset: 9 }, [], null],
     [{ limit: 0 }, [], 0],
     [{ offset: 1, limit: 9 }, ["b", "c"], null],
-  ])("keeps to %j", (wanted, items, next_offset) => {
+  ])("respects %j", (wanted, items, next_offset) => {
     expect(JSON.parse(answerText(listed(["a", "b", "c"], wanted)))).toEqual({
       exists: true,
       items,
@@ -45,7 +45,7 @@ describe("an answer", () => {
     });
   });
 
-  test("cuts an entry that is too long for a page of its own, and says so", () => {
+  test("cuts an entry that does not fit on a page, and says so", () => {
     const text = answerText(listed([{ text: "x".repeat(50_000) }, { text: "y" }]));
     expect(bytes(text)).toBeLessThanOrEqual(MAX_ANSWER_BYTES);
     const { items, next_offset, cut } = JSON.parse(text);
@@ -54,21 +54,21 @@ describe("an answer", () => {
     expect(cut).toEqual({ "items[].text": { kept: 4000, of: 50_000 }, hint: expect.stringContaining("full: true") });
   });
 
-  test("cuts lists and texts that are not paged, and says what", () => {
+  test("cuts long lists and texts that are not paged, and names them", () => {
     const text = answerText({ body: { ids: Array.from({ length: 9000 }, (_, id) => `id-${id}`), valid: true } });
     const { ids, cut, valid } = JSON.parse(text);
     expect(valid).toBe(true);
     expect(cut.ids).toEqual({ kept: ids.length, of: 9000 });
   });
 
-  test("is whole, however long, when all of it was asked for", () => {
+  test("is complete, whatever its length, when full is set", () => {
     const items = Array.from({ length: 5000 }, (_, id) => ({ id }));
     const { items: found, next_offset } = JSON.parse(answerText({ ...listed(items), full: true }));
     expect([found.length, next_offset]).toEqual([5000, null]);
     expect(JSON.parse(answerText({ body: { a: "x".repeat(99_999) }, full: true })).a).toHaveLength(99_999);
   });
 
-  test("is never longer than the limit, whatever is in it", () => {
+  test("never exceeds the limit, whatever it contains", () => {
     const body = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 60 });
     const long = fc.record({
       texts: fc.array(fc.string({ unit: "grapheme", minLength: 100, maxLength: 3000 }), { maxLength: 40 }),

@@ -1,21 +1,21 @@
-// What a tool answers with, and the one place that knows how long an answer may be. A list is given page by page; whatever else does
-// not fit is cut, and the answer says so and how to get it. Pure.
+// A tool's answer, and the only place that limits its length. Lists are paged; anything else that does not fit is cut, and the answer
+// says what was cut and how to get it. Pure.
 
 import { plainJson } from "../text.ts";
 
-/** In bytes of the text. A model pays for every one of them, again and again. */
+/** In bytes of text. A model pays for each of them in every later request of the conversation. */
 export const MAX_ANSWER_BYTES = 8 * 1024;
 
 export interface Answer {
   body: Readonly<Record<string, unknown>>;
   page?: Page;
-  /** All of it was asked for, however long it is. */
+  /** The caller asked for the whole answer, whatever its length. */
   full?: boolean | undefined;
-  /** How to get what was cut; by asking for all of it, if nothing else is said. */
+  /** How to get what was cut; by default with `full: true`. */
   rest?: string;
 }
 
-/** A list that is given in pieces. */
+/** A list that is answered in pages. */
 export interface Page {
   /** Its name in the body. */
   key: string;
@@ -32,14 +32,14 @@ export function answerText({ body, page, full = false, rest = askForAll }: Answe
   return bytesOf(whole) <= MAX_ANSWER_BYTES ? textOf(whole) : textOf(shortened(whole, rest));
 }
 
-/** Shown on a terminal by the CLI: nothing in it may act there. */
+/** Escapes control characters, because the CLI shows the answer on a terminal. */
 function textOf(value: unknown): string {
   return plainJson(JSON.stringify(value));
 }
 
 const askForAll = "Pass full: true to get all of it.";
 
-/** What `total`, `next_offset` and the name of the list take. */
+/** Room for `total`, `next_offset` and the name of the list. */
 const PAGE_BYTES = 120;
 
 function pageOf({ key, total, item, offset = 0, limit = total }: Page, room: number): Record<string, unknown> {
@@ -49,7 +49,7 @@ function pageOf({ key, total, item, offset = 0, limit = total }: Page, room: num
   for (; index < total && items.length < limit; index++) {
     const next = item(index);
     used += bytesOf(next) + 1;
-    // The first one is given in any case; what is too long in it is cut.
+    // The first item is always included, and cut if it is too long.
     if (used > room && items.length > 0) break;
     items.push(next);
     if (used > room) {
@@ -60,13 +60,13 @@ function pageOf({ key, total, item, offset = 0, limit = total }: Page, room: num
   return { [key]: items, total, next_offset: index < total ? index : null };
 }
 
-/** Longest text in characters and longest list in entries, from mild to harsh. */
+/** Limits for texts (characters) and lists (entries), from the mildest to the harshest. */
 const measures = [4_000, 2_000, 1_000, 500, 250, 120, 60, 30].map((most) => ({
   text: most,
   list: Math.ceil(most / 8),
 }));
 const MAX_CUTS_NAMED = 12;
-/** No record of ours has more; a map by name may. */
+/** Maestro's own records have fewer keys; a map by name may have more. */
 const FEW_KEYS = 32;
 
 interface Cut {

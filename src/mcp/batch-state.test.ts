@@ -12,22 +12,22 @@ const file = (name: string, exitCode: number | null, changed: number | null = NO
   changed,
 });
 
-describe("a dispatch, by its files (C25)", () => {
+describe("the state of a dispatch, from its files (C25)", () => {
   test.each<[string, ResultFiles[], object | undefined, string]>([
-    ["nothing begun", [file("coder", null, null)], undefined, "pending"],
-    ["one at work", [file("coder", null), file("tester", 0)], undefined, "running"],
+    ["nothing started", [file("coder", null, null)], undefined, "pending"],
+    ["one running", [file("coder", null), file("tester", 0)], undefined, "running"],
     ["one ended, the next about to start", [file("coder", 0), file("tester", null, null)], undefined, "running"],
-    ["all well", [file("coder", 0), file("tester", 0)], {}, "success"],
-    ["all well, its summary being written", [file("coder", 0)], undefined, "success"],
-    ["some well", [file("coder", 0), file("tester", 1)], {}, "partial_failure"],
-    ["none well", [file("coder", 124), file("tester", 1)], {}, "failed"],
-    ["quiet for longer than it may", [file("coder", null, NOW - 12 * MINUTE)], undefined, "interrupted"],
-    ["ended, though one left no code", [file("coder", null)], {}, "interrupted"],
+    ["all succeeded", [file("coder", 0), file("tester", 0)], {}, "success"],
+    ["all succeeded, the summary being written", [file("coder", 0)], undefined, "success"],
+    ["some succeeded", [file("coder", 0), file("tester", 1)], {}, "partial_failure"],
+    ["none succeeded", [file("coder", 124), file("tester", 1)], {}, "failed"],
+    ["silent beyond its time limit", [file("coder", null, NOW - 12 * MINUTE)], undefined, "interrupted"],
+    ["ended, but one without an exit code", [file("coder", null)], {}, "interrupted"],
   ])("%s", (_, results, summary, expected) => {
     expect(batchState({ id: "b", results, summary }, alone).batch_status).toBe(expected);
   });
 
-  test("counts, and names what each came to", () => {
+  test("counts the outcomes, and lists each agent's outcome", () => {
     const results = [file("coder.a", 0), file("coder.b", 124), file("technical_writer", 3)];
     expect(batchState({ id: "b", results, summary: { wall_time_seconds: 9 } }, alone)).toEqual({
       batch_id: "b",
@@ -46,15 +46,15 @@ describe("a dispatch, by its files (C25)", () => {
   });
 });
 
-describe("a run, by its journal", () => {
+describe("the state of a run, from its journal", () => {
   const states = (events: Timed[], isDriven = false) => {
     const session = sessionOf([phase("1"), phase("2")], [move(1, "1", "pending", "in_progress"), ...events]);
-    // The files say that all is well: the journal knows better.
+    // The files report success; the journal must take precedence.
     const results = [file("coder.p1-1", 0), file("coder.p1-2", 0)];
     return batchState({ id: "b1", results, summary: undefined }, { ...alone, session, isDriven });
   };
 
-  test("counts several attempts of a phase as the last of them", () => {
+  test("counts only the last attempt of a phase", () => {
     const state = states([
       begin(1, "1"),
       end(5, "1", 4, { outcome: "failure", exit_code: 0 }),
@@ -74,13 +74,13 @@ describe("a run, by its journal", () => {
     ]);
   });
 
-  test("runs as long as an engine does, and was interrupted otherwise", () => {
+  test("is running while an engine runs, and interrupted otherwise", () => {
     const events = [begin(1, "1"), end(5, "1", 4, { outcome: "quota", exit_code: 173 }), begin(6, "1", 2)];
     expect(states(events, true)).toMatchObject({ batch_status: "running", running: 1 });
     expect(states(events, false)).toMatchObject({ batch_status: "interrupted", running: 0 });
   });
 
-  test("knows an attempt whose files are not there yet, and one whose work was not valid", () => {
+  test("includes an attempt without files yet, and one that failed its validation", () => {
     const begun = states([begin(1, "1", 3, { name: "coder.p1-3" })], true);
     expect(begun.agents.find(({ name }) => name === "coder.p1-3")?.status).toBe("running");
     const failed = states([

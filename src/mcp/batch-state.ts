@@ -1,5 +1,5 @@
-// A batch on disk and what the journal knows of it -> how far it is. Pure. The journal is believed first: an exit code of 0 says
-// little about an attempt whose report was judged. What nobody saw end is `interrupted`, never `running` for ever.
+// Computes the state of a batch from its files and the journal. Pure. The journal takes precedence, because an attempt may exit with 0
+// and still have a rejected report. An attempt without a recorded end becomes `interrupted`; it does not stay `running` forever.
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { TIMEOUT_CODE } from "../exit-codes.ts";
@@ -22,9 +22,9 @@ export interface AttemptState {
 
 export interface BatchState {
   batch_id: string;
-  /** `success` and `partial_failure` are the design documents'; the others follow from what is there. */
+  /** The design documents define `success` and `partial_failure`; Maestro adds the others. */
   batch_status: "success" | "partial_failure" | "failed" | "running" | "pending" | "interrupted";
-  /** Prompts of a dispatch; phases of a session, by their last attempts. */
+  /** Counts the prompts of a dispatch, or the phases of a session, each by its last attempt. */
   total_agents: number;
   succeeded: number;
   failed: number;
@@ -34,16 +34,16 @@ export interface BatchState {
 }
 
 export interface BatchClock {
-  /** The session whose batch it may be, active or archived. */
+  /** The session that the batch may belong to, active or archived. */
   session: Session | undefined;
-  /** An engine is at work on that session. */
+  /** An engine is running that session. */
   isDriven: boolean;
   now: number;
-  /** What an attempt of a dispatch may take. */
+  /** The time limit of an attempt in a dispatch. */
   timeoutMs: number;
 }
 
-/** How long after its time limit an attempt may still be ending. */
+/** How long an attempt may take to exit after its time limit. */
 const GRACE_MS = 60_000;
 
 export function batchState(batch: BatchResults, surroundings: BatchClock): BatchState {
@@ -102,8 +102,8 @@ function fromFiles(files: ResultFiles, { summary }: BatchResults, { now, timeout
   const { agent, phase, attempt } = readAttemptId(name);
   const place = phase === undefined || attempt === undefined ? {} : { phase_id: phase, attempt };
   const ended = exitCode === null ? undefined : fromExitCode(exitCode);
-  const isQuiet = changed !== null && now - changed > timeoutMs + GRACE_MS;
-  const status = ended ?? (changed === null ? "pending" : isQuiet || summary !== undefined ? "interrupted" : "running");
+  const isStale = changed !== null && now - changed > timeoutMs + GRACE_MS;
+  const status = ended ?? (changed === null ? "pending" : isStale || summary !== undefined ? "interrupted" : "running");
   return { name, agent: normalizeAgentName(agent), ...place, exit_code: exitCode, status };
 }
 
@@ -111,7 +111,7 @@ function fromExitCode(code: number): AttemptStatus {
   return code === 0 ? "success" : code === TIMEOUT_CODE ? "timeout" : "failed";
 }
 
-/** Several attempts of one phase count as the last of them. */
+/** Only the last attempt of a phase counts. */
 function lastOfEach(agents: readonly AttemptState[]): AttemptState[] {
   const last = new Map<string, AttemptState>();
   for (const state of agents) {
@@ -126,7 +126,7 @@ function statusOf(last: readonly AttemptState[], hasSummary: boolean, isRecorded
   const has = (...statuses: AttemptStatus[]) => last.some(({ status }) => statuses.includes(status));
   if (has("running")) return "running";
   if (last.every(({ status }) => status === "pending")) return "pending";
-  // Between two agents of a dispatch nobody runs; it ends with its summary.
+  // Between two agents of a dispatch no agent runs; the dispatch ends when its summary is written.
   if (has("pending") && !hasSummary && !isRecorded && !has("interrupted")) return "running";
   if (last.every(({ status }) => status === "success")) return "success";
   if (has("success")) return "partial_failure";

@@ -15,8 +15,8 @@ const thrown = (work: () => unknown): unknown => {
   throw new Error("nothing was thrown");
 };
 
-describe("what is answered when a call fails (X283)", () => {
-  test("is the code, the message and the hint of what was refused", () => {
+describe("the answer to a failed call (X283)", () => {
+  test("has the code, the message and the hint of the error", () => {
     expect(failureOf(new MaestroError("conflict", "No.", { hint: "Wait." }))).toEqual({
       error: "conflict",
       message: "No.",
@@ -24,12 +24,12 @@ describe("what is answered when a call fails (X283)", () => {
     });
   });
 
-  test("is the system's reason when the system refused (X267)", () => {
+  test("has the system's reason for a system error (X267)", () => {
     const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
     expect(failureOf(error)).toEqual({ error: "io", message: "no space left on device (ENOSPC)" });
   });
 
-  test("is called a defect when it is one, without its stack", () => {
+  test("calls an unexpected error a defect, without its stack", () => {
     const failure = failureOf(new TypeError("x is not a function"));
     expect(failure).toMatchObject({ error: "internal", message: expect.stringContaining("x is not a function") });
     expect(JSON.stringify(failure)).not.toContain("failure.test.ts");
@@ -42,14 +42,14 @@ describe("what is answered when a call fails (X283)", () => {
     ["no session", () => raise(noSession())],
     ["a second session", () => refuseSecond(session)],
     [
-      "a report that says nothing",
+      "a report without its sections",
       () =>
         moveByReport(
           { to: "completed", reason: undefined, report: "Done.", dependents: false },
           { projectRoot: "/", redact: (text) => text },
         ),
     ],
-  ])("speaks of tools, not of options: %s", (_, work) => {
+  ])("names tools, not command-line options: %s", (_, work) => {
     const { hint = "" } = failureOf(thrown(work));
     expect(hint).not.toBe("");
     expect(hint).not.toMatch(/--\w|"maestro (session|status|handoff)/);

@@ -1,4 +1,4 @@
-// What is answered when a call cannot be carried out: a code for programs, a message and a hint for the model. Pure.
+// The answer to a failed call: a code for programs, a message and a hint for the model. Pure.
 
 import { type ErrorCode, errno, MaestroError, reasonOf } from "../errors.ts";
 
@@ -6,11 +6,11 @@ export interface ToolFailure {
   error: ErrorCode | "unknown_tool" | "internal";
   message: string;
   hint?: string;
-  /** What the validator has against a plan. */
+  /** The validation errors of a plan. */
   errors?: readonly object[];
 }
 
-/** A refusal that carries more than words. */
+/** An error with structured details. */
 export class Refusal extends MaestroError {
   readonly details: Pick<ToolFailure, "errors">;
 
@@ -20,10 +20,10 @@ export class Refusal extends MaestroError {
   }
 }
 
-/** `internal`: a defect of ours, to be complained of. */
+/** `internal` means a defect in Maestro, which the caller must log. */
 export function failureOf(error: unknown): ToolFailure {
   if (error instanceof MaestroError) {
-    const hint = error.hint === undefined ? {} : { hint: inOurWords(error.hint) };
+    const hint = error.hint === undefined ? {} : { hint: forTools(error.hint) };
     return { error: error.code, message: error.message, ...hint, ...(error instanceof Refusal ? error.details : {}) };
   }
   if (errno(error) !== undefined) return { error: "io", message: reasonOf(error) };
@@ -31,24 +31,21 @@ export function failureOf(error: unknown): ToolFailure {
   return {
     error: "internal",
     message: `This is a defect in Maestro: ${message}`,
-    hint: "Tell the user. The session is as it was.",
+    hint: "Tell the user. The session is unchanged.",
   };
 }
 
-/** Hints that speak of the command line, as this front door says it. */
+/** Hints that name command-line options, and their wording for MCP tools. */
 const translations: readonly (readonly [string, string])[] = [
   ["Pass --user-decision when", "Pass user_decision: true when"],
   ['Create one with "maestro session create <plan>".', 'Create one with maestro_session_write {"action":"create"}.'],
-  [
-    'Go on with it ("maestro status" shows where it stands)',
-    "Go on with it (maestro_session_read shows where it stands)",
-  ],
+  ['Continue it ("maestro status" shows its progress)', "Continue it (maestro_session_read shows its progress)"],
   [
     'Run "maestro handoff check" on it.',
     "Let the agent report again, with the Task Report and the Downstream Context.",
   ],
 ];
 
-function inOurWords(hint: string): string {
-  return translations.reduce((said, [theirs, ours]) => said.replace(theirs, ours), hint);
+function forTools(hint: string): string {
+  return translations.reduce((text, [option, tool]) => text.replace(option, tool), hint);
 }

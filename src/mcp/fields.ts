@@ -1,5 +1,5 @@
-// The kinds of fields that tools take. Read generously (numbers as text, text as numbers, hyphens for underscores), kept strictly:
-// every text has a limit and no control characters. `meta` is what is published; the rest is for whoever reads the call.
+// The field types of tool inputs. Parsing is lenient (numbers as text, text as numbers, hyphens for underscores), the result is strict:
+// every text has a length limit and no control characters. `meta` is published to the client; the rest applies when a call is parsed.
 
 import * as z from "zod";
 import { normalizeAgentName } from "../agents/names.ts";
@@ -9,24 +9,24 @@ const loose = { type: ["string", "integer"] };
 
 export function textField(max: number, description?: string) {
   return z
-    .string({ error: "must be a text" })
+    .string({ error: "must be a string" })
     .max(max, { error: `must not be longer than ${max} characters` })
     .transform(stripControls)
     .refine((value) => value.trim() !== "", { error: "must not be empty" })
     .meta(described({}, description));
 }
 
-/** A text that is kept byte for byte. */
+/** A text that is kept unchanged. */
 export function verbatim(max: number, description?: string) {
   return z
-    .string({ error: "must be a text" })
+    .string({ error: "must be a string" })
     .max(max, { error: `must not be longer than ${max} characters` })
     .meta(described({}, description));
 }
 
-/** The id of a phase: 5 and "5" are the same. */
+/** A phase id: 5 and "5" are the same. */
 export function id(description?: string) {
-  const error = "must be the id of a phase: a text or a whole number";
+  const error = "must be a phase id: a string or an integer";
   return z
     .preprocess(
       (value) => (Number.isSafeInteger(value) ? String(value) : typeof value === "string" ? value.trim() : value),
@@ -35,9 +35,9 @@ export function id(description?: string) {
     .meta(described(loose, description));
 }
 
-/** The name of an agent, in its one spelling. */
+/** An agent name, normalized. */
 export function agentName() {
-  const error = "must be the name of an agent, such as code-reviewer";
+  const error = "must be an agent name such as code-reviewer";
   return z
     .preprocess(
       (value) => (typeof value === "string" ? normalizeAgentName(value) : value),
@@ -47,7 +47,7 @@ export function agentName() {
 }
 
 export function countField(description?: string) {
-  const error = "must be a whole number, 0 or more";
+  const error = "must be an integer, 0 or more";
   return z
     .preprocess(
       (value) => (typeof value === "string" && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value),
@@ -66,12 +66,12 @@ export function flagField(description?: string) {
     .meta(described({ type: ["boolean", "string"] }, description));
 }
 
-/** One of a few words. Published as text: the client's own check would refuse another one without naming the field. */
+/** One of a few words. Published as a plain string, because the client's own check would reject a wrong word without naming the field. */
 export function word<const Choice extends string>(choices: readonly Choice[]) {
   return oneOf(choices).meta({ type: "string", description: choices.join(" | ") });
 }
 
-/** One of a few words that the client is to hold the model to. */
+/** One of a few words, enforced by the client. */
 export function choice<const Choice extends string>(choices: readonly Choice[], description?: string) {
   return oneOf(choices).meta(described({ type: "string", enum: [...choices] }, description));
 }
@@ -85,12 +85,12 @@ function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   );
 }
 
-/** A length of time: "90s", "20m", or a number of minutes. */
+/** A duration: "90s", "20m", or a number of minutes. */
 export function timeField(description?: string) {
   return z
     .preprocess(
       (value) => (typeof value === "number" ? String(value) : value),
-      z.string({ error: "must be a length of time such as 90s or 20m" }).max(20, { error: "is too long" }),
+      z.string({ error: "must be a duration such as 90s or 20m" }).max(20, { error: "is too long" }),
     )
     .meta(described(loose, description));
 }

@@ -51,28 +51,36 @@ describe("the arguments of a call", () => {
     ["an id as a number", { phase_id: 5 }, { phase_id: "5" }],
     ["an id as text", { phase_id: " 5a " }, { phase_id: "5a" }],
     ["a number as text", { phase_id: 1, limit: " 20 " }, { phase_id: "1", limit: 20 }],
-    ["truth as text", { phase_id: 1, sure: "True" }, { phase_id: "1", sure: true }],
+    ["a boolean as text", { phase_id: 1, sure: "True" }, { phase_id: "1", sure: true }],
     ["a word in another spelling", { phase_id: 1, mode: "In-Progress" }, { phase_id: "1", mode: "in_progress" }],
     [
       "an agent in another spelling",
       { phase_id: 1, agent: " Code_Reviewer" },
       { phase_id: "1", agent: "code-reviewer" },
     ],
-    ["time as a number", { phase_id: 1, time: 20 }, { phase_id: "1", time: "20" }],
-    ["what the client adds", { phase_id: 1, wait_for_previous: true }, { phase_id: "1" }],
-    ["null for nothing", { phase_id: 1, limit: null }, { phase_id: "1" }],
+    ["a duration as a number", { phase_id: 1, time: 20 }, { phase_id: "1", time: "20" }],
+    ["the key that the client adds", { phase_id: 1, wait_for_previous: true }, { phase_id: "1" }],
+    ["null for a missing value", { phase_id: 1, limit: null }, { phase_id: "1" }],
     ["control characters in a text", { phase_id: 1, message: "a\u001b[31mb\u0000" }, { phase_id: "1", message: "ab" }],
-    ["and not in what is kept as it is", { phase_id: 1, content: "a\u0000" }, { phase_id: "1", content: "a\u0000" }],
+    [
+      "control characters in a verbatim text",
+      { phase_id: 1, content: "a\u0000" },
+      { phase_id: "1", content: "a\u0000" },
+    ],
   ])("may have %s (T12)", (_, given, expected) => {
     expect(read({ action: "make", ...given })).toEqual(expected);
   });
 
   test.each<[string, unknown, string]>([
-    ["no object", [], "maestro_sample takes an object of named arguments"],
+    ["an array instead of an object", [], "maestro_sample takes an object of named arguments"],
     ["no action", {}, 'Missing "action" for maestro_sample'],
     ["an unknown action", { action: "mak" }, 'maestro_sample has no action "mak" (did you mean "make"?)'],
-    ["an action that is no word", { action: 5 }, "maestro_sample has no action 5"],
-    ["an action of Object", { action: "constructor" }, 'maestro_sample has no action "constructor"'],
+    ["an action that is not a string", { action: 5 }, "maestro_sample has no action 5"],
+    [
+      "an action named like a property of Object",
+      { action: "constructor" },
+      'maestro_sample has no action "constructor"',
+    ],
     ["a missing key", { action: "make" }, 'Missing "phase_id" for action make'],
     [
       "an unknown key",
@@ -85,7 +93,7 @@ describe("the arguments of a call", () => {
       'Unknown key "phase_id" for action drop; it takes nothing',
     ],
     [
-      "a key of Object",
+      "a key named like a property of Object",
       JSON.parse('{"action":"drop","__proto__":{"polluted":1}}'),
       'Unknown key "__proto__" for action drop; it takes nothing',
     ],
@@ -96,29 +104,29 @@ describe("the arguments of a call", () => {
     ],
     ["a missing key inside", { action: "make", phase_id: 1, files: {} }, 'Missing "files.created" for action make'],
     [
-      "a list of something else",
+      "a list item of the wrong type",
       { action: "make", phase_id: 1, files: { created: ["a", 5] } },
-      '"files.created.1" must be a text (got: 5)',
+      '"files.created.1" must be a string (got: 5)',
     ],
     [
-      "a number that is none",
+      "a text that is not a number",
       { action: "make", phase_id: 1, limit: "many" },
-      '"limit" must be a whole number, 0 or more (got: "many")',
+      '"limit" must be an integer, 0 or more (got: "many")',
     ],
     [
       "a negative number",
       { action: "make", phase_id: 1, limit: -1 },
-      '"limit" must be a whole number, 0 or more (got: -1)',
+      '"limit" must be an integer, 0 or more (got: -1)',
     ],
     [
-      "a broken number",
+      "a fraction",
       { action: "make", phase_id: 1.5 },
-      '"phase_id" must be the id of a phase: a text or a whole number (got: 1.5)',
+      '"phase_id" must be a phase id: a string or an integer (got: 1.5)',
     ],
     [
       "an empty id",
       { action: "make", phase_id: "" },
-      '"phase_id" must be the id of a phase: a text or a whole number (got: "")',
+      '"phase_id" must be a phase id: a string or an integer (got: "")',
     ],
     [
       "a text that is too long",
@@ -126,31 +134,31 @@ describe("the arguments of a call", () => {
       '"message" must not be longer than 10 characters (got: "xxxxxxxxxxx")',
     ],
     [
-      "a text of nothing",
+      "a blank text",
       { action: "make", phase_id: 1, message: " \u0007 " },
       '"message" must not be empty (got: " \\u0007 ")',
     ],
     [
-      "a word that is none",
+      "an unknown word",
       { action: "make", phase_id: 1, mode: "fast" },
       '"mode" must be one of parallel, in_progress (got: "fast")',
     ],
     [
-      "a truth that is none",
+      "a text that is not a boolean",
       { action: "make", phase_id: 1, sure: "maybe" },
       '"sure" must be true or false (got: "maybe")',
     ],
-  ])("may not have %s, and are told so (X266)", (_, given, message) => {
+  ])("may not have %s, and the error says so (X266)", (_, given, message) => {
     const error = refusal(given);
     expect([error.code, error.message]).toEqual(["usage", message]);
   });
 
-  test("are told all that is wrong at once, with what is wanted", () => {
+  test("get all their problems reported at once, with the expected keys", () => {
     const error = refusal({ action: "make", wrong: 1, yours: 2, limit: "x", sure: 7 });
     expect(error.message.split(". ")).toEqual([
       expect.stringMatching(/^Unknown keys "wrong", "yours" for action make; it takes phase_id, /),
       'Missing "phase_id" for action make',
-      '"limit" must be a whole number, 0 or more (got: "x")',
+      '"limit" must be an integer, 0 or more (got: "x")',
       '"sure" must be true or false (got: 7)',
     ]);
     expect(error.hint).toBe(
@@ -158,12 +166,12 @@ describe("the arguments of a call", () => {
     );
   });
 
-  test("of a tool that does one thing need no action", () => {
+  test("of a tool with a single action need no action", () => {
     expect(read({ section: "A" }, single)).toEqual({ section: "a" });
     expect(refusal({ section: "c" }, single).message).toBe('"section" must be one of a, b (got: "c")');
   });
 
-  test("never make anything but an input or a refusal, whatever they are (T12)", () => {
+  test("of any kind lead to an input or a usage error, nothing else (T12)", () => {
     const keys = fc.constantFrom(
       "action",
       "phase_id",
@@ -194,8 +202,8 @@ describe("the arguments of a call", () => {
   });
 });
 
-describe("what is published about a tool", () => {
-  test("is flat and loose, with its types and its sentences", () => {
+describe("the published schema of a tool", () => {
+  test("is flat and loose, with types and descriptions", () => {
     expect(publishedSchema(tool)).toEqual({
       type: "object",
       properties: {
@@ -219,7 +227,7 @@ describe("what is published about a tool", () => {
   });
 
   test.each(toolTable.map(({ tool: each }) => [each.name, each] as const))(
-    "has no union, no limit and no closed door at any depth: %s",
+    "has no union, no limit and no closed object at any depth: %s",
     (_, each) => {
       const json = JSON.stringify(publishedSchema(each));
       expect(json).not.toMatch(/"(anyOf|oneOf|allOf|additionalProperties|maxLength|minLength|maxItems|pattern|\$\w+)"/);

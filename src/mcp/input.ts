@@ -1,5 +1,5 @@
-// The arguments of a call: what is published about them, loosely, and how they are read, strictly. Both come from the fields of the
-// tool's actions. The client checks against what is published and does not say which key was wrong; here every problem is named at once.
+// The arguments of a call: a loose published schema, and strict parsing. Both come from the fields of the tool's actions. The schema is
+// loose because the client's check against it does not say which key is wrong; parsing here names every problem at once.
 
 import * as z from "zod";
 import { nearest } from "../agents/nearest.ts";
@@ -7,10 +7,10 @@ import { MaestroError } from "../errors.ts";
 import { choice } from "./fields.ts";
 import { type InputShape, ONLY, type Tool, type ToolAction } from "./tool.ts";
 
-/** What the client adds to every call of every tool; it means nothing to us. */
+/** Gemini CLI adds this key to every call; Maestro does not use it. */
 const IGNORED = "wait_for_previous";
 
-/** Flat: a client sees the fields of all actions side by side. */
+/** A flat schema: the fields of all actions side by side. */
 export function publishedSchema({ actions }: Tool): { type: "object"; [key: string]: unknown } {
   const fields = Object.assign({}, ...Object.values(actions).map(({ input }) => input)) as InputShape;
   const names = Object.keys(actions);
@@ -27,19 +27,19 @@ export function publishedSchema({ actions }: Tool): { type: "object"; [key: stri
 
 const published = new Set(["type", "description", "enum", "properties", "items"]);
 
-/** Limits and demands are told by whoever reads the call: the client's words about them name no key. */
+/** Removes limits and requirements from the schema; `readInput` checks them with messages that name the key. */
 function loosen(schema: object): void {
   for (const key of Object.keys(schema)) {
     if (!published.has(key)) delete (schema as Record<string, unknown>)[key];
   }
 }
 
-/** The action that a call asks for, and its input; or everything that is wrong with it. */
+/** The action of a call and its parsed input; throws one error that names everything that is wrong. */
 export function readToolInput(tool: Tool, args: unknown): { action: ToolAction; input: never } {
   if (typeof args !== "object" || args === null || Array.isArray(args)) {
     throw new MaestroError("usage", `${tool.name} takes an object of named arguments`);
   }
-  // A model writes null for what it leaves out.
+  // Models write null for arguments that they leave out.
   const given = Object.fromEntries(Object.entries(args).filter(([key, value]) => key !== IGNORED && value !== null));
   const name = actionOf(tool, given);
   const action = tool.actions[name] as ToolAction;
@@ -112,7 +112,7 @@ function behind(name: string): string {
   return name === ONLY ? "" : ` for action ${name}`;
 }
 
-/** A value of the call in a message: quoted, short. */
+/** A value of the call for a message: quoted and shortened. */
 function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? String(value);
   return json.length > 60 ? `${json.slice(0, 57)}...` : json;

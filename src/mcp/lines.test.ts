@@ -4,8 +4,8 @@ import { LineReader, type ProtocolLine } from "./lines.ts";
 
 const text = (line: ProtocolLine) => ("bytes" in line ? line.bytes.toString("utf8") : `long ${line.length}`);
 
-describe("lines out of chunks", () => {
-  test("are the same however the bytes are cut (F23)", () => {
+describe("lines read from chunks", () => {
+  test("are the same for any split of the bytes (F23)", () => {
     const lines = fc.array(fc.string({ maxLength: 30 }).map((line) => line.replaceAll("\n", "")));
     fc.assert(
       fc.property(lines, fc.array(fc.nat(40), { maxLength: 40 }), (wanted, cuts) => {
@@ -23,7 +23,7 @@ describe("lines out of chunks", () => {
     );
   });
 
-  test("that are too long are skipped to their newline, with their beginning and their end kept", () => {
+  test("that are too long are skipped up to their newline, keeping their beginning and end", () => {
     const reader = new LineReader(1000);
     const body = `head${"x".repeat(5000)}tail`;
     const pieces = `${body}\nnext\n`.match(/.{1,97}|\n/gs) ?? [];
@@ -36,7 +36,7 @@ describe("lines out of chunks", () => {
     expect(long.tail.toString().endsWith("tail")).toBe(true);
   });
 
-  test("count as long only beyond the limit", () => {
+  test("are too long only beyond the limit", () => {
     const reader = new LineReader(10);
     expect([...reader.push(Buffer.from("0123456789\n0123456789a\n")), ...reader.end()].map(text)).toEqual([
       "0123456789",
@@ -44,7 +44,7 @@ describe("lines out of chunks", () => {
     ]);
   });
 
-  test("include what stands behind the last newline when nothing more comes", () => {
+  test("include the text after the last newline when the input ends", () => {
     const reader = new LineReader(10);
     expect(reader.push(Buffer.from("a\nb")).map(text)).toEqual(["a"]);
     expect(reader.end().map(text)).toEqual(["b"]);

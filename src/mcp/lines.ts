@@ -1,6 +1,6 @@
-// Bytes -> lines. A line that is longer than the limit is not kept: only its length, its beginning and its end are known.
+// Splits bytes into lines. Of a line that exceeds the limit only the length, the beginning and the end are kept.
 
-/** How much of a line that is too long is looked at. */
+/** How much of the beginning and end of an overlong line is kept. */
 const KEPT_BYTES = 256;
 const NEWLINE = 0x0a;
 
@@ -10,7 +10,7 @@ export class LineReader {
   readonly #limit: number;
   #parts: Buffer[] = [];
   #length = 0;
-  /** Of a line that is too long. */
+  /** Set while the current line exceeds the limit. */
   #head: Buffer | undefined;
   #tail = Buffer.alloc(0);
 
@@ -18,7 +18,7 @@ export class LineReader {
     this.#limit = limit;
   }
 
-  /** The lines that `chunk` ends, in order, without their newlines. */
+  /** The lines that `chunk` completes, in order, without their newlines. */
   push(chunk: Buffer): ProtocolLine[] {
     const lines: ProtocolLine[] = [];
     let start = 0;
@@ -31,7 +31,7 @@ export class LineReader {
     return lines;
   }
 
-  /** What stands behind the last newline. */
+  /** The text after the last newline, as a line. */
   end(): ProtocolLine[] {
     return this.#length === 0 ? [] : [this.#take()];
   }

@@ -1,4 +1,4 @@
-// The MCP server as a process: standard input and output, signals, the way out. The only file here that knows it.
+// The process of the MCP server: standard input and output, signals and exit. The only file in this folder that uses `process` for them.
 
 import { signalCodes } from "../exit-codes.ts";
 import { serve } from "./server.ts";
@@ -11,13 +11,13 @@ let made: Promise<Toolbox> | undefined;
 let toolbox: Toolbox | undefined;
 
 async function makeToolbox(): Promise<Toolbox> {
-  // A bundle of its own: what is not needed for the first answer is not even read before it.
+  // A separate bundle, so that code which the first answer does not need is loaded after it.
   const module = await import("./toolbox.ts");
   toolbox = new module.Toolbox({ cwd: () => process.cwd(), env: process.env, now: () => new Date(), complain });
   return toolbox;
 }
 
-/** The client shows what stands on standard error to people: a line for each thing that ought not to happen. */
+/** Writes one line per unexpected error to standard error, which the client shows to the user. */
 function complain(error: unknown): void {
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level: "error", message, stack })}\n`);
@@ -26,7 +26,7 @@ function complain(error: unknown): void {
 process.on("exit", () => toolbox?.close());
 for (const [signal, code] of Object.entries(signalCodes)) process.once(signal, () => process.exit(code));
 process.on("uncaughtException", complain);
-// Nobody is left to complain to.
+// Without standard error, nothing can be reported any more.
 process.stderr.on("error", () => process.exit(1));
 
 const transport = new LineTransport(process.stdin, process.stdout);

@@ -1,14 +1,14 @@
-// The MCP server: the official protocol over our transport, and the toolbox behind it. The toolbox is a program of its own that is read
-// after the client has its first answer; only plain data crosses between the two.
+// The MCP server: the official SDK over our transport, with the toolbox behind it. The toolbox is a separate bundle that is loaded after
+// the client has its first answer; only plain data passes between the two.
 
 import { Server, type Transport } from "@modelcontextprotocol/server";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface ServerParts {
   version: string;
-  /** Asked for again and again; it is made once. */
+  /** Called for every request; creates the toolbox once. */
   toolbox: () => Promise<Toolbox>;
-  /** Told of what went wrong outside of any call. */
+  /** Reports errors that happen outside of a call. */
   complain: (error: unknown) => void;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DefaultJsonSchemaValidator, process as shimmed } from "./shims.ts";
 
-test("stands in for the SDK's shims, and says so when somebody wants to validate by JSON Schema", () => {
+test("the validator that replaces the SDK's shim throws when it is used", () => {
   expect(shimmed).toBe(process);
-  expect(() => new DefaultJsonSchemaValidator().getValidator()).toThrow("validates nothing by JSON Schema");
+  expect(() => new DefaultJsonSchemaValidator().getValidator()).toThrow("does not validate with JSON Schema");
 });

@@ -1,5 +1,5 @@
-// Takes the place of the SDK's own shims in the bundle: theirs bring a JSON Schema validator of 150 kB along, which would be read at
-// every start and which nothing here uses. Our inputs are read by zod.
+// Replaces the SDK's shims in the bundle: those include a 150 kB JSON Schema validator, which would be loaded at every start although
+// Maestro validates its inputs with zod.
 
 import process from "node:process";
 
@@ -7,6 +7,6 @@ export { process };
 
 export class DefaultJsonSchemaValidator {
   getValidator(): never {
-    throw new Error("This server validates nothing by JSON Schema");
+    throw new Error("This server does not validate with JSON Schema");
   }
 }

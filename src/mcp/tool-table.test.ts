@@ -5,12 +5,12 @@ import { toolTable } from "./tool-table.ts";
 
 const document = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
 
-/** The part of docs/mcp.md about a tool. */
+/** The section of docs/mcp.md about a tool. */
 const section = (name: string) => new RegExp(`^## ${name}\\b[^]*?(?=^## |$(?![^]))`, "m").exec(document)?.[0] ?? "";
 
 describe("docs/mcp.md", () => {
   test.each(toolTable.map((offered) => [offered.tool.name, offered] as const))(
-    "has a screen about %s, with every action and every key",
+    "has a section about %s, with every action and every key",
     (name, { tool, readOnly }) => {
       const text = section(name);
       expect(text.split("\n").length).toBeLessThan(40);
@@ -25,7 +25,7 @@ describe("docs/mcp.md", () => {
     },
   );
 
-  test("tells of no tool that does not exist", () => {
+  test("documents only tools that exist", () => {
     const told = [...document.matchAll(/^## (maestro_\w+)/gm)].map((match) => match[1]);
     expect(told).toEqual(toolTable.map(({ tool }) => tool.name));
   });
@@ -35,14 +35,14 @@ describe("the tools", () => {
   test.each([
     ["the TechLead", {}, 1500],
     ["a dispatched specialist", { MAESTRO_AGENT: "coder" }, 700],
-  ])("cost %s little in every conversation: names, sentences and fields", async (_, env, most) => {
+  ])("cost %s few tokens in every conversation: names, descriptions and fields", async (_, env, most) => {
     const { Toolbox } = await import("./toolbox.ts");
     const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };
     const listed = new Toolbox(machine).list().map(({ annotations: _hints, ...told }) => told);
     expect(JSON.stringify(listed).length / 4).toBeLessThan(most);
   });
 
-  test("are offered to whom they are for", async () => {
+  test("are offered only to their callers", async () => {
     const { Toolbox } = await import("./toolbox.ts");
     const namesFor = (env: Record<string, string>) => {
       const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };

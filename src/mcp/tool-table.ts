@@ -1,4 +1,4 @@
-// Every tool that there is, once: for whom it is, and whether it changes anything. Plan mode of Gemini CLI admits only what does not.
+// The list of all tools: which callers get each one, and whether it is read-only. Gemini CLI's plan mode allows only read-only tools.
 
 import type { Tool } from "./tool.ts";
 import { contextChainTool } from "./tools/context-chain.ts";
@@ -13,7 +13,7 @@ import { validatePlanTool } from "./tools/validate-plan.ts";
 export interface Offered {
   tool: Tool;
   readOnly: boolean;
-  /** The TechLead of a conversation, dispatched specialists, or both. */
+  /** The TechLead of a conversation, dispatched agents (attempts), or both. */
   offeredTo: "techlead" | "attempts" | "all";
 }
 

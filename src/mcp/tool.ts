@@ -1,4 +1,4 @@
-// What a tool is: a name, a sentence, the fields it takes, and what it does with them. No behaviour of its own.
+// The type of a tool: its name, description, input fields and actions. No behaviour.
 
 import type * as z from "zod";
 import type { Settings } from "../settings.ts";
@@ -6,7 +6,7 @@ import type { StateLocation } from "../store/location.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Answer } from "./answer.ts";
 
-/** What a call works with. Settings are looked up for every call: they may change while the server lives. */
+/** What a call works with. Settings are resolved for every call, because they may change while the server runs. */
 export interface Context {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -14,17 +14,17 @@ export interface Context {
   location: StateLocation;
   store: SessionStore;
   now: () => Date;
-  /** Takes secrets out of what is written down or shown. */
+  /** Removes secrets from texts that are recorded or shown. */
   redact: (text: string) => string;
-  /** Tells the user, with the answer of this call. */
+  /** Adds a warning for the user to the answer of this call. */
   warn: (message: string) => void;
-  /** Runs `before` when the server ends; returns how to give that up. */
+  /** Runs `before` when the server ends; returns the function that cancels it. */
   beforeEnd: (before: () => void) => () => void;
-  /** The dispatched attempt that this server belongs to; null: it serves the TechLead. */
+  /** The dispatched attempt that this server belongs to; null when it serves the TechLead. */
   attempt: AttemptIdentity | null;
 }
 
-/** As the engine told it; a batch that no session knows has agents without phases. */
+/** From the variables that the engine sets; the agents of a batch without a session have no phase. */
 export interface AttemptIdentity {
   agent: string;
   phase: string | undefined;
@@ -34,7 +34,7 @@ export interface AttemptIdentity {
 
 export type InputShape = Readonly<Record<string, z.ZodType>>;
 
-/** One thing that a tool does. */
+/** One operation of a tool. */
 export interface ToolAction {
   input: InputShape;
   run: (context: Context, input: never) => Answer | Promise<Answer>;
@@ -42,18 +42,18 @@ export interface ToolAction {
 
 export interface Tool {
   name: string;
-  /** For the model; paid for in every conversation. */
+  /** For the model. Keep it short: every conversation pays for it. */
   description: string;
-  /** By the value of `action`; a tool that does one thing has one without a name. */
+  /** By the value of `action`; a tool with a single action uses the key `ONLY`. */
   actions: Readonly<Record<string, ToolAction>>;
 }
 
-/** The name of what a tool does that takes no `action`. */
+/** The key of the single action of a tool that takes no `action`. */
 export const ONLY = "";
 
 type Read<Fields extends InputShape> = { [Key in keyof Fields]: z.output<Fields[Key]> };
 
-/** An action whose input is of the type that its fields give. */
+/** An action whose input type is inferred from its fields. */
 export function action<Fields extends InputShape>(
   input: Fields,
   run: (context: Context, input: Read<Fields>) => Answer | Promise<Answer>,

@@ -1,9 +1,9 @@
-// All tools and what they work with: one store for the life of the server, settings looked up for every call. A call never throws; what
-// goes wrong is an answer.
+// Runs tool calls: one store for the lifetime of the server, settings resolved for every call. A call never throws; an error becomes
+// an answer.
 
 import { refuseDecision } from "../engine/process/inside-attempt.ts";
 import { projectRedactor } from "../secrets/redact.ts";
-import { readEnvFile, usersOwn } from "../setting-layers.ts";
+import { usersOwn } from "../setting-layers.ts";
 import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
@@ -14,16 +14,16 @@ import { publishedSchema, readToolInput } from "./input.ts";
 import type { Context } from "./tool.ts";
 import { type Offered, toolTable } from "./tool-table.ts";
 
-/** How late the view may be: a burst of calls draws it once. */
+/** How late the view may be, so that a burst of calls renders it once. */
 const VIEW_DELAY_MS = 250;
-/** How long the last view is waited for. Nobody is left to see it, and the next process draws it. */
+/** How long `close` waits for the lock to render the last view. Short, because the next process renders it otherwise. */
 const CLOSE_WAIT_MS = 200;
 
 export interface ServerMachine {
   cwd: () => string;
   env: Readonly<Record<string, string | undefined>>;
   now: () => Date;
-  /** Told of defects. */
+  /** Logs defects in Maestro. */
   complain: (error: unknown) => void;
 }
 
@@ -38,9 +38,9 @@ export class Toolbox {
   readonly #attempt: Context["attempt"];
   #store: SessionStore | undefined;
   #maxRetries = 0;
-  /** As the environment and the project's .env are at the call. */
+  /** Built for every call from the environment and the project's .env. */
   #redact: Context["redact"] = (text) => text;
-  /** What the store has to tell the user; goes out with the next answer. */
+  /** Warnings of the store, added to the next answer. */
   #warnings: string[] = [];
   readonly #endings = new Set<() => void>();
 
@@ -64,7 +64,7 @@ export class Toolbox {
     try {
       const { action, input } = readToolInput(offered.tool, args);
       const context = this.#context();
-      // An attempt may start a server without the variables that name it.
+      // An attempt could start a server without the variables that identify it.
       if (offered.offeredTo === "techlead" && !offered.readOnly) refuseDecision(context.env, context.location);
       const answer = await action.run(context, cleaned(input, context.redact));
       return { content: [{ type: "text", text: answerText(this.#withWarnings(answer)) }] };
@@ -75,7 +75,7 @@ export class Toolbox {
     }
   }
 
-  /** Stops what calls have started, and draws what is not drawn yet. */
+  /** Stops what calls have started, and renders the view if it is out of date. */
   close(): void {
     for (const end of this.#endings) end();
     this.#closeStore();
@@ -101,7 +101,7 @@ export class Toolbox {
   #context(): Context {
     const { now } = this.#machine;
     const cwd = this.#machine.cwd();
-    const env = usersOwn(this.#machine.env, readEnvFile(`${cwd}/.env`));
+    const env = usersOwn(this.#machine.env, cwd);
     const settings = resolveSettings(cwd, env).values;
     const location = locateState(cwd, settings.MAESTRO_STATE_DIR);
     this.#maxRetries = settings.MAESTRO_MAX_RETRIES;
@@ -157,10 +157,10 @@ function failed(failure: ToolFailure): Result {
   return { content: [{ type: "text", text: answerText({ body: { ...failure }, rest }) }], isError: true };
 }
 
-/** Kept as it is: a report is redacted once it is read. */
+/** Not redacted here: a report is redacted after it is parsed. */
 const verbatim = new Set(["handoff"]);
 
-/** The input without secrets, wherever they stand in it: what a model writes may be written down. */
+/** The input with all secrets redacted, because it may be recorded. */
 function cleaned<Value>(value: Value, redact: (text: string) => string): Value {
   if (typeof value === "string") return redact(value) as Value;
   if (Array.isArray(value)) return value.map((item) => cleaned(item, redact)) as Value;

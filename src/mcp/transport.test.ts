@@ -3,7 +3,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { LineTransport, MAX_LINE_BYTES } from "./transport.ts";
 
-/** A transport whose messages and answers are kept. */
+/** A transport that records its messages and answers. */
 async function open() {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -26,8 +26,8 @@ async function open() {
 
 const ping = (id: number | string) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
 
-describe("the wire", () => {
-  test("takes messages apart however they arrive, and passes over empty lines (F23)", async () => {
+describe("the transport", () => {
+  test("splits messages however they arrive, and skips empty lines (F23)", async () => {
     const { input, messages, settle } = await open();
     const [one, two] = [ping(1).slice(0, 7), ping(1).slice(7)];
     input.write(one);
@@ -40,13 +40,13 @@ describe("the wire", () => {
 
   test.each([
     ["half an object", '{"jsonrpc":"2.0",', -32700, null],
-    ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), -32700, null],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), -32700, null],
     ["a number", "42", -32600, null],
     ["a batch", `[${ping(1).trim()}]`, -32600, null],
     ["an object of another kind", '{"id":7,"hello":1}', -32600, 7],
-    ["params that are no object", '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":[1]}', -32600, "x"],
+    ["params that are not an object", '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":[1]}', -32600, "x"],
     ["another version", '{"jsonrpc":"1.0","id":3,"method":"ping"}', -32600, 3],
-  ])("answers %s with an error and goes on (F23)", async (_, line, code, id) => {
+  ])("answers %s with an error and keeps running (F23)", async (_, line, code, id) => {
     const { input, messages, settle, answers } = await open();
     input.write(line);
     input.write(`\n${ping(9)}`);
@@ -58,7 +58,7 @@ describe("the wire", () => {
   const filler = "x".repeat(MAX_LINE_BYTES);
   test.each([
     ["at its beginning", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"a":"${filler}"}}`, 5],
-    ["behind its method", `{"jsonrpc":"2.0","method":"tools/call","id":"q-1","params":{"a":"${filler}"}}`, "q-1"],
+    ["after its method", `{"jsonrpc":"2.0","method":"tools/call","id":"q-1","params":{"a":"${filler}"}}`, "q-1"],
     ["at its end", `{"jsonrpc":"2.0","method":"tools/call","params":{"a":"${filler}"},"id":6}`, 6],
     ["only inside its params", `{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":"${filler}","id":8}}`, null],
     ["nowhere", `${filler}x`, null],
@@ -73,14 +73,14 @@ describe("the wire", () => {
 });
 
 describe("the end of the input", () => {
-  test("closes at once when nothing is asked any more", async () => {
+  test("closes the transport at once when no request is running", async () => {
     const { input, state, settle } = await open();
     input.end();
     await settle();
     expect(state.closed).toBe(true);
   });
 
-  test("waits for what is asked, and for a last line without its newline", async () => {
+  test("waits for running requests, and reads a last line without a newline", async () => {
     const { input, output, transport, messages, state, settle } = await open();
     input.write(ping(1));
     input.end(ping(2).trimEnd());
@@ -93,7 +93,7 @@ describe("the end of the input", () => {
     expect(output.read().toString().trim().split("\n")).toHaveLength(2);
   });
 
-  test("does not wait for what was cancelled", async () => {
+  test("does not wait for cancelled requests", async () => {
     const { input, state, settle } = await open();
     const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
     input.end(`${ping(1)}${JSON.stringify(cancel)}\n`);
@@ -101,7 +101,7 @@ describe("the end of the input", () => {
     expect(state.closed).toBe(true);
   });
 
-  test("does not wait for ever", async () => {
+  test("does not wait forever", async () => {
     const { input, state } = await open();
     const began = performance.now();
     input.end(ping(1));
@@ -110,7 +110,7 @@ describe("the end of the input", () => {
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
-  test("comes also when nobody reads the answers (EPIPE)", async () => {
+  test("is assumed when the client stops reading the answers (EPIPE)", async () => {
     const { output, state, settle } = await open();
     output.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
     await settle();

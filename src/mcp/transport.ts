@@ -1,12 +1,12 @@
-// The wire: one JSON-RPC message a line, in and out. It owns everything that is not a message: half lines, lines that are no JSON or
-// too long, the end of the input. It never looks at what a message asks for.
+// The transport: one JSON-RPC message per line, in and out. It handles everything below messages: partial lines, lines that are not JSON
+// or too long, the end of the input. It never interprets a message.
 
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from "@modelcontextprotocol/server";
 import { LineReader, type ProtocolLine } from "./lines.ts";
 
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** How long calls that run when the input ends have to finish: the whole process is to be gone within a second, the last view included. */
+/** How long running calls may take after the input ends, so that the process exits within a second, including the last view. */
 const LINGER_MS = 700;
 
 const PARSE_ERROR = -32700;
@@ -26,9 +26,9 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #reader = new LineReader(MAX_LINE_BYTES);
-  /** Requests that are not answered yet. */
+  /** Requests without an answer so far. */
   readonly #pending = new Set<RequestId>();
-  /** Answers that are on their way out. */
+  /** The number of answers that are being written. */
   #unwritten = 0;
   #hasEnded = false;
   #isClosed = false;
@@ -43,7 +43,7 @@ export class LineTransport implements Transport {
     this.#input.once("end", this.#end);
     this.#input.once("close", this.#end);
     this.#input.once("error", this.#end);
-    // The client is gone: there is nobody to tell.
+    // The client has closed the output, so errors cannot be reported.
     this.#output.once("error", () => void this.close());
   }
 
@@ -64,7 +64,7 @@ export class LineTransport implements Transport {
     for (const line of this.#reader.push(chunk)) this.#deliver(line);
   };
 
-  /** No more requests come; those that run are still answered. */
+  /** No more requests arrive; running ones are still answered. */
   readonly #end = (): void => {
     if (this.#hasEnded) return;
     for (const line of this.#reader.end()) this.#deliver(line);
@@ -86,7 +86,7 @@ export class LineTransport implements Transport {
       return;
     }
     if ("method" in read && "id" in read) this.#pending.add(read.id);
-    // What was cancelled is never answered.
+    // A cancelled request is never answered.
     if ("method" in read && read.method === "notifications/cancelled") {
       this.#pending.delete(read.params?.requestId as RequestId);
     }
@@ -106,10 +106,10 @@ export class LineTransport implements Transport {
   }
 }
 
-/** The message of a line, or what is answered instead; undefined: an empty line. */
+/** The message in a line, or the error to answer with; undefined for an empty line. */
 function readLine(line: ProtocolLine): JSONRPCMessage | Refusal | undefined {
   if ("length" in line) {
-    const message = `The message has ${line.length} bytes; the limit is ${MAX_LINE_BYTES} bytes a line`;
+    const message = `The message has ${line.length} bytes; the limit is ${MAX_LINE_BYTES} bytes per line`;
     return { code: INVALID_REQUEST, message, id: idAtTheEdge(line) };
   }
   let value: unknown;
@@ -133,7 +133,7 @@ function idOf(value: unknown): RequestId | null {
 }
 
 const id = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,15})`;
-/** The id of the message itself, never one inside its params: only what comes before them, or last of all, counts. */
+/** The id of the message itself, never one inside its params: it must come before the params, or last. */
 const atTheHead = new RegExp(
   String.raw`^\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\s*,){0,2}\s*${id}\s*[,}]`,
 );

@@ -17,7 +17,7 @@ function plan(phases: { id: string; title: string; fields?: string }[]): string 
   return `---\ntitle: Small\nphases:\n${lines.join("\n")}\n---\n`;
 }
 
-test("shows batches, what each phase waits for, the critical path and the profile", () => {
+test("shows batches, dependencies, the critical path and the profile", () => {
   const source = plan([
     { id: "1", title: "First", fields: ", estimate: {minutes: 2, input_tokens: 12000}" },
     { id: "2", title: "Left", fields: ", blocked_by: [1], estimate: {minutes: 7.25}" },
@@ -44,7 +44,7 @@ test("shows batches, what each phase waits for, the critical path and the profil
   ]);
 });
 
-test("fits 100 columns, whatever the plan says", () => {
+test("fits 100 columns for any plan", () => {
   const long = Array.from({ length: 30 }, (_, at) => ({
     id: `phase-with-a-long-name-${at}`,
     title: "A title that goes on and on ".repeat(8),

@@ -1,12 +1,12 @@
-// A plan as a picture for people, in plain text of 100 columns: batches from top to bottom, what each phase waits for,
-// the critical path, the execution profile. Colour is the business of whoever prints it.
+// Draws a plan for people, as plain text of 100 columns: batches from top to bottom, the dependencies of each phase, the critical path, the
+// execution profile. The caller adds colour.
 import { minutesOf } from "./graph.ts";
 import type { Plan, PlanPhase } from "./plan.ts";
 import type { ExecutionProfile } from "./profile.ts";
 import type { ValidationReport } from "./validate.ts";
 
 const WIDTH = 100;
-/** The widest that columns may grow; the title has the rest. */
+/** Maximum widths of the columns; the title gets the rest. */
 const MAX_ID = 12;
 const MAX_AGENT = 20;
 const MAX_WAITS = 26;
@@ -47,7 +47,7 @@ function columnsOf(phases: readonly PlanPhase[], batches: number): Columns {
   const batch = String(batches).length + 1;
   const id = widest((phase) => phase.id, MAX_ID);
   const agent = widest((phase) => phase.agent, MAX_AGENT);
-  // Rail, mark and the spaces between columns take fifteen.
+  // The rail, the mark and the spaces between columns take fifteen.
   const room = WIDTH - batch - id - agent - MINUTES - widest(waitsOf, MAX_WAITS) - 15;
   return { batch, id, agent, title: widest((phase) => phase.title, room) };
 }
@@ -96,7 +96,7 @@ function cell(text: string, width: number): string {
   return text + " ".repeat(width - characters.length);
 }
 
-/** Breaks at spaces, with later lines indented as far as the label. */
+/** Breaks at spaces and indents later lines by the width of the label. */
 function wrapped(label: string, text: string): string[] {
   const lines: string[] = [];
   let line = label;

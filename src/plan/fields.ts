@@ -1,5 +1,5 @@
-// Reads the fields of one map of the front matter. What is wrong becomes an issue that names the place and the field;
-// the reader then answers with an empty value, so that everything else can still be checked.
+// Reads the fields of one map of the front matter. A fault becomes an issue that names the place and the field; the reader then returns an
+// empty value, so that the rest can still be checked.
 
 import { nearest } from "../agents/nearest.ts";
 import { isPhaseId, type PhaseId } from "../ids.ts";
@@ -9,11 +9,11 @@ import { type Findings, MAX_TEXT_CHARS } from "./plan.ts";
 
 export interface Place {
   raw: Readonly<Record<string, unknown>>;
-  /** The id of the phase, "#3" for the third one without an id; undefined for the plan itself. */
+  /** The id of the phase, or "#3" for the third phase if it has no id; undefined for the plan itself. */
   phase: string | undefined;
-  /** The field that `raw` is the value of, when it is not the place itself. */
+  /** The field whose value `raw` is, when `raw` is not the place itself. */
   within?: string;
-  /** Every field the place may have, and what it must be. */
+  /** Every field that the place may have, with a description of its value. */
   fields: ReadonlyMap<string, string>;
   findings: Findings;
 }
@@ -33,7 +33,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Absent, null, blank or an empty list: the same as not given. */
+/** Absent, null, blank or an empty list all count as not given. */
 export function isEmpty(value: unknown): boolean {
   if (typeof value === "string") return value.trim() === "";
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
@@ -65,7 +65,7 @@ function textEntry(place: Place, field: string, entry: unknown, index: number): 
   return null;
 }
 
-/** Texts exactly as they are written, for paths: whoever judges those must see every character. */
+/** The strings exactly as written, for paths: the path checks must see every character. */
 export function exactTexts(place: Place, field: string): string[] {
   return listOf(place, field, exactEntry);
 }
@@ -76,7 +76,7 @@ function exactEntry(place: Place, field: string, entry: unknown, index: number):
   return null;
 }
 
-/** Ids as they are written; an impossible one is kept, because it is then unknown. */
+/** Ids as written; an invalid id is kept and later reported as unknown. */
 export function ids(place: Place, field: string): PhaseId[] {
   return listOf(place, field, idEntry) as PhaseId[];
 }
@@ -85,7 +85,7 @@ function idEntry(place: Place, field: string, entry: unknown, index: number): st
   return idOf(entry) ?? exactEntry(place, field, entry, index);
 }
 
-/** The id as it is compared; null when the value is none. */
+/** The id in the form used for comparison; null when the value is not an id. */
 export function idOf(value: unknown): PhaseId | null {
   if (typeof value === "string") return isPhaseId(value) ? value : null;
   return Number.isSafeInteger(value) && Number(value) >= 0 ? (String(value) as PhaseId) : null;
@@ -124,7 +124,7 @@ export function warnUnknown(place: Place): void {
     const meant = synonyms.get(name.toLowerCase().replaceAll("-", "_"));
     const near = meant !== undefined && place.fields.has(meant) ? meant : nearest(name, [...place.fields.keys()]);
     const advice = near === undefined ? "remove it" : `did you mean "${near}"?`;
-    const message = `${labelOf(place)}: the field ${quotedValue(field)} means nothing here and is ignored; ${advice}`;
+    const message = `${labelOf(place)}: the field ${quotedValue(field)} is unknown and ignored; ${advice}`;
     addWarning(place.findings, "unknown_field", place.phase, message, near);
   }
 }
@@ -181,5 +181,5 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a map (a text with a colon needs quotes)";
   if (typeof value === "string") return `the text ${quotedValue(value)}`;
-  return `the ${typeof value === "boolean" ? "truth value" : "number"} ${String(value)}`;
+  return `the ${typeof value === "boolean" ? "boolean" : "number"} ${String(value)}`;
 }

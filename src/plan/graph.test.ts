@@ -22,7 +22,7 @@ function phase(id: number, blockedBy: number[], minutes?: number): PlanPhase {
   };
 }
 
-/** Edges go from later to earlier numbers; the plan lists the phases in any order. */
+/** Edges go from later to earlier numbers; the plan lists the phases in random order. */
 const acyclic = fc
   .array(fc.tuple(fc.array(fc.nat()), fc.option(fc.nat(9), { nil: undefined })), { minLength: 1, maxLength: 9 })
   .chain((rows) => {
@@ -38,7 +38,7 @@ const anyGraph = fc
   .map((rows) => rows.map((edges, id) => phase(id, [...new Set(edges.map((edge) => edge % rows.length))])));
 
 describe("batches", () => {
-  test("put every phase directly behind its deepest blocker", () => {
+  test("place every phase right after its deepest blocker", () => {
     fc.assert(
       fc.property(acyclic, (phases) => {
         const batches = batchesOf(phases, graphOf(phases));
@@ -56,14 +56,14 @@ describe("batches", () => {
     expect(batchesOf(phases, graphOf(phases))).toEqual([["3", "1"], ["2"]]);
   });
 
-  test("leave out what is in or behind a cycle", () => {
+  test("leave out phases that are in a cycle or downstream of one", () => {
     const phases = [phase(1, []), phase(2, [3]), phase(3, [2]), phase(4, [3]), phase(5, [1])];
     expect(batchesOf(phases, graphOf(phases))).toEqual([["1"], ["5"]]);
   });
 });
 
 describe("the critical path", () => {
-  test("is a path, and no path takes longer", () => {
+  test("is a path, and the longest one", () => {
     fc.assert(
       fc.property(acyclic, (phases) => {
         const graph = graphOf(phases);
@@ -78,12 +78,12 @@ describe("the critical path", () => {
     );
   });
 
-  test("prefers plan order between equals", () => {
+  test("prefers plan order between paths of equal length", () => {
     const phases = [phase(1, []), phase(2, []), phase(3, [2, 1]), phase(4, [1])];
     expect(longestPath(graphOf(phases), () => 1).path).toEqual([0, 2]);
   });
 
-  test("goes by minutes, not by the number of phases", () => {
+  test("is measured in minutes, not in the number of phases", () => {
     const phases = [phase(1, [], 1), phase(2, [1], 1), phase(3, [2], 1), phase(4, [], 30)];
     expect(longestPath(graphOf(phases), (at) => minutesOf(phases[at]))).toEqual({ path: [3], length: 30 });
   });
@@ -97,7 +97,7 @@ function everyPath(blockers: readonly (readonly number[])[]): number[][] {
   return blockers.flatMap((_, position) => endingAt(position));
 }
 
-/** Whether each position waits for each other one, directly or through others. */
+/** Whether each position waits for each other one, directly or transitively. */
 function closure(blockers: readonly (readonly number[])[]): Set<number>[] {
   return blockers.map((direct) => {
     const all = new Set(direct);
@@ -133,13 +133,13 @@ describe("cycles", () => {
     );
   });
 
-  test("do not need a stack as deep as the plan", () => {
+  test("are found without recursion as deep as the plan", () => {
     const ring = Array.from({ length: 20_000 }, (_, id) => phase(id, [(id + 1) % 20_000]));
     expect(cyclesOf(graphOf(ring))[0]).toHaveLength(20_000);
   });
 });
 
-test("phases are ordered exactly when one waits for the other, directly or through others", () => {
+test("phases are ordered exactly when one waits for the other, directly or transitively", () => {
   fc.assert(
     fc.property(acyclic, fc.array(fc.nat(8)), (phases, picks) => {
       const graph = graphOf(phases);

@@ -1,20 +1,20 @@
-// The order that `blocked_by` gives to phases: depth, batches, critical path. Iterative and linear in phases and edges;
-// phases in or behind a cycle have no depth and are left out.
+// The order that `blocked_by` gives to phases: depth, batches, critical path. Iterative and linear in phases and edges; phases that are in
+// a cycle or downstream of one have no depth and are left out.
 import type { PhaseId } from "../ids.ts";
 import type { PlanPhase } from "./plan.ts";
 
 export interface Graph {
-  /** For each phase, by its position in the plan, the positions of those it waits for. */
+  /** For each phase, by its position in the plan, the positions of the phases it waits for. */
   blockers: readonly (readonly number[])[];
   depths: readonly (number | null)[];
   /** The positions of all phases that have a depth, blockers first. */
   order: readonly number[];
 }
 
-/** What a phase without an estimate is taken to last. */
+/** The assumed duration of a phase without an estimate. */
 export const DEFAULT_PHASE_MINUTES = 5;
 
-/** Ids must be unique; blockers that are no phase are ignored. */
+/** Ids must be unique; blockers that are not phases of the plan are ignored. */
 export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[]): Graph {
   const positions = new Map(phases.map((phase, position) => [phase.id, position]));
   const blockers: number[][] = phases.map(() => []);
@@ -30,7 +30,7 @@ export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[])
   const waiting = blockers.map((waits) => waits.length);
   const depths: (number | null)[] = waiting.map((count) => (count === 0 ? 0 : null));
   const order = [...depths.keys()].filter((position) => depths[position] === 0);
-  // `order` grows while it is read. It is in order of depth, so the last blocker to be read is the deepest one.
+  // `order` grows while it is read. It is sorted by depth, so the last blocker read is the deepest one.
   for (const position of order) {
     for (const dependent of dependents[position] ?? []) {
       const left = (waiting[dependent] ?? 0) - 1;
@@ -43,7 +43,7 @@ export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[])
   return { blockers, depths, order };
 }
 
-/** Ids by depth, in plan order within each. */
+/** Ids by depth, in plan order within each depth. */
 export function batchesOf(phases: readonly PlanPhase[], graph: Graph): PhaseId[][] {
   const batches: PhaseId[][] = [];
   for (const [position, phase] of phases.entries()) {
@@ -70,7 +70,7 @@ export function longestPath(graph: Graph, lengthOf: (position: number) => number
   return { path: path.reverse(), length: lengths[last] ?? 0 };
 }
 
-/** -1 when there are none. */
+/** -1 for an empty list. */
 function longestOf(positions: readonly number[], lengths: Float64Array): number {
   let best = -1;
   for (const position of positions) {

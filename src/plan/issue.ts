@@ -1,9 +1,9 @@
-// How an issue is worded: one line, with whatever comes from the plan made harmless and short.
+// Words issues: one line each, with text from the plan escaped and shortened.
 import { stripControls } from "../text.ts";
 import type { ErrorIssueCode, Findings, Issue, WarningIssueCode } from "./plan.ts";
 
 const MAX_SHOWN = 60;
-/** Of each kind, errors and warnings. A hostile plan could otherwise make millions. */
+/** Limit for errors and for warnings each. A hostile plan could otherwise cause millions. */
 export const MAX_ISSUES = 10_000;
 
 export function reportError(
@@ -26,14 +26,14 @@ export function addWarning(
   add(findings.warnings, issue(code, phase, message, suggestion));
 }
 
-/** Text of the plan, quoted, for the inside of a message. */
+/** Text from the plan, quoted, for use inside a message. */
 export function quotedValue(text: string): string {
   return `"${shownValue(text)}"`;
 }
 
-/** The same without quotes. */
+/** Like `quoted`, without the quotes. */
 export function shownValue(text: string, max = MAX_SHOWN): string {
-  // Cut before cleaning: a text of megabytes must not cost megabytes of work.
+  // Cuts before cleaning, so that a text of megabytes does not cost megabytes of work.
   const line = inOneLine(text.slice(0, max * 4));
   return line.length > max ? `${line.slice(0, max - 3)}...` : line;
 }

@@ -79,7 +79,7 @@ test.each([
   expect(readOwnedPath(declared, reserved)).toMatchObject({ code: "path_reserved" });
 });
 
-test("reserves whatever the state directory is called", () => {
+test("reserves the state directory, whatever its name", () => {
   expect(readOwnedPath("var/maestro/state/x", reservedDirectories("./var/maestro/"))).toHaveProperty("code");
   expect(readOwnedPath("var/**", reservedDirectories("var/maestro"))).toHaveProperty("code");
   expect(readOwnedPath(".gemini/state/x", reservedDirectories("var/maestro"))).toHaveProperty("path");
@@ -91,6 +91,6 @@ test.each([
   ["  ", "missing_field"],
   ["a".repeat(MAX_PATH_CHARS + 1), "too_large"],
   ["{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "too_large"],
-])("%j is refused", (declared, code) => {
+])("rejects %j", (declared, code) => {
   expect(readOwnedPath(declared, reserved)).toMatchObject({ code });
 });

@@ -1,4 +1,5 @@
-// One path or glob that a phase declares: inside the project, not reserved, in normal form, and as patterns to compare.
+// Reads one path or glob that a phase declares: checks that it is inside the project and not reserved, normalises it, and turns it into
+// patterns to compare.
 import {
   expandPatternBraces,
   MAX_ALTERNATIVES,
@@ -11,7 +12,7 @@ import {
 import { MAX_PATH_CHARS } from "./plan.ts";
 
 export interface OwnedPath {
-  /** Normal form; a directory keeps its trailing slash. */
+  /** Normalised; a directory keeps its trailing slash. */
   path: string;
   patterns: Pattern[];
 }
@@ -21,7 +22,7 @@ export interface PathProblem {
   problem: string;
 }
 
-/** A backslash is a separator, on every system: globs have no escapes. */
+/** A backslash is a separator on every system, because these globs have no escapes. */
 export function readOwnedPath(declared: string, reserved: readonly (readonly string[])[]): OwnedPath | PathProblem {
   if (usualPath.test(declared) && declared.length <= MAX_PATH_CHARS) {
     return unlessReserved(declared, [patternOf(declared.split("/"), false)], reserved);
@@ -30,7 +31,7 @@ export function readOwnedPath(declared: string, reserved: readonly (readonly str
   if (declared.length > MAX_PATH_CHARS) {
     return { code: "too_large", problem: `is longer than ${MAX_PATH_CHARS} characters; shorten it` };
   }
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(declared)) return escapes("holds a control character");
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(declared)) return escapes("contains a control character");
   const written = declared.trim().replaceAll("\\", "/");
   const alternatives = expandPatternBraces(written);
   if (alternatives === undefined) {
@@ -45,13 +46,13 @@ export function readOwnedPath(declared: string, reserved: readonly (readonly str
     if (segments === undefined) return escapes("leaves the project");
     const isDirectory = /(?:^|\/)\.{0,2}$/.test(alternative);
     patterns.push(patternOf(segments, isDirectory));
-    // A path with braces stays as it was written.
+    // A path with braces stays as written.
     if (alternative === written && !written.includes("{")) path = normalForm(segments, isDirectory);
   }
   return unlessReserved(path, patterns, reserved);
 }
 
-/** Names joined by slashes, none of them hidden: nearly every path, and there is nothing to put in order. */
+/** Matches names joined by slashes, none of them hidden: nearly every path, and already in normal form. */
 const usualPath = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
 
 function unlessReserved(
@@ -63,14 +64,14 @@ function unlessReserved(
   return { code: "path_reserved", problem: "belongs to git or to Maestro itself; no phase may own it" };
 }
 
-/** The directories that only Maestro writes to, as segments; none when the state directory lies outside the project. */
+/** The directories that only Maestro writes to, as segments; empty when the state directory is outside the project. */
 export function reservedDirectories(stateDir: string): string[][] {
   const written = stateDir.replaceAll("\\", "/");
   const segments = /^(?:\/|~|[A-Za-z]:)/.test(written) ? undefined : segmentsOf(written.toLowerCase());
   return segments === undefined ? [] : ["state", "parallel", "plans"].map((name) => [...segments, name]);
 }
 
-/** Case does not count: on some systems ".GIT" is ".git". */
+/** Ignores case, because on some systems ".GIT" is ".git". */
 function isReserved(pattern: Pattern, reserved: readonly (readonly string[])[]): boolean {
   if (pattern.segments.some((segment) => reaches(segment, ".git"))) return true;
   return reserved.some((directory) => touches(pattern, directory));
@@ -86,7 +87,7 @@ function touches({ segments, isPath }: Pattern, directory: readonly string[]): b
   return true;
 }
 
-/** Whether a segment can stand for the name. Wildcards do not reach a leading dot; an extended glob does when it spells the name out. */
+/** Whether a segment can match the name. Wildcards do not match a leading dot; an extended glob does when it spells the name out. */
 function reaches(segment: string, name: string): boolean {
   if (/[@!+?*]\(/.test(segment))
     return segment

@@ -1,5 +1,5 @@
-// Plan file to draft: encoding, size, front matter, YAML, and the shape of every field. What the fields mean together
-// is judged by validate.ts.
+// Parses a plan file to a draft: encoding, size, front matter, YAML, and the type of every field. validate.ts checks what the fields mean
+// together.
 import { splitFrontMatter } from "../front-matter.ts";
 import { readYaml } from "../yaml.ts";
 import {
@@ -33,7 +33,7 @@ const planFields: ReadonlyMap<string, string> = new Map([
   ["phases", "a list of phases"],
 ]);
 
-/** Undefined when there is nothing to go on with; the findings then say why. */
+/** Undefined when the plan cannot be read at all; the findings then say why. */
 export function parsePlan(source: string | Uint8Array, findings: Findings): Draft | undefined {
   if (source.length > MAX_PLAN_BYTES) {
     const message = `The plan has ${source.length} bytes; the limit is ${MAX_PLAN_BYTES}, split it into several plans`;
@@ -58,7 +58,7 @@ function frontMatterOf(text: string, findings: Findings): Record<string, unknown
   const split = splitFrontMatter(text);
   if (split === undefined) {
     const problem = /^\uFEFF?---[ \t]*[\r\n]/.test(text)
-      ? 'The front matter is never closed; put a line "---" behind it'
+      ? 'The front matter is not closed; add a line "---" after it'
       : 'The plan has no YAML front matter; its first line must be "---"';
     reportError(findings, "no_front_matter", undefined, problem);
     return undefined;

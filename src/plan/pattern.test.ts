@@ -54,16 +54,16 @@ const globs = fc
   .array(fc.constantFrom("a", "b", "ab", "a*", "*b", "*", "?", "**", "[ab]", "a?"), { minLength: 1, maxLength: 3 })
   .map((segments) => segments.join("/"));
 
-test("overlaps where some path matches both globs or one lies below the other, and nowhere else", () => {
+test("overlaps where some path matches both globs or one is below the other, and nowhere else", () => {
   fc.assert(
     fc.property(globs, globs, (a, b) => {
-      // Classes on both sides are taken for names (see symbolsMeet).
+      // Character classes on both sides are treated as names (see symbolsMeet).
       fc.pre(!(a.includes("[") && b.includes("[")));
       const [isA, isB] = [picomatch(a), picomatch(b)];
       const isBelow = [a, b].some((path) => !/[*?]/.test(path) && [a, b].some((other) => other.startsWith(`${path}/`)));
       const expected = isBelow || universe.some((path) => isA(path) && isB(path));
       const found = overlap(patternFor(a), patternFor(b));
-      // For picomatch "a/**" includes "a" but "*/**" does not; for us both do.
+      // For picomatch "a/**" includes "a" but "*/**" does not; here both do.
       if (expected || !`${a} ${b}`.includes("*/**")) expect(found).toBe(expected);
     }),
     { numRuns: 2_000 },
@@ -75,7 +75,7 @@ test.each([
   ["src/a.ts", "src/b.ts", false],
   ["src", "src/a/b.ts", true],
   ["src", "srcs/a.ts", false],
-  // What lies above is not covered.
+  // A directory above the path is not covered.
   ["src/x", "src", false],
   ["src/x/y.ts", "src/x", false],
   ["src/", "src/a/b.ts", true],
@@ -121,7 +121,7 @@ test.each([
   ["app/@(modal)/page.tsx", "app/@(modal)/page.tsx", true],
   ["a{b}.ts", "a{b}.ts", true],
   ["src/[.ts", "src/[.ts", true],
-  // A wildcard in the name of a file is a character like any other.
+  // A wildcard in the name of a real file is an ordinary character.
   ["src/ab.ts", "src/*.ts", false],
   ["src/a?.ts", "src/*", false],
   ["src/a*.ts", "src/*.ts", false],
@@ -132,11 +132,11 @@ test.each([
   expect(covers(patternFor(pattern), file.split("/"))).toBe(expected);
 });
 
-test("covers what picomatch matches, and what lies below a path", () => {
+test("covers what picomatch matches, and everything below a path", () => {
   fc.assert(
     fc.property(globs, fc.constantFrom(...universe), (glob, file) => {
       const isBelow = file.startsWith(`${glob}/`);
-      // For picomatch "a/**" includes "a"; for us it is what lies below.
+      // For picomatch "a/**" includes "a"; here it covers only what is below.
       fc.pre(!(glob.endsWith("/**") && picomatch.isMatch(file, glob.replace(/(?:\/\*\*)+$/, ""))));
       expect(covers(patternFor(glob), file.split("/"))).toBe(isBelow || picomatch.isMatch(file, glob));
     }),
@@ -144,7 +144,7 @@ test("covers what picomatch matches, and what lies below a path", () => {
   );
 });
 
-test("what a pattern covers overlaps with it", () => {
+test("overlaps with every file it covers", () => {
   fc.assert(
     fc.property(globs, fc.constantFrom(...universe), (glob, file) => {
       fc.pre(covers(patternFor(glob), file.split("/")));
@@ -161,11 +161,11 @@ test.each([
   ["a{,.test}.ts", ["a.ts", "a.test.ts"]],
   ["{a}", ["{a}"]],
   ["a{1..3}", ["a*"]],
-])("%s stands for %j", (path, expected) => {
+])("%s expands to %j", (path, expected) => {
   expect(expandPatternBraces(path)?.toSorted()).toEqual(expected.toSorted());
 });
 
-test("refuses to expand too many alternatives", () => {
+test("rejects braces with too many alternatives", () => {
   expect(expandPatternBraces("{a,b}".repeat(6))).toHaveLength(MAX_ALTERNATIVES);
   expect(expandPatternBraces("{a,b}".repeat(7))).toBeUndefined();
   expect(expandPatternBraces("{a,b}".repeat(200))).toBeUndefined();

@@ -1,14 +1,14 @@
-// Paths and globs as lists of segments, and whether two of them can name the same file; a doubt is an overlap.
-// Our own, because globs meet globs here and no pattern of a plan may hang a regular expression.
+// Paths and globs as lists of segments, and whether two of them can name the same file; when in doubt, they overlap. Hand-written, because
+// it compares globs with globs, and no pattern of a plan may hang a regular expression.
 
 export interface Pattern {
-  /** The normalised text, the same for patterns that mean the same. */
+  /** The normalised text, equal for equivalent patterns. */
   text: string;
   segments: readonly string[];
   symbols: readonly Symbols[];
-  /** How many leading segments are plain names. */
+  /** The number of leading segments that are literal names. */
   literal: number;
-  /** No wildcards: one file, or a directory when something else lies below it. */
+  /** Without wildcards: one file, or a directory when something else is below it. */
   isPath: boolean;
 }
 
@@ -23,7 +23,7 @@ export function expandPatternBraces(path: string): string[] | undefined {
   const done: string[] = [];
   const open = [path.replace(/\{[^{},/]*\.\.[^{},/]*\}/g, "*")];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    // An innermost set: the ones around it follow in later rounds.
+    // The innermost set; the enclosing ones follow in later rounds.
     const set = /\{([^{}]*,[^{}]*)\}/.exec(next);
     if (set === null) {
       done.push(next);
@@ -36,19 +36,19 @@ export function expandPatternBraces(path: string): string[] | undefined {
   return [...new Set(done)];
 }
 
-/** The segments that count; undefined when the path may leave the directory it starts in. */
+/** The segments after resolving "." and ".."; undefined when the path may leave the directory it starts in. */
 export function segmentsOf(path: string): string[] | undefined {
   const segments: string[] = [];
   for (const segment of path.split("/")) {
     if (segment === "" || segment === ".") continue;
     if (segment !== "..") segments.push(segment);
-    // "**" may stand for nothing, and then ".." would climb over the root.
+    // "**" may match nothing, and then ".." would climb above the root.
     else if (segments.length === 0 || segments.pop() === "**") return undefined;
   }
   return segments;
 }
 
-/** A directory stands for everything below it. */
+/** A directory covers everything below it. */
 export function patternOf(path: readonly string[], isDirectory: boolean): Pattern {
   const segments = isDirectory ? [...path, "**"] : path;
   const wild = segments.findIndex(isWild);
@@ -57,22 +57,22 @@ export function patternOf(path: readonly string[], isDirectory: boolean): Patter
   return { text: segments.join("/"), segments, symbols, literal: wild === -1 ? segments.length : wild, isPath };
 }
 
-/** Whether some path matches both, or one is a path and the other lies below it. */
+/** Whether some path matches both, or one is a path and the other is below it. */
 export function overlap(a: Pattern, b: Pattern): boolean {
   return isAbove(a, b) || isAbove(b, a) || meet(a.symbols, b.symbols, "**", segmentsMeet);
 }
 
 /**
  * Whether the pattern names a real file (its path by segments), is a directory above it, or matches it. No character of the file is a
- * wildcard; a name that is spelt like the pattern is meant by it, such as "[id].tsx". An extended glob is taken for "*".
+ * wildcard. A file named like the pattern, such as "[id].tsx", counts as named by it. An extended glob is treated as "*".
  */
 export function covers(pattern: Pattern, file: readonly string[]): boolean {
   const { segments, isPath } = pattern;
   if (isPath && segments.length < file.length) return segments.every((segment, at) => segment === file[at]);
   const last = segments.length - 1;
-  // What ends in "**" is about what lies below: it is for the file's directory to match.
+  // A pattern that ends in "**" covers what is below, so the file's directory has to match it.
   const isBelow = segments[last] === "**";
-  // Most files differ in their last name.
+  // A fast path: most files differ in their last name.
   if (last >= 0 && !isBelow && !names(pattern, last, file.at(-1) ?? "")) return false;
   const length = isBelow ? file.length - 1 : file.length;
   return matches(segments, length, "**", (at, from) => (names(pattern, at, file[from] ?? "") ? 1 : 0));
@@ -89,19 +89,19 @@ function endsAlike(symbol: string, name: string): boolean {
   return symbol === "*" || isChoice(symbol) || symbol === name[name.length - 1];
 }
 
-/** It stands for one of several characters. */
+/** Whether it matches one of several characters. */
 function isChoice(symbol: string): boolean {
   return symbol === "?" || symbol.length > 2;
 }
 
-/** How much of the name the symbol stands for at this place; 0: it does not. */
+/** The number of characters of the name that the symbol matches at this place; 0 when it does not match. */
 function taken(symbol: string, name: string, from: number): number {
   if (!isChoice(symbol)) return name[from] === symbol ? 1 : 0;
   const char = String.fromCodePoint(name.codePointAt(from) ?? 0);
   return symbol === "?" || classHas(symbol, char) ? char.length : 0;
 }
 
-/** Whether a pattern matches all of something, where `star` stands for any length and `take` says what any other item of it takes. */
+/** Whether a pattern matches all of a sequence, where `star` matches any length and `take` says how much any other item matches. */
 function matches(
   pattern: readonly string[],
   length: number,
@@ -120,7 +120,7 @@ function matches(
       at += 1;
     } else {
       if (lastStar === -1) return false;
-      // It stands for one more.
+      // The star takes one more item.
       behindStar += 1;
       at = lastStar + 1;
       from = behindStar;
@@ -134,7 +134,7 @@ function isAbove(a: Pattern, b: Pattern): boolean {
   return a.isPath && a.segments.every((segment, at) => segment === b.segments[at]);
 }
 
-/** Whether some name matches both segments, of which none is "**". */
+/** Whether some name matches both segments; neither is "**". */
 export function segmentsMeet(a: Symbols, b: Symbols): boolean {
   return typeof a === "string" && typeof b === "string" ? a === b : meet(a, b, "*", symbolsMeet);
 }
@@ -150,7 +150,7 @@ function isWild(segment: string): boolean {
 
 function symbolsMeet(a: string, b: string): boolean {
   if (a === b || a === "?" || b === "?") return true;
-  // Two different classes are taken for names such as "[slug]" and "[id]", which frameworks give to routes.
+  // Two different classes are treated as names such as "[slug]" and "[id]", which frameworks use for routes.
   if (a.length > 2 && b.length > 2) return false;
   return a.length > 2 ? classHas(a, b) : b.length > 2 && classHas(b, a);
 }
@@ -165,14 +165,14 @@ function classHas(set: string, char: string): boolean {
   return has !== isNegated;
 }
 
-/** Whether two sequences can match the same thing, where `star` stands for any number of items of the other one. */
+/** Whether two sequences can match the same thing, where `star` matches any number of items of the other one. */
 function meet<Item>(
   a: ArrayLike<Item>,
   b: ArrayLike<Item>,
   star: Item,
   same: (left: Item, right: Item) => boolean,
 ): boolean {
-  // row[j] is 1 when what was read of `a` can match the first j items of `b`.
+  // row[j] is 1 when the part of `a` read so far can match the first j items of `b`.
   let row = new Uint8Array(b.length + 1);
   row[0] = 1;
   for (let j = 0; j < b.length && b[j] === star; j++) row[j + 1] = 1;

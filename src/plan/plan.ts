@@ -1,4 +1,4 @@
-// What a plan is once it has been read, what can be wrong with one, and the limits it must keep. No behaviour.
+// The types of a plan that has been read, the issues it can have, and its limits. No behaviour.
 
 import type { PhaseId } from "../ids.ts";
 
@@ -11,7 +11,7 @@ export interface PlanPhase {
   validation_criteria: string[];
   /** Commands that the engine itself runs after the agent. */
   validation: string[];
-  /** False: the phase runs alone. */
+  /** False when the phase must run alone. */
   parallel: boolean;
   blocked_by: PhaseId[];
   files_created: string[];
@@ -20,7 +20,7 @@ export interface PlanPhase {
   estimate?: Estimate | undefined;
 }
 
-/** Where a phase says what it owns. */
+/** The fields in which a phase declares what it owns. */
 export const fileFields = ["files_created", "files_modified", "files_deleted"] as const;
 
 export interface Estimate {
@@ -66,7 +66,7 @@ export type WarningIssueCode =
   | "secret_in_plan"
   | "hidden_characters";
 
-/** `phase` is the id, or "#3" for the third phase when it has no usable one. */
+/** `phase` is the id, or "#3" for the third phase when it has no valid id. */
 export interface Issue<Code = ErrorIssueCode | WarningIssueCode> {
   code: Code;
   phase?: string;
@@ -79,9 +79,9 @@ export interface Findings {
   warnings: Issue<WarningIssueCode>[];
 }
 
-/** The longest plan file: room for 20,000 phases of ordinary size. */
+/** The maximum size of a plan file: enough for 20,000 phases of ordinary size. */
 export const MAX_PLAN_BYTES = 8 * 1024 * 1024;
 export const MAX_PHASES = 20_000;
-/** The longest single text: a title, a description, one criterion, one command. */
+/** The maximum length of one text: a title, a description, one criterion, one command. */
 export const MAX_TEXT_CHARS = 65_536;
 export const MAX_PATH_CHARS = 1_024;

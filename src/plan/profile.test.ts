@@ -19,7 +19,7 @@ function profile(...phases: PlanPhase[]) {
   return profileOf(phases, graphOf(phases));
 }
 
-test("counts phases, batches and what can run side by side (O200)", () => {
+test("counts phases, batches and the phases that can run in parallel (O200)", () => {
   const result = profile(
     phase("a", []),
     phase("b", ["a"]),
@@ -53,7 +53,7 @@ test.each<[string, PlanPhase[], PlannedBatch[]]>([
     [{ phases: ["a", "b", "c"], mode: "parallel" }],
   ],
   [
-    "each depth is judged by itself",
+    "each depth is judged separately",
     [phase("d", ["b", "c"]), phase("b", ["a"]), phase("a", []), phase("c", ["a"])],
     [
       { phases: ["a"], mode: "sequential" },
@@ -65,7 +65,7 @@ test.each<[string, PlanPhase[], PlannedBatch[]]>([
   expect(profile(...phases).batches).toEqual(batches);
 });
 
-test("the batches are those of the graph, and the parallel ones hold what is parallelizable (H106, O197)", () => {
+test("uses the batches of the graph, and the parallel ones hold the parallelizable phases (H106, O197)", () => {
   const phases = [phase("a", []), phase("b", []), phase("c", ["a"]), phase("d", ["c"]), phase("e", ["c"])];
   const { batches, batch_count, parallelizable_phases } = profile(...phases);
   expect(batches.map((batch) => batch.phases)).toEqual(batchesOf(phases, graphOf(phases)));
@@ -83,13 +83,13 @@ test("estimates wall time for parallel and sequential execution (O200)", () => {
     phase("d", ["a"], false, { minutes: 3 }),
     phase("e", ["b", "c"]),
   );
-  // a, b and e in a row, and d with nothing beside it.
+  // a, b and e run one after the other, and d runs alone.
   expect(result.estimated_minutes.parallel).toBe(4 + 10 + DEFAULT_PHASE_MINUTES + 3);
   expect(result.estimated_minutes.sequential).toBe(4 + 10 + 6 + 3 + DEFAULT_PHASE_MINUTES);
   expect(result.estimate_basis).toBe(4);
 });
 
-test("sums the estimated tokens of the phases that have them", () => {
+test("sums the estimated tokens of the phases that have an estimate", () => {
   expect(profile(phase("a", []))).toMatchObject({ estimated_tokens: null });
   const result = profile(
     phase("a", [], true, { input_tokens: 5 }),

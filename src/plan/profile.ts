@@ -1,26 +1,26 @@
-// The execution profile of a plan: what may run side by side, and what that is worth in time and tokens.
+// The execution profile of a plan: which phases may run in parallel, and what that saves in time and tokens.
 import { batchesOf, type Graph, longestPath, minutesOf } from "./graph.ts";
 import type { PlanPhase } from "./plan.ts";
 
 export interface PlannedBatch {
-  /** Ids, in plan order. */
+  /** Phase ids, in plan order. */
   phases: string[];
-  /** `sequential`: no two of them may run side by side, whatever mode the user chose. */
+  /** `sequential` when no two of them may run in parallel, whatever mode the user chose. */
   mode: "parallel" | "sequential";
 }
 
 export interface ExecutionProfile {
   total_phases: number;
-  /** Phases of a batch with at least two that may run side by side. */
+  /** Phases in batches with at least two phases that may run in parallel. */
   parallelizable_phases: number;
   batch_count: number;
-  /** By dependency depth, as the graph's `parallel_batches`. */
+  /** By dependency depth, like `parallel_batches` of the graph. */
   batches: PlannedBatch[];
-  /** `parallel` supposes a free slot for every ready phase. */
+  /** `parallel` assumes a free slot for every ready phase. */
   estimated_minutes: { parallel: number; sequential: number };
-  /** How many phases carry an estimate of their own; the others count DEFAULT_PHASE_MINUTES. */
+  /** How many phases have their own estimate; the others count DEFAULT_PHASE_MINUTES. */
   estimate_basis: number;
-  /** Null when no phase has an estimate of tokens. */
+  /** Null when no phase has a token estimate. */
   estimated_tokens: { input: number; output: number } | null;
   note: string;
 }
@@ -29,9 +29,9 @@ const note =
   "Parallel dispatch runs agents with --yolo: all their tool calls are approved without asking. " +
   "Review the results after each batch.";
 
-/** The graph must be free of cycles. */
+/** The graph must not have cycles. */
 export function profileOf(phases: readonly PlanPhase[], graph: Graph): ExecutionProfile {
-  /** By depth, how many phases may run side by side. */
+  /** By depth, how many phases may run in parallel. */
   const sideBySide: number[] = [];
   const minutes = { alone: 0, sequential: 0 };
   const tokens = { input: 0, output: 0 };
@@ -48,7 +48,7 @@ export function profileOf(phases: readonly PlanPhase[], graph: Graph): Execution
     tokens.input += estimate?.input_tokens ?? 0;
     tokens.output += estimate?.output_tokens ?? 0;
   }
-  // A phase that runs alone adds its whole time; the others take at least their longest chain.
+  // A phase that runs alone adds its whole duration; the others take at least as long as their longest chain.
   const together = longestPath(graph, (at) => (phases[at]?.parallel ? minutesOf(phases[at]) : 0)).length;
   return {
     total_phases: phases.length,
@@ -62,7 +62,7 @@ export function profileOf(phases: readonly PlanPhase[], graph: Graph): Execution
   };
 }
 
-/** Of a batch with so many phases that may run side by side. */
+/** The mode of a batch with that many phases that may run in parallel. */
 function modeOf(count: number): PlannedBatch["mode"] {
   return count > 1 ? "parallel" : "sequential";
 }

@@ -1,4 +1,4 @@
-// One entry of `phases:` as a draft: every field read and typed, nothing yet compared with other phases or with agents.
+// Reads one entry of `phases:` as a draft: every field typed, nothing compared yet with other phases or with agents.
 import type { PhaseId } from "../ids.ts";
 import {
   amount,
@@ -22,14 +22,14 @@ import type { Pattern } from "./pattern.ts";
 import { type Estimate, type Findings, fileFields, type PlanPhase } from "./plan.ts";
 
 export interface DraftPhase {
-  /** The phase as far as it could be read; `id` is "#3" when the third phase has no usable one. */
+  /** The phase as far as it could be read; `id` is "#3" when the third phase has no valid id. */
   phase: PlanPhase;
   hasId: boolean;
-  /** The agents as they are written; the first one owns the phase. */
+  /** The agents as written; the first one owns the phase. */
   agents: string[];
-  /** Whether it says what it owns, be it right or wrong. */
+  /** Whether it declares files at all, valid or not. */
   declaresFiles: boolean;
-  /** What it owns, once the paths have been checked. */
+  /** What it owns; filled in once the paths have been checked. */
   patterns: Pattern[];
 }
 
@@ -56,7 +56,7 @@ const estimateFields: ReadonlyMap<string, string> = new Map(
   ["input_tokens", "output_tokens", "minutes"].map((field) => [field, "a number, zero or more"]),
 );
 
-/** `position` counts from 1. Undefined when the entry is no map, which is reported. */
+/** `position` counts from 1. Undefined when the entry is not a map, which is reported. */
 export function readPhase(raw: unknown, position: number, findings: Findings): DraftPhase | undefined {
   const unnamed = `#${position}`;
   if (!isRecord(raw)) {

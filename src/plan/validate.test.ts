@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 
 let made = 0;
 
-/** A phase with nothing wrong, and a file of its own. */
+/** A valid phase with a file of its own. */
 function phase(id: unknown, fields: Fields = {}): Fields {
   made += 1;
   const files_created = [`own/${made}.ts`];
@@ -38,7 +38,7 @@ function codes(report: ReturnType<typeof validatePlan>): string[] {
 }
 
 describe("a valid plan", () => {
-  test("is answered with itself in its one form (C11, C33, C34)", () => {
+  test("is returned in its canonical form (C11, C33, C34)", () => {
     const phases = [
       phase(1, { title: undefined, name: "By name", files_created: ["./src//a.ts"], validation: ["npm test"] }),
       phase("two", { agent: undefined, agents: ["tester", "coder"], blocked_by: ["1"], estimate: { minutes: 3 } }),
@@ -60,7 +60,7 @@ describe("a valid plan", () => {
     });
   });
 
-  test("comes with its graph (X276)", () => {
+  test("is returned with its graph (X276)", () => {
     const report = check([
       phase(1),
       phase(2, { blocked_by: [1] }),
@@ -101,7 +101,7 @@ describe("a valid plan", () => {
     expect(codes(validatePlan(source, context))).toEqual([]);
   });
 
-  test("is what the example is, with nothing to warn of", () => {
+  test("is what the example is, without warnings", () => {
     const source = readFileSync(new URL("../../examples/task-api-impl-plan.md", import.meta.url));
     const report = validatePlan(source, context);
     expect(codes(report)).toEqual([]);
@@ -146,10 +146,10 @@ test.each([
   ["no phases field", undefined, {}, ["missing_field"]],
   ["an empty list of phases", [], {}, ["no_phases"]],
   ["phases that are a map", { a: 1 }, {}, ["invalid_field_type"]],
-  ["a phase that is no map", [phase(1), "x", null], {}, ["invalid_field_type #2", "invalid_field_type #3"]],
+  ["a phase that is not a map", [phase(1), "x", null], {}, ["invalid_field_type #2", "invalid_field_type #3"]],
   ["too many phases", Array(MAX_PHASES + 1).fill(1), {}, ["too_large"]],
-  ["a wrong number of phases", [phase(1)], { total_phases: 2 }, ["total_phases_mismatch"]],
-  ["a number of phases that is none", [phase(1)], { total_phases: "2" }, ["invalid_field_type"]],
+  ["a wrong total_phases", [phase(1)], { total_phases: 2 }, ["total_phases_mismatch"]],
+  ["a total_phases that is not a number", [phase(1)], { total_phases: "2" }, ["invalid_field_type"]],
   ["a date that is a number", [phase(1)], { created: 2026 }, ["invalid_field_type"]],
 ])("a plan with %s (X271)", (_name, phases, fields, expected) => {
   expect(codes(check(phases, fields))).toEqual(expected);
@@ -177,7 +177,7 @@ test.each<[string, Fields, string[]]>([
   ["a text as agents", { agent: undefined, agents: "coder" }, ["invalid_field_type 1"]],
   ["a text as parallel", { parallel: "yes" }, ["invalid_field_type 1"]],
   ["one id as blocked_by", { blocked_by: 1 }, ["invalid_field_type 1"]],
-  ["a truth value in blocked_by", { blocked_by: [true] }, ["invalid_field_type 1"]],
+  ["a boolean in blocked_by", { blocked_by: [true] }, ["invalid_field_type 1"]],
   ["a number as a path", { files_created: [5] }, ["invalid_field_type 1"]],
   ["a blank path", { files_created: [""] }, ["missing_field 1"]],
   ["an estimate that is a number", { estimate: 5 }, ["invalid_field_type 1"]],
@@ -215,7 +215,7 @@ test("ids are compared as text (C33, C34)", () => {
   expect(codes(check([phase(1), phase("b", { blocked_by: ["1"] }), phase("c", { blocked_by: [1, "b"] })]))).toEqual([]);
 });
 
-test("an unknown field is a warning with the name that was meant", () => {
+test("an unknown field is a warning that suggests the intended name", () => {
   const report = check([phase(1, { blockedby: [], depends_on: [], files: [], zzz: 1 })], { phase: 1 });
   expect(report.valid).toBe(true);
   expect(report.warnings.map(({ suggestion }) => suggestion)).toEqual([
@@ -230,7 +230,7 @@ test("an unknown field is a warning with the name that was meant", () => {
 describe("agents", () => {
   test.each<[string, string, string[], string | undefined]>([
     ["a misspelling", "codr", ["unknown_agent 1"], "coder"],
-    ["a name like nothing", "zzzzzzzz", ["unknown_agent 1"], undefined],
+    ["a name unlike any other", "zzzzzzzz", ["unknown_agent 1"], undefined],
     ["a path", "../../coder", ["unknown_agent 1"], undefined],
     ["underscores and capitals", "Data_Engineer", ["agent_name_normalized 1"], "data-engineer"],
   ])("%s (X274, C11)", (_name, agent, expected, suggestion) => {
@@ -240,21 +240,21 @@ describe("agents", () => {
     if (report.valid) expect(report.plan?.phases[0]?.agent).toBe(suggestion);
   });
 
-  test("an unknown one is answered with the list of those there are", () => {
+  test("an unknown agent is reported with the list of known ones", () => {
     expect(check([phase(1, { agent: "zzz" })]).errors[0]?.message).toContain("architect, api-designer, code-reviewer");
   });
 
-  test("every one of several must exist", () => {
+  test("each of several agents must exist", () => {
     expect(codes(check([phase(1, { agent: undefined, agents: ["coder", "nobody"] })]))).toEqual(["unknown_agent 1"]);
   });
 
-  test("a disabled one is refused, and not suggested", () => {
+  test("a disabled agent is rejected, and not suggested", () => {
     const report = check([phase(1), phase(2, { agent: "codr" })], {}, { disabled: ["Coder"] });
     expect(codes(report)).toEqual(["disabled_agent 1", "unknown_agent 2"]);
     expect(report.errors[1]?.suggestion).not.toBe("coder");
   });
 
-  test("are not compared with an empty roster, except in their form", () => {
+  test("are checked only for their form when the roster is empty", () => {
     const phases = [phase(1, { agent: "anyone" }), phase(2, { agent: "a/b" })];
     expect(codes(check(phases, {}, { agents: [] }))).toEqual(["unknown_agent 2"]);
   });
@@ -277,13 +277,13 @@ describe("dependencies", () => {
     expect(report.dependency_graph.parallel_batches).toEqual([["schema", "api"]]);
   });
 
-  test("count once", () => {
+  test("count once when repeated", () => {
     const report = check([phase(1), phase(2, { blocked_by: [1, "1", 1] })]);
     expect(codes(report)).toEqual(["duplicate_dependency 2"]);
     expect(report.plan?.phases[1]?.blocked_by).toEqual(["1"]);
   });
 
-  test("must not form a cycle; each is reported once, with its way (X273)", () => {
+  test("must not form a cycle; each cycle is reported once, with its path (X273)", () => {
     const phases = [
       phase(1, { blocked_by: [2] }),
       phase(2, { blocked_by: [3] }),
@@ -318,14 +318,18 @@ describe("file ownership (H106, X275)", () => {
     ],
     ["a glob and a file", [owns(1, "src/**"), owns(2, "src/a/b.ts")], ["file_overlap 1"]],
     ["brace sets that share a name", [owns(1, "{a,b}.ts"), owns(2, "{b,c}.ts")], ["file_overlap 1"]],
-    ["brace sets that share none", [owns(1, "{a,b}.ts"), owns(2, "{c,d}.ts")], []],
+    ["brace sets that share no name", [owns(1, "{a,b}.ts"), owns(2, "{c,d}.ts")], []],
     ["an order between them", [owns(1, "a.ts"), owns(2, "a.ts", { blocked_by: [1] })], []],
-    ["an order through a third", [owns(1, "a"), phase(2, { blocked_by: [1] }), owns(3, "a", { blocked_by: [2] })], []],
+    [
+      "an order through a third phase",
+      [owns(1, "a"), phase(2, { blocked_by: [1] }), owns(3, "a", { blocked_by: [2] })],
+      [],
+    ],
     ["different depths but no order", [owns(1, "a"), phase(2), owns(3, "a", { blocked_by: [2] })], ["file_overlap 1"]],
-    ["one that runs alone", [owns(1, "a.ts", { parallel: false }), owns(2, "a.ts")], []],
+    ["a phase that runs alone", [owns(1, "a.ts", { parallel: false }), owns(2, "a.ts")], []],
     ["the same file twice in one phase", [phase(1, { files_created: ["a"], files_modified: ["a"] })], []],
     [
-      "three that share a file",
+      "three phases that share a file",
       [owns(1, "a"), owns(2, "a"), owns(3, "a")],
       ["file_overlap 1", "file_overlap 1", "file_overlap 2"],
     ],
@@ -341,7 +345,7 @@ describe("file ownership (H106, X275)", () => {
     ]);
   });
 
-  test("paths must stay in the project and out of what is reserved (T6)", () => {
+  test("paths must stay inside the project and outside reserved directories (T6)", () => {
     const report = check(
       [phase(1, { files_created: ["../x", "/etc/x", ".git/config", "st/state/x"] })],
       {},
@@ -355,22 +359,22 @@ describe("a phase that declares no files", () => {
   const none = { files_created: [], files_modified: [], files_deleted: [] };
 
   test.each<[string, Fields, string[]]>([
-    ["is warned of when its agent writes", {}, ["no_files_declared 1"]],
-    ["is warned of when its agent may do everything", { agent: "devops-engineer" }, ["no_files_declared 1"]],
-    ["is warned of when the fields are not there", { files_created: undefined }, ["no_files_declared 1"]],
-    ["is warned of when the fields are blank", { files_created: null, files_deleted: "" }, ["no_files_declared 1"]],
-    ["is as it should be when its agent only reads", { agent: "architect" }, []],
-    ["is as it should be when its agent reads and runs commands", { agent: "debugger" }, []],
-    ["is left to the error when there is no such agent", { agent: "nobody" }, ["unknown_agent 1"]],
-    ["is another one when it modifies", { files_modified: ["src/"] }, []],
-    ["is another one when it deletes", { files_deleted: ["src/**"] }, []],
-    ["is left to the error when what it declares cannot be read", { files_created: [5] }, ["invalid_field_type 1"]],
-    ["is left to the error when what it declares is not allowed", { files_created: ["../x"] }, ["path_escape 1"]],
+    ["causes a warning when its agent writes", {}, ["no_files_declared 1"]],
+    ["causes a warning when its agent may do everything", { agent: "devops-engineer" }, ["no_files_declared 1"]],
+    ["causes a warning when the fields are absent", { files_created: undefined }, ["no_files_declared 1"]],
+    ["causes a warning when the fields are blank", { files_created: null, files_deleted: "" }, ["no_files_declared 1"]],
+    ["is fine when its agent only reads", { agent: "architect" }, []],
+    ["is fine when its agent reads and runs commands", { agent: "debugger" }, []],
+    ["causes only the error when its agent does not exist", { agent: "nobody" }, ["unknown_agent 1"]],
+    ["is a different case when it modifies", { files_modified: ["src/"] }, []],
+    ["is a different case when it deletes", { files_deleted: ["src/**"] }, []],
+    ["causes only the error when its declaration cannot be read", { files_created: [5] }, ["invalid_field_type 1"]],
+    ["causes only the error when its declaration is not allowed", { files_created: ["../x"] }, ["path_escape 1"]],
   ])("%s", (_name, fields, expected) => {
     expect(codes(check([phase(1, { ...none, ...fields })]))).toEqual(expected);
   });
 
-  test("is told what that means and what to do, and stays valid", () => {
+  test("the warning says what that means and what to do, and the plan stays valid", () => {
     const report = check([phase(1), phase(3, none)]);
     expect(report.valid).toBe(true);
     expect(report.warnings).toEqual([
@@ -378,7 +382,7 @@ describe("a phase that declares no files", () => {
         code: "no_files_declared",
         phase: "3",
         message:
-          "Phase 3 declares no files: with ownership strict nothing it changes is accepted; name them in files_created, files_modified or files_deleted",
+          "Phase 3 declares no files: under strict ownership every change it makes is rejected; name them in files_created, files_modified or files_deleted",
       },
     ]);
   });
@@ -387,7 +391,7 @@ describe("a phase that declares no files", () => {
 describe("a plan whose phases overlap", () => {
   const shared = { files_created: ["a.ts"] };
 
-  test("is not valid, but comes with what a merge could go on with", () => {
+  test("is not valid, but comes with a plan that a merge can work with", () => {
     const report = check([phase(1, shared), phase(2, shared), phase(3, { blocked_by: [1, 2] })]);
     expect(codes(report)).toEqual(["file_overlap 1"]);
     expect(report).toMatchObject({ valid: false, mergeable: { title: "Plan", phases: { length: 3 } } });
@@ -396,16 +400,16 @@ describe("a plan whose phases overlap", () => {
   });
 
   test.each<[string, Fields[]]>([
-    ["something else is wrong", [phase(1, shared), phase(2, { ...shared, agent: "nobody" })]],
+    ["something else is wrong too", [phase(1, shared), phase(2, { ...shared, agent: "nobody" })]],
     ["phases wait for each other", [phase(1, shared), phase(2, shared), phase(3, { blocked_by: [3] })]],
     ["only something else is wrong", [phase(1, { agent: "nobody" })]],
     ["nothing is wrong", [phase(1)]],
-  ])("has nothing of the kind when %s", (_name, phases) => {
+  ])("has no mergeable plan when %s", (_name, phases) => {
     expect(check(phases).mergeable).toBeUndefined();
   });
 });
 
-test("text of the plan is harmless in messages and in the plan (T7)", () => {
+test("text of the plan is escaped in messages and in the plan (T7)", () => {
   const evil = "\u001b[31mred\u001b[0m\u0007 line\nbreak";
   const report = check([phase(1, { title: evil, agent: evil, [evil]: 1, blocked_by: [evil], files_created: [evil] })]);
   const texts = [...report.errors, ...report.warnings].map(({ message }) => message);

@@ -1,4 +1,4 @@
-// The validator: a plan file in, everything that is wrong with it and the graph of its phases out. Never throws.
+// The validator: takes a plan file, returns everything that is wrong with it and the graph of its phases. Never throws.
 import type { PhaseId } from "../ids.ts";
 import { type AgentContext, checkAgents } from "./check/agents.ts";
 import { checkCycles, checkDependencies } from "./check/dependencies.ts";
@@ -17,22 +17,22 @@ export interface PlanContext extends AgentContext, TextContext {
 }
 
 export interface DependencyGraph {
-  /** `depth` is null in or behind a cycle. */
+  /** `depth` is null for a phase in a cycle or downstream of one. */
   phases: { id: PhaseId; title: string; agent: string; blocked_by: PhaseId[]; depth: number | null }[];
   /** Ids of the chain that takes longest. */
   critical_path: PhaseId[];
-  /** Ids by dependency depth, whatever `parallel` says. */
+  /** Ids by dependency depth, ignoring `parallel`. */
   parallel_batches: PhaseId[][];
 }
 
 export interface ValidationReport extends Findings {
   valid: boolean;
   dependency_graph: DependencyGraph;
-  /** Null when the phases cannot be put in an order. */
+  /** Null when the phases cannot be ordered. */
   profile: ExecutionProfile | null;
-  /** Present when valid. */
+  /** Present only when the plan is valid. */
   plan?: Plan;
-  /** Present when overlaps are all that is wrong: a merge of what the phases did can answer them. */
+  /** Present when overlaps are the only errors: merging the work of the phases can resolve them. */
   mergeable?: Plan;
 }
 
@@ -65,14 +65,14 @@ function planIn(draft: Draft, { errors }: Findings): Pick<ValidationReport, "pla
   return errors.every(({ code }) => code === "file_overlap") ? { mergeable: planOf(draft) } : {};
 }
 
-/** The phases that can be told apart by their ids, which is what a graph can be made of. */
+/** The phases with distinct ids, because only those can form a graph. */
 function distinctPhases(drafts: readonly DraftPhase[], findings: Findings): DraftPhase[] {
   const distinct = new Map<string, DraftPhase>();
   for (const draft of drafts) {
     const { id } = draft.phase;
     if (!draft.hasId) continue;
     if (!distinct.has(id)) distinct.set(id, draft);
-    else reportError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each one an id of its own`);
+    else reportError(findings, "duplicate_id", id, `Two phases have the id ${id}; give each phase its own id`);
   }
   return [...distinct.values()];
 }

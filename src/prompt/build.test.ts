@@ -88,7 +88,7 @@ describe("the delegation prompt", () => {
       "file constraints",
       "You may create:\n- src/routes.ts\n- test/routes/**\n\nYou may modify:\n- src/main.ts\n\nYou may delete:\n- src/old.ts",
     ],
-    ["file constraints, the rest", "Nothing else may be created, modified or deleted"],
+    ["file constraints, the rule for all other files", "Nothing else may be created, modified or deleted"],
     ["downstream consumers", "- Phase 3, Manual (technical-writer): Describe the routes."],
     ["base protocol", "# Base"],
     ["safety protocol", "# Safety"],
@@ -100,17 +100,17 @@ describe("the delegation prompt", () => {
     ],
     ["the user's task", "## The user's overall task\n\nA small task service."],
     ["progress", 'Phase 2 of 3 of "Task API". Done: 1. Running beside this one: 0.'],
-  ])("has its %s (H107)", (_part, text) => {
+  ])("contains its %s (H107)", (_part, text) => {
     expect(prompt).toContain(text);
   });
 
-  test("names agent, phase and session right behind the header", () => {
+  test("names agent, phase and session right after the header", () => {
     const header = projectRootHeader("/work/shop");
     expect(prompt.slice(0, header.length)).toBe(header);
     expect(prompt.slice(header.length)).toMatch(/^\n\nAgent: coder\nPhase: 2\nSession: 2026-02-14-task-api\n\n/);
   });
 
-  test("puts its parts in the decided order: protocols first, what others wrote last (N190)", () => {
+  test("has its parts in the decided order: protocols first, text from others last (N190)", () => {
     const retried = promptFor(sessionAtPhaseTwo(failed, moved("2", "in_progress", "failed")), "2");
     const parts = [
       "PROJECT ROOT:",
@@ -124,7 +124,7 @@ describe("the delegation prompt", () => {
       "## Files",
       "## Validation",
       "## Who builds on this",
-      "Between `<data-",
+      "Text between `<data-",
       "# Previous attempts",
       "# Context from earlier phases",
       "## Phase 1: Schema (data-engineer, completed)",
@@ -135,14 +135,14 @@ describe("the delegation prompt", () => {
     expect(places).toEqual(parts.map((part) => retried.lastIndexOf(part)));
   });
 
-  test("explains the tags only where there are any", () => {
+  test("explains the tags only when it contains any", () => {
     const first = promptFor(sessionAfter(phases), "1");
     expect(first).not.toContain("<data-");
     expect(first).toContain("# Context from earlier phases\n\nNone: this phase waits for no other.");
     expect(first).not.toContain("# Previous attempts");
   });
 
-  test("is the same for the same input, and fits the real protocols and agents in a few thousand characters", () => {
+  test("is the same for the same input, and takes a few thousand characters with the real protocols and agents", () => {
     const read = (path: string) => readFileSync(join(root, path), "utf8");
     const protocols = {
       base: read("protocols/agent-base-protocol.md"),
@@ -155,13 +155,13 @@ describe("the delegation prompt", () => {
   });
 
   test.each(["", "short", "with space", "angle>bracket", "regex.*chars"])(
-    "refuses the tag %j, which could be guessed or closed",
+    "rejects the tag %j, which could be guessed or closed",
     (bad) => {
       expect(() => promptFor(sessionAtPhaseTwo(), "2", { tag: bad })).toThrow("A prompt's tag must be");
     },
   );
 
-  test("has no control characters from the plan, the task or the names", () => {
+  test("contains no control characters from the plan, the task or the names", () => {
     const red = "\u001b[31mred\u001b[0m\u0007";
     const session = sessionAfter([
       frozenPhase("1", {
@@ -179,14 +179,14 @@ describe("the delegation prompt", () => {
   });
 });
 
-describe("what a phase may change", () => {
-  test("is nothing when the plan gives it no files", () => {
+describe("the files a phase may change", () => {
+  test("are none when the plan gives it no files", () => {
     const text = promptFor(sessionAfter([frozenPhase("1")]), "1");
     expect(text).toContain("## Files\n\nThe plan gives this phase no files: create, modify and delete none.");
     expect(text).not.toContain("You may");
   });
 
-  test("can be asked for by an agent that writes, and by no other", () => {
+  test("can be extended on request by an agent that writes, and by no other", () => {
     const ask = /If the objective needs more, ask for it with `maestro_request_scope` first; .*name in your report\.\n/;
     const textFor = (over: object) => promptFor(sessionAfter([frozenPhase("1", over)]), "1");
     expect(textFor({ files_modified: ["a.ts"] })).toMatch(ask);
@@ -195,7 +195,7 @@ describe("what a phase may change", () => {
     expect(textFor({ agent: "debugger" })).not.toContain("maestro_request_scope");
   });
 
-  test("is also what its agent has asked for and was granted", () => {
+  test("include what its agent requested and was granted", () => {
     const grant: SessionEvent = {
       type: "phase.scope_requested",
       phase: "1",
@@ -209,13 +209,13 @@ describe("what a phase may change", () => {
     expect(text).toContain("- a.ts\n\nYou may change, granted on request:\n- src/b.ts\n- docs/\n\nNothing else may be");
   });
 
-  test("leaves out the lists that are empty", () => {
+  test("leave out empty lists", () => {
     const text = promptFor(sessionAfter([frozenPhase("1", { files_modified: ["a.ts"] })]), "1");
     expect(text).toContain("## Files\n\nYou may modify:\n- a.ts\n\nNothing else may be");
     expect(text).not.toMatch(/You may (create|delete)/);
   });
 
-  test("is what the objective needs when there is no plan on record, and the title is the objective", () => {
+  test("are what the objective needs when no plan is recorded, and the title is the objective", () => {
     const session = sessionAfter([frozenPhase("1", { title: "Repair the build" })]);
     delete findPhase(session, "1")?.plan;
     const text = promptFor(session, "1");
@@ -226,14 +226,14 @@ describe("what a phase may change", () => {
 });
 
 describe("validation and consumers", () => {
-  test("says so when no command is run and nobody waits", () => {
+  test("says so when no command runs and no phase waits", () => {
     const text = promptFor(sessionAfter([frozenPhase("1")]), "1");
-    expect(text).toContain("No command is run after you.");
+    expect(text).toContain("No command runs after you.");
     expect(text).toContain("No phase waits for this one.");
     expect(text).not.toContain("overall task");
   });
 
-  test("keeps a command of several lines one entry", () => {
+  test("keeps a command of several lines as one entry", () => {
     const text = promptFor(sessionAfter([frozenPhase("1", { validation: ["set -e\nnpm test"] })]), "1");
     expect(text).toContain("- set -e\n  npm test\nRun them yourself");
   });
@@ -248,7 +248,7 @@ describe("validation and consumers", () => {
     expect(text.length).toBeLessThan(12_000);
   });
 
-  test("counts the phases at work beside it", () => {
+  test("counts the phases running beside it", () => {
     const side = frozenPhase("4");
     const session = sessionAfter(
       [frozenPhase("1"), side],

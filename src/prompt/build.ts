@@ -1,4 +1,4 @@
-// The delegation prompt: all that an agent is told, in one text. Pure; the order of its parts is decided here and nowhere else.
+// The delegation prompt: everything that an agent is told, in one text. Pure; only this file decides the order of its parts.
 
 import type { Session, SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
@@ -16,7 +16,7 @@ export interface PromptInput {
   session: Session;
   phase: SessionPhase;
   maxRetries: number;
-  /** A new random word for every prompt, 8 to 64 letters and digits: it delimits what others wrote. */
+  /** A new random word for every prompt, 8 to 64 letters and digits: it delimits text from others. */
   tag: string;
 }
 
@@ -33,7 +33,7 @@ export function buildPrompt(input: PromptInput): string {
   return `${withProjectRoot(projectRoot, parts.map((part) => part.trim()).join("\n\n"))}\n`;
 }
 
-/** The rule about the tags comes before the first of them, and only if there is one. */
+/** The rule about the tags comes before the first tag, and only if there is one. */
 function wordsOfOthers(attempts: string, context: string, tag: string): string[] {
   const parts = [attempts, context].filter((part) => part !== "");
   return parts.some((part) => part.includes(tag)) ? [dataRule(tag), ...parts] : parts;

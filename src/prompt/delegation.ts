@@ -1,5 +1,5 @@
-// The prompt of a native delegation: what the caller wrote, behind a header that says which phase it is, and what every agent is
-// told. Pure. The header is read again when the agent comes back.
+// The prompt of a native delegation: the caller's text after a header that names the phase, with what every agent is told. Pure. The header
+// is read back when the agent returns.
 
 import type { Session, SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
@@ -20,11 +20,11 @@ export interface DelegationPrompt {
   protocols: { base: string; safety: string };
   /** A new random word, as in `buildPrompt`. */
   tag: string;
-  /** What the caller wrote. */
+  /** The text that the caller wrote. */
   text: string;
 }
 
-/** A prompt that has been through here stays as it is, but for a header that speaks of something else. */
+/** A prompt that was built here before stays unchanged, unless its header names another agent, phase or session. */
 export function delegationPrompt({ agent, work, projectRoot, protocols, tag, text }: DelegationPrompt): string {
   if (readHeader(text) !== undefined) return text.replace(header, () => `${headerLines(agent, work)}\n`);
   const parts = [
@@ -46,7 +46,7 @@ export function readHeader(prompt: string): DelegationHeader | undefined {
   return phase === undefined || session === undefined ? { agent } : { agent, phase, session };
 }
 
-/** What stands behind `Phase:` at the beginning of a line. */
+/** The phase named after `Phase:` at the beginning of a line. */
 export function namedPhase(text: string): string | undefined {
   const named = /^[ \t*_>#-]{0,8}Phase:[ \t*_"'`#]{0,8}([A-Za-z0-9][A-Za-z0-9._-]{0,63})/im.exec(text)?.[1];
   // "Phase: 3." ends a sentence.

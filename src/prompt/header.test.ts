@@ -17,7 +17,7 @@ describe("the project root header", () => {
     expect(withProjectRoot("/absolute/path/to/project", "Do it.")).toBe(`${seedText}\n\nDo it.`);
   });
 
-  test.each([["Do it."], [""], ["\n"], [projectRootHeader("/p")]])("is not put before itself: %j", (prompt) => {
+  test.each([["Do it."], [""], ["\n"], [projectRootHeader("/p")]])("is not added twice: %j", (prompt) => {
     const once = withProjectRoot("/p", prompt);
     expect(withProjectRoot("/p", once)).toBe(once);
     expect(once.split("PROJECT ROOT:")).toHaveLength(2);
@@ -27,7 +27,7 @@ describe("the project root header", () => {
     ["of another root", `${projectRootHeader("/p/q")}\n\nDo it.`],
     ["that only begins like it", `${projectRootHeader("/p")} Or not.`],
     ["that stands further down", `Hello\n${projectRootHeader("/p")}\n\nDo it.`],
-  ])("does not mistake a header %s for its own", (_what, prompt) => {
+  ])("is added despite a header %s", (_what, prompt) => {
     expect(withProjectRoot("/p", prompt)).toBe(`${projectRootHeader("/p")}\n\n${prompt}`);
   });
 });

@@ -7,7 +7,7 @@ replace, or read_file, construct absolute paths by prepending this root. When
 using run_shell_command, execute from this directory.`;
 }
 
-/** The header at byte 0, then a blank line, then the prompt; never twice. */
+/** The header at byte 0, then a blank line, then the prompt; never added twice. */
 export function withProjectRoot(root: string, prompt: string): string {
   const header = projectRootHeader(root);
   const hasIt = prompt === header || prompt.startsWith(`${header}\n`);

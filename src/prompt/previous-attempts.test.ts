@@ -50,7 +50,7 @@ describe("earlier attempts", () => {
     expect(textFor({ status: "pending" })).toBe("");
   });
 
-  test("are told one by one, each with its own errors", () => {
+  test("are listed one by one, each with its own errors", () => {
     const text = textFor({
       retry_count: 2,
       attempts: [
@@ -72,19 +72,19 @@ describe("earlier attempts", () => {
 
   test.each([
     ["a timeout", { outcome: "timeout", duration_ms: 600_000 }, "ran out of time after 600 s"],
-    ["an interruption", { outcome: "interrupted" }, "stopped from outside; no fault of the work"],
-    ["an attempt that a crash cut off", null, "nobody saw its end"],
+    ["an interruption", { outcome: "interrupted" }, "stopped from outside; not a fault of the work"],
+    ["an attempt that a crash cut off", null, "its end was not recorded"],
   ] as const)("say how they ended: %s", (_what, result, ending) => {
     const text = textFor({ attempts: [attempt(1, result)] });
     expect(text).toContain(`## Attempt 1 (coder): ${ending}`);
     expect(text).not.toContain("<data-");
   });
 
-  test("leave out what the provider refused: it tells the next one nothing", () => {
+  test("leave out attempts that the provider rejected, because they tell the next one nothing", () => {
     expect(textFor({ attempts: [attempt(1, { outcome: "quota" })] })).toBe("");
   });
 
-  test("tell the output of a failed validation once, whoever recorded it", () => {
+  test("show the output of a failed validation once, whichever record holds it", () => {
     const detail = "$ npm test\nexit code 1\nexpected 2, got 3";
     const validation = { result: "fail" as const, detail };
     const alone = textFor({ retry_count: 1, validation, errors: [error(12, "validation", "Validation failed")] });
@@ -93,7 +93,7 @@ describe("earlier attempts", () => {
     expect(told.split("expected 2, got 3")).toHaveLength(2);
   });
 
-  test("tell errors without attempts, and what was done about them", () => {
+  test("show errors without attempts, and how they were resolved", () => {
     const text = textFor({
       retry_count: 1,
       errors: [error(1, "dependency", "no @types/node", { resolution: "Added it", resolved: true })],
@@ -103,7 +103,7 @@ describe("earlier attempts", () => {
     );
   });
 
-  test("hand on what the last report said and what is in the tree", () => {
+  test("pass on the last report and what is in the tree", () => {
     const downstream_context = {
       key_interfaces_introduced: [],
       patterns_established: [],
@@ -122,7 +122,7 @@ describe("earlier attempts", () => {
     );
   });
 
-  test("may have left partial work, an interrupted one too", () => {
+  test("may have left partial work, also when interrupted", () => {
     for (const over of [
       { retry_count: 1 },
       { attempts: [attempt(1, null)] },
@@ -151,9 +151,9 @@ describe("guidance (M172)", () => {
     errors: [error(1, type, "it failed")],
   });
 
-  test("is none after an interruption: the work goes on", () => {
+  test("is absent after an interruption: the work continues", () => {
     const text = textFor({ attempts: [attempt(1, { outcome: "interrupted" })] });
-    expect(text).toContain("Go on from where it stopped.");
+    expect(text).toContain("Continue where it stopped.");
     expect(text).not.toMatch(/Fix exactly|retry/);
   });
 
@@ -173,7 +173,7 @@ describe("guidance (M172)", () => {
     expect(textFor({ ...withError(1), status: "failed" })).toContain("This is retry 2 of 2.");
   });
 
-  test("says when it is the last one, and when a person asked for more", () => {
+  test("says when it is the last retry, and when the user asked for more", () => {
     expect(textFor(withError(1))).not.toContain("a person decides");
     expect(textFor(withError(2))).toContain("If this one fails, a person decides");
     expect(textFor(withError(3))).toContain(
@@ -192,21 +192,21 @@ describe("guidance (M172)", () => {
     expect(textFor({ retry_count: 1, attempts: [attempt(1, { error_type: type })] })).toContain(advice);
   });
 
-  test("is given even if nobody recorded what failed", () => {
+  test("is given even if no record says what failed", () => {
     expect(textFor({ retry_count: 1 })).toContain("Fix exactly what failed");
   });
 });
 
-describe("an attempt that changed what its phase does not own", () => {
+describe("an attempt that changed files its phase does not own", () => {
   const message = "Changed outside of its files:\n- src/theirs.ts\n- package.json";
   const placed = (worktree: string | null) => ({ ...attempt(1, {}), placed: { worktree, base: null } });
   const textAfter = (worktree: string | null, over: Partial<SessionPhase> = {}) =>
     textFor({ retry_count: 1, attempts: [placed(worktree)], errors: [error(12, "validation", message)], ...over });
 
-  test("is told which files those are, once and between the tags, and what to do about them", () => {
+  test("lists those files once, between the tags, and says what to do about them", () => {
     const text = textAfter("w1");
     expect(text).toContain(
-      'Out of scope are the files listed below after "Changed outside of its files:". Nothing that was done to them was taken over. Leave them alone, or ask for them with `maestro_request_scope` before you change them.',
+      'Out of scope are the files listed below after "Changed outside of its files:". Changes to them were not kept. Leave them alone, or ask for them with `maestro_request_scope` before you change them.',
     );
     expect(text).toContain(`<data-${tag}>\nvalidation: ${message}\n${close}`);
     expect(text.split("src/theirs.ts")).toHaveLength(2);
@@ -214,11 +214,11 @@ describe("an attempt that changed what its phase does not own", () => {
     expect(text).toContain("Earlier work may be in the tree");
   });
 
-  test("is not told that nothing was taken over when it worked in the project itself", () => {
+  test("does not say that changes were discarded when it worked in the project itself", () => {
     expect(textAfter(null)).toContain('"Changed outside of its files:". Leave them alone');
   });
 
-  test("is not what the next one is told of when something else failed since", () => {
+  test("is not mentioned when something else has failed since", () => {
     const errors = [error(12, "validation", message), error(13, "validation", "Validation failed\n$ npm test")];
     expect(textAfter("w1", { errors })).not.toContain("Out of scope are");
     expect(textAfter("w1", { errors })).toContain("Run the failed command first");
@@ -237,7 +237,7 @@ describe("an attempt whose work could not be merged", () => {
   const conflict = error(12, "file_conflict", "src/a.ts (modified externally since phase start)");
   const textAfter = (...attempts: Attempt[]) => textFor({ retry_count: 1, attempts, errors: [conflict] });
 
-  test("is followed by one that starts from the project as it is, and knows where that work is", () => {
+  test("is followed by one that starts from the current project and knows where that work is", () => {
     const text = textAfter(worked(1));
     expect(text).toContain("The project has changed since the last attempt began");
     expect(text).toContain("This attempt starts from the project as it is now.");
@@ -246,16 +246,16 @@ describe("an attempt whose work could not be merged", () => {
     expect(text).not.toContain("Earlier work may be in the tree");
   });
 
-  test("is found behind attempts that left nothing", () => {
+  test("is found before attempts that left nothing", () => {
     expect(textAfter(worked(1), attempt(2, { outcome: "quota" }))).toContain(`git diff ${base} ${commit}`);
   });
 
   test.each<[string, Attempt[]]>([
     ["it worked in the project itself", [worked(1, { placed: { worktree: null, base } })]],
-    ["there is no commit of it", [worked(1, { changes: { ...changes, base: null, commit: null } })]],
-    ["another one has worked since", [worked(1), worked(2)]],
-    ["nothing is known of what it did", [attempt(1, {})]],
-  ])("is earlier work like any other when %s", (_, attempts) => {
+    ["it has no commit", [worked(1, { changes: { ...changes, base: null, commit: null } })]],
+    ["another attempt has worked since", [worked(1), worked(2)]],
+    ["its changes are unknown", [attempt(1, {})]],
+  ])("counts as ordinary earlier work when %s", (_, attempts) => {
     const text = textAfter(...attempts);
     expect(text).toContain("Earlier work may be in the tree");
     expect(text).not.toContain("git diff");

@@ -1,4 +1,4 @@
-// What earlier attempts at a phase came to, and what the next one should do differently: more with every retry.
+// What earlier attempts at a phase led to, and what the next one should do differently: more with every retry.
 
 import type { ErrorRecord } from "../session/events.ts";
 import { failureCodeOf } from "../session/old-errors.ts";
@@ -13,7 +13,7 @@ interface Past {
   texts: string[];
 }
 
-/** Empty when nobody has worked on the phase yet. */
+/** Empty when no attempt has worked on the phase yet. */
 export function previousAttempts(phase: SessionPhase, maxRetries: number, tag: string): string {
   const retry = retryNumber(phase);
   const pasts = pastsOf(phase);
@@ -34,28 +34,28 @@ export function previousAttempts(phase: SessionPhase, maxRetries: number, tag: s
     .join("\n\n");
 }
 
-/** A failed phase is counted when it moves on, which may be after its prompt is written. */
+/** A failed phase counts its retry when it starts again, which may be after its prompt is written. */
 function retryNumber({ retry_count, status }: SessionPhase): number {
   return status === "failed" ? retry_count + 1 : retry_count;
 }
 
 function whatThisIs(retry: number, maxRetries: number): string {
-  if (retry === 0) return "An earlier attempt ended before its work was done. Go on from where it stopped.";
+  if (retry === 0) return "An earlier attempt ended before its work was done. Continue where it stopped.";
   if (retry > maxRetries) return `This is retry ${retry}. The automatic ones are used up; a person asked for this one.`;
   return `This is retry ${retry} of ${maxRetries}.`;
 }
 
-/** Where the work of the attempts before is. */
+/** Where the work of earlier attempts is. */
 function earlierWork(phase: SessionPhase): string {
   const conflicting = conflictingWork(phase);
   if (conflicting === undefined) {
-    return "Earlier work may be in the tree, whole or in part. Look before you change anything, keep what is right, finish what is half done. A file that is already created or deleted there is no failed Scope Verification.";
+    return "Earlier work may be in the tree, whole or in part. Look before you change anything, keep what is right, finish the rest. A file already created or deleted there is not a failed Scope Verification.";
   }
   const { base, commit } = conflicting;
-  return `The project has changed since the last attempt began, and its work could not be merged into it. This attempt starts from the project as it is now. What is not in the tree of that work, \`git diff ${base} ${commit}\` shows, if your tools allow it: take over what still fits, and undo nothing that others did.`;
+  return `The project has changed since the last attempt began, and its work could not be merged into it. This attempt starts from the project as it is now. \`git diff ${base} ${commit}\` shows that work, if your tools allow it: reuse what is missing and still fits, and undo nothing that others did.`;
 }
 
-/** The work of the last attempt that left any, when it could not be brought into the project. */
+/** The work of the last attempt that left any, when it could not be merged into the project. */
 function conflictingWork({ errors, attempts }: SessionPhase): { base: string; commit: string } | undefined {
   const last = attempts.findLast(({ changes }) => changes !== undefined);
   const error = errors.at(-1);
@@ -74,7 +74,7 @@ const adviceByRetry = [
 const adviceByError: Partial<Record<ErrorRecord["type"], string>> = {
   validation: "Run the failed command first, if your tools allow it, and see the failure yourself.",
   timeout: "The time was not enough: do the essential part first, and start nothing that waits, watches or serves.",
-  file_conflict: "Somebody else changed a file meanwhile: read every file again before you edit it.",
+  file_conflict: "A file changed meanwhile: read every file again before you edit it.",
   runtime: "Whatever happens, end with the complete form of the Output Handoff Contract.",
   dependency:
     "Something it needed was not there: check for that first, and if it is still missing, report `failure` and name it.",
@@ -97,18 +97,18 @@ function adviceOnError({ errors, attempts }: SessionPhase): string | undefined {
   return type && adviceByError[type];
 }
 
-/** The files are named once, where the error is told. */
+/** The files are listed once, with the error. */
 function scopeAdvice(last: Attempt | undefined): string {
   const isApart = typeof last?.placed?.worktree === "string";
   return [
     `Out of scope are the files listed below after "${OUTSIDE_SCOPE}".`,
-    ...(isApart ? ["Nothing that was done to them was taken over."] : []),
+    ...(isApart ? ["Changes to them were not kept."] : []),
     "Leave them alone, or ask for them with `maestro_request_scope` before you change them.",
   ].join(" ");
 }
 
 function pastsOf(phase: SessionPhase): Past[] {
-  // A refusal of the provider tells the next attempt nothing.
+  // A rejection by the provider tells the next attempt nothing.
   const worked = phase.attempts.filter((attempt) => attempt.result?.outcome !== "quota");
   const pasts = worked.map((attempt): Past & { since: string } => ({
     title: `Attempt ${attempt.attempt} (${promptLine(attempt.agent)}): ${endingOf(attempt)}`,
@@ -127,7 +127,7 @@ function pastsOf(phase: SessionPhase): Past[] {
 
 const MAX_FILES = 30;
 
-/** What it had done when it ended: the next one has to look at it. */
+/** What it had changed when it ended, so that the next attempt can inspect it. */
 function leftChanged({ changes }: Attempt): string | undefined {
   if (changes === undefined || changes.total === 0) return undefined;
   const lines = changes.files.slice(0, MAX_FILES).map(({ path, kind, added, removed }) => {
@@ -139,14 +139,14 @@ function leftChanged({ changes }: Attempt): string | undefined {
 }
 
 function endingOf({ result }: Attempt): string {
-  if (result === null) return "nobody saw its end";
+  if (result === null) return "its end was not recorded";
   const reason = result.reason === undefined ? "" : ` (${promptLine(result.reason)})`;
   const endings = {
     success: "the agent finished",
     failure: `failed${reason}`,
     timeout: `ran out of time after ${Math.round(result.duration_ms / 1000)} s`,
-    quota: "refused by the provider",
-    interrupted: "stopped from outside; no fault of the work",
+    quota: "rejected by the provider",
+    interrupted: "stopped from outside; not a fault of the work",
   };
   return endings[result.outcome];
 }
@@ -155,7 +155,7 @@ function textOf({ type, message, resolution }: ErrorRecord): string {
   return `${type}: ${message}${resolution === "" || resolution === "pending" ? "" : `\nresolution: ${resolution}`}`;
 }
 
-/** Its output, unless an error has told it already. */
+/** Its output, unless an error already includes it. */
 function failedValidation({ validation }: SessionPhase, pasts: readonly Past[]): Past[] {
   if (validation?.result !== "fail") return [];
   const detail = validation.detail.trim();

@@ -8,7 +8,7 @@ const base = readFileSync(join(root, "protocols/agent-base-protocol.md"), "utf8"
 const safety = readFileSync(join(root, "protocols/filesystem-safety-protocol.md"), "utf8");
 const documented = readFileSync(join(root, "docs/file-formats.md"), "utf8");
 
-/** What stands under a heading, down to the next one of its level. */
+/** The text under a heading, up to the next heading of its level. */
 function section(text: string, heading: string): string {
   const [, after = ""] = text.split(`\n${heading}\n`);
   return after.split(/\n##? /)[0] ?? "";
@@ -55,7 +55,7 @@ describe("the base protocol", () => {
   });
 });
 
-describe("the form of the hand-off (N192)", () => {
+describe("the form of the handoff (N192)", () => {
   const form = base.slice(base.indexOf("## Task Report"));
   const values: Record<string, string> = {
     Status: "success",
@@ -81,7 +81,7 @@ describe("the form of the hand-off (N192)", () => {
     expect(labels(form)).toEqual(labels(example));
   });
 
-  test("passes when it is filled in", () => {
+  test("is valid when filled in", () => {
     const { check, summary, validation } = readHandoff(`Done.\n\n${fill()}`);
     expect(check).toMatchObject({
       valid: true,
@@ -96,7 +96,7 @@ describe("the form of the hand-off (N192)", () => {
     expect(validation).toBe("pass");
   });
 
-  test.each(["success", "partial", "failure"])("takes the status %s", (status) => {
+  test.each(["success", "partial", "failure"])("accepts the status %s", (status) => {
     expect(readHandoff(fill({ Status: status })).check).toMatchObject({ valid: true, status });
   });
 
@@ -104,7 +104,7 @@ describe("the form of the hand-off (N192)", () => {
     ["the form alone", form],
     ["the whole protocol", base],
     ["both protocols and a promise", `${base}\n${safety}\nI will do that.`],
-  ])("does not pass unfilled: %s", (_what, text) => {
+  ])("is not valid unfilled: %s", (_what, text) => {
     expect(readHandoff(text).check).toMatchObject({ valid: false, status: null });
   });
 });

@@ -1,4 +1,4 @@
-// What one phase is about, in the words of the plan: objective, files, validation, and who builds on it.
+// What one phase is about, in the words of the plan: objective, files, validation, and the phases that build on it.
 
 import { agentTiers } from "../agents/tiers.ts";
 import { isClosed, type Session, type SessionPhase } from "../session/session.ts";
@@ -39,7 +39,7 @@ function overallTask({ task }: Session): string {
 function files(phase: SessionPhase): string {
   const { plan, granted } = phase;
   if (plan === undefined) {
-    return "The plan of this session is not on record, so no file is declared. Change only what the objective cannot do without, and list every change in your report.";
+    return "The plan of this session is not on record, so no file is declared. Change only what the objective requires, and list every change in your report.";
   }
   const lists = [
     fileList("create", plan.files_created),
@@ -73,7 +73,7 @@ function validation({ plan }: SessionPhase): string {
       : ["This must be true when you are done:", ...criteria.map(bullet)].join("\n");
   const checked =
     commands.length === 0
-      ? "No command is run after you. Check each point yourself, and say how in your report."
+      ? "No command runs after you. Check each point yourself, and say how in your report."
       : [
           "After you, the engine runs these commands in the project root; each must exit with 0:",
           ...commands.map(bullet),

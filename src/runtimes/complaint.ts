@@ -1,7 +1,7 @@
-// What a program complained of, out of everything it wrote to stderr.
+// Extracts the actual complaint from everything a program wrote to stderr.
 import { stripControls } from "../text.ts";
 
-/** Start-up chatter of Gemini CLI, stacks and the rest of an inspected error: true of every run, or of use to nobody here. */
+/** Startup noise of Gemini CLI, stack traces and the rest of a printed error: present in every run, or useless to the user. */
 const chatter = [
   /^\s+at /,
   /^(?:Warning: )?256-color support/,
@@ -11,14 +11,14 @@ const chatter = [
   /^Ripgrep is not available/,
   /^Loaded cached credentials/,
   /^\[STARTUP\] /,
-  // The shell in front of the agent.
+  // Messages of the shell that started the agent.
   /^(?:Terminated|Killed|Hangup)$/,
   /^Approval mode overridden/,
   /^\(node:\d+\)|^\(Use `node /,
   /^\s*[{}\])]+,?\s*$/,
 ];
 
-/** The last useful lines, at most `limit` characters; empty when there are none. Never a line cut in its middle, unless it is too long itself. */
+/** The last useful lines, at most `limit` characters; empty when there are none. A line is cut only when it alone exceeds the limit. */
 export function complaintIn(stderr: string, limit: number): string {
   const plain = stripControls(stderr);
   const help = plain.search(/^Usage: gemini\b/m);
@@ -36,9 +36,9 @@ export function complaintIn(stderr: string, limit: number): string {
   return lines.slice(start).join("\n").trim();
 }
 
-/** The beginning of a text. */
+/** The beginning of a text, at most `limit` characters. */
 export function clipComplaint(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Half a surrogate pair is no character.
+  // Removes half a surrogate pair, which is not a character.
   return `${text.slice(0, limit - 4).replace(/[\uD800-\uDBFF]$/, "")} ...`;
 }

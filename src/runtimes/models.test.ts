@@ -10,7 +10,7 @@ interface Case {
 }
 
 test.each<[string, Case, string | null]>([
-  ["nothing is said", {}, null],
+  ["nothing is set", {}, null],
   ["front matter (E52)", { model: "fm" }, "fm"],
   ["front matter says inherit", { model: "inherit" }, null],
   ["front matter is blank", { model: " " }, null],
@@ -24,7 +24,7 @@ test.each<[string, Case, string | null]>([
   ],
   ["the writer in the other spelling", { name: "technical_writer", writer: "w" }, "w"],
   ["the writer without a model of its own", { name: "technical-writer", standard: "def" }, "def"],
-  ["empty is unset", { name: "technical-writer", writer: "", flag: " ", standard: "", model: "fm" }, "fm"],
+  ["empty means unset", { name: "technical-writer", writer: "", flag: " ", standard: "", model: "fm" }, "fm"],
   ["a name is trimmed", { standard: " def " }, "def"],
 ])("%s", (_, { name = "coder", model, writer = "", flag, standard = "" }, expected) => {
   const settings = { MAESTRO_DEFAULT_MODEL: standard, MAESTRO_WRITER_MODEL: writer };

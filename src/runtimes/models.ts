@@ -1,4 +1,4 @@
-// Which model an agent is played with, when anybody said so (E52, E53, G81).
+// Which model an agent uses, if any setting names one (E52, E53, G81).
 import { normalizeAgentName } from "../agents/names.ts";
 
 export interface ModelSettings {
@@ -6,7 +6,7 @@ export interface ModelSettings {
   MAESTRO_WRITER_MODEL: string;
 }
 
-/** Null: the runtime's own choice. `flag` is `--model`. */
+/** Null leaves the choice to the runtime. `flag` is `--model`. */
 export function modelFor(
   agent: { name: string; model?: string | undefined },
   settings: ModelSettings,
@@ -18,12 +18,12 @@ export function modelFor(
     (isWriter ? given(settings.MAESTRO_WRITER_MODEL) : null) ??
     given(flag) ??
     given(settings.MAESTRO_DEFAULT_MODEL) ??
-    // Gemini CLI's word for "the model of the conversation"; a process of its own has none.
+    // In Gemini CLI, "inherit" means the model of the conversation; a separate process has none.
     (own === "inherit" ? null : own)
   );
 }
 
-/** Empty is unset. */
+/** Empty means unset. */
 function given(value: string | undefined): string | null {
   return value?.trim() || null;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parseDotenv } from "../dotenv.ts";
 import { definitions } from "../settings.ts";
 import { geminiRuntime } from "./gemini/gemini.ts";
-import { type EnvFiles, ignoredNames, parseDotenv, pinnedVariables, wellKnown } from "./pinned.ts";
+import { type EnvFiles, ignoredNames, pinnedVariables, wellKnown } from "./pinned.ts";
 import { isSteering } from "./steering.ts";
 
 const files = (project: string[], home: string | null = null, name = "/home/.gemini/.env"): EnvFiles => ({
@@ -12,7 +13,7 @@ const pinned = (exported: Record<string, string>, given: EnvFiles = files([]), a
   pinnedVariables(exported, given, always);
 
 describe("a pinned variable", () => {
-  test("has the user's value, else the one of the user's home, else nothing", () => {
+  test("has the user's value, otherwise the one from the user's home, otherwise an empty one", () => {
     const project = ["GEMINI_API_KEY=theirs\nGEMINI_MODEL=theirs\nGOOGLE_CLOUD_PROJECT=theirs\nDATABASE_URL=theirs"];
     const home = "GEMINI_API_KEY=home\nGEMINI_MODEL=home\nDATABASE_URL=home\n";
     expect(pinned({ GEMINI_API_KEY: "mine", PATH: "/bin" }, files(project, home))).toMatchObject({
@@ -24,7 +25,7 @@ describe("a pinned variable", () => {
     expect(pinned({}, files(project, home))).not.toHaveProperty("DATABASE_URL");
   });
 
-  test("is one that any file on the way up names, however it is written", () => {
+  test("is any that a file in the directory or above it names, however it is written", () => {
     const texts = [
       "export X_BASE_URL=1",
       "GEMINI_NEW_THING: 1",
@@ -38,7 +39,7 @@ describe("a pinned variable", () => {
     }
   });
 
-  test("is pinned without any file when it is a well-known one", () => {
+  test("is pinned without any file when it is well known", () => {
     const pins = pinned({}, files([]), [...wellKnown, ...geminiRuntime.pinned]);
     const known = ["NODE_OPTIONS", "BASH_ENV", "LD_PRELOAD", "HTTPS_PROXY", "https_proxy", "GOOGLE_GEMINI_BASE_URL"];
     for (const name of [...known, "NODE_TLS_REJECT_UNAUTHORIZED", "GITHUB_SHA", ...Object.keys(definitions)]) {
@@ -46,13 +47,13 @@ describe("a pinned variable", () => {
     }
   });
 
-  test("is the same in both cases for a proxy, which programs read in either", () => {
+  test("has the same value in both cases for a proxy, because programs read either", () => {
     const pins = pinned({ HTTPS_PROXY: "http://mine", no_proxy: "localhost" });
     expect(pins).toMatchObject({ HTTPS_PROXY: "http://mine", https_proxy: "http://mine" });
     expect(pins).toMatchObject({ NO_PROXY: "localhost", no_proxy: "localhost", http_proxy: "" });
   });
 
-  test("has what the program takes by itself where nothing would mean something else", () => {
+  test("has the program's own default where an empty value would mean something else", () => {
     const text = "CODE_ASSIST_ENDPOINT=x\nGEMINI_TELEMETRY_TARGET=gcp\nSEATBELT_PROFILE=evil";
     expect(pinned({}, files([text]))).toMatchObject({
       CODE_ASSIST_ENDPOINT: "https://cloudcode-pa.googleapis.com",
@@ -61,11 +62,11 @@ describe("a pinned variable", () => {
     });
   });
 
-  test("is one that steers: nothing else is pinned", () => {
+  test("is a steering variable: nothing else is pinned", () => {
     expect([...wellKnown, ...geminiRuntime.pinned].filter((name) => !isSteering(name))).toEqual([]);
   });
 
-  test("does not say where the home is, nor, in a plain .env, how to debug", () => {
+  test("does not set the home directory, nor, from a plain .env, debug options", () => {
     const home = "HOME=/evil\nPATH=/evil\nGEMINI_CLI_HOME=/evil\nDEBUG=1\nGEMINI_MODEL=m\n";
     expect(pinned({ HOME: "/home" }, files([], home, "/home/.env"))).not.toHaveProperty("DEBUG");
     expect(pinned({ HOME: "/home" }, files([], home))).toMatchObject({ HOME: "/home", DEBUG: "1", GEMINI_MODEL: "m" });
@@ -73,7 +74,7 @@ describe("a pinned variable", () => {
   });
 });
 
-test("what a project sets in vain is told by file; what the user exports is not missed", () => {
+test("ignored settings of a project are reported by file, except those the user exports", () => {
   const given = files(
     ["GEMINI_API_KEY=1\nPORT=1\n#NODE_OPTIONS=1\nexport A_PROXY=1", "PORT=1", "LD_X=1"],
     "GEMINI_MODEL=m",
@@ -90,6 +91,6 @@ test.each([
   ["A: 'x # y'", { A: "x # y" }],
   ['A="x\\ny"\r\nB=`z`', { A: "x\ny", B: "z" }],
   ["A='1\n2'\nB=", { A: "1\n2", B: "" }],
-])("the home's file is read as dotenv reads it: %j", (text, values) => {
+])("reads the home's file as dotenv does: %j", (text, values) => {
   expect(Object.fromEntries(parseDotenv(text))).toEqual(values);
 });

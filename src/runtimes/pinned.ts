@@ -1,6 +1,7 @@
-// What an agent's program starts with for every variable that steers it: the user's own value or nothing, so that no env file of a project
-// can give it another. A program that loads env files leaves alone what is set, also what is set to nothing.
+// The value with which an agent's program starts for every variable that steers it: the user's own or an empty one, so that no env file of
+// a project can set another. A program that loads env files keeps variables that are already set, even to nothing.
 
+import { parseDotenv } from "../dotenv.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { definitions } from "../settings.ts";
 import { isSteering, namesIn, namesSet } from "./steering.ts";
@@ -12,13 +13,13 @@ export interface EnvFile {
 }
 
 export interface EnvFiles {
-  /** Of the project, and of directories above it. */
+  /** In the project and in the directories above it. */
   project: readonly EnvFile[];
-  /** The user's own, in the home directory: believed. */
+  /** The user's own file, in the home directory; trusted. */
   home: EnvFile | null;
 }
 
-/** Names in a file of the project that agents do not get from there. */
+/** Names in a file of the project that do not reach agents. */
 export interface Ignored {
   path: string;
   names: string[];
@@ -27,8 +28,8 @@ export interface Ignored {
 const both = (names: readonly string[]) => names.flatMap((name) => [name, name.toLowerCase()]);
 
 /**
- * Pinned whatever the files hold, where somebody may write one between our look and the program's. Only names for which nothing is the same as
- * unset; the others are pinned when a file names them.
+ * Pinned whatever the files contain, because a process may write a file between our check and the program's start. Only names for which
+ * empty means unset; the others are pinned when a file names them.
  */
 export const wellKnown: readonly string[] = [
   ...["NODE_OPTIONS", "NODE_PATH", "NODE_TLS_REJECT_UNAUTHORIZED", "NODE_EXTRA_CA_CERTS"],
@@ -36,11 +37,11 @@ export const wellKnown: readonly string[] = [
   ...both(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]),
   ...Object.keys(definitions),
   ...[EXTENSION_PATH, "MAESTRO_GUARD", "MAESTRO_ATTEMPT_STATE_DIR", "MAESTRO_CRASH_AT"],
-  // It makes a program clean the variables of its hooks, and the marks of the attempt with them.
+  // This variable makes a program remove variables from its hooks' environment, including those of the attempt.
   ...["GITHUB_SHA", "SURFACE"],
 ];
 
-/** Where nothing would mean something else than unset: what an agent's program takes by itself. */
+/** For variables where empty differs from unset: the default of the agent's program. */
 const neutral: Readonly<Record<string, string>> = {
   CODE_ASSIST_ENDPOINT: "https://cloudcode-pa.googleapis.com",
   GOOGLE_CLOUD_UNIVERSE_DOMAIN: "googleapis.com",
@@ -51,15 +52,15 @@ const neutral: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4317",
 };
 
-/** They say where the user's own files are, so the user's own files cannot say it. */
+/** These locate the user's own files, so those files cannot set them. */
 const firstOfAll = new Set(["PATH", "HOME", "USERPROFILE", "GEMINI_CLI_HOME"]);
 
-/** Not taken from a plain `.env`, as the CLI has it. */
+/** Not read from a plain `.env`, as in the CLI. */
 const notFromPlainFile = /^(?:DEBUG|DEBUG_MODE|GEMINI_CLI_IDE_SERVER_STDIO_(?:COMMAND|ARGS))$/;
 
 /**
- * The variables to start an agent's program with, in front of those that we give it ourselves. `exported`: what reaches agents of the user's
- * environment. `always`: names that are pinned whatever the files hold.
+ * The variables to start an agent's program with; those that Maestro sets itself override them. `exported` is the part of the user's
+ * environment that reaches agents; `always` are names pinned whatever the files contain.
  */
 export function pinnedVariables(
   exported: Readonly<Record<string, string>>,
@@ -71,7 +72,7 @@ export function pinnedVariables(
   const byUpper = new Map(Object.entries(exported).map(([name, value]) => [name.toUpperCase(), value]));
   const pins: Record<string, string> = {};
   for (const name of new Set([...always, ...named, ...ofHome.keys()])) {
-    // A proxy is written in either case, and a program that reads both must find the same.
+    // A proxy is written in either case, and a program that reads both must find the same value.
     pins[name] = exported[name] ?? byUpper.get(name.toUpperCase()) ?? ofHome.get(name) ?? neutral[name] ?? "";
   }
   return { ...pins, ...exported };
@@ -87,23 +88,10 @@ function homeValues(home: EnvFile | null): Map<string, string> {
   );
 }
 
-/** What files of the project set in vain, file by file: a name that the user has exported is not missed. */
+/** What files of the project set without effect, by file; a name that the user has exported is left out. */
 export function ignoredNames(exported: Readonly<Record<string, string>>, { project }: EnvFiles): Ignored[] {
   return project.flatMap(({ path, text }) => {
     const names = [...namesSet(text)].filter((name) => isSteering(name) && exported[name] === undefined).sort();
     return names.length === 0 ? [] : [{ path, names }];
   });
-}
-
-/** A file as dotenv reads it, which the CLI does. */
-export function parseDotenv(text: string): Map<string, string> {
-  const line =
-    /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm;
-  const values = new Map<string, string>();
-  for (const [, name, given = ""] of text.replace(/\r\n?/g, "\n").matchAll(line)) {
-    const raw = given.trim();
-    const value = raw.replace(/^(['"`])([\s\S]*)\1$/gm, "$2");
-    values.set(name ?? "", raw.startsWith('"') ? value.replace(/\\n/g, "\n").replace(/\\r/g, "\r") : value);
-  }
-  return values;
 }

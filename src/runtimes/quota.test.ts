@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { quotaSign, retryHint } from "./quota.ts";
 
-describe("signs of quota trouble on stderr, while the attempt still runs (F17)", () => {
-  // The first five are what Gemini CLI 0.61 wrote.
+describe("signs of quota problems on stderr while the attempt still runs (F17)", () => {
+  // Gemini CLI 0.61 wrote the first five.
   test.each<[string, number | null]>([
     ['Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429}}', null],
     ["    at async Turn.run (file:///x.js:333001:24) {\n  status: 429\n}", null],
@@ -38,7 +38,7 @@ describe("signs of quota trouble on stderr, while the attempt still runs (F17)",
     ["see the quota section; it asks to retry in 5s"],
     ["too many requests to the database were made by the old code"],
     ["Error executing tool web_fetch: Request failed with status code 429 Too Many Requests"],
-  ])("%j is none", (stderr) => {
+  ])("%j is not a quota problem", (stderr) => {
     expect(quotaSign(stderr)).toBeNull();
   });
 });

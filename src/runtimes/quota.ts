@@ -1,4 +1,4 @@
-// Whether a text tells of a used-up quota, and how long the provider asks us to wait.
+// Whether a text reports an exhausted quota, and how long the provider asks to wait.
 
 const signs = [
   /\bstatus[ _]?(?:code)?["']?\s?[:=]?\s?429\b/i,
@@ -14,7 +14,7 @@ export function tellsOfQuota(text: string): boolean {
   return signs.some((sign) => sign.test(text));
 }
 
-/** New lines on stderr. A tool that failed is the agent's own affair: a page may well answer 429 to it. */
+/** Checks new lines on stderr. A failed tool call does not count: a web page may answer 429 to it. */
 export function quotaSign(stderr: string): { retryAfterMs: number | null } | null {
   const own = stderr.replace(/^Error executing tool .*$/gm, "");
   return tellsOfQuota(own) ? { retryAfterMs: retryHint(own) } : null;
@@ -31,7 +31,7 @@ const spoken = new RegExp(
 /** `retry-after: 7`, a header in seconds, and `retryDelayMs: 7000`, a field of the CLI's error. */
 const counted = /\b(retry-after|retryDelayMs)[\\"']{0,3}\s?[:=]\s?[\\"']{0,3}(\d{1,12}(?:\.\d{1,9})?)(?![\w.-])/gi;
 
-/** No provider means more than a day; longer is a mistake, or somebody playing with our patience. */
+/** No provider asks for more than a day; a longer wait is a mistake or an attack. */
 const LONGEST_MS = 24 * 3_600_000;
 
 /** The last hint in a text, in milliseconds; null without one. */

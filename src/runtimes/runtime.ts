@@ -1,43 +1,43 @@
-// What the engine asks of a runtime: how to start an attempt, and what its files amount to. Runtimes are pure; the engine starts processes.
+// What the engine needs from a runtime: how to start an attempt, and what its output means. Runtimes are pure; the engine starts processes.
 
 import type { Tier } from "../agents/tiers.ts";
 import type { AttemptOutcome, ErrorRecord, Usage } from "../session/events.ts";
 
-/** What an attempt is started with. */
+/** What an attempt starts with. */
 export interface AttemptSpec {
   agent: string;
   tier: Tier;
   model: string | null;
-  /** The policy file that holds the tier and the baseline; null only where no agent is started. */
+  /** The policy file with the tier and the baseline; null only when no agent starts. */
   policyFile: string | null;
   /** The user's own arguments, appended. */
   extraArgs: readonly string[];
 }
 
-/** Why we stopped an attempt ourselves; null: it ended by itself. */
+/** Why Maestro stopped an attempt; null when it ended by itself. */
 export type Killed = "timeout" | "stopped" | "output_too_large" | null;
 
-/** How an attempt ended, and what it left. */
+/** How an attempt ended, and its output. */
 export interface Ending {
-  /** As a shell has it: death by signal n is 128 + n. Null when nobody wrote it down. */
+  /** As in a shell: death by signal n is 128 + n. Null when no exit code was recorded. */
   exitCode: number | null;
   killed: Killed;
   stdout: string;
-  /** The end of it, when it is long. */
+  /** Only the end of it when it is long. */
   stderr: string;
 }
 
-/** What an attempt came to, before its hand-off is judged. */
+/** The result of an attempt, before its handoff is judged. */
 export interface Outcome {
   kind: AttemptOutcome;
-  /** A word for programs: `no_result`, `output_too_large`, `auth`, ... Absent on success. */
+  /** A code for programs: `no_result`, `output_too_large`, `auth`, ... Absent on success. */
   reason?: string;
   errorType?: ErrorRecord["type"];
-  /** One sentence for people, and for the next attempt. Absent on success. */
+  /** One sentence for the user and for the next attempt. Absent on success. */
   message?: string;
-  /** What the agent said; empty when nothing could be read. */
+  /** The agent's answer; empty when it could not be read. */
   text: string;
-  /** Null: nothing is known. */
+  /** Null when unknown. */
   usage: Usage[] | null;
   /** The provider's own hint, with `quota`. */
   retryAfterMs?: number;
@@ -45,24 +45,24 @@ export interface Outcome {
 
 export interface Runtime {
   name: string;
-  /** The program that is looked up on PATH. */
+  /** The program, looked up on PATH. */
   program: string;
-  /** Its calls cost money and count against a quota: launches are spaced. */
+  /** Whether its calls cost money and count against a quota, so that launches are spaced. */
   callsModel: boolean;
-  /** How a person gets it. */
+  /** How to install it. */
   install: string;
   argv(spec: AttemptSpec): string[];
-  /** A prompt in the form in which the agent reads it as it was written. */
+  /** The prompt, escaped so that the agent reads it as written. */
   payload(prompt: string): string;
-  /** Variables that every attempt gets besides the allowed ones. */
+  /** Variables that every attempt gets in addition to the allowed ones. */
   environment: Readonly<Record<string, string>>;
-  /** Where the program looks for env files: in the working directory, in every directory above it, and in the user's home; in its order. */
+  /** Where the program looks for env files, in its order: in the working directory, in every directory above it, and in the user's home. */
   envFiles: readonly string[];
-  /** Variables that steer the program, for which nothing means the same as unset. */
+  /** Variables that steer the program and for which empty means unset. */
   pinned: readonly string[];
-  /** Variables that keep the program from believing a project's settings: its hooks, its servers, its commands. */
+  /** Variables that keep the program from trusting a project's settings: its hooks, servers and commands. */
   distrust: Readonly<Record<string, string>>;
   judge(ending: Ending): Outcome;
-  /** Whether new lines on stderr tell of quota trouble while the attempt still runs; the hint in ms if there is one. */
+  /** Whether new lines on stderr report a quota problem while the attempt still runs, with the retry hint in ms if there is one. */
   quotaSign(stderr: string): { retryAfterMs: number | null } | null;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { families, isSteering, namesIn, namesSet } from "./steering.ts";
 
-describe("a variable that steers an agent's program is never a project's", () => {
+describe("a variable that steers an agent's program never comes from a project", () => {
   test.each([
     [
       "where requests go",
@@ -37,7 +37,7 @@ describe("a variable that steers an agent's program is never a project's", () =>
     expect(names.split(" ").filter((name) => !isSteering(name))).toEqual([]);
   });
 
-  test("but an ordinary variable of the application is", () => {
+  test("but an ordinary variable of the application does", () => {
     const names =
       "DATABASE_URL PORT HOST NODE_ENV APP_NAME APP_BASE_URL APP_ENDPOINT VITE_API_BASE_URL NEXT_PUBLIC_BASE_URL REACT_APP_PROXY REDIS_URL DB_HOST DB_USER DB_PASSWORD JWT_SECRET SESSION_SECRET API_URL STRIPE_KEY SMTP_HOST LOG_LEVEL TZ LANG CI SECRET_KEY AWS_REGION AWS_ACCESS_KEY_ID S3_BUCKET MAIL_FROM ENVIRONMENT PYTHON_VERSION JAVA_HOME USER_ID PATH_PREFIX HOMEPAGE SHELLS LDAP_URL GITLAB_TOKEN EDITOR_NAME BASE_URL PROXY_PORT";
     expect(names.split(" ").filter(isSteering)).toEqual([]);
@@ -67,11 +67,11 @@ describe("the names in an env file", () => {
     expect([...namesIn(text)].join(" ")).toBe(names);
   });
 
-  test("are shown without comments and values", () => {
+  test("are listed without comments and values", () => {
     expect([...namesSet("# A=1\n export B=C=2\nD: 3\nnot set\n'E'=5\nF=x G=y")]).toEqual(["B", "D", "F"]);
   });
 
-  test("are found in a megabyte of anything without waiting", () => {
+  test("are found in a megabyte of anything without delay", () => {
     const started = performance.now();
     for (const text of ["a".repeat(1e6), " ".repeat(1e6), "\n".repeat(1e6), "a ".repeat(5e5), "=".repeat(1e6)]) {
       namesIn(text);

@@ -1,13 +1,13 @@
-// Which variables steer an agent's program, its hooks and its tools, instead of the project's own application. Agent programs load a
-// project's env files as if the user had exported them, so each such name is pinned before the program starts. One table, for every runtime.
+// Which variables steer an agent's program, its hooks and its tools rather than the project's own application. Agent programs load a
+// project's env files as if the user had exported them, so each such name is pinned before the program starts. One table for every runtime.
 
 interface Family {
-  /** Matched against the whole name, in capitals. */
+  /** Matched against the whole name in upper case. */
   names: RegExp;
   why: string;
 }
 
-/** What a whole prefix means to an agent's program: its keys, its addresses, its behaviour. */
+/** Prefixes that belong to an agent's program: its keys, endpoints and behaviour. */
 const prefixes = [
   ...["GEMINI", "GOOGLE", "CLOUDSDK", "VERTEX", "VERTEXAI", "CODE_ASSIST", "GCE_METADATA", "METADATA_SERVER"],
   ...["ANTHROPIC", "CLAUDE", "OPENAI", "AZURE_OPENAI", "CODEX", "QWEN", "DASHSCOPE", "OPENCODE", "OPENROUTER"],
@@ -17,19 +17,19 @@ const prefixes = [
 export const families: readonly Family[] = [
   {
     names: new RegExp(`(?:${prefixes.join("|")})_.*`),
-    why: "an agent program's own: who pays, where it calls, how it works",
+    why: "an agent program's own: billing, endpoints, behaviour",
   },
   { names: /.+_(?:BASE_URL|API_BASE|PROXY|ENDPOINTS?)/, why: "where requests go" },
   {
     names: /AWS_(?:ENDPOINT_URL.*|CONFIG_FILE|SHARED_CREDENTIALS_FILE|BEARER_TOKEN_BEDROCK|CA_BUNDLE)/,
     why: "where requests go",
   },
-  { names: /GCLOUD_PROJECT|CLOUD_SHELL.*|_GEMINI_.*/, why: "which project of Google Cloud pays" },
-  { names: /HOSTALIASES|RES_OPTIONS|LOCALDOMAIN/, why: "where a host name leads" },
-  { names: /(?:OTEL|OTLP|GRPC)_.*/, why: "where prompts and answers are reported to" },
+  { names: /GCLOUD_PROJECT|CLOUD_SHELL.*|_GEMINI_.*/, why: "which Google Cloud project is billed" },
+  { names: /HOSTALIASES|RES_OPTIONS|LOCALDOMAIN/, why: "how host names resolve" },
+  { names: /(?:OTEL|OTLP|GRPC)_.*/, why: "where prompts and answers are reported" },
   {
     names: /SSL_CERT_.*|SSLKEYLOGFILE|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|OPENSSL_.*/,
-    why: "which certificates are believed",
+    why: "which certificates are trusted",
   },
   {
     names: /NODE_(?!ENV$).*|(?:BUN|DENO)_.*|ELECTRON_RUN_AS_NODE|TS_NODE_.*|TSX_.*/,
@@ -49,7 +49,7 @@ export const families: readonly Family[] = [
   { names: /GIT_.*|SSH_ASKPASS.*|SSH_AUTH_SOCK|SUDO_ASKPASS/, why: "programs that git and ssh start" },
   {
     names: /EDITOR|VISUAL|PAGER|BROWSER|.+_(?:EDITOR|PAGER|ASKPASS)|LESS(?:OPEN|CLOSE)/,
-    why: "programs that others start",
+    why: "programs that other programs start",
   },
   {
     names: /PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|PROGRAM(?:DATA|FILES).*/,
@@ -59,7 +59,7 @@ export const families: readonly Family[] = [
     names: /HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|XDG_.*|TERMINFO.*|TERMCAP/,
     why: "where configuration is found",
   },
-  { names: /TMPDIR|TMP|TEMP|PWD|OLDPWD|USER|LOGNAME/, why: "where a program believes to be, and for whom" },
+  { names: /TMPDIR|TMP|TEMP|PWD|OLDPWD|USER|LOGNAME/, why: "which directory and user a program assumes" },
   { names: /MAESTRO_.*/, why: "how Maestro's hooks and tools behave" },
   { names: /SANDBOX|SANDBOX_.*|SEATBELT_PROFILE|BUILD_SANDBOX/, why: "what confines the agent's program" },
   {
@@ -68,24 +68,24 @@ export const families: readonly Family[] = [
   },
   {
     names: /SURFACE|CI_NAME|TERM_PROGRAM.*|TERMINAL_EMULATOR|CURSOR_TRACE_ID|VSCODE_.*|ZED_.*|CODESPACES/,
-    why: "what the agent's program takes its surroundings for: it cleans the variables of hooks by that",
+    why: "how the agent's program detects its environment, by which it cleans the variables of hooks",
   },
 ];
 
 const steering = new RegExp(`^(?:${families.map(({ names }) => names.source).join("|")})$`);
 
-/** By convention for the application, and for web pages: no agent program reads them, and the project's own tests do. */
+/** By convention for the application and its web pages: no agent program reads them, and the project's own tests do. */
 const ofTheApplication = /^(?:APP|VITE|NEXT_PUBLIC|NUXT_PUBLIC|REACT_APP|VUE_APP|EXPO_PUBLIC|GATSBY|PUBLIC|STORYBOOK)_/;
 
-/** Whether a variable of that name is never taken from a project. */
+/** Whether a variable of that name must never come from a project. */
 export function isSteering(name: string): boolean {
   const upper = name.toUpperCase();
   return steering.test(upper) && !ofTheApplication.test(upper);
 }
 
 /**
- * Every name that a reader of env files could find in a text: more than any of them does. A word before `=` or `:` is one, wherever it stands,
- * since quotes, line ends and `export` mean something else to each of them.
+ * Every name that a reader of env files could find in a text; a superset of what any of them finds. A word before `=` or `:` counts
+ * wherever it is, because readers differ on quotes, line ends and `export`.
  */
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>();
@@ -93,7 +93,7 @@ export function namesIn(text: string): Set<string> {
   return names;
 }
 
-/** The names that a person sees set in an env file: those at the start of a line. */
+/** The names that a person sees in an env file: those at the start of a line. */
 export function namesSet(text: string): Set<string> {
   const names = new Set<string>();
   for (const line of text.split(/[\n\r\u2028\u2029]/)) {

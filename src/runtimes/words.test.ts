@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { splitWords, warnsOfAllowedTools } from "./words.ts";
 
-describe("words of a shell, without its expansions (E54)", () => {
+describe("splits words like a shell, without its expansions (E54)", () => {
   test.each<[string, string[]]>([
     ["", []],
     [" \t\n ", []],
@@ -27,8 +27,8 @@ describe("words of a shell, without its expansions (E54)", () => {
   });
 
   test.each([
-    ["'a b", /quote ' at character 1 is never closed/],
-    ['a "b', /quote " at character 3 is never closed/],
+    ["'a b", /quote ' at character 1 is not closed/],
+    ['a "b', /quote " at character 3 is not closed/],
     ['"a\\"', /quote " at character 1/],
     ["it's", /quote ' at character 3/],
     ["a\\", /ends in a backslash/],
@@ -36,7 +36,7 @@ describe("words of a shell, without its expansions (E54)", () => {
     expect(splitWords(text)).toEqual({ error: expect.stringMatching(message) });
   });
 
-  test("any words come back as they were quoted", () => {
+  test("quoted words come back unchanged", () => {
     const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
     const doubled = (word: string) => `"${word.replace(/[$`"\\]/g, "\\$&")}"`;
     fc.assert(

@@ -1,16 +1,16 @@
-// A line of arguments -> words, as a shell splits it, with nothing expanded: `$HOME`, `*` and backticks stay as they are.
+// Splits a line of arguments into words as a shell does, without expansion: `$HOME`, `*` and backticks stay.
 
-/** The words, or why there are none. */
+/** The words, or why the text cannot be split. */
 export function splitWords(text: string): string[] | { error: string } {
   const words: string[] = [];
-  /** Undefined between words: `""` is a word, a blank is none. */
+  /** Undefined between words: `""` is a word, a space is not. */
   let word: string | undefined;
   let at = 0;
   while (at < text.length) {
     const char = text.charAt(at);
     if (char === "'" || char === '"') {
       const quoted = char === "'" ? single(text, at) : double(text, at);
-      if (quoted === undefined) return { error: `the quote ${char} at character ${at + 1} is never closed` };
+      if (quoted === undefined) return { error: `the quote ${char} at character ${at + 1} is not closed` };
       word = (word ?? "") + quoted.text;
       at = quoted.end;
     } else if (char === "\\") {
@@ -30,14 +30,14 @@ export function splitWords(text: string): string[] | { error: string } {
   return word === undefined ? words : [...words, word];
 }
 
-/** Gemini CLI has deprecated the flag: a policy file says the same (F77). It takes both spellings. */
+/** Gemini CLI has deprecated the flag in favour of policy files (F77). It accepts both spellings. */
 export function warnsOfAllowedTools(args: readonly string[]): boolean {
   return args.some((arg) => /^--(?:allowed-tools|allowedTools)(?:=|$)/.test(arg));
 }
 
 interface Quoted {
   text: string;
-  /** Behind the closing quote. */
+  /** The position after the closing quote. */
   end: number;
 }
 
@@ -46,7 +46,7 @@ function single(text: string, start: number): Quoted | undefined {
   return end < 0 ? undefined : { text: text.slice(start + 1, end), end: end + 1 };
 }
 
-/** Here a backslash is only special before what a shell would treat as special. */
+/** A backslash is special only before characters that are special to a shell. */
 function double(text: string, start: number): Quoted | undefined {
   let inside = "";
   for (let at = start + 1; at < text.length; at++) {

@@ -1,5 +1,5 @@
-// Takes secrets out of text before it is written down: known shapes, printed assignments with telling names, and the values of variables
-// with telling names. Linear in the text, no library. It does not find what it does not know: it is the last net, not the first.
+// Redacts secrets from text before it is written: known formats, printed assignments with telling names, and values of variables with
+// telling names. Linear in the text, no library. It cannot find unknown secrets: it is the last line of defence, not the first.
 
 import { join } from "node:path";
 import { readEnvFile } from "../setting-layers.ts";
@@ -10,7 +10,7 @@ export const REDACTED = "[redacted]";
 
 type Redactor = (text: string) => string;
 
-/** For everything that is logged, recorded, shown or put into a prompt by a process with this environment. */
+/** For everything that a process with this environment logs, records, shows or puts into a prompt. */
 export function makeRedactor(env: Readonly<Record<string, string | undefined>>): Redactor {
   const values = secretValues(env);
   return (text) => {
@@ -26,12 +26,12 @@ export function projectRedactor(projectRoot: string, env: Readonly<Record<string
 }
 
 interface Group {
-  /** Any of the signs: most lines have none, and are spared looking for each. */
+  /** Matches any of the signs; most lines have none and skip the search for each. */
   sign: RegExp;
   forms: readonly { sign: RegExp; form: RegExp }[];
 }
 
-/** In longer text each sign by itself is found faster than any of them. */
+/** In longer text, searching for each sign separately is faster than for any of them. */
 const SHORT_TEXT = 500;
 let known: readonly Group[] | undefined;
 
@@ -43,10 +43,10 @@ function groups(): readonly Group[] {
   });
 }
 
-/** Every secret that is known by its shape is a long word, or stands beside one of these: plain prose is spared the search. */
+/** Every secret of a known format is a long word, or is next to one of these, so plain prose skips the search. */
 const suspicious = /[\w+/=.~$-]{14}|[=:@<>]|-----|passw|(?:^|\s)--?\w/;
 
-/** What needs no environment to be known. */
+/** Redacts what can be recognised without the environment. */
 export function withoutShapes(text: string): string {
   if (!suspicious.test(text)) return text;
   known ??= groups();
@@ -58,7 +58,7 @@ export function withoutShapes(text: string): string {
   return assignment.sign.test(clean) ? withoutAssigned(clean) : clean;
 }
 
-/** Line by line, since no assignment is longer than its line: the few lines that have a telling name are all that is searched. */
+/** Works line by line, because an assignment fits on its line: only the few lines with a telling name are searched. */
 function withoutAssigned(text: string): string {
   let clean = "";
   for (let at = 0; at < text.length; ) {
@@ -74,7 +74,7 @@ function withoutAssigned(text: string): string {
 
 type Groups = Record<string, string | undefined>;
 
-/** The last argument of a replacer is the named groups, when the form has any. */
+/** The last argument of a replacer holds the named groups, when the pattern has any. */
 function aroundSecret(...found: unknown[]): string {
   const groups = found.at(-1);
   if (typeof groups !== "object" || groups === null) return REDACTED;
@@ -89,13 +89,13 @@ function withoutValue(whole: string, ...found: unknown[]): string {
   return `${name}${gap}${quote}${REDACTED}${quote}`;
 }
 
-/** Longest first, so that no value hides a part of another. */
+/** Longest first, so that no value hides part of another. */
 function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = new Set<string>();
   for (const [name, given] of Object.entries(env)) {
     for (const value of secretsOf(name, given ?? "")) {
       values.add(value);
-      // As it stands in JSON, which is what agents answer with.
+      // As escaped in JSON, which agents answer with.
       values.add(JSON.stringify(value).slice(1, -1));
     }
   }

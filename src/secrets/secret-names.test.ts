@@ -5,7 +5,7 @@ import { makeRedactor } from "./redact.ts";
 const redact = makeRedactor({});
 const random = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY";
 
-describe("values that are printed under a telling name", () => {
+describe("values printed under a telling name", () => {
   test.each([
     ["MYSQL_PWD=hunter2", "MYSQL_PWD=[redacted]"],
     ["PGPASSWORD=swordfish psql -h db", "PGPASSWORD=[redacted] psql -h db"],
@@ -80,7 +80,7 @@ describe("values that are printed under a telling name", () => {
     "AUTH_URL=https://auth.example.com/v1beta1/oauth2/token",
     "password=password passwd: passwd1_field",
     '"private_key_id": "0a1b2c3d4e5f", "public_key": "abc"',
-  ])("stays when it is code, a placeholder or prose: %s", (text) => {
+  ])("keeps code, placeholders and prose: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 });
@@ -97,7 +97,7 @@ describe("values of variables", () => {
     ["BUILD_WEBHOOK", "https://chat.example.org/in/a-b-c", "https://chat.example.org/in/a-b-c"],
     ["ALERT_WEBHOOK_URL", "https://chat.example.org/in/a-b-c", "https://chat.example.org/in/a-b-c"],
     ["STORAGE_CONNECTION_STRING", "UseDevelopmentStorage=1;x=y", "UseDevelopmentStorage=1;x=y"],
-  ])("%s=%s takes %s out of any text", (name, value, printed) => {
+  ])("%s=%s redacts %s in any text", (name, value, printed) => {
     expect(makeRedactor({ [name]: value })(`a ${printed} b`)).toBe("a [redacted] b");
   });
 
@@ -134,7 +134,7 @@ describe("time", () => {
     ["queries", "?key=".repeat(size / 5)],
     ["Discord", `M${"abcdef.".repeat(size / 7)}`],
     ["Go drivers", "a:@tcp".repeat(size / 6)],
-  ])("grows with the length of the text and no faster: %s", (_what, text) => {
+  ])("grows at most linearly with the text: %s", (_what, text) => {
     const before = process.cpuUsage();
     expect(redact(text).length).toBeGreaterThan(0);
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(3);

@@ -1,10 +1,10 @@
-// Secrets that are known by the name they are given under: in printed assignments, and in variables of the environment.
-// A name alone takes nothing out: the value must look like one, because code, types and prose use the same names.
+// Recognises secrets by their name: in printed assignments, and in variables of the environment. A name alone is not enough: the value must
+// look like a secret, because code, types and prose use the same names.
 
-/** Names of passwords, for which a short or plain value is one too. */
+/** Names of passwords, for which a short or plain value counts too. */
 const passwordName = /(?:passw(?:or)?ds?|passphrases?|passcodes?|pwd)$/i;
 
-// The end of a name. Each is looked for by itself, so that a long name costs nothing.
+// Endings of names. Each is searched separately, so that a long name costs nothing.
 const endings = [
   "passw(?:or)?ds?",
   "passphrases?",
@@ -25,11 +25,11 @@ const endings = [
 ];
 
 const quote = "\\\\{0,3}[\"'`]";
-/** A comma or an ampersand belongs to the value unless another one begins behind it. */
+/** A comma or an ampersand belongs to the value unless another assignment follows it. */
 const bare = "(?:[^\\s\"'`;,&<>(){}\\[\\]|\\\\]|[,&](?![\\w.-]{1,40}=|[\\s\"'\\\\]|$)){4,500}";
 
 export const assignment = {
-  /** What stands between a name and its value. */
+  /** The separator between a name and its value. */
   joint: /[=:]|--\w/,
   sign: /passw|passphrase|passcode|pwd|secret|key|token|_pat|credential|auth|dsn|connection_?string|webhook/i,
   form: new RegExp(
@@ -48,14 +48,14 @@ export const element = {
 interface Assigned {
   name: string;
   gap: string;
-  /** The value, and whether it stands in quotes. */
+  /** The value, and whether it is quoted. */
   value: string;
   isQuoted: boolean;
-  /** The character behind a bare value. */
+  /** The character after an unquoted value. */
   next: string;
 }
 
-/** Variables, placeholders, and what was taken out before. */
+/** Variables, placeholders, and values already redacted. */
 const placeholder =
   /^(?:[$<{*]|%[\w{(]|\[redacted|\.{3}|your[_-]|x{4,}$|(?:undefined|null|none|true|false|string|number|boolean|required|optional|hidden|invalid|missing|expired|text)\b)/i;
 const path = /^(?:~|\.{1,2}|[A-Za-z]:|\/[A-Za-z][a-z]+)[/\\]/;
@@ -65,11 +65,11 @@ const wholeAddress = /^[a-z][a-z0-9+.-]*:\/\//i;
 /** `user.token`, `process.env.API_KEY`, `tokens2`: what code is made of. */
 const identifier = /^[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)*[!?]?$/;
 
-/** Whether what is printed under a telling name is to be taken out. */
+/** Whether a value printed under a telling name must be redacted. */
 export function isPrintedSecret({ name, gap, value, isQuoted, next }: Assigned): boolean {
   if (placeholder.test(value) || path.test(value) || wholeAddress.test(value)) return false;
   const isTight = gap === "=";
-  // A number in JSON stays one: the document must be readable afterwards.
+  // A number in JSON stays, because the document must remain valid.
   if (!isQuoted && /^\\*["']/.test(gap) && /^[\d.e+-]+$/i.test(value)) return false;
   if (!isQuoted && !isTight && "([{".includes(next || " ")) return false;
   if (passwordName.test(name)) return isPrintedPassword(value, isQuoted, isTight, next);
@@ -92,7 +92,7 @@ function isMixed(value: string): boolean {
   return value.length >= 8 && /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
-/** Whether a run of letters and digits is longer than any word, or changes between kinds of character more often. */
+/** Whether a run of letters and digits is longer than any word, or switches between kinds of characters more often. */
 function looksRandom(value: string): boolean {
   return value.split(/[^A-Za-z0-9]+/).some((run) => {
     const pieces = run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
@@ -103,13 +103,13 @@ function looksRandom(value: string): boolean {
 const MIN_VALUE_CHARS = 8;
 const MIN_PASSWORD_CHARS = 6;
 
-/** Names that say that the value itself is the secret. */
+/** Names which say that the value itself is the secret. */
 const telling =
   /(?:TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|(?:API|ACCESS|SECRET|PRIVATE)_?KEYS?|(?:^|_)PASS|_PWD|_PAT|DSN|CONNECTION_?STRING|WEBHOOK(?:_?UR[LI])?)$/;
-/** Words of a name that say that the value has to do with one. */
+/** Words in a name which suggest that the value is related to a secret. */
 const suspect = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|KEY|WEBHOOK)S?$|AUTH$|^(?:PASS|PRIVATE)$/;
 
-/** SSH_AUTH_SOCK, GIT_AUTHOR_NAME, KEYBOARD, AUTH_TYPE=oauth-personal and SORT_KEY=created_at are none. */
+/** SSH_AUTH_SOCK, GIT_AUTHOR_NAME, KEYBOARD, AUTH_TYPE=oauth-personal and SORT_KEY=created_at are not secrets. */
 function isSecretVariable(name: string, value: string): boolean {
   const known = name.toUpperCase();
   const isPassword = /(?:PASSWORDS?|PASSWD|PASSPHRASE|(?:^|_)PASS|_PWD)$/.test(known) && /[^A-Za-z]/.test(value);
@@ -124,7 +124,7 @@ function isSecretVariable(name: string, value: string): boolean {
 
 const userInfo = /^[a-z][a-z0-9+.-]{0,30}:\/\/([^/?#@\s:]{0,200}):(\S{1,500})@[^@/]/i;
 
-/** What is to be taken out of text because this variable holds it: the value, and what a password in it looks like by itself. */
+/** What to redact because this variable holds it: the value, and a password inside it in its plain form. */
 export function secretsOf(name: string, given: string): string[] {
   const value = given.trim();
   const found = isSecretVariable(name, value) ? [value] : [];
@@ -140,7 +140,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not encoded, or not as it should be: then it is as it is.
+    // Not percent-encoded, or malformed: returned unchanged.
     return text;
   }
 }

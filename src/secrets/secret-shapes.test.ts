@@ -4,14 +4,14 @@ import { makeRedactor } from "./redact.ts";
 import { makeParts, words } from "./secret-shapes.ts";
 
 const redact = makeRedactor({});
-// Put together here, so that no scanner takes this file for a leak.
+// Built from parts, so that no scanner takes this file for a leak.
 const mixed = (count: number) => "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA".repeat(90).slice(0, count);
 const hex = (count: number) => "0123456789abcdef".repeat(20).slice(0, count);
 const upper = (count: number) => "A1B2C3D4E5F6G7H8J9K0".repeat(9).slice(0, count);
 const lower = (count: number) => "a1b2c3d4e5f6g7h8j9k0".repeat(9).slice(0, count);
 const uuid = "550e8400-e29b-41d4-a716-446655440000";
 
-/** Real formats, by the row of the table that knows them. */
+/** Real formats, by the row of the table that matches them. */
 const tokens: Record<string, string[]> = {
   "Google API key": [`AIza${mixed(35)}`],
   "Google access token": [`ya29.a0${mixed(160)}`, `ya29.c.${mixed(120)}`],
@@ -119,7 +119,7 @@ const tokens: Record<string, string[]> = {
   "JSON web token": [`eyJ${mixed(30)}.eyJ${mixed(60)}.${mixed(43)}`],
 };
 
-/** What stands around the secret stays. */
+/** The text around the secret stays. */
 const inContext: Record<string, [text: string, clean: string][]> = {
   "private key": [[`-----BEGIN EC PRIVATE KEY-----\n${mixed(64)}\n-----END EC PRIVATE KEY-----`, "[redacted]"]],
   "private key without an end": [[`-----BEGIN PRIVATE KEY-----\n${mixed(64)}\n… cut`, "[redacted]\n… cut"]],
@@ -208,7 +208,7 @@ describe("the table of known secrets", () => {
     expect(new Set(rows).size).toBe(rows.length);
   });
 
-  test.each(cases)("takes out a %s (%s), wherever it stands", (_name, secret) => {
+  test.each(cases)("redacts a %s (%s) anywhere in a text", (_name, secret) => {
     expect(redact(secret)).toBe("[redacted]");
     expect(redact(`found ${secret}, used`)).toBe("found [redacted], used");
     expect(redact(`{"a":"x\\n${secret}"}`)).toBe('{"a":"x\\n[redacted]"}');
@@ -216,7 +216,7 @@ describe("the table of known secrets", () => {
   });
 
   test.each(Object.entries(inContext).flatMap(([name, texts]) => texts.map((one) => [name, ...one] as const)))(
-    "takes only the secret out of a %s: %s",
+    "redacts only the secret of a %s: %s",
     (_name, text, clean) => {
       expect(redact(text)).toBe(clean);
       expect(redact(clean)).toBe(clean);
@@ -230,7 +230,7 @@ describe("a JSON document", () => {
     ...Object.values(inContext).flatMap((rows) => rows.map(([text]) => text)),
   ];
 
-  test.each(texts)("can still be read when %s was taken out of it", (secret) => {
+  test.each(texts)("is still valid after %s is redacted", (secret) => {
     const inner = JSON.stringify({ said: `x ${secret}\n"${secret}"\t`, password: 123456 });
     for (const document of [inner, JSON.stringify({ response: inner, list: [secret] }, null, 2)]) {
       expect(() => JSON.parse(redact(document))).not.toThrow();
@@ -238,7 +238,7 @@ describe("a JSON document", () => {
   });
 });
 
-describe("what only resembles a secret stays", () => {
+describe("text that only resembles a secret stays", () => {
   test.each([
     "https://example.org:8443/path/@scope/package?x=1@2",
     "http://registry.example.org:4873/@scope/pkg/-/pkg-1.0.0.tgz",

@@ -1,15 +1,15 @@
-// The secrets that are known by their shape: one row a format. Words are tokens that begin with a prefix of their own; rows of `parts`
-// keep what stands around the secret. Every repetition has an upper limit: an endless one overflows the stack of the expression.
+// Secrets known by their format, one row per format. `Word` rows are tokens with a prefix of their own; `Part` rows keep the text around
+// the secret. Every repetition has an upper limit, because an unlimited one overflows the stack of the expression engine.
 
-/** A token that can be told from any other text. */
+/** A token that is recognisable by itself. */
 interface Word {
   name: string;
   form: string;
-  /** How every token of the form begins; looking for it costs a fraction of looking for the form. */
+  /** The prefix of every token of the format; searching for it costs a fraction of searching for the format. */
   sign: string;
 }
 
-/** Text with a secret in it: `form` has the groups `before` and, where the end is not obvious, `after`, which stay. */
+/** Text that contains a secret: `form` has the groups `before` and, where the end is not obvious, `after`, which are kept. */
 interface Part {
   name: string;
   sign: RegExp;
@@ -23,7 +23,7 @@ export const words: readonly Word[] = [
   word("Google access token", "ya29\\.", "(?:[a-z]\\.)?[\\w-]{20,2000}"),
   word("Google OAuth client secret", "GOCSPX-", "[\\w-]{20,200}"),
   word("Google refresh token", "1//0", "[\\w-]{30,500}"),
-  // Not "sk-learn" and not a name with many hyphens.
+  // Excludes "sk-learn" and names with many hyphens.
   word(
     "OpenAI, Anthropic or OpenRouter key",
     "sk-",
@@ -118,9 +118,9 @@ export const words: readonly Word[] = [
   word("password hash", "\\$(?:apr1|2[abxy]|[156y]|argon2(?:id|i|d))\\$", "[\\w./$,=+-]{21,300}[\\w./$=+-]"),
 ];
 
-/** Where a word begins; `\n` in a JSON string does not belong to the word behind it. */
+/** The start of a word; `\n` in a JSON string does not belong to the word after it. */
 const start = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))`;
-/** The same for words that may have hyphens in them, or begin with any letter: they are tried once, not at every hyphen. */
+/** The same for words that may contain hyphens or start with any letter: they are tried once, not at every hyphen. */
 const strictStart = String.raw`(?:(?<![\w\\-])|(?<=\\[nrt]))`;
 
 const wordForm = () => new RegExp(`${start}(?:${words.map(({ form }) => form).join("|")})`, "g");
@@ -129,9 +129,9 @@ const wordSign = () => new RegExp(`${start}(?:${words.map(({ sign }) => sign).jo
 const own = (name: string, sign: RegExp, form: string): Part => ({ name, sign, form: new RegExp(form, "g") });
 const keyName = "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----";
 
-/** First: what stands in a key is not to be taken for something else. */
+/** These come first, so that nothing inside a key matches another row. */
 const keyBlocks = (): readonly Part[] => [
-  // A block ends at the next row of hyphens; one without an end is as long as its lines look like a key.
+  // A block ends at the next row of hyphens; one without an end extends as far as its lines look like a key.
   own("private key", /PRIVATE KEY/, `-----BEGIN ${keyName}(?:[^-]|-(?!----)){0,20000}-----END ${keyName}`),
   own(
     "private key without an end",
@@ -145,7 +145,7 @@ const keyBlocks = (): readonly Part[] => [
   ),
 ];
 
-/** Words that begin with nothing of their own. */
+/** Tokens without a prefix of their own. */
 const lateWords = (): readonly Part[] => [
   own("JSON web token", /eyJ/, `${strictStart}eyJ[\\w-]{8,9999}\\.eyJ[\\w-]{8,9999}(?:\\.[\\w-]{0,9999})?`),
   own("Telegram bot token", /\d:AA/, `${strictStart}\\d{8,12}:AA[\\w-]{30,50}`),
@@ -164,7 +164,7 @@ const lateWords = (): readonly Part[] => [
 const schemes = "(?:Bearer|Basic|Token|ApiKey|Api-Key|Key|SSWS|GenieKey|Digest|Negotiate|NTLM)";
 
 const headers = (): readonly Part[] => [
-  // A word behind "Bearer" is a token when it has a digit or is long: "Bearer authentication" is prose.
+  // A word after "Bearer" is a token when it has a digit or is long: "Bearer authentication" is prose.
   {
     name: "Authorization header",
     sign: /Authorization/i,
@@ -186,9 +186,9 @@ const headers = (): readonly Part[] => [
 ];
 
 const host = "(?=[\\w.\\-[\\]])";
-/** A service on this machine whose password is the name of its user keeps nothing secret, and tests are full of it. */
+/** A local service whose password equals its user name keeps nothing secret, and tests are full of such services. */
 const noTrial = "(?!\\k<user>@(?:localhost|127[.]0[.]0[.]1|\\[::1\\])(?![\\w.-]))";
-/** What stands in place of a password: a variable, a placeholder, or what was taken out before. */
+/** What may take the place of a password: a variable, a placeholder, or a redacted value. */
 const noPassword = "(?![$<{*]|%\\w?[%s]|\\[redacted\\]@|x{3,}@)";
 
 const addresses = (): readonly Part[] => [
@@ -197,7 +197,7 @@ const addresses = (): readonly Part[] => [
     /:\/\//,
     `(?<before>\\b[A-Za-z][A-Za-z0-9+.-]{1,30}://(?<user>[^\\s/?#:@"'<>\`\\\\]{0,200}):)${noPassword}${noTrial}[^\\s/?#"'<>\`\\\\]{1,500}(?<after>@)${host}`,
   ),
-  // People write what should be encoded.
+  // People write characters here that should be percent-encoded.
   own(
     "password in the address of a database",
     /:\/\//,
@@ -266,7 +266,7 @@ const commandLines = (): readonly Part[] => [
   ),
 ];
 
-/** Made when the first text is looked at: most hooks write nothing. */
+/** Built when the first text is redacted, because most hooks write nothing. */
 export function makeParts(): readonly Part[] {
   return [
     ...keyBlocks(),

@@ -1,25 +1,25 @@
-// Files of a project that no agent changes on its own: they hold secrets, keep the guard in place, or make something run by itself on the
-// user's machine. One table for the guard, for requests for more files, and for what is brought into a project.
+// Files of a project that agents must not change on their own: they hold secrets, keep the guard in place, or start programs on the user's
+// machine. One table for the guard, for requests for more files, and for work merged into a project.
 
 export type Sensitivity = "secret" | "guard" | "startup";
 
-/** What a change of such a file would mean, for a message. */
+/** What such a file does, for a message. */
 export const sensitivityReasons: Record<Sensitivity, string> = {
   secret: "holds secrets",
   guard: "decides what agents and git may do",
-  startup: "makes something run by itself",
+  startup: "starts programs by itself",
 };
 
 const harmlessEnv = new Set([".env.example", ".env.sample", ".env.template"]);
 const secretEndings = [".pem", ".key", ".credentials"];
 
-/** A name in lower case. */
+/** `name` is in lower case. */
 export function isSecretName(name: string): boolean {
   if (secretEndings.some((ending) => name.endsWith(ending))) return true;
   return (name === ".env" || name.startsWith(".env.")) && !harmlessEnv.has(name);
 }
 
-/** In a directory `.gemini`: what Gemini CLI loads and obeys. */
+/** In a `.gemini` directory: what Gemini CLI loads and obeys. */
 export const geminisOwn: readonly string[] = [
   "settings.json",
   "hooks",
@@ -30,13 +30,13 @@ export const geminisOwn: readonly string[] = [
   "oauth_creds.json",
 ];
 
-/** By name, in any directory: version managers and shells read them on `cd`, package managers take programs from where they say. */
+/** By name, in any directory: version managers and shells read them on `cd`, and package managers take programs from where they say. */
 const startupNames = new Set([
   ...[".envrc", ".mcp.json", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".gitmodules"],
   ...[".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml"],
 ]);
 
-/** By directory: hooks of git, tasks of editors, settings of other agents. Undefined: everything in it. */
+/** By directory: git hooks, editor tasks, settings of other agents. Undefined means everything in it. */
 const startupDirectories = new Map<string, readonly string[] | undefined>([
   [".husky", undefined],
   [".githooks", undefined],
@@ -49,7 +49,7 @@ const startupDirectories = new Map<string, readonly string[] | undefined>([
   [".cursor", ["mcp.json", "hooks.json", "hooks"]],
 ]);
 
-/** What is sensitive about a file of the project, given by its relative path with `/`; undefined: nothing. Case does not count. */
+/** Why a file of the project is sensitive, by its relative path with `/`; undefined when it is not. Ignores case. */
 export function sensitivityOfFile(path: string): Sensitivity | undefined {
   const names = path.normalize("NFC").toLowerCase().split("/");
   if (isSecretName(names.at(-1) ?? "")) return "secret";

@@ -1,5 +1,5 @@
-// Ending a session. The intention (`archive.started`) is in the journal before the first file moves, every step can be
-// repeated, and the journal itself moves last: whoever comes after a crash finishes the rest.
+// Archives a session. The journal records the intention (`archive.started`) before the first file moves, every step can
+// be repeated, and the journal itself moves last, so the next process can finish an archive that a crash interrupted.
 
 import { closeSync, constants, fsyncSync } from "node:fs";
 import { basename } from "node:path";
@@ -28,7 +28,7 @@ export interface Archived {
   open: number;
 }
 
-/** Chooses where everything goes, never onto a file that is there already. */
+/** Chooses the target paths; none of them exists yet. */
 export function planArchive(location: StateLocation, session: Session): EventOf<"archive.started"> {
   const takenSessions = new Set(archivedNames(location));
   const takenPlans = new Set(inState(location, ["plans", "archive"], (archive) => archive.list()) ?? []);
@@ -51,7 +51,7 @@ export function planArchive(location: StateLocation, session: Session): EventOf<
   });
 }
 
-/** Carries out, or finishes, what the journal says was begun; under the lock. */
+/** Archives the session as `archive.started` planned it, or finishes an interrupted archive. Needs the session lock. */
 export function finishArchive(
   location: StateLocation,
   directory: Directory,
@@ -61,16 +61,16 @@ export function finishArchive(
   const { archiving } = session;
   if (archiving === null) throw new Error("no archiving was begun");
   for (const from of moveDocuments(location, archiving.moves)) {
-    warn(`${from} stays where it is: there is another file at its place in the archive`);
+    warn(`${from} was not archived: the archive already has another file of that name`);
   }
   withDirectory(location.root, [...location.components, "state", "archive"], walk(location, true), (target) => {
     replaceDurably(target, basename(archiving.session_to), renderSession(session));
     try {
       noteHistory(directory, session, now());
     } catch (error) {
-      // A convenience must not keep a session from ending.
+      // The history is a convenience: failing to write it must not prevent archiving.
       if (!(error instanceof MaestroError)) throw error;
-      warn(`The session is not in the history: ${error.message}`);
+      warn(`The session was not added to the history: ${error.message}`);
     }
     const view = inspectView(directory).kind;
     if (view === "foreign" || view === "unreadable") setAside(directory, VIEW_FILE, "edited", now());
@@ -90,7 +90,7 @@ export function finishArchive(
   };
 }
 
-/** Carries out, or finishes, what a revision of the plan left to do; under the lock. */
+/** Writes the revised plan and archives the superseded one, unless that is already done. Needs the session lock. */
 export function finishRevision(
   location: StateLocation,
   { path, text, superseded }: NonNullable<Session["revised"]>,
@@ -101,7 +101,7 @@ export function finishRevision(
   if (superseded !== null) moveDocuments(location, [superseded]);
 }
 
-/** Moves documents from `plans/` to `plans/archive/`. Returns those that stay because they would cover something. */
+/** Moves documents from `plans/` to `plans/archive/`. Returns those left in place because the target exists. */
 function moveDocuments(location: StateLocation, moves: readonly FileMove[]): string[] {
   const below = [...location.components, "plans"];
   const made = walk(location, true);
@@ -112,7 +112,7 @@ function moveDocuments(location: StateLocation, moves: readonly FileMove[]): str
   );
 }
 
-/** False when it would cover something; what has moved already is fine. */
+/** False when the target exists; true also when the file was moved before. */
 function moveOnce(source: Directory, name: string, target: Directory, newName: string): boolean {
   if (source.lstat(name) === undefined) return true;
   if (target.lstat(newName) !== undefined) return false;
@@ -122,7 +122,7 @@ function moveOnce(source: Directory, name: string, target: Directory, newName: s
   return true;
 }
 
-/** How a session stands when it, or a conversation about it, ends; a line that says the same already is enough. */
+/** Appends the session's state to the history when the session or a conversation ends, unless the last line already says it. */
 export function noteHistory(directory: Directory, session: Session, now: Date): void {
   const facts = historyFacts(session);
   const history = readRegular(directory, HISTORY_FILE, MAX_HISTORY_BYTES)?.toString("utf8") ?? "";

@@ -1,4 +1,4 @@
-// Sessions that were put away: read back from their journals, for reports and logs.
+// Reads archived sessions back from their journals, for reports and logs.
 
 import { readRegular } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
@@ -8,7 +8,7 @@ import { MAX_JOURNAL_BYTES } from "./journal/journal.ts";
 import { decodeRecords, journalStart } from "./journal/record.ts";
 import { inState, type StateLocation } from "./location.ts";
 
-/** The archived session of that id, or the last one that was archived; undefined when there is none. */
+/** The archived session with that id, or the one archived last; undefined when it does not exist. */
 export function readArchived(location: StateLocation, id?: string): Session | undefined {
   return inState(location, ["state", "archive"], (archive) => {
     const journals = archive

@@ -1,4 +1,5 @@
-// What a person decides about a session: recorded in the journal, where an engine that runs sees it. Never speaks to the engine itself.
+// Records the user's decisions about a session (retry, skip, abort) in the journal, where a running engine reads them. Never contacts
+// the engine directly.
 
 import { MaestroError } from "../errors.ts";
 import { decideAbort } from "../session/decide/attempt.ts";
@@ -8,21 +9,21 @@ import { movePhase } from "./operations.ts";
 import type { SessionStore } from "./session-store.ts";
 
 export interface PhaseDecision extends Omit<MoveRequest, "to" | "userDecision" | "failure"> {
-  /** Tried again, or not done at all. */
+  /** `in_progress` retries the phase, `skipped` skips it. */
   to: "in_progress" | "skipped";
 }
 
-/** Returns whether a running engine takes it up; otherwise it waits for a resume. */
+/** Returns whether a running engine acts on the decision; otherwise the next resume does. */
 export function decidePhase(store: SessionStore, decision: PhaseDecision): boolean {
   store.read();
   if (decision.to === "in_progress") refuseUnfailed(store, decision.phase);
-  // An engine that has recorded the end of its run does not look again.
-  const isLooking = store.session?.status === "in_progress";
+  // An engine that has recorded the end of its run no longer reads decisions.
+  const isReading = store.session?.status === "in_progress";
   movePhase(store, { ...decision, userDecision: true });
-  return isLooking && runningEngine(store.location) !== undefined;
+  return isReading && runningEngine(store.location) !== undefined;
 }
 
-/** Whatever else can start starts by itself. */
+/** Only a failed phase needs a retry: the engine starts ready and interrupted phases by itself. */
 function refuseUnfailed(store: SessionStore, id: string): void {
   const { status } = requirePhase(requireSession(store.session), id);
   if (status === "failed") return;
@@ -30,19 +31,19 @@ function refuseUnfailed(store: SessionStore, id: string): void {
     "illegal_transition",
     `Phase ${id} is ${status.replace("_", " ")}: only a failed phase is retried`,
     {
-      hint: 'Go on with "maestro resume", which starts what is ready or was interrupted.',
+      hint: 'Run "maestro resume": it starts the phases that are ready or were interrupted.',
     },
   );
 }
 
-/** Records that the session ends for good; returns its id. */
+/** Records that the session is aborted permanently; returns its id. */
 export function recordAbort(store: SessionStore, reason: string | undefined, now: Date): string {
   return store.update((current) => {
     const session = requireSession(current);
     if (session.status === "completed" || session.aborted) {
       const what = session.aborted ? "was aborted already" : "is completed";
       throw new MaestroError("illegal_transition", `Session ${session.session_id} ${what}`, {
-        hint: 'Put it away with "maestro archive".',
+        hint: 'Archive it with "maestro archive".',
       });
     }
     return { events: decideAbort(session, reason, now), result: session.session_id };

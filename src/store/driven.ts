@@ -1,5 +1,5 @@
-// What this process may record while another one runs the session: asked at every change, so that the front doors refuse what the
-// engine would put in quarantine.
+// What this process may record while another process runs the session. Checked at every change, so that the command line, the MCP server
+// and the hooks reject an event that the engine would quarantine.
 
 import type { Directory } from "../disk/contained.ts";
 import { MaestroError } from "../errors.ts";
@@ -8,10 +8,10 @@ import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { drivingEngine } from "./engine-lock.ts";
 
-/** Judges a change that another process than the engine makes. */
+/** Judges a change made by a process other than the engine. */
 export type JudgeChange = (session: Session | undefined, change: readonly SessionEvent[]) => ForeignVerdict;
 
-/** Under the lock, before anything is written. Without a judge (hooks) everything is refused. */
+/** Called under the lock, before anything is written. Without a judge (hooks) every change is rejected. */
 export function refuseForeign(
   state: Directory,
   session: Session | undefined,
@@ -24,20 +24,20 @@ export function refuseForeign(
   if ("refused" in verdict) throw isDriven(engine, verdict.refused);
 }
 
-/** For what changes files of the session without an event. */
+/** For operations that change files of the session without recording an event. */
 export function refuseWhileDriven(state: Directory): void {
   const engine = drivingEngine(state);
-  if (engine !== undefined) throw isDriven(engine, "the files of the session are not repaired while it is in use");
+  if (engine !== undefined) throw isDriven(engine, "session files cannot be repaired while an engine uses them");
 }
 
-/** Why an edit of active-session.md is not adopted; undefined when it may be. `isEngine`: this process runs the session. */
+/** Why an edit of active-session.md cannot be adopted; undefined when it can. `isEngine`: this process runs the session. */
 export function whyUnadopted(state: Directory, isEngine: boolean): string | undefined {
   if (!isEngine && drivingEngine(state) === undefined) return undefined;
-  return 'an engine runs the session, and edits decide nothing meanwhile; use "maestro skip", "maestro retry" or "maestro abort"';
+  return 'edits are not adopted while an engine runs the session; use "maestro skip", "maestro retry" or "maestro abort"';
 }
 
 function isDriven({ pid, since }: { pid: number; since: string }, why: string): MaestroError {
   return new MaestroError("environment", `The session is being run by process ${pid} since ${since}: ${why}`, {
-    hint: 'Decide with "maestro skip", "maestro retry" or "maestro abort", wait for its end, or stop it first: "maestro stop".',
+    hint: 'Decide with "maestro skip", "maestro retry" or "maestro abort", wait until the run ends, or stop it first: "maestro stop".',
   });
 }

@@ -1,4 +1,4 @@
-// Where the state of a project is: the root that no path may leave, and the directories below it.
+// Where a project's state is: the root that no path may leave, and the directories below it.
 
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
@@ -17,11 +17,11 @@ export interface StateLocation {
   shown: string;
 }
 
-/** A relative state directory lives in the project; an absolute one may be anywhere. */
+/** A relative state directory is inside the project; an absolute one may be anywhere. */
 export function locateState(projectRoot: string, stateDir: string): StateLocation {
   if (stateDir.startsWith("~")) {
     throw new MaestroError("config", `MAESTRO_STATE_DIR must not begin with ~ (got: ${stateDir})`, {
-      hint: "Nobody replaces it by the home directory: write the path in full.",
+      hint: "~ is not expanded here: write the path in full.",
     });
   }
   if (isAbsolute(stateDir)) {
@@ -38,7 +38,7 @@ export function locateState(projectRoot: string, stateDir: string): StateLocatio
   return { projectRoot, root: projectRoot, components, shown: components.join("/") || "." };
 }
 
-/** Through any links (`/tmp` is one on macOS): recorded paths are real ones. */
+/** Resolves links (`/tmp` is one on macOS), because recorded paths are real paths. */
 function realIfThere(path: string): string {
   try {
     return realpathSync(path);
@@ -48,7 +48,7 @@ function realIfThere(path: string): string {
   }
 }
 
-/** Runs `use` in a directory of the state tree; undefined when it does not exist. Links are refused. To read: see `inOwnState`. */
+/** Runs `use` in a directory of the state tree; undefined when it does not exist. Rejects links. To write, use `inOwnState`. */
 export function inState<T>(
   location: StateLocation,
   path: readonly string[],
@@ -57,7 +57,7 @@ export function inState<T>(
   return enterState(location, path, walk(location, false), use);
 }
 
-/** The same to write there, or to run what stands there: a directory that another user can write is refused. */
+/** Like `inState`, for writing files or running commands read from them: rejects a directory that another user can write to. */
 export function inOwnState<T>(
   location: StateLocation,
   path: readonly string[],
@@ -66,7 +66,7 @@ export function inOwnState<T>(
   return enterState(location, path, { ...walk(location, false), admit: admitOwn(location) }, use);
 }
 
-/** Why nothing may be written or run in the state directory; undefined when it may, or when there is none. */
+/** Why nothing may be written or run in the state directory; undefined when it may, or when the directory does not exist. */
 export function foreignState(location: StateLocation): MaestroError | undefined {
   let fault: MaestroError | undefined;
   const admit = (directory: Directory, depth: number) => {
@@ -76,7 +76,7 @@ export function foreignState(location: StateLocation): MaestroError | undefined 
     try {
       enterState(location, [part], { ...walk(location, false), admit }, () => undefined);
     } catch (error) {
-      // A part that cannot be entered is told of by whoever needs it.
+      // The operation that needs this directory reports that it cannot be opened.
       if (!(error instanceof MaestroError)) throw error;
     }
   }
@@ -90,7 +90,7 @@ function admitOwn(location: StateLocation) {
   };
 }
 
-/** The root is the project, which is not ours to judge, unless the state directory was given by its whole path. */
+/** With a relative state directory the root is the project itself, whose ownership is not checked. */
 function isOfState({ components }: StateLocation, depth: number): boolean {
   return depth > 0 || components.length === 0;
 }
@@ -119,7 +119,7 @@ function enterState<T>(
   }
 }
 
-/** The first on the way that is no directory. */
+/** The first path component that is not a directory. */
 function culprit({ root, components, shown }: StateLocation, path: readonly string[]): string {
   const names = [...components, ...path];
   const at = names.findIndex(
@@ -129,13 +129,13 @@ function culprit({ root, components, shown }: StateLocation, path: readonly stri
   return isAbsolute(shown) ? join(root, ...names.slice(0, end)) : names.slice(0, end).join("/");
 }
 
-/** How the state tree is entered: what we make in it is the user's alone, and is made only where everything is the user's. */
+/** How the state tree is entered: new directories are private to the user, and are created only where the user owns every parent in the tree. */
 export function walk(location: StateLocation, create: boolean): WalkOptions {
   const shown = isAbsolute(location.shown) ? location.root : "";
   return { create, mode: 0o700, shown, admit: create ? admitOwn(location) : undefined };
 }
 
-/** A path of the state tree as it is recorded: relative to the project where it lies inside it. */
+/** A path of the state tree as it is recorded: relative to the project when it is inside the project. */
 export function recordedPath(location: StateLocation, ...parts: string[]): string {
   const absolute = join(location.root, ...location.components, ...parts);
   const inside = relative(location.projectRoot, absolute);

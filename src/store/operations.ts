@@ -1,5 +1,5 @@
-// The operations of a session for every front door: command line, MCP server, hooks. Each gathers what the disk knows,
-// lets `session/decide/operation.ts` decide, and records the result.
+// Session operations for every entry point: command line, MCP server, hooks. Each reads what it needs from disk,
+// lets `session/decide/operation.ts` decide, and records the resulting events.
 
 import { basename, posix } from "node:path";
 import { MaestroError } from "../errors.ts";
@@ -29,7 +29,7 @@ import { hashFiles, hashPlan, hashText, UNKNOWN_HASH } from "./files/project-fil
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import type { SessionStore, Update } from "./session-store.ts";
 
-/** What an operation needs of the store; a front door may put a condition of its own before every change. */
+/** What an operation needs of the store; an entry point may add a condition to every change. */
 export interface Recorder {
   readonly location: StateLocation;
   update: Update;
@@ -39,7 +39,7 @@ export interface Recorder {
 export interface ApprovedPlan {
   plan: Plan;
   bytes: Uint8Array;
-  /** Where the plan is, relative to the project. */
+  /** The plan's path, relative to the project. */
   path: string;
 }
 
@@ -47,11 +47,11 @@ export interface CreateRequest extends ApprovedPlan {
   task: string | null;
   executionMode: ExecutionMode | null;
   now: Date;
-  /** Ids that are somebody's already, besides those of the archive. */
+  /** Ids already in use, besides those of the archive. */
   taken?: readonly string[];
 }
 
-/** Creates the session; refused while there is another one. Returns its id. */
+/** Creates the session, unless another one is active. Returns its id. */
 export function createSession(store: Recorder, request: CreateRequest): string {
   return store.update((session) => {
     refuseSecond(session);
@@ -68,11 +68,11 @@ export function createSession(store: Recorder, request: CreateRequest): string {
   });
 }
 
-/** One session at a time. */
+/** Only one session can be active. */
 export function refuseSecond(session: Session | undefined): void {
   if (session === undefined) return;
   throw new MaestroError("conflict", `A session is already active: ${session.session_id} (${session.status})`, {
-    hint: 'Go on with it ("maestro status" shows where it stands), or end it with "maestro archive".',
+    hint: 'Continue it ("maestro status" shows its progress), or end it with "maestro archive".',
   });
 }
 
@@ -119,15 +119,15 @@ export function addError(store: Recorder, phase: string, error: Omit<ErrorRecord
   store.update((session) => ({ events: decideError(requireSession(session), phase, error), result: undefined }));
 }
 
-/** One change to the session that is there. */
+/** Changes the active session; fails when there is none. */
 export function changeSession(store: Recorder, decide: (session: Session) => SessionEvent[]): void {
   store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
 }
 
-/** What is asked when a completed session is not archived by itself (S2). */
+/** The question to the user when a completed session is not archived automatically (S2). */
 export const archiveQuestion = "Session complete. Auto-archive is disabled. Would you like to archive this session?";
 
-/** Completes the session and, when that is wanted, puts it away: where it is now, or null. */
+/** Completes the session and, when `archive` is set, archives it: returns where it is now, or null. */
 export function completeSession(
   store: SessionStore,
   summary: string | undefined,
@@ -144,11 +144,11 @@ export function completeSession(
 }
 
 /**
- * Replaces the plan of a running session: the revision gets the next `-v<n>` name beside the old plan, the old one goes to
- * the archive as `.superseded`. Phases that were begun must still be there, with the same agent.
+ * Replaces the plan of a running session: the revision gets the next `-v<n>` name beside the old plan, which moves to
+ * the archive as `.superseded`. Started phases must still be in the plan, with the same agent.
  */
 export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
-  // The file is written anew from what was recorded, and its hash must be that of the file.
+  // After a crash the file is rewritten from the recorded (redacted) text, so the recorded hash must be of that text.
   const text = store.redact(Buffer.from(given.bytes).toString("utf8"));
   const approved = { ...given, bytes: Buffer.from(text) };
   const revised = store.locked((directory) => {
@@ -170,7 +170,7 @@ export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
   return revised;
 }
 
-/** The next `-v<n>` name. One that holds these very bytes already (written by the user, or before a crash) is taken as it is. */
+/** The next free `-v<n>` name, or one whose file already has exactly these bytes (written by the user, or before a crash). */
 function revisionName(location: StateLocation, id: string, current: string, { bytes }: ApprovedPlan): string {
   const archived = new Set(archivedPlans(location).map((name) => name.replace(/\.superseded(-\d+)?$/, "")));
   let name = revisedPlanName(id, current);
@@ -194,7 +194,7 @@ function archivedPlans(location: StateLocation): string[] {
 
 function refuseRevision(session: Session, { plan, bytes }: ApprovedPlan): void {
   if (hashText(bytes) === session.plan_hash) {
-    throw new MaestroError("conflict", "Cannot revise the plan: it is the one that the session follows");
+    throw new MaestroError("conflict", "Cannot revise the plan: the session already follows this plan");
   }
   if (session.status === "completed" || session.aborted) {
     const what = session.aborted ? "was aborted" : "is completed";
@@ -214,7 +214,7 @@ function refuseRevision(session: Session, { plan, bytes }: ApprovedPlan): void {
   }
 }
 
-/** What changed behind the session's back: files of unfinished and of finished phases, and the plan. */
+/** What changed outside the session: files of unfinished and of finished phases, and the plan. */
 export function conflictsOf(location: StateLocation, session: Session): Conflict[] {
   const { projectRoot } = location;
   const planHash = session.implementation_plan === null ? null : hashPlan(projectRoot, session.implementation_plan);
@@ -225,7 +225,7 @@ export function conflictsOf(location: StateLocation, session: Session): Conflict
   });
 }
 
-/** What the conflict says is no longer so. */
+/** The recorded hash that the conflict says no longer matches. */
 function recordedHash(session: Session, conflict: Conflict): string | null | undefined {
   if (conflict.kind === "plan_changed") return session.plan_hash;
   if (conflict.kind === "modified_externally") return session.file_hashes.get(conflict.file)?.hash;

@@ -1,5 +1,5 @@
-// The store of a project with all that a front door wants of it: it judges edits of the view and what may be recorded beside an engine, and
-// remembers which sessions the user began.
+// The session store as the command line, the MCP server and the hooks use it: judges edits of the view, judges what may be recorded while an
+// engine runs, and remembers which sessions the user started.
 
 import { judgeForeign } from "../session/decide/foreign-event.ts";
 import type { FrozenPlan } from "../session/events.ts";
@@ -13,9 +13,9 @@ import type { StoreOptions } from "./store-options.ts";
 import { reviewView } from "./view/view-review.ts";
 
 export interface ProjectStoreOptions extends Pick<StoreOptions, "viewDelayMs" | "now" | "warn" | "redact"> {
-  /** Asked whenever an edit is judged: settings may change while a process lives. */
+  /** Read whenever an edit is judged, because settings may change while the process runs. */
   maxRetries: () => number;
-  /** Where the user's own records are. */
+  /** Locates the user's own records. */
   env: Environment;
 }
 
@@ -46,7 +46,7 @@ export function projectStore(
   });
 }
 
-/** The same for the door that writes and for the engine that reads. */
+/** Shared by the process that records a change and the engine that reads it, so that both judge alike. */
 export function judgeFor(location: StateLocation): JudgeChange {
   return (session, change) => judgeForeign(session, change, { stateDir: recordedPath(location) });
 }

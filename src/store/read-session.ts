@@ -1,9 +1,9 @@
-// The session for somebody who wants to look at it, whatever state it is in.
+// Reads the session for display, whatever state it is in.
 
 import { MaestroError } from "../errors.ts";
 import type { SessionRead, SessionStore } from "./session-store.ts";
 
-/** A state directory that cannot be used at all is a session that cannot be read. */
+/** Reports an unusable state directory as a broken session. */
 export function readSession(store: SessionStore): SessionRead & { cause?: unknown } {
   try {
     return store.read();

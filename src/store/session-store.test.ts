@@ -46,7 +46,7 @@ const viewPath = () => join(project, ".gemini/state/active-session.md");
 const view = () => readFileSync(viewPath(), "utf8");
 
 describe("a long-lived process", () => {
-  test("draws the view by itself, a quarter of a second later at most", async () => {
+  test("renders the view by itself within a quarter of a second", async () => {
     const store = open({ viewDelayMs: 200 });
     create(store);
     const started = performance.now();
@@ -59,11 +59,11 @@ describe("a long-lived process", () => {
     };
     while (!drawn() && performance.now() - started < 5000) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(drawn()).toBe(true);
-    // 250 ms, and what a busy machine may add to a timer.
+    // 250 ms, plus the delay that a busy machine may add to a timer.
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test("does not overwrite an edit that was made between two of its changes", () => {
+  test("does not overwrite an edit made between two of its changes", () => {
     const store = open();
     create(store);
     store.flush();
@@ -76,7 +76,7 @@ describe("a long-lived process", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("sees what another one does, and draws what both did", () => {
+  test("sees the changes of another process, and renders the changes of both", () => {
     const [one, two] = [open(), open()];
     create(one);
     note(two, "from two");
@@ -87,7 +87,7 @@ describe("a long-lived process", () => {
   });
 });
 
-describe("while somebody else holds the lock", () => {
+describe("while another process holds the lock", () => {
   /** The lock as another living process would hold it. */
   const whileHeld = async (use: () => void | Promise<void>) => {
     const location = locateState(project, ".gemini");
@@ -105,7 +105,7 @@ describe("while somebody else holds the lock", () => {
     return performance.now() - started;
   };
 
-  test("close waits as long as it is told, and says that the view is not drawn", async () => {
+  test("close waits for the given time, then warns that the view was not updated", async () => {
     const store = open();
     create(store);
     await whileHeld(() => {
@@ -118,7 +118,7 @@ describe("while somebody else holds the lock", () => {
     expect(view()).toContain("seq=1 ");
   });
 
-  test("a change waits as long as the options say", async () => {
+  test("a change waits for the time set in the options", async () => {
     const store = open({ lockWaitMs: 50 });
     create(store);
     await whileHeld(() => {
@@ -126,7 +126,7 @@ describe("while somebody else holds the lock", () => {
     });
   });
 
-  test("a view that is due holds up nobody, and is drawn soon after the lock is free", async () => {
+  test("a pending view does not block the process, and is rendered soon after the lock is free", async () => {
     const store = open({ viewDelayMs: 20 });
     create(store);
     await whileHeld(async () => {
@@ -144,7 +144,7 @@ describe("while somebody else holds the lock", () => {
 });
 
 describe("an update", () => {
-  test("that is refused writes nothing, and an event of the wrong shape is refused", () => {
+  test("that is rejected writes nothing, and an event of the wrong shape is rejected", () => {
     const store = open();
     create(store);
     const journal = () => readFileSync(join(project, ".gemini/state/progress.jsonl"), "utf8");
@@ -153,11 +153,11 @@ describe("an update", () => {
       throw new Error("no");
     };
     expect(() => store.update(refuse)).toThrow("no");
-    expect(() => note(store, 5 as unknown as string)).toThrow(/Cannot record that: session\.noted: text/);
+    expect(() => note(store, 5 as unknown as string)).toThrow(/Cannot record the event: session\.noted: text/);
     expect(journal()).toBe(before);
   });
 
-  test("works without a judge of views, as in a hook, and leaves an edit for the next process that has one", () => {
+  test("works without view review, as in a hook, and leaves an edit for the next process that can review it", () => {
     const hook = new SessionStore(locateState(project, ".gemini"), { now: () => new Date(), warn: () => undefined });
     create(open());
     stores[0]?.close();

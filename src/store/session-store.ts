@@ -1,5 +1,5 @@
-// The one way to read and change the active session, for every process. It owns the order of things: lock, read, repair,
-// decide, append durably, then draw the view. Nothing else writes in the state directory.
+// The only way to read and change the active session, for every process. It owns the order of steps: lock, read, repair,
+// decide, append durably, then render the view. Nothing else writes in the state directory.
 
 import type { Directory } from "../disk/contained.ts";
 import { readRegular, shownPath, sweepTemporaries } from "../disk/durable.ts";
@@ -30,19 +30,19 @@ import { dropAhead, MAX_VIEW_BYTES, setAside } from "./view/view-file.ts";
 import { ViewKeeper } from "./view/view-keeper.ts";
 import { ensureWorkspace, manifest, tryHiding } from "./workspace.ts";
 
-/** How often a view that somebody keeps writing is judged anew before it is left to the next process. */
+/** How often a view that another process keeps rewriting is reviewed before giving up. */
 const MAX_DRAWING_ATTEMPTS = 5;
-/** A reader does not insist: what it would mend, the next one mends. */
+/** A reader waits only briefly for the lock: what it cannot repair now, the next process repairs. */
 const READER_WAIT_MS = 500;
 const KEEPER_WAIT_MS = 1000;
 
-/** One change: what it sees, and the events it answers with. */
+/** One change: `decide` sees the session and returns the events to record. */
 export type Update = <T>(decide: (session: Session | undefined) => { events: SessionEvent[]; result: T }) => T;
 
 export type SessionRead =
   | { state: "none" }
   | { state: "open"; session: Session }
-  /** `file` is the one that cannot be read, `kept` the copy of it. */
+  /** `file` is the file that cannot be read, `kept` its copy. */
   | { state: "broken"; reason: string; file: string | null; kept: string | null };
 
 export class SessionStore {
@@ -55,10 +55,10 @@ export class SessionStore {
   /** This process has recorded something that the view does not show yet. */
   #undrawn = false;
   #timer: NodeJS.Timeout | undefined;
-  /** The text as it is recorded. */
+  /** Removes secrets from a text, as in everything that is recorded. */
   readonly redact: (text: string) => string;
 
-  /** A long-lived process keeps its claim to the lock until it is closed. */
+  /** Set while this process runs the session: the claim to the lock that it keeps until `close`. */
   #keeper: LockOwner | undefined;
 
   constructor(location: StateLocation, options: StoreOptions) {
@@ -69,7 +69,7 @@ export class SessionStore {
     this.redact = options.redact ?? lateRedactor(location.projectRoot);
   }
 
-  /** From now on until `close`, changes come often, and `watch` judges those of other processes before they are believed. */
+  /** For the engine: until `close`, changes are frequent, and `watch` judges changes of other processes before they are applied. */
   keepOpen(watch: JournalWatch): void {
     this.locked((directory) => {
       this.requireHealthy(directory);
@@ -78,17 +78,17 @@ export class SessionStore {
     this.#keeper = newOwner();
   }
 
-  /** The session as the journal has it. Leftovers of a crash and edits of the view are dealt with on the way. */
+  /** The session from the journal. Also cleans up after a crash and reviews edits of the view. */
   read(): SessionRead {
     const found = inState(this.location, ["state"], (directory): SessionRead => {
       const first = this.#journal.refresh(directory);
-      if (!("fault" in first) && !this.#needsCare(directory, first.tail.kind)) return this.#current();
-      return this.#careFor(directory);
+      if (!("fault" in first) && !this.#needsRepair(directory, first.tail.kind)) return this.#current();
+      return this.#repairAndRead(directory);
     });
     return found ?? { state: "none" };
   }
 
-  /** Reads what others have recorded and nothing else: whatever needs mending is left to the next change. */
+  /** Only reads what other processes have recorded; repairs are left to the next change. */
   refresh(): void {
     const isRefused = inState(this.location, ["state"], (directory) => {
       const read = this.#journal.refresh(directory);
@@ -98,7 +98,7 @@ export class SessionStore {
     if (isRefused) this.#clear();
   }
 
-  /** Other processes must not see for long what an engine refuses. While the lock is held, the next look tries again. */
+  /** Removes rejected records soon, because other processes can read them. If the lock is taken, the next refresh tries again. */
   #clear(): void {
     try {
       this.locked((directory) => void this.requireHealthy(directory));
@@ -107,7 +107,7 @@ export class SessionStore {
     }
   }
 
-  /** Tells `listener` of every event from now on, whoever records it; returns how to stop. */
+  /** Calls `listener` for every event from now on, from any process; returns the function that stops it. */
   observe(listener: (event: TimedEvent, session: Session) => void): () => void {
     this.#journal.listeners.add(listener);
     return () => void this.#journal.listeners.delete(listener);
@@ -121,14 +121,14 @@ export class SessionStore {
     return inState(this.location, ["state"], (directory) => directory.lstat(JOURNAL_FILE) !== undefined) === true;
   }
 
-  /** The view as it lies there, whoever wrote it. */
+  /** The view file as it is on disk, whether Maestro or the user wrote it. */
   readView(): Buffer | undefined {
     return inState(this.location, ["state"], (directory) => readRegular(directory, VIEW_FILE, MAX_VIEW_BYTES));
   }
 
   /**
-   * Changes the session: `decide` sees it as it is under the lock and answers with events, which are durable when this
-   * returns. `decide` may throw to refuse; then nothing was written.
+   * Changes the session: `decide` sees it under the lock and returns events, which are durable when this returns.
+   * `decide` may throw to reject the change; then nothing is written.
    */
   update<T>(decide: (session: Session | undefined) => { events: SessionEvent[]; result: T }): T {
     const change = () =>
@@ -140,7 +140,7 @@ export class SessionStore {
       });
     const changed = change();
     if (changed !== undefined) return changed.result;
-    // There is no state directory. What is refused without one must not make one.
+    // The state directory does not exist. A change that `decide` rejects must not create it.
     if (this.#journal.session !== undefined) throw stateGone(this.location);
     decide(undefined);
     ensureWorkspace(this.location);
@@ -150,8 +150,8 @@ export class SessionStore {
   }
 
   /**
-   * Several changes at the price of one: each sees what the ones before it recorded, and all are durable when this returns. If one is
-   * refused, those before it stand.
+   * Several changes with one sync: each sees the events of the previous ones, and all are durable when this returns. If one is
+   * rejected, the previous ones remain.
    */
   updateAll<T>(work: (update: Update) => T): T {
     const done = this.locked((directory) => {
@@ -172,10 +172,10 @@ export class SessionStore {
     return done.result;
   }
 
-  /** Runs `work` under the session lock; undefined when there is no state directory. */
+  /** Runs `work` under the session lock; undefined when the state directory does not exist. */
   locked<T>(work: (directory: Directory) => T, waitMs?: number): T | undefined {
     const keeper = this.#keeper;
-    // Who changes often cannot stand still for long: it has agents to look after.
+    // An engine must not block for long: it has running agents to supervise.
     const patience = waitMs ?? (keeper === undefined ? this.#options.lockWaitMs : KEEPER_WAIT_MS);
     const options = patience === undefined ? { keeper } : { keeper, waitMs: patience };
     return inOwnState(this.location, ["state"], (directory) =>
@@ -183,7 +183,7 @@ export class SessionStore {
     );
   }
 
-  /** Under the lock: repairs what can be repaired and refuses to go on with a broken session. */
+  /** Under the lock: repairs what can be repaired and throws when the session is broken. */
   requireHealthy(directory: Directory): Session | undefined {
     const state = this.#recover(directory);
     if (state.state !== "broken") return this.#journal.session;
@@ -206,7 +206,7 @@ export class SessionStore {
     this.#scheduleView();
   }
 
-  /** Ends the session: its plan documents, its view and its journal move to the archive. */
+  /** Archives the session: its plan documents, its view and its journal move to the archive. */
   archive(): Archived {
     const archived = this.locked((directory) => {
       const session = this.requireHealthy(directory);
@@ -214,11 +214,11 @@ export class SessionStore {
       this.append(directory, [planArchive(this.location, session)]);
       return this.#finishArchive(directory);
     });
-    if (archived === undefined) throw new MaestroError("no_session", "There is no active session to archive");
+    if (archived === undefined) throw new MaestroError("no_session", "No active session to archive");
     return archived;
   }
 
-  /** Sets aside what cannot be read, until the rest can: the view without its journal, or nothing. Returns what was moved. */
+  /** Moves unreadable files aside until the session can be read from the rest: from the view alone, or not at all. Returns what was moved. */
   repair(): string[] {
     const moved = this.locked((directory) => {
       refuseWhileDriven(directory);
@@ -243,7 +243,7 @@ export class SessionStore {
     return this.#journal.session;
   }
 
-  /** Draws the view now if it lacks something that was recorded here. */
+  /** Renders the view now if it lacks something that this process recorded. */
   flush(waitMs?: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -254,7 +254,7 @@ export class SessionStore {
     }, waitMs);
   }
 
-  /** `waitMs`: how long somebody else's change may hold up the last drawing; as for any change if absent. */
+  /** `waitMs`: how long to wait for the lock before the last rendering; by default as for any change. */
   close(waitMs?: number): void {
     this.#drawLate(() => this.flush(waitMs));
     const keeper = this.#keeper;
@@ -263,17 +263,17 @@ export class SessionStore {
     if (keeper !== undefined) inState(this.location, ["state"], (state) => dropClaim(state, LOCK_FILE, keeper));
   }
 
-  /** The journal is the truth: a view that cannot be drawn is a warning, and the next process draws it. */
+  /** The journal is the source of truth: a view that cannot be rendered is only a warning, and the next process renders it. */
   #drawLate(draw: () => void): void {
     try {
       draw();
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
-      this.#options.warn(`The change is recorded, but ${VIEW_FILE} could not be drawn: ${error.message}`);
+      this.#options.warn(`The change is recorded, but ${VIEW_FILE} could not be updated: ${error.message}`);
     }
   }
 
-  /** A process that others wait for does not stand still for a view: while the lock is held, it tries again later. */
+  /** Does not block for the view: if the lock is taken, it tries again later. */
   #drawInPassing(): void {
     try {
       this.flush(0);
@@ -295,27 +295,27 @@ export class SessionStore {
     this.#timer.unref();
   }
 
-  /** True when something besides plain reading is due; costs a few listings and a stat. */
-  #needsCare(directory: Directory, tail: string): boolean {
+  /** True when the state needs more than plain reading; costs a few listings and a stat. */
+  #needsRepair(directory: Directory, tail: string): boolean {
     const { session } = this.#journal;
     if (tail !== "none" || session?.archiving) return true;
     return (!this.#swept && hasLeftovers(this.location, directory)) || !this.#view.isCurrent(directory, session);
   }
 
-  #careFor(directory: Directory): SessionRead {
-    const mend = () => {
+  #repairAndRead(directory: Directory): SessionRead {
+    const repair = () => {
       const state = this.#recover(directory);
       this.#draw(directory);
       return state;
     };
     try {
       if (foreignState(this.location) === undefined)
-        return withLock(directory, LOCK_FILE, mend, { waitMs: READER_WAIT_MS });
+        return withLock(directory, LOCK_FILE, repair, { waitMs: READER_WAIT_MS });
     } catch (error) {
       if (!(error instanceof MaestroError)) throw error;
-      // A project that cannot be written, or that somebody is writing, can still be read.
-      const hopeless = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(error.cause) ?? "");
-      if (!hopeless && error.code !== "locked") throw error;
+      // A project that is read-only, or that another process is writing, can still be read.
+      const isUnwritable = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"].includes(errno(error.cause) ?? "");
+      if (!isUnwritable && error.code !== "locked") throw error;
     }
     const read = this.#journal.refresh(directory);
     return "fault" in read ? this.#broken(directory, faultReason(directory, read.fault), null) : this.#current();
@@ -334,12 +334,12 @@ export class SessionStore {
     if (isFirst) finishQuarantine(directory, this.#journal, this.#options);
     if (read.refused) this.#quarantine(directory);
     if (read.tail.kind !== "none") dropTail(directory, this.#journal, read.tail, this.#options);
-    // A record that an engine has yet to judge must not move a file.
+    // A record that the engine has not judged yet must not cause files to move.
     if (this.#keeper !== undefined || drivingEngine(directory) === undefined) this.#finish(directory);
     return this.#reviewView(directory);
   }
 
-  /** Carries out what the journal says was begun. */
+  /** Finishes a plan revision or an archive that the journal says was started. */
   #finish(directory: Directory): void {
     const revised = this.#journal.session?.revised ?? null;
     if (revised !== null && !this.#journal.session?.archiving) finishRevision(this.location, revised);
@@ -348,7 +348,7 @@ export class SessionStore {
     this.#options.warn(`Finished archiving session ${session_id}, which had been interrupted`);
   }
 
-  /** What was drawn from refused records goes with them. */
+  /** Quarantines rejected records, and deletes a view rendered from them. */
   #quarantine(directory: Directory): void {
     this.#journal.quarantine(directory, this.#options.now());
     dropAhead(directory, this.#journal.session?.seq ?? 0);
@@ -373,11 +373,11 @@ export class SessionStore {
     if (verdict.kind === "adopt") {
       if (verdict.event.type === "session.imported" && verdict.wasOurs) {
         this.#options.warn(
-          `The journal is gone; the session was taken over from ${VIEW_FILE}, without its notes and without the plan it began with`,
+          `The journal is missing; the session was restored from ${VIEW_FILE}, without its notes and its original plan`,
         );
       }
       this.append(directory, [verdict.event]);
-      // Drawn at once: an edit must not be judged a second time, against what comes after it.
+      // Rendered at once, so that the edit is not reviewed again against later records.
       this.#draw(directory);
     }
     return this.#current();
@@ -386,7 +386,7 @@ export class SessionStore {
   #draw(directory: Directory): void {
     for (let attempt = 0; !this.#view.draw(directory, this.#journal.session); attempt++) {
       if (attempt === MAX_DRAWING_ATTEMPTS)
-        throw new MaestroError("conflict", `${VIEW_FILE} is being written by somebody else`);
+        throw new MaestroError("conflict", `Another process keeps writing ${VIEW_FILE}`);
       this.#reviewView(directory);
     }
     this.#undrawn = false;

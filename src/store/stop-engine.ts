@@ -1,4 +1,4 @@
-// Ends the engine that drives the session, which is whoever holds its lock. The session can be resumed.
+// Stops the engine that runs the session: the process that holds the engine lock. The session can be resumed.
 
 import { hostname } from "node:os";
 import { errno, MaestroError } from "../errors.ts";
@@ -6,27 +6,27 @@ import { runningEngine } from "./engine-lock.ts";
 import type { StateLocation } from "./location.ts";
 
 const STOP_WAIT_MS = 60_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
-/** Returns the engine's process id when it has ended. */
+/** Returns the engine's process id when it has exited. */
 export async function stopEngine(location: StateLocation, isForced = false): Promise<number> {
   const owner = runningEngine(location);
-  if (owner === undefined) throw new MaestroError("environment", "There is nothing to stop: no engine is running");
+  if (owner === undefined) throw new MaestroError("environment", "Nothing to stop: no engine is running");
   if (owner.host !== hostname()) {
     throw new MaestroError("environment", `The engine runs on ${owner.host} (process ${owner.pid}): stop it there`);
   }
   signal(owner.pid, isForced ? "SIGKILL" : "SIGTERM");
   if (await engineGone(location)) return owner.pid;
-  throw new MaestroError("environment", `Process ${owner.pid} does not end`, {
-    hint: '"maestro stop --force" kills it; its agents end with it.',
+  throw new MaestroError("environment", `Process ${owner.pid} does not exit`, {
+    hint: '"maestro stop --force" kills it and its agents.',
   });
 }
 
-/** Waits until no engine runs the session any more; false when it takes too long. */
+/** Waits until no engine runs the session; false on timeout. */
 export async function engineGone(location: StateLocation): Promise<boolean> {
   for (const deadline = performance.now() + STOP_WAIT_MS; performance.now() < deadline; ) {
     if (runningEngine(location) === undefined) return true;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return false;
 }

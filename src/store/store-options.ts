@@ -1,4 +1,4 @@
-// What a store of sessions is told by whoever opens it.
+// The options of a session store.
 
 import type { SessionEvent } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
@@ -6,14 +6,14 @@ import type { JudgeChange } from "./driven.ts";
 import type { ViewOptions } from "./view/view-keeper.ts";
 
 export interface StoreOptions extends ViewOptions {
-  /** Told of what is about to be recorded: the user who works here wants it. */
+  /** Called with the events about to be recorded, to remember that this user agreed to them. */
   vouch?: (events: readonly SessionEvent[], session: Session | undefined) => void;
-  /** Takes secrets out of all that is recorded; absent: those that the environment and the project's .env tell of. */
+  /** Removes secrets from everything recorded; by default the secrets found in the environment and the project's .env. */
   redact?: (text: string) => string;
-  /** How long the view may lag in a long-lived process; absent: drawn by `close`, or by `flush`. */
+  /** How long the view may lag in a long-lived process; by default only `close` and `flush` render it. */
   viewDelayMs?: number;
-  /** How long to wait for somebody else's change. */
+  /** How long to wait for another process to release the lock. */
   lockWaitMs?: number;
-  /** What may be recorded while another process runs the session; absent: nothing. */
+  /** Judges what may be recorded while another process runs the session; by default nothing. */
   judgeChange?: JudgeChange;
 }

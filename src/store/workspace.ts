@@ -1,4 +1,4 @@
-// The directory tree that everything else needs. Adding a directory is one line in `manifest`.
+// Creates the state directory tree. To add a directory, add a line to `manifest`.
 
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
@@ -16,10 +16,10 @@ export const manifest: readonly (readonly string[])[] = [
   ["parallel"],
 ];
 
-/** O_TMPFILE: a file without a name. It proves that a directory can be written without touching its listing. */
+/** O_TMPFILE creates a file without a name: it proves that a directory is writable without changing its listing. */
 const O_TMPFILE = 0o20000000;
 
-/** The strict form of the script `ensure-workspace`: a relative directory of the project, with the documented messages. */
+/** The strict form for the script `ensure-workspace`: only a relative directory of the project, with the documented messages. */
 export function ensureRelativeWorkspace(projectRoot: string, stateDir: string): void {
   const fault = pathFault(stateDir);
   if (fault === "absolute") refuse(`STATE_DIR must be a relative path within the project (got: ${stateDir})`);
@@ -28,20 +28,20 @@ export function ensureRelativeWorkspace(projectRoot: string, stateDir: string): 
   ensureWorkspace(locateState(projectRoot, stateDir), stateDir);
 }
 
-/** Creates what is missing and proves that all of it can be written. Changes nothing when all is well. */
+/** Creates missing directories and checks that all are writable. Changes nothing when they are. */
 export function ensureWorkspace(location: StateLocation, given = location.shown): void {
   if (isAbsolute(location.shown)) makeRoot(location.root);
   for (const path of manifest) {
     refuseLinks(location, path, given);
     const shown = [location.shown, ...path].join("/");
-    make(location, path, shown);
+    create(location, path, shown);
     probe(location, path, shown);
   }
 }
 
 /**
- * In a git repository, what is committed, stashed or cleaned must not take a session along, whatever the project ignores. A file of the
- * user's own stays as it is.
+ * Keeps session files out of git commits, stashes and cleans, whatever the project's own ignore rules say. An existing .gitignore is not
+ * changed.
  */
 function hideFromGit(location: StateLocation): void {
   if (!isInRepository(join(location.root, ...location.components))) return;
@@ -60,7 +60,7 @@ export function tryHiding(location: StateLocation, warn: (message: string) => vo
 
 function ignoreAll(directory: Directory): void {
   const found = directory.lstat(".gitignore");
-  // An empty one is what a process left that was killed in the middle of it.
+  // An empty .gitignore is left by a process that was killed before it wrote the content.
   if (found !== undefined && (!found.isFile() || found.size > 0)) return;
   try {
     const fd = directory.open(".gitignore", constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o644);
@@ -102,13 +102,13 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   } catch (error) {
-    // A file where a directory should be, a name too long: making the directory says so.
+    // A file in place of a directory, or a name that is too long: creating the directory reports it.
     if (errno(error) !== undefined) return false;
     throw error;
   }
 }
 
-function make(location: StateLocation, path: readonly string[], shown: string): void {
+function create(location: StateLocation, path: readonly string[], shown: string): void {
   try {
     withDirectory(location.root, [...location.components, ...path], walk(location, true), () => undefined);
   } catch (error) {
@@ -133,7 +133,7 @@ function writeProbe(directory: Directory): void {
     writeByte(openSync(directory.at("."), O_TMPFILE | constants.O_DIRECTORY | constants.O_WRONLY, 0o600));
     return;
   } catch (error) {
-    // Not every kernel and file system has nameless files.
+    // Not every kernel and file system supports O_TMPFILE.
     if (!["EOPNOTSUPP", "ENOTSUP", "EISDIR", "EINVAL", "ENOENT"].includes(errno(error) ?? "")) throw error;
   }
   const name = newTemporaryName();
@@ -144,7 +144,7 @@ function writeProbe(directory: Directory): void {
   }
 }
 
-/** A full disk takes a name, but not a byte. */
+/** Writes a byte, because a full disk may still accept an empty file. */
 function writeByte(fd: number): void {
   try {
     writeSync(fd, "x");

@@ -26,7 +26,7 @@ const patch = [
 ].join("\n");
 
 describe("a diff on a terminal", () => {
-  test("has colours by what a line is, not by how it begins", () => {
+  test("colours a line by its meaning, not by its first character", () => {
     expect(diffText(patch, tags).split("\n")).toEqual([
       "<bold>diff --git a/a b/a</>",
       "<bold>index 1..2 100644</>",
@@ -40,7 +40,7 @@ describe("a diff on a terminal", () => {
     ]);
   });
 
-  test("is the diff itself without colours", () => {
+  test("is unchanged without colours", () => {
     expect(diffText(patch, plainPaint)).toBe(patch);
   });
 
@@ -71,7 +71,7 @@ describe("a summary of changes", () => {
     outside: ["old.ts"],
   };
 
-  test("has one line a file, with line counts in columns", () => {
+  test("has one line per file, with line counts in columns", () => {
     expect(statLines({ phase: "3", attempt: 2, changes, isIntegrated: true }, plainPaint)).toEqual([
       "Phase 3, attempt 2: 6 files (+200 -16), in the project",
       "  created   +120  -0  a.ts",

@@ -1,4 +1,4 @@
-// What an attempt changed, for people: a unified diff on a terminal, or one line a file.
+// Shows what an attempt changed: as a unified diff on a terminal, or as one line per file.
 
 import type { FileChange } from "../session/events.ts";
 import type { Changes } from "../session/session.ts";
@@ -9,11 +9,11 @@ import { amountOf, nameOf } from "./work.ts";
 
 const KIND_WIDTH = 8;
 
-/** A diff as it may be shown on a terminal: nothing in the files acts on it. */
+/** A diff that is safe to show: nothing in the files can act on the terminal. */
 export function diffText(patch: string, paint: Paint): string {
   let isHead = true;
   const lines = patch.split("\n").map((line) => {
-    // Within a file's changes a line that begins with "--- " is one that was removed.
+    // Inside a file's changes, a line that starts with "--- " is a removed line.
     if (line.startsWith("diff --git ")) isHead = true;
     else if (line.startsWith("@@ ")) isHead = false;
     return painted(visible(line), isHead, paint);
@@ -41,7 +41,7 @@ export function statLines({ phase, attempt, changes, isIntegrated }: ShownWork, 
   return [`Phase ${phase}, attempt ${attempt}: ${amountOf(changes)}, ${where}`, ...fileLines(changes, paint)];
 }
 
-/** One line a file: what became of it, its lines, its name. */
+/** One line per file: its kind of change, its line counts, its name. */
 export function fileLines(
   { files, total, outside }: Pick<Changes, "files" | "total" | "outside">,
   paint: Paint,

@@ -18,7 +18,7 @@ import { statusLines } from "./status.ts";
 import { displayWidth } from "./text/width.ts";
 
 describe("the status of a session", () => {
-  test("lines its columns up, whatever alphabet the names are in", () => {
+  test("aligns its columns, whatever the script of the names", () => {
     const names = ["Schema", "設計と実装", "Naïve café", "Launch 🚀", "x".repeat(80)];
     const session = sessionOf(
       names.map((title, index) => phase(String(index + 1), { title })),
@@ -31,7 +31,7 @@ describe("the status of a session", () => {
     expect(columns).toEqual(names.map(() => columns[0]));
   });
 
-  test("sends nobody to verify what is not in the project yet", () => {
+  test("does not ask to verify work that is not in the project yet", () => {
     const session = sessionOf(
       [phase("1", { validation: ["npm test"] })],
       [move(1, "1", "pending", "in_progress"), begin(1, "1"), place(1, "1"), end(9, "1", 8), reported(9, "1")],
@@ -39,12 +39,12 @@ describe("the status of a session", () => {
     const shown = (isDriven: boolean) =>
       statusLines(session, positionOf(session), null, at(9), plain, isDriven).join("\n");
     expect(shown(false)).toContain("agent done, to be integrated");
-    expect(shown(false)).toContain('Done:    phase 1; "maestro resume" brings their work into the project');
+    expect(shown(false)).toContain('Done:    phase 1; "maestro resume" integrates their work into the project');
     expect(shown(false)).not.toMatch(/verif|Stopped|Running/);
     expect(shown(true)).toContain("Running: phase 1");
   });
 
-  test("counts the warnings of each phase, and has the last one of a phase in progress in words", () => {
+  test("counts the warnings of each phase, and shows the latest one of a phase in progress", () => {
     const timed = [
       ...runs(1, 5, "1"),
       warn(5, "1", "claims_differ", "The report names src/a.ts, which did not change"),

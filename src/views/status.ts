@@ -1,4 +1,4 @@
-// Session -> the status for people: one line a phase, what comes next, what stands in the way. Pure.
+// The status of a session for people: one line per phase, what comes next, what is blocked. Pure.
 
 import type { Conflict, Position } from "../session/position.ts";
 import {
@@ -28,7 +28,7 @@ export function statusLines(
   conflicts: readonly Conflict[] | null,
   now: Date,
   paint: Paint,
-  /** Whether an engine is at work on it. */
+  /** Whether an engine is running the session. */
   isDriven = false,
 ): string[] {
   const { counts } = position;
@@ -67,7 +67,7 @@ function phaseLines(session: Session, isDriven: boolean, paint: Paint): string[]
   return hidden === 0 ? lines : [...lines, `  ... and ${hidden} more (--json has them all)`];
 }
 
-/** Of a long session, the neighbourhood of the work. */
+/** For a long session, the phases around the current work. */
 function visible(phases: readonly SessionPhase[]): readonly SessionPhase[] {
   if (phases.length <= MAX_PHASES_SHOWN) return phases;
   const first = phases.findIndex((phase) => phase.status !== "completed" && phase.status !== "skipped");
@@ -98,7 +98,7 @@ function detail(session: Session, phase: SessionPhase, isDriven: boolean): strin
   }
 }
 
-/** The last one in words while something can be done about it. */
+/** Shows the latest warning while something can be done about it. */
 function warned({ warnings, status }: SessionPhase): string {
   const last = warnings.at(-1);
   if (last === undefined) return "";
@@ -117,9 +117,9 @@ function tokenLines(session: Session): string[] {
 
 function nextLines(session: Session, position: Position, now: Date, isDriven: boolean, paint: Paint): string[] {
   const { counts, unresolved, ready } = position;
-  if (session.aborted) return [paint.red('The session was aborted: "maestro archive" puts it away')];
+  if (session.aborted) return [paint.red('The session was aborted: "maestro archive" archives it')];
   if (counts.completed + counts.skipped === session.total_phases) {
-    return ['All phases are done: "maestro archive" puts the session away'];
+    return ['All phases are done: "maestro archive" archives the session'];
   }
   const some = (ids: readonly string[]) => `phase ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`;
   const idle = session.phases.filter((phase) => !isDriven && phase.status === "in_progress");
@@ -135,18 +135,22 @@ function nextLines(session: Session, position: Position, now: Date, isDriven: bo
   const lines = [
     ...(running.length === 0 ? [] : [`Running: ${some(running)}`]),
     ...(reported.length === 0 ? [] : [`Reported: ${some(reported)}; "maestro verify" runs their validation commands`]),
-    ...(apart.length === 0 ? [] : [`Done:    ${some(apart)}; "maestro resume" brings their work into the project`]),
+    ...(apart.length === 0 ? [] : [`Done:    ${some(apart)}; "maestro resume" integrates their work into the project`]),
     ...(stopped.length === 0 ? [] : [`Stopped: ${some(stopped)}; "maestro resume" starts them again`]),
     ...(!isWaiting || session.quota === null
       ? []
-      : [paint.yellow(`Quota:   the provider refused; waiting until ${clockTime(new Date(session.quota.until))}`)]),
+      : [
+          paint.yellow(
+            `Quota:   the provider rejected a request; waiting until ${clockTime(new Date(session.quota.until))}`,
+          ),
+        ]),
     ...(unresolved.length === 0 ? [] : [paint.red(`Failed:  ${some(unresolved)}; retry, skip or abort`)]),
     ...(ready.length === 0 ? [] : [`Ready:   ${some(ready)}`]),
   ];
   return lines.length === 0 ? ["Nothing is ready to start"] : lines;
 }
 
-/** An engine worked on it, and none does now. */
+/** Whether an engine worked on it and none does now. */
 function isInterrupted(phase: SessionPhase, isDriven: boolean): boolean {
   return !isDriven && phase.status === "in_progress" && phase.attempts.length > 0;
 }

@@ -37,22 +37,22 @@ describe("the work of a phase", () => {
   test.each<[string, number | undefined, SessionPhase]>([
     ["is that of the attempt in the project", 1, phaseAfter(2, one, two, integrate(9, "1", 1))],
     [
-      "is else that of the last attempt that did something",
+      "is otherwise that of the last attempt with changes",
       2,
       phaseAfter(3, one, two, change(9, "1", [], { attempt: 3 })),
     ],
-    ["is nothing before anything is known", undefined, phaseAfter(1)],
+    ["is undefined before anything is known", undefined, phaseAfter(1)],
   ])("%s", (_, attempt, worked) => {
     expect(workOf(worked)?.attempt).toBe(attempt);
   });
 
   test.each<[string, number | undefined, SessionPhase]>([
     ["the last attempt's, in a commit", 2, phaseAfter(2, one, two)],
-    ["not an earlier one's", undefined, phaseAfter(2, one)],
-    ["not what is in the project", undefined, phaseAfter(1, one, integrate(9, "1"))],
-    ["not what no commit holds", undefined, phaseAfter(1, change(9, "1", ["a.ts"], { commit: null }))],
-    ["not nothing", undefined, phaseAfter(1, change(9, "1", []))],
-  ])("is kept apart for a person: %s", (_, attempt, worked) => {
+    ["not an earlier attempt's", undefined, phaseAfter(2, one)],
+    ["not work that is in the project", undefined, phaseAfter(1, one, integrate(9, "1"))],
+    ["not work without a commit", undefined, phaseAfter(1, change(9, "1", ["a.ts"], { commit: null }))],
+    ["not an empty change", undefined, phaseAfter(1, change(9, "1", []))],
+  ])("is kept for the user: %s", (_, attempt, worked) => {
     expect(keptWork(worked)?.attempt).toBe(attempt);
   });
 });
@@ -66,12 +66,12 @@ describe("whether it is in the project", () => {
   const done = change(8, "1", ["a.ts"]);
   test.each<[string, boolean, Timed[]]>([
     ["it was done there", true, [place(1, "1", 1, null), done]],
-    ["nobody knows where it was done", true, [done]],
+    ["its place is unknown", true, [done]],
     ["it was done in a worktree", false, [place(1, "1"), done]],
-    ["it was brought in", true, [place(1, "1"), done, integrate(9, "1")]],
-    ["it was there already when it was brought in", true, [place(1, "1"), done, empty]],
+    ["it was integrated", true, [place(1, "1"), done, integrate(9, "1")]],
+    ["it was already there when it was integrated", true, [place(1, "1"), done, empty]],
     ["its agent may not write", false, [place(1, "1"), done, refused, empty]],
-  ])("is told when %s: %s", (_, isIn, timed) => {
+  ])("is known when %s: %s", (_, isIn, timed) => {
     const worked = phaseAfter(1, ...timed);
     expect(isInProject(worked, worked.attempts[0] as WorkedAttempt)).toBe(isIn);
   });

@@ -1,4 +1,4 @@
-// What the attempts of a phase did, as the tree tells it, in words that all views share. Hooks load it: nothing is aligned here.
+// What the attempts of a phase changed, as recorded, worded the same in all views. Hooks load it, so nothing is aligned here.
 
 import type { Evidence, FileChange } from "../session/events.ts";
 import { type Attempt, type Changes, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
@@ -6,12 +6,12 @@ import { durationText } from "./text/duration.ts";
 
 export type WorkedAttempt = Attempt & { changes: Changes };
 
-/** The attempt that the phase's changes are told by: the one in the project, else the last that is known to have changed something. */
+/** The attempt whose changes represent the phase: the one in the project, otherwise the last one with recorded changes. */
 export function workOf({ attempts }: SessionPhase): WorkedAttempt | undefined {
   return attempts.filter(hasWork).findLast((attempt) => attempt.integrated) ?? attempts.findLast(hasWork);
 }
 
-/** The last attempt, when what it did is not in the project and nothing of it is lost. */
+/** The last attempt, when its work is not in the project and is completely kept. */
 export function keptWork(phase: SessionPhase): WorkedAttempt | undefined {
   const attempt = lastAttempt(phase);
   if (attempt === undefined || !hasWork(attempt) || attempt.changes.commit === null) return undefined;
@@ -23,7 +23,7 @@ function hasWork(attempt: Attempt): attempt is WorkedAttempt {
 }
 
 /**
- * What the attempt did is in the project: it worked there, or its work was brought in. The discarded change of an agent that may not write
+ * Whether the attempt's work is in the project: it worked there, or its work was integrated. The discarded change of an agent that may not write
  * is not, although its phase is recorded as integrated.
  */
 export function isInProject(phase: SessionPhase, attempt: WorkedAttempt): boolean {
@@ -33,7 +33,7 @@ export function isInProject(phase: SessionPhase, attempt: WorkedAttempt): boolea
   return integrated.from !== integrated.to || wasTakenOver(phase, attempt);
 }
 
-/** Nothing is taken over from an agent that may not write; its phase goes the way of all others. */
+/** Whether its changes are used: those of an agent that may not write are discarded, while its phase proceeds as usual. */
 export function wasTakenOver({ warnings }: SessionPhase, { started }: Attempt): boolean {
   return !warnings.some(({ ts, code }) => code === "not_applied" && ts >= started);
 }
@@ -44,7 +44,7 @@ export interface Amount {
   removed: number;
 }
 
-/** What is in the project by the session. A file that two phases changed is one file. */
+/** What the session changed in the project. A file that two phases changed counts once. */
 export function sessionAmount(session: Session): Amount {
   const paths = new Set<string>();
   const amount = { files: 0, added: 0, removed: 0 };
@@ -60,7 +60,7 @@ export function sessionAmount(session: Session): Amount {
   return { ...amount, files: amount.files + paths.size };
 }
 
-/** "3 files (+120 -4)"; no lines where none were counted. */
+/** "3 files (+120 -4)"; no line counts where none were recorded. */
 export function amountText({ files, added, removed }: Amount): string {
   return `${files} ${files === 1 ? "file" : "files"}${added + removed === 0 ? "" : ` (+${added} -${removed})`}`;
 }
@@ -69,7 +69,7 @@ export function amountOf({ total, added, removed }: Changes): string {
   return amountText({ files: total, added, removed });
 }
 
-/** "old.ts -> new.ts" of a file that was renamed. */
+/** "old.ts -> new.ts" for a renamed file. */
 export function nameOf({ path, from }: FileChange): string {
   return from === undefined ? path : `${from} -> ${path}`;
 }
@@ -91,7 +91,7 @@ export function endOf({ exit_code, duration_ms }: Command): string {
   return `${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${durationText(duration_ms)}`;
 }
 
-/** The last lines of what a command printed. Looked for from the end: every drawing of a view asks this of every phase. */
+/** The last lines of a command's output. It searches from the end, because every redraw calls this for every phase. */
 export function tailOf(output: string, lines: number): string[] {
   const text = output.trimEnd();
   if (text === "") return [];

@@ -147,7 +147,7 @@ describe.each([[".env"], [".gemini/.env"]])("a project with a hostile %s", (file
     }
   });
 
-  test("is told to the user once, with the names and without a value", () => {
+  test("is named to the user once, with the variables and without their values", () => {
     const lines = told.run.stderr.split("\n").filter((line) => line.startsWith(`WARNING: ${file} sets `));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
@@ -164,7 +164,7 @@ describe("a project whose .env names a proxy and a collector", () => {
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  test("sees no request and is told of none", () => {
+  test("receives no request", () => {
     expect(told.evil.heard).toEqual([]);
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.model.requests.length).toBeGreaterThanOrEqual(3);
@@ -233,7 +233,7 @@ describe("a project's settings of Gemini CLI, when the user is never asked about
     expect(told.model.requests.map(({ results }) => results).join("\n")).toContain("Tool execution blocked");
   });
 
-  test("are named to the user, whose mode was preset", () => {
+  test("are named to a user whose execution mode was preset", () => {
     expect(told.run.stderr).toContain(`You have not trusted this project in Gemini CLI (${told.project.path})`);
   });
 });
@@ -259,7 +259,7 @@ describe("a project that the user has trusted", () => {
   }, LIMIT_MS);
   afterAll(() => release(told));
 
-  test("keeps its hooks until somebody changes them during the run, and its env files still decide nothing", () => {
+  test("keeps its hooks until they change during the run, and its env files still decide nothing", () => {
     expect(told.run).toMatchObject({ code: 0 });
     expect(told.project.read("started.log")).toBe("start\n");
     expect(told.evil.heard).toEqual([]);

@@ -56,7 +56,7 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
     expect(run.code, run.stderr).toBe(0);
     const [first, second] = model.requests.slice(before);
     expect(first?.tools).toEqual(expect.arrayContaining([...tierTools.full]));
-    expect(second?.results).toContain("denied by policy. git reset --hard throws away work");
+    expect(second?.results).toContain("denied by policy. git reset --hard discards work");
   }, 120_000);
 
   test("gives a policy priority over what its user allows, in a file or by flag", async () => {

@@ -62,7 +62,7 @@ interface Result {
 }
 const resultsOf = (request: ModelRequest): Result[] => JSON.parse(request.results);
 
-describe("what must not happen, in the real Gemini CLI under yolo", () => {
+describe("the guard in the real Gemini CLI under yolo", () => {
   let model: ScriptedModel;
   let run: Run;
   const seen: Record<string, Result[]> = {};
@@ -130,7 +130,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     ["the TechLead", "main"],
     ["a delegated agent", "insideCoder"],
   ] as const) {
-    test(`is denied to ${who}, with what to do instead (T1, S239, Y286-Y290)`, () => {
+    test(`denies ${who} what must not happen, with what to do instead (T1, S239, Y286-Y290)`, () => {
       forbidden.forEach(([what], index) => {
         const { error = "" } = seen[where]?.[index]?.response ?? {};
         expect(error, what).toMatch(/Tool execution (blocked|denied)|not in workspace/i);
@@ -145,7 +145,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     });
   }
 
-  test("runs nothing of it", () => {
+  test("runs nothing that it denied", () => {
     expect(run.code, run.stderr).toBe(0);
     // The CLI asks git where it is.
     const ran = project.read("ran").trim().split("\n");
@@ -172,7 +172,7 @@ describe("what must not happen, in the real Gemini CLI under yolo", () => {
     });
   });
 
-  test("records what came back without the model's help, and needs no Downstream Context where nobody waits (V247)", () => {
+  test("records a report without the model's help, and needs no Downstream Context when no phase waits for it (V247)", () => {
     expect(status(project).phases.map(({ status: each }: { status: string }) => each)).toEqual([
       "completed",
       "completed",

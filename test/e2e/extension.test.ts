@@ -272,7 +272,7 @@ describe("a conversation that is killed in the middle of a delegation", () => {
   });
 
   test(
-    "goes on with /maestro:resume in a new one, and loses nothing (L167)",
+    "is resumed by /maestro:resume in a new conversation, and loses nothing (L167)",
     async () => {
       const first = startGemini(project, model.url, headless("/maestro:resume"));
       await until(

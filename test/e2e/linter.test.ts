@@ -27,7 +27,7 @@ describe("the linter agrees with the loaders of the real Gemini CLI", () => {
     ["x = 1\nx = 2\n", false],
     ['x = "a\nb"\n', false],
     ["x = \n", false],
-  ])("about TOML: %j", (text, isTaken) =>
+  ])("about the TOML file %j", (text, isTaken) =>
     withProject(async (project) => {
       project.write("policies/x.toml", text);
       const { errors } = await core.loadExtensionPolicies("x", `${project.path}/policies`);
@@ -43,7 +43,7 @@ describe("the linter agrees with the loaders of the real Gemini CLI", () => {
     ['commandRegex = "rm ("', false],
     [`commandRegex = "${"a".repeat(2_050)}"`, false],
     ['argsPattern = "x"\ncommandRegex = "y"', false],
-  ])("about patterns: %s", (pattern, isTaken) =>
+  ])("about the pattern %s", (pattern, isTaken) =>
     withProject(async (project) => {
       const rest = 'toolName = "run_shell_command"\ndecision = "deny"\npriority = 1\ndenyMessage = "x"\n';
       project.write("policies/x.toml", `[[rule]]\n${rest}${pattern}\n`);
@@ -60,7 +60,7 @@ describe("the linter agrees with the loaders of the real Gemini CLI", () => {
     ["\uFEFF---\nname: a\ndescription: b\n---\nx\n", false],
     ["---\nname: a\n---\nx\n", false],
     ["x\n", false],
-  ])("about skills: %j", (text, isTaken) =>
+  ])("about the skill %j", (text, isTaken) =>
     withProject(async (project) => {
       const file = project.write("skills/a/SKILL.md", text);
       expect((await core.loadSkillFromFile(file)) !== null).toBe(isTaken);

@@ -20,7 +20,7 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     expect(engine.complaints).toEqual([]);
   });
 
-  test("has none about the files for the user's own folder either (Y292)", () =>
+  test("has no complaint about the files for the user's own folder either (Y292)", () =>
     withProject(async (project) => {
       for (const { name, text } of userPolicies()) project.write(`policies/${name}`, text);
       const { complaints, denial } = await policyEngine(join(project.path, "policies"));
@@ -79,7 +79,7 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     expect(denied).toEqual(deniedTools[tier]);
   });
 
-  test("takes nothing of that from the main agent or from other subagents", async () => {
+  test("denies none of this to the main agent or to other subagents", async () => {
     for (const subagent of [undefined, "codebase_investigator"]) {
       expect(await engine.denial("write_file", { file_path: "a.ts", content: "x" }, subagent)).toBeUndefined();
       expect(await engine.denial("run_shell_command", { command: "ls" }, subagent)).toBeUndefined();
@@ -117,12 +117,12 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
     project.remove();
   });
 
-  test("loads without a word about policies (Y293)", () => {
+  test("loads our policies without a warning (Y293)", () => {
     const said = run.stderr.split("\n").filter((line) => !line.startsWith("Error executing tool"));
     expect([run.code, said.filter((line) => /polic|toml|Error loading/i.test(line))]).toEqual([0, []]);
   });
 
-  test.each(["main agent", "coder"])("denies the %s what nobody may do (Y285-Y290)", (who) => {
+  test.each(["main agent", "coder"])("denies the %s what no agent may do (Y285-Y290)", (who) => {
     for (const { call, words, response } of tried(who, denied)) {
       expect(response, JSON.stringify(call)).toContain("Tool execution denied by policy.");
       expect(response, JSON.stringify(call)).toContain(words);
@@ -180,13 +180,13 @@ const denied: Try[] = [
   command("echo hi > slipped.txt", "Write file content with write_file"),
   command('mkdir -p x.d && printf "%s" a >> x.d/slipped.txt', "Write file content with write_file"),
   command("cat <<'EOF' > slipped.txt\nx\nEOF", "Write file content with write_file"),
-  command("rm -rf /", "remove the system"),
-  command("true && rm -fr /*", "remove the system"),
+  command("rm -rf /", "delete the system"),
+  command("true && rm -fr /*", "delete the system"),
   command("rm -rf ~", "user's home"),
   command('bash -c "rm -r -f $HOME"', "user's home"),
   command("git push --force origin main", "No forced push"),
   command("git push origin +master", "No forced push"),
-  command("git reset --hard", "throws away work"),
+  command("git reset --hard", "discards work"),
   file(".env.local", "no secrets"),
   file("deploy.key", "no keys"),
   file(".gemini/settings.json", "are the user's"),

@@ -50,7 +50,7 @@ async function prepare(phases: ReturnType<typeof phase>[], settings: object, rul
   return { project, model };
 }
 
-describe("a plan that is carried out", () => {
+describe("a plan that the real Gemini CLI runs", () => {
   let project: Project;
   let model: ScriptedModel;
   let run: Run;
@@ -219,7 +219,7 @@ describe("a provider that refuses, fails and falls silent", () => {
     project.remove();
   });
 
-  test("waits as long as it is asked to when the quota is used up; that is no failed attempt", () => {
+  test("makes the engine wait as long as it asks for when the quota is used up, without a failed attempt", () => {
     const [one] = status(project).phases;
     expect(one).toMatchObject({ status: "completed", retry_count: 0, errors: [] });
     expect(outcomes(one)).toEqual(["quota", "success"]);
@@ -232,7 +232,7 @@ describe("a provider that refuses, fails and falls silent", () => {
     expect(run.stderr).toMatch(/quota/i);
   });
 
-  test("retries after an error of the provider, then asks a person what to do and exits with 4", () => {
+  test("is retried after an error, then the engine asks a person what to do and exits with 4", () => {
     const [, two] = status(project).phases;
     expect(two).toMatchObject({ status: "failed", retry_count: 1 });
     expect(outcomes(two)).toEqual(["failure", "failure"]);
@@ -244,7 +244,7 @@ describe("a provider that refuses, fails and falls silent", () => {
     expect(status(project).status).toBe("failed");
   });
 
-  test("takes an empty answer for a failed attempt, although the CLI exits with 0", () => {
+  test("fails an attempt with an empty answer, although the CLI exits with 0", () => {
     const [, , three] = status(project).phases;
     expect(three).toMatchObject({ status: "completed", retry_count: 1 });
     expect(three.attempts[0].result).toMatchObject({ outcome: "failure", exit_code: 0, reason: "empty_response" });
@@ -290,7 +290,7 @@ describe("a run that is stopped while its agents wait for the model", () => {
   );
 
   test(
-    "goes on with it later, to success",
+    "is resumed later and succeeds",
     async () => {
       const willing = await startModel(byWords({ "# Task: ": report("Done") }));
       const run = await maestroWithGemini(project, willing.url, ["resume"], env).ended;
@@ -322,7 +322,7 @@ describe("while a model never answers", () => {
   });
 
   test(
-    "an agent elsewhere that cannot sign in is put to a person at once, without a retry",
+    "an agent of another project that cannot sign in is escalated at once, without a retry",
     async () => {
       const elsewhere = await prepare([phase(1, "Sign in")], { security: {} }, () => ({}));
       others.push(elsewhere);
@@ -338,7 +338,7 @@ describe("while a model never answers", () => {
   );
 
   test(
-    "a batch elsewhere leaves answers, exit codes, logs and a summary",
+    "a batch of another project leaves answers, exit codes, logs and a summary",
     async () => {
       const elsewhere = await prepare([], once, (root) => ({
         "Say hello": [
@@ -379,7 +379,7 @@ describe("while a model never answers", () => {
   );
 
   test(
-    "its agent is ended at the time limit, with everything that runs for it, and a person is asked",
+    "the engine kills its agent at the time limit, with everything that the agent started, and escalates",
     async () => {
       const run = await hanging.ended;
       expect(run.code).toBe(4);

@@ -50,7 +50,7 @@ const startsOf = (agent: StandIn) => agent.notes("start").map((note) => `${note.
 const runs = (line: string): Steps[number] => ["command", ["sh", "-c", line]];
 
 describe("an agent that decides", () => {
-  test.concurrent.each(disguises)("%s is refused by every verb, and the run goes on", (_, disguise) =>
+  test.concurrent.each(disguises)("%s is refused by every verb, and the run continues", (_, disguise) =>
     withProcesses(async (project) => {
       project.write(".bin/bare", `${bare} "$@"; exit $?\n`);
       const agent = prepare(project, [
@@ -125,7 +125,7 @@ async function running(project: Project) {
 }
 
 describe("a person at another terminal, while the engine runs", () => {
-  test.concurrent("decides: retry, skip and notes are taken up, and nothing is put in quarantine", () =>
+  test.concurrent("can retry, skip and add notes: the engine takes them up and quarantines nothing", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await running(project);
       for (const words of [
@@ -144,7 +144,7 @@ describe("a person at another terminal, while the engine runs", () => {
       expect(project.list(".gemini/state").filter((name) => name.includes("quarantined"))).toEqual([]);
     }));
 
-  test.concurrent("aborts", () =>
+  test.concurrent("can abort the session", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await running(project);
       const abort = await maestro(project, ["abort", "--reason", "enough"], agent.env());
@@ -156,7 +156,7 @@ describe("a person at another terminal, while the engine runs", () => {
       });
     }));
 
-  test.concurrent("does not record what is the engine's: the command says so, and nothing is written", () =>
+  test.concurrent("cannot record what only the engine records: the command says so, and writes nothing", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await running(project);
       project.write("other.md", planText([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }]));

@@ -52,7 +52,7 @@ describe("an agent at work on a phase", () => {
 });
 
 describe("a completed session that was kept open", () => {
-  test("takes the summary of whoever reviewed it (K141)", () =>
+  test("takes the summary of its reviewer (K141)", () =>
     withProject((project) => {
       createSession(project, [{ id: 1 }]);
       const env = { MAESTRO_AUTO_ARCHIVE: "false" };

@@ -42,7 +42,7 @@ describe("sixteen processes with fifty updates each (F9, P2)", () => {
     });
   }, 120_000);
 
-  test("also when every update is a command of its own", async () => {
+  test("record all of them also when every update is a command of its own", async () => {
     await withProject(async (project) => {
       createSession(project);
       const dist = new URL("../../dist/maestro.js", import.meta.url).pathname;

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { createSession, Project, planPath, planText, programPath } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
@@ -12,7 +13,7 @@ interface Case {
   input?: string;
   /** What the state is before and after; a killed run must leave one of the two. */
   observe: (project: Project) => unknown;
-  prepare?: (project: Project) => void;
+  prepare?: (project: Project) => unknown;
 }
 
 const phases = [
@@ -26,9 +27,9 @@ const sessionState = (project: Project) => {
     phases: list?.map(({ started: ___, completed: ____, ...phase }: Record<string, unknown>) => phase),
   };
 };
-const finish = (project: Project) => {
+const finish = async (project: Project) => {
   for (const id of ["1", "2"]) {
-    for (const to of ["in_progress", "completed"]) project.maestro(["session", "transition", id, to]);
+    for (const to of ["in_progress", "completed"]) await commandLine(project, ["session", "transition", id, to]);
   }
 };
 
@@ -38,8 +39,8 @@ const cases: Case[] = [
     what: "completing a phase with its hand-off",
     args: ["session", "transition", "1", "completed", "--handoff", "report.md"],
     observe: sessionState,
-    prepare: (project) => {
-      project.maestro(["session", "transition", "1", "in_progress"]);
+    prepare: async (project) => {
+      await commandLine(project, ["session", "transition", "1", "in_progress"]);
       project.write(
         "report.md",
         "## Task Report\n- Status: success\n- Files Created: src/a.ts\n- Files Modified: none\n- Files Deleted: none\n\n## Downstream Context\n- Warnings: none\n",
@@ -74,40 +75,40 @@ const cases: Case[] = [
     what: "writing a state file",
     args: ["state", "write", "notes/file.txt"],
     input: "new content",
-    observe: (project) => {
+    observe: async (project) => {
       // The next writer in the directory is what clears a killed one's leftovers.
-      project.maestro(["state", "write", "notes/other.txt"], { input: "x" });
+      await commandLine(project, ["state", "write", "notes/other.txt"], { input: "x" });
       return [project.list("notes"), project.read("notes/file.txt")];
     },
     prepare: (project) => void project.write("notes/file.txt", "old content"),
   },
 ];
 
-describe("kill -9 at every write point (F1, P1, P3)", () => {
+describe("a command that is killed at every write point (F1, P1, P3)", () => {
   const base = new Project();
   beforeAll(() => createSession(base, phases));
   afterAll(() => base.remove());
 
   test.each(cases)(
-    "of $what leaves the old state or the new one, and no litter",
-    ({ args, input = "", observe, prepare }) => {
+    "leaves the old state or the new one, and no litter, when it is $what",
+    async ({ args, input = "", observe, prepare }) => {
       const copyOf = (original: Project) => {
         const project = new Project();
         cpSync(original.path, project.path, { recursive: true });
         return project;
       };
       const prepared = copyOf(base);
-      prepare?.(prepared);
+      await prepare?.(prepared);
       const start = () => copyOf(prepared);
-      const observed = (work: (project: Project) => void) => {
+      const observed = async (work: (project: Project) => void) => {
         const project = start();
         work(project);
-        const state = JSON.stringify(observe(project));
+        const state = JSON.stringify(await observe(project));
         project.remove();
         return state;
       };
-      const before = observed(() => undefined);
-      const after = observed((project) => expect(project.maestro(args, { input }).code).toBe(0));
+      const before = await observed(() => undefined);
+      const after = await observed((project) => expect(project.maestro(args, { input }).code).toBe(0));
       expect(before).not.toBe(after);
 
       const outcomes = { before: 0, after: 0 };
@@ -120,15 +121,17 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
           project.remove();
           break;
         }
-        const state = JSON.stringify(observe(project));
+        const state = JSON.stringify(await observe(project));
         expect([before, after], `killed at point ${point}`).toContain(state);
         outcomes[state === before ? "before" : "after"] += 1;
         if (run.stdout !== "") expect(state, `acknowledged, then killed at point ${point}`).toBe(after);
         const names = readdirSync(project.path, { recursive: true, encoding: "utf8" });
         const litter = names.filter((name) => /\.tmp$|(?:^|\/)\.lock[^/]*$/.test(name));
         expect(litter, `killed at point ${point}`).toEqual([]);
-        // And it goes on from there.
-        if (state === before) expect(project.maestro(args, { input }).code, `again after point ${point}`).toBe(0);
+        // The same command succeeds when it is given again.
+        if (state === before) {
+          expect((await commandLine(project, args, { input })).code, `again after point ${point}`).toBe(0);
+        }
         project.remove();
       }
       expect(outcomes.before).toBeGreaterThan(3);
@@ -139,7 +142,7 @@ describe("kill -9 at every write point (F1, P1, P3)", () => {
   );
 });
 
-describe("kill -9 at every step of a quarantine", () => {
+describe("a quarantine that is killed at every step", () => {
   test("keeps the decision that stands behind a forged line, and every byte of what was refused", () => {
     const made = new Project();
     createSession(made, [{ id: 1 }, { id: 2 }]);

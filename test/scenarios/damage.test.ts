@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 describe("a damaged journal (F10, F11, C32)", () => {
-  test("with a torn last line loses that line, with one warning, and goes on", () => {
+  test("with a torn last line loses that line, with one warning, and stays usable", () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), `${whole}{"v":1,"seq":3,"ts":"2026-`);
     const run = project.maestro(["status", "--json"]);
@@ -38,12 +38,12 @@ describe("a damaged journal (F10, F11, C32)", () => {
     }
   });
 
-  test("whose last record was lost is completed from the view, which still tells it", () => {
+  test("whose last record was lost is completed from the view, which still has it", () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), whole.slice(0, whole.indexOf("\n") + 1));
     const run = project.maestro(["status", "--json"]);
     expect(run.stderr).toContain(
-      "The journal ends at record 1, but .gemini/state/active-session.md has seen 2: records were lost",
+      "The journal ends at record 1, but .gemini/state/active-session.md shows record 2: records were lost",
     );
     expect(JSON.parse(run.stdout).phases[0].status).toBe("in_progress");
   });
@@ -77,7 +77,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
     expect(active.stderr).toContain("WARNING: The session cannot be read: line 2");
   });
 
-  test("is set aside by doctor --fix, and the session goes on from its view", () => {
+  test("is set aside by doctor --fix, and the session is resumed from its view", () => {
     project.write(journal, `garbage\n${project.read(journal)}`);
     expect(project.maestro(["doctor"]).stdout).toContain("FAIL  The session cannot be read: line 1");
     const run = project.maestro(["doctor", "--fix"]);
@@ -107,7 +107,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
 });
 
 describe("a disk that is full (F5, P11)", () => {
-  test("keeps the old state, says so, and goes on when there is room", (context) => {
+  test("keeps the old state, fails with a message, and is written to when there is room again", (context) => {
     const script = `
       cp -r .gemini/state saved && mount -t tmpfs -o size=64k,mode=700 none .gemini/state && cp -r saved/. .gemini/state/ &&
       dd if=/dev/zero of=.gemini/state/fill bs=1k 2>/dev/null
@@ -140,7 +140,7 @@ describe("a project that cannot be written (F6)", () => {
     expect(run.stderr).toMatch(/^ERROR: Cannot lock \.gemini\/state\/\.lock: read-only file system \(EROFS\)\n$/);
   });
 
-  test("can be read by another user who may not look into the archive, and whose home is out of reach", (context) => {
+  test("can be read by another user without access to the archive and without a home directory", (context) => {
     if (process.getuid?.() !== 0) context.skip("needs root to become another user");
     project.run("sh", ["-c", "chmod 755 . .gemini .gemini/state; chmod 644 .gemini/state/*.*; mkdir -m 700 .home"]);
     const asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "node", join(root, "dist/maestro.js")];
@@ -178,7 +178,7 @@ describe("a state directory that disappears (F20)", () => {
   const openStore = () =>
     new SessionStore(locateState(project.path, ".gemini"), { now: () => new Date(), warn: () => undefined });
 
-  test("is not silently made anew by a process that was using it", () => {
+  test("is not silently created again by a process that was using it", () => {
     const store = openStore();
     expect(store.read().state).toBe("open");
     const note = () => store.update(() => ({ events: [{ type: "session.noted", text: "x" }], result: undefined }));
@@ -192,7 +192,7 @@ describe("a state directory that disappears (F20)", () => {
     expect(project.exists(journal)).toBe(false);
   });
 
-  test("is no surprise when the session was archived by another process", () => {
+  test("is expected when another process archived the session", () => {
     const store = openStore();
     expect(store.read().state).toBe("open");
     project.maestro(["archive"]);

@@ -61,7 +61,7 @@ describe("a phase that failed (K147, K150, L168)", () => {
       });
     }));
 
-  test.concurrent("`retry` puts it back and the session in progress; `resume` goes on; a longer --timeout is kept (K145, M173)", () =>
+  test.concurrent("is put back by `retry` with a longer --timeout, and `resume` runs it (K145, M173)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [scripted(1, { 1: [["hang"]], "*": [["sleep", 1200]] })]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -79,7 +79,7 @@ describe("a phase that failed (K147, K150, L168)", () => {
       expect(move).toMatchObject({ phase: "1", to: "in_progress", reason: "it was nearly done", timeout_ms: 20_000 });
     }));
 
-  test.concurrent("`skip` closes it, and what waited for it goes on (K146, K147)", () =>
+  test.concurrent("is closed by `skip`, and the phases that waited for it run (K146, K147)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
       const skip = await maestro(project, ["skip", "1", "--json"], env);
@@ -90,7 +90,7 @@ describe("a phase that failed (K147, K150, L168)", () => {
       expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
     }));
 
-  test.concurrent("`abort` ends the session: nothing can be resumed, retried or skipped, only archived (K148, L164)", () =>
+  test.concurrent("can be aborted with its session, which can then only be archived (K148, L164)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
       const abort = await maestro(project, ["abort", "--reason", "wrong approach"], env);
@@ -107,7 +107,7 @@ describe("a phase that failed (K147, K150, L168)", () => {
       expect(startsOf(agent)).toEqual(["1.1"]);
     }));
 
-  test.concurrent("a decision that makes no sense is refused and changes nothing (K149)", () =>
+  test.concurrent("refuses a decision that makes no sense, and changes nothing (K149)", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
       const before = project.read(".gemini/state/progress.jsonl");
@@ -124,7 +124,7 @@ describe("a phase that failed (K147, K150, L168)", () => {
       expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
     }));
 
-  test.concurrent("that was mended by hand looks so on resume (L171)", () =>
+  test.concurrent("that was fixed by hand is shown as fixed on resume (L171)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["exit", 1]], { files_created: ["src/a.ts"] })]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -152,7 +152,7 @@ async function running(project: Project) {
 }
 
 describe("a session that is running", () => {
-  test.concurrent("`skip` of a phase at work ends its agent, and what waited for it starts", () =>
+  test.concurrent("stops the agent of a phase that is skipped, and starts the phases that waited for it", () =>
     withProcesses(async (project) => {
       const { agent, env, engine } = await running(project);
       const pid = agent.notes("start").find((note) => note.phase === "2")?.pid ?? 0;
@@ -171,7 +171,7 @@ describe("a session that is running", () => {
       ]);
     }));
 
-  test.concurrent("`skip` of a phase that is being validated ends the command", () =>
+  test.concurrent("stops the validation command of a phase that is skipped", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [], { validation: ["touch validating; sleep 60"] }),
@@ -186,7 +186,7 @@ describe("a session that is running", () => {
       expect(processesOf(project)).toEqual([]);
     }));
 
-  test.concurrent("`retry` of a phase that failed meanwhile is taken up by the engine", () =>
+  test.concurrent("takes up the `retry` of a phase that failed meanwhile", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["await", ".bin/go"]]), played(2, [["exit", 1]])]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -202,7 +202,7 @@ describe("a session that is running", () => {
       expect(run.code, run.stdout).toBe(0);
     }));
 
-  test.concurrent("`abort` ends its agents and its engine, which exits with 1", () =>
+  test.concurrent("stops its agents and its engine on `abort`; the engine exits with 1", () =>
     withProcesses(async (project) => {
       const { env, engine } = await running(project);
       const abort = await maestro(project, ["abort", "--json"], env);
@@ -215,7 +215,7 @@ describe("a session that is running", () => {
       expect(processesOf(project)).toEqual([]);
     }));
 
-  test.concurrent("`stop` interrupts it: the engine exits with 143, the session is interrupted and goes on later", () =>
+  test.concurrent("is interrupted by `stop`: the engine exits with 143, and the session can be resumed", () =>
     withProcesses(async (project) => {
       const { agent, env, engine } = await running(project);
       const stop = await maestro(project, ["stop", "--json"], env);
@@ -224,7 +224,7 @@ describe("a session that is running", () => {
       expect(processesOf(project)).toEqual([]);
       expect(status(project).status).toBe("interrupted");
       const nothing = await maestro(project, ["stop"], env);
-      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("nothing to stop")]);
+      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("Nothing to stop")]);
       expect((await maestro(project, ["skip", "2"], env)).code).toBe(0);
       project.write(".bin/go", "");
       const run = await maestro(project, ["resume", ...quick], env);
@@ -232,7 +232,7 @@ describe("a session that is running", () => {
       expect(startsOf(agent).slice(2).sort()).toEqual(["1.2", "3.1"]);
     }));
 
-  test.concurrent("`stop --force` kills the engine, also one that is frozen; its agents end with it, and the session goes on later", () =>
+  test.concurrent("is killed by `stop --force` with its agents, also when its engine is frozen, and can be resumed", () =>
     withProcesses(async (project) => {
       const { env, engine } = await running(project);
       engine.child.kill("SIGSTOP");
@@ -246,7 +246,7 @@ describe("a session that is running", () => {
       expect(run.code, run.stderr).toBe(0);
     }));
 
-  test.concurrent("is not archived, and `doctor`, `status` and notes do not disturb it", () =>
+  test.concurrent("cannot be archived, and `doctor`, `status` and notes do not disturb it", () =>
     withProcesses(async (project) => {
       const { env, engine } = await running(project);
       const archive = await maestro(project, ["archive"], env);
@@ -262,7 +262,7 @@ describe("a session that is running", () => {
     }));
 });
 
-describe("looking at a session", () => {
+describe("commands that show a session", () => {
   test.concurrent("`watch` from another process shows what happens until the engine has ended, and leaves it alone when it is interrupted", () =>
     withProcesses(async (project) => {
       const { env, engine } = await running(project);
@@ -285,7 +285,7 @@ describe("looking at a session", () => {
       expect((await engine.ended).code).toBe(0);
       const seen = await watcher.ended;
       expect(seen.code).toBe(0);
-      expect(seen.stderr).toMatch(/phase 2 tester {2}skipped by decision/);
+      expect(seen.stderr).toMatch(/phase 2 tester {2}skipped by user decision/);
       // Also what happened last, though the session is in the archive by then.
       expect(seen.stderr).toMatch(/session {2}completed/);
       expect(seen.stdout).toBe("Session 2026-02-14-task-api: completed\n");
@@ -299,7 +299,7 @@ describe("looking at a session", () => {
       expect([late.code, late.stderr]).toEqual([3, expect.stringContaining("Nothing to watch")]);
     }));
 
-  test.concurrent("`watch` of a session that nobody runs says so and exits with 0", () =>
+  test.concurrent("`watch` of a session without an engine says so and exits with 0", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
       const watch = await maestro(project, ["watch"], env);

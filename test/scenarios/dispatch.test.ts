@@ -3,7 +3,7 @@
 
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { test as base, describe, expect } from "vitest";
 import { allGone, type Background, background, maestro, processesOf, spawned, until } from "../support/processes.ts";
 import { type Project, type Run, root, withProject } from "../support/project.ts";
 import { StandIn } from "../support/stand-in.ts";
@@ -15,10 +15,12 @@ const available = `  Available agents: ${agentNames.sort().join(", ")}`;
 const header = (project: Project, at = project.path) =>
   `PROJECT ROOT: ${at}\nAll file paths in this task are relative to this directory. When using write_file,\nreplace, or read_file, construct absolute paths by prepending this root. When\nusing run_shell_command, execute from this directory.\n\n`;
 
-/** A test with a project whose `gemini` is the stand-in. */
-function it(says: string, use: (project: Project, agent: StandIn) => Promise<void>, timeout?: number): void {
-  test.concurrent(says, () => withProject((project) => use(project, new StandIn(project))), timeout);
-}
+/** Every test has a project of its own, whose `gemini` is the stand-in. */
+const test = base.extend<{ project: Project; agent: StandIn }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures this one needs.
+  project: ({}, use) => withProject(use),
+  agent: ({ project }, use) => use(new StandIn(project)),
+});
 
 const prompt = (project: Project, name: string, text: string | Uint8Array) =>
   project.write(`batch/prompts/${name}.txt`, text);
@@ -46,8 +48,11 @@ const codesOf = (project: Project): Record<string, number> =>
 const stackOf = (run: Run) => run.stderr.split("\n").filter((line) => /^\s+at /.test(line));
 const startOf = (agent: StandIn, name: string) => agent.notes("start").find((note) => note.agent === name);
 
-describe("before anything is started", () => {
-  it("every bad prompt of a batch is named, and no agent runs, not even the good one (F66-F71, F74-F76, C10)", async (project, agent) => {
+describe("a dispatch that is refused before any agent starts", () => {
+  test.concurrent("names every bad prompt of the batch, and runs no agent, not even the good one (F66-F71, F74-F76, C10)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [], "tester.a": [], "tester.$a": [], "coder.Ünïque!": [] });
     prompt(project, "codr", "x");
     prompt(project, "tech_writer", "x");
@@ -79,7 +84,10 @@ describe("before anything is started", () => {
     expect([agent.notes(), project.list("batch")]).toEqual([[], ["prompts"]]);
   });
 
-  it("a directory without prompts is refused, and says what belongs there (F62, F63, F65)", async (project, agent) => {
+  test.concurrent("refuses a directory without prompts, and says what belongs there (F62, F63, F65)", async ({
+    project,
+    agent,
+  }) => {
     project.write("file/prompts", "x");
     project.write("other/prompts/coder.md", "x");
     mkdirSync(join(project.path, "other/prompts/coder.txt"));
@@ -98,14 +106,14 @@ describe("before anything is started", () => {
     expect(project.list()).not.toContain("nowhere");
   });
 
-  it("a bad setting is exit code 1 and a message that names it (E61, C2)", async (project, agent) => {
+  test.concurrent("exits with 1 and names a bad setting (E61, C2)", async ({ project, agent }) => {
     batchOf(project, { coder: [] });
     const cases: [name: string, value: string, expects: string][] = [
       ["MAESTRO_STAGGER_DELAY", "x", "a non-negative integer"],
       ["MAESTRO_STAGGER_DELAY", "-1", "a non-negative integer"],
       ["MAESTRO_MAX_CONCURRENT", "1.5", "a non-negative integer"],
-      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer"],
-      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer"],
+      ["MAESTRO_AGENT_TIMEOUT", "0", "a positive integer of minutes, or a duration such as 90s"],
+      ["MAESTRO_AGENT_TIMEOUT", "ten", "a positive integer of minutes, or a duration such as 90s"],
       ["MAESTRO_CLEANUP_DISPATCH", "perhaps", "true or false"],
     ];
     const runs = await Promise.all(cases.map(([name, value]) => dispatch(project, agent.env({ [name]: value }))));
@@ -120,7 +128,10 @@ describe("before anything is started", () => {
     expect(agent.notes()).toEqual([]);
   });
 
-  it("extra arguments with an open quote are a bad setting too (E54, E61)", async (project, agent) => {
+  test.concurrent("treats extra arguments with an open quote as a bad setting (E54, E61)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [] });
     const run = await dispatch(project, agent.env({ MAESTRO_GEMINI_EXTRA_ARGS: "--x 'y" }));
     expect(run).toMatchObject({ code: 1, stdout: "" });
@@ -128,7 +139,7 @@ describe("before anything is started", () => {
     expect(agent.notes()).toEqual([]);
   });
 
-  it("a disabled agent is refused (E58)", async (project, agent) => {
+  test.concurrent("refuses a disabled agent (E58)", async ({ project, agent }) => {
     batchOf(project, { coder: [] });
     const run = await dispatch(project, agent.env({ MAESTRO_DISABLED_AGENTS: "coder, tester" }));
     expect(run).toMatchObject({ code: 1, stdout: "" });
@@ -137,7 +148,7 @@ describe("before anything is started", () => {
     );
   });
 
-  it("an attempt cannot dispatch, and without gemini nobody can (H111)", async (project, agent) => {
+  test.concurrent("refuses to run inside an attempt, and without gemini (H111)", async ({ project, agent }) => {
     batchOf(project, { coder: [] });
     const nowhere = join(project.path, "nowhere");
     const [attempt, marked, missing] = await Promise.all([
@@ -155,7 +166,7 @@ describe("before anything is started", () => {
     expect([agent.notes(), project.list("batch")]).toEqual([[], ["prompts"]]);
   });
 
-  it("what is no file is refused as a prompt and holds nobody up (P7)", async (project, agent) => {
+  test.concurrent("refuses a prompt that is not a file, without waiting (P7)", async ({ project, agent }) => {
     mkdirSync(join(project.path, "batch/prompts"), { recursive: true });
     project.run("mkfifo", ["batch/prompts/architect.txt", "pipe"]);
     const links = { coder: "../../pipe", debugger: "../../nothing", tester: "/dev/zero" };
@@ -171,7 +182,7 @@ describe("before anything is started", () => {
     expect(agent.notes()).toEqual([]);
   });
 
-  it("a prompt cannot take the place of the summary (F76)", async (project, agent) => {
+  test.concurrent("refuses a prompt whose result would replace the summary (F76)", async ({ project, agent }) => {
     mkdirSync(join(project.path, "bare"));
     prompt(project, "summary", "x");
     const run = await dispatch(project, agent.env({ MAESTRO_EXTENSION_PATH: join(project.path, "bare") }));
@@ -179,23 +190,26 @@ describe("before anything is started", () => {
     expect(run.stderr).toContain("summary.txt");
   });
 
-  it("a directory whose policies the CLI would not load is refused before the first launch (F71)", async (project, agent) => {
+  test.concurrent("refuses a directory whose policies the CLI would not load (F71)", async ({ project, agent }) => {
     project.write("a,b/prompts/coder.txt", "x");
     project.write("a,b/prompts/debugger.txt", "x");
     const run = await maestro(project, ["dispatch", "a,b"], agent.env());
     expect(run).toMatchObject({ code: 1, stdout: "" });
     expect(run.stderr).toMatch(
-      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It takes a path without commas/,
+      /^ERROR: Gemini CLI would not load the policy file .*a,b.*\n {2}It needs a path without commas/,
     );
     expect(agent.notes()).toEqual([]);
   });
 });
 
-describe("what an agent is given", () => {
+describe("an agent of a dispatch", () => {
   const words = `--foo "two words" '$HOME' * \`id\` $(id) a\\ b "" -- --allowed-tools=ls`;
   const split = ["--foo", "two words", "$HOME", "*", "`id`", "$(id)", "a b", "", "--", "--allowed-tools=ls"];
 
-  it("the command line to the letter, and the prompt nowhere in it (E52-E54, F67, F77, G80, G81, C8, C11)", async (project, agent) => {
+  test.concurrent("gets exactly the documented command line, without the prompt in it (E52-E54, F67, F77, G80, G81, C8, C11)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [], technical_writer: [], "architect.look": [] });
     const env = { MAESTRO_DEFAULT_MODEL: "m-all", MAESTRO_WRITER_MODEL: "m-writer", MAESTRO_GEMINI_EXTRA_ARGS: words };
     const run = await dispatch(project, agent.env(env));
@@ -243,7 +257,10 @@ describe("what an agent is given", () => {
     expect(agent.notes("start").at(-3)?.argv).not.toContain("-m");
   });
 
-  it("no warning without --allowed-tools, and nobody's model is each agent's own (E52, F77)", async (project, agent) => {
+  test.concurrent("causes no warning without --allowed-tools, and has its own model when none is set (E52, F77)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [] });
     const run = await dispatch(
       project,
@@ -264,7 +281,10 @@ describe("what an agent is given", () => {
     ]);
   });
 
-  it("its own prompt on stdin behind the project root, once, up to 1,048,576 bytes (F74, G78, G79, G102, C46)", async (project, agent) => {
+  test.concurrent("gets its prompt on stdin behind the project root, once, up to 1,048,576 bytes (F74, G78, G79, G102, C46)", async ({
+    project,
+    agent,
+  }) => {
     shellGemini(project, "cat");
     const texts = {
       "coder.plain": "ONE `id` $HOME \\n 'ü' \u{1f3bc}",
@@ -288,7 +308,7 @@ describe("what an agent is given", () => {
     expect(project.list("batch/results").filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  it("an allow-listed environment, and what --pass-env adds (T9, T10)", async (project, agent) => {
+  test.concurrent("gets an allow-listed environment and what --pass-env adds (T9, T10)", async ({ project, agent }) => {
     batchOf(project, { coder: [["environment"]] });
     const env = agent.env({ CANARY_SECRET: "1", OTHER: "2", THIRD: "3", NODE_OPTIONS: "", GEMINI_API_KEY: "k" });
     const first = await dispatch(project, env);
@@ -303,7 +323,7 @@ describe("what an agent is given", () => {
     expect(agent.notes("start").map((note) => note.agent)).toEqual(["coder", "coder"]);
   });
 
-  it("--pass-env leaves the directory alone when it stands before it", async (project, agent) => {
+  test.concurrent("is found when --pass-env stands before the directory", async ({ project, agent }) => {
     batchOf(project, { coder: [["environment"]] });
     const run = await maestro(project, ["dispatch", "--pass-env", "OTHER", "batch"], agent.env({ OTHER: "2" }));
     expect(run.code, run.stderr).toBe(0);
@@ -311,8 +331,11 @@ describe("what an agent is given", () => {
   });
 });
 
-describe("names and settings", () => {
-  it("without agents/ any name is an agent; names are sanitised, a label makes another (F64, F66, F72)", async (project, agent) => {
+describe("names and settings of a dispatch", () => {
+  test.concurrent("allow any agent name without agents/, sanitise names, and add a label (F64, F66, F72)", async ({
+    project,
+    agent,
+  }) => {
     mkdirSync(join(project.path, "bare"));
     batchOf(project, { "agent-a": [], "my $agent!": [], "my_agent.v 2.x": [], "coder.1": [], "coder.2": [] });
     project.write("batch/prompts/notes.md", "no prompt");
@@ -330,7 +353,10 @@ describe("names and settings", () => {
     }
   });
 
-  it("exported variable before the project's .env before the extension's before the default; the banner says what holds (E44-E51, E59, G88)", async (project, agent) => {
+  test.concurrent("come from exported variables, the project's .env, the extension's or the default, in that order, as the banner says (E44-E51, E59, G88)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [], "tester.x": [] });
     const { MAESTRO_STAGGER_DELAY: _unset, ...env } = agent.env();
     project.write(".env", "MAESTRO_MAX_CONCURRENT=2\nMAESTRO_STAGGER_DELAY=0\n");
@@ -358,7 +384,10 @@ describe("names and settings", () => {
     expect(named.stderr).toContain("WARNING: MAESTRO_AGENT_TIMEOUT is 90 minutes");
   });
 
-  it("by default all at once, five seconds apart, ten minutes each; nobody waits after the last (E48-E50, G87, C1)", async (project, agent) => {
+  test.concurrent("default to all agents at once, five seconds apart, ten minutes each, without a wait after the last (E48-E50, G87, C1)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [] });
     const { MAESTRO_STAGGER_DELAY: _unset, ...env } = agent.env();
     const run = await dispatch(project, env);
@@ -368,8 +397,11 @@ describe("names and settings", () => {
   });
 });
 
-describe("what is left on disk", () => {
-  it("answer, log and real exit code of every agent, a summary, and the number of failures; nothing is tried again (G82-G85, G91-G98, G100, C9)", async (project, agent) => {
+describe("a dispatch that has ended", () => {
+  test.concurrent("leaves answer, log and real exit code of every agent, a summary and the number of failures, without a retry (G82-G85, G91-G98, G100, C9)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, {
       "coder.a": [
         ["stdout", "partial"],
@@ -429,7 +461,7 @@ describe("what is left on disk", () => {
     expect(run.stderr).toContain("coder.d: failed (exit code 137)\n");
   });
 
-  it("results that only their owner may read (T9)", async (project, agent) => {
+  test.concurrent("leaves results that only their owner may read (T9)", async ({ project, agent }) => {
     batchOf(project, { coder: [], tester: [["exit", 1]] });
     await dispatch(project, agent.env());
     const files = ["coder.exit", "coder.json", "coder.log", "summary.json", "tester.exit", "tester.json", "tester.log"];
@@ -441,7 +473,10 @@ describe("what is left on disk", () => {
     expect(modes).toEqual(files.map((file) => [file, "600"]));
   });
 
-  it("no prompts when that is wanted, and success only when all succeeded (E51, G96, G99)", async (project, agent) => {
+  test.concurrent("removes the prompts when that is wanted, and succeeds only when all agents succeeded (E51, G96, G99)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [], architect: [] });
     const run = await dispatch(project, agent.env({ MAESTRO_CLEANUP_DISPATCH: "true" }));
     expect(run.code).toBe(0);
@@ -449,14 +484,17 @@ describe("what is left on disk", () => {
     expect(project.list("batch")).toEqual(["results"]);
   });
 
-  it("256 failures are not none: the exit code stops at 255 (G98, C37)", async (project, agent) => {
+  test.concurrent("exits with 255 after 256 failures, not with 0 (G98, C37)", async ({ project, agent }) => {
     shellGemini(project, "exit 1");
     for (let n = 1; n <= 256; n++) prompt(project, `coder.${n}`, "x");
     expect((await dispatch(project, agent.env({ MAESTRO_MAX_CONCURRENT: "8" }))).code).toBe(255);
     expect(summaryOf(project)).toMatchObject({ batch_status: "partial_failure", total_agents: 256, failed: 256 });
   });
 
-  it("at most 50 MB of an answer, which then has failed, and at most 10 MB of a log (P7, F15)", async (project, agent) => {
+  test.concurrent("keeps at most 50 MB of an answer, which then has failed, and at most 10 MB of a log (P7, F15)", async ({
+    project,
+    agent,
+  }) => {
     shellGemini(project, `eval "$(sed -n 's/^DO //p')"`);
     // Gone before anybody looks at how much they have said: one after the other, so that not all are seen by chance.
     const quick = ["coder.1", "coder.2", "coder.3", "coder.4"];
@@ -475,7 +513,10 @@ describe("what is left on disk", () => {
     expect(summaryOf(project)).toMatchObject({ succeeded: 1, failed: 5 });
   });
 
-  it("a program that cannot be started is a failed agent, not the end of the batch (G92)", async (project, agent) => {
+  test.concurrent("counts a program that cannot be started as a failed agent, and finishes the batch (G92)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [], tester: [] });
     chmodSync(project.write(".bin/gemini", "#!/no/such/interpreter\n"), 0o755);
     const run = await dispatch(project, agent.env());
@@ -489,7 +530,7 @@ describe("what is left on disk", () => {
     expect(result(project, "coder.exit")).toBe("126\n");
   });
 
-  it("an agent that removes the results is an error that can be read (P11)", async (project, agent) => {
+  test.concurrent("reports an agent that removes the results as a readable error (P11)", async ({ project, agent }) => {
     batchOf(project, { coder: [], tester: [] });
     shellGemini(project, "rm -rf batch/results");
     const run = await dispatch(project, agent.env({ MAESTRO_STAGGER_DELAY: "1" }));
@@ -499,8 +540,11 @@ describe("what is left on disk", () => {
   });
 });
 
-describe("how many, when and how long", () => {
-  it("at most MAESTRO_MAX_CONCURRENT run, and the next starts when any of them ends (G86, G93)", async (project, agent) => {
+describe("the limits of a dispatch", () => {
+  test.concurrent("let at most MAESTRO_MAX_CONCURRENT agents run, and the next start when any of them ends (G86, G93)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { architect: [["sleep", 5000]], coder: [["sleep", 300]], debugger: [["sleep", 300]], tester: [] });
     const run = await dispatch(project, agent.env({ MAESTRO_MAX_CONCURRENT: "2" }));
     expect(run.code).toBe(0);
@@ -512,7 +556,10 @@ describe("how many, when and how long", () => {
     expect(Object.keys(codesOf(project))).toEqual(["architect", "coder", "debugger", "tester"]);
   });
 
-  it("without a cap nobody waits for another; launches are MAESTRO_STAGGER_DELAY apart (E48, G87, G97)", async (project, agent) => {
+  test.concurrent("space launches by MAESTRO_STAGGER_DELAY, and let no agent wait for another without a cap (E48, G87, G97)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [["sleep", 4000]], tester: [] });
     const run = await dispatch(project, agent.env({ MAESTRO_STAGGER_DELAY: "2" }));
     expect(run.code).toBe(0);
@@ -524,7 +571,10 @@ describe("how many, when and how long", () => {
     expect(wall_time_seconds).toBeLessThanOrEqual(Math.ceil(run.ms / 1000));
   });
 
-  it("at its limit an agent is stopped with all it started, whatever it ignores, and that is 124 (G89, G90, G95, P8, F13, F14, F16)", async (project, agent) => {
+  test.concurrent("stop an agent that runs too long with all it started, whatever it ignores, and record 124 (G89, G90, G95, P8, F13, F14, F16)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, {
       "coder.deaf": [["ignore", "SIGTERM"], ["stubborn", 60], ["daemon", 60], ["hang"]],
       "coder.hangs": [["stdout", "half"], ["hang"]],
@@ -553,7 +603,7 @@ describe("how many, when and how long", () => {
   });
 });
 
-describe("when it is ended itself", () => {
+describe("a dispatch that is interrupted", () => {
   const stubborn: Steps = [
     ["ignore", "SIGTERM"],
     ["ignore", "SIGINT"],
@@ -574,7 +624,10 @@ describe("when it is ended itself", () => {
     return running;
   }
 
-  it("SIGINT, SIGTERM and SIGHUP end every agent, keep the prompts, and are its exit code (P6, F4)", async (project, agent) => {
+  test.concurrent("stops every agent on SIGINT, SIGTERM and SIGHUP, keeps the prompts, and exits with the signal's code (P6, F4)", async ({
+    project,
+    agent,
+  }) => {
     const ends: [NodeJS.Signals, number][] = [
       ["SIGINT", 130],
       ["SIGTERM", 143],
@@ -595,7 +648,10 @@ describe("when it is ended itself", () => {
     }
   });
 
-  it("the second signal does not wait for the grace, neither for an agent nor for what it left behind (F4)", async (project, agent) => {
+  test.concurrent("does not wait for the grace period after a second signal, neither for an agent nor for its children (F4)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, {
       coder: [["ignore", "SIGTERM"], ["prompt"], ["hang"]],
       tester: [["stubborn", 60], ["prompt"], ["hang"]],
@@ -610,7 +666,7 @@ describe("when it is ended itself", () => {
     await allGone(project, 500);
   });
 
-  it("what was never started is no success (P9)", async (project, agent) => {
+  test.concurrent("does not count an agent that never started as a success (P9)", async ({ project, agent }) => {
     batchOf(project, { coder: [], tester: [] });
     const running = background(project, ["dispatch", "batch"], agent.env({ MAESTRO_STAGGER_DELAY: "60" }));
     await until("the first is done", () => running.stderr().includes("coder: success"));
@@ -627,7 +683,10 @@ describe("when it is ended itself", () => {
     });
   });
 
-  it("kill -9 leaves no process after the grace and a second, and no summary of an earlier run (P6, F13)", async (project, agent) => {
+  test.concurrent("leaves no process a second after the grace period of a kill -9, and no summary of an earlier run (P6, F13)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: stubborn, tester: [["prompt"], ["hang"]] });
     project.write("batch/results/summary.json", '{"batch_status":"success"}');
     const running = await started(project, agent, 2, "--grace", "1s");
@@ -639,7 +698,10 @@ describe("when it is ended itself", () => {
     expect(project.exists("batch/results/summary.json")).toBe(false);
   });
 
-  it("a reader that goes away does not stop the agents (F4)", async (project, agent) => {
+  test.concurrent("runs its agents to the end when the reader of its output goes away (F4)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [["sleep", 500]] });
     const line = `"$1" "$2" dispatch batch | head -1`;
     const run = await spawned(
@@ -654,7 +716,10 @@ describe("when it is ended itself", () => {
 });
 
 describe("the scripts of the design documents (C12)", () => {
-  it("parallel-dispatch.sh works through a link, from any directory, with spaces in paths (F62, F73, G79, E46)", async (project, agent) => {
+  test.concurrent("parallel-dispatch.sh works through a link, from any directory, with spaces in paths (F62, F73, G79, E46)", async ({
+    project,
+    agent,
+  }) => {
     project.write("a project/my batch/prompts/coder.txt", play([["prompt"]]));
     project.write("a project/.env", "MAESTRO_DEFAULT_MODEL=m-env\n");
     const at = join(project.path, "a project");
@@ -674,7 +739,10 @@ describe("the scripts of the design documents (C12)", () => {
     expect(refused.code).toBe(2);
   });
 
-  it("test-parallel-dispatch.sh proves it, shows what happened and how to clean up (I115)", async (project, agent) => {
+  test.concurrent("test-parallel-dispatch.sh proves it, shows what happened and how to clean up (I115)", async ({
+    project,
+    agent,
+  }) => {
     const script = join(root, "scripts/test-parallel-dispatch.sh");
     mkdirSync(join(project.path, "tmp dir"));
     const env = agent.env({ TMPDIR: join(project.path, "tmp dir") });

@@ -4,6 +4,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import {
   allGone,
   type Background,
@@ -28,7 +29,7 @@ const results = ".gemini/parallel/2026-02-14-task-api/results";
 
 /** What a report says about the phases that does not depend on when they ran. */
 async function outcomeOf(project: Project) {
-  const report = JSON.parse((await maestro(project, ["report", "--json"])).stdout);
+  const report = JSON.parse((await commandLine(project, ["report", "--json"])).stdout);
   return {
     status: report.status,
     done: report.done,
@@ -59,20 +60,19 @@ function finishedPhases(project: Project, agent: StandIn): string[] {
 const isArchived = (project: Project) => project.exists(".gemini/state/archive/2026-02-14-task-api.jsonl");
 
 /** How to go on: a crash may have been too early for a session. */
-async function nextWords(project: Project): Promise<string[]> {
-  const { exists } = JSON.parse((await maestro(project, ["status", "--json"])).stdout);
-  return exists ? ["resume", "--yes"] : ["run", planPath];
+function nextWords(project: Project): string[] {
+  return status(project).exists ? ["resume", "--yes"] : ["run", planPath];
 }
 
 /** After a crash: nothing runs, the session is sound, and it is carried to its end without doing anything twice. */
 async function recover(project: Project, agent: StandIn, what: string): Promise<void> {
   await allGone(project);
-  const doctor = await maestro(project, ["doctor"], agent.env());
+  const doctor = await commandLine(project, ["doctor"], { env: agent.env() });
   expect(doctor.code, `${what}: ${doctor.stdout}`).toBe(0);
   const before = finishedPhases(project, agent);
   const starts = new Map(before.map((phase) => [phase, startsOf(agent, phase)]));
   if (!isArchived(project)) {
-    const words = await nextWords(project);
+    const words = nextWords(project);
     const run = await maestro(project, [...words, ...quick], agent.env());
     expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
   }
@@ -91,11 +91,11 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>, 
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-describe("kill -9 of the engine at its write points (F1, F22, P1, P3, P4, P6)", () => {
+describe("an engine that is killed at its write points (F1, F22, P1, P3, P4, P6)", () => {
   const phases = [played(1, []), played(2, [], { blocked_by: [1], validation: ["true"] }), played(3, [])];
   const stride = chaos > 0 ? 1 : 10;
 
-  test(`${stride === 1 ? "each of them" : `every ${stride}th`}: resumed to the same end, what was done is not done again, nothing is left running`, async () => {
+  test(`${stride === 1 ? "each of them" : `every ${stride}th`}: the resumed session reaches the same end, repeats no finished phase, and leaves nothing running`, async () => {
     const undisturbed = await withProcesses(async (project) => {
       const agent = prepare(project, phases);
       expect((await maestro(project, ["run", planPath, ...quick], agent.env())).code).toBe(0);
@@ -128,7 +128,7 @@ describe("kill -9 of the engine at its write points (F1, F22, P1, P3, P4, P6)", 
   }, 900_000);
 });
 
-describe("kill -9 of the engine at random times (F2, F21, P1-P4)", () => {
+describe("an engine that is killed at random times (F2, F21, P1-P4)", () => {
   const rounds = chaos || 4;
   const random = generator(seed);
   const delay = () => 200 + random() * 1200;
@@ -146,7 +146,7 @@ describe("kill -9 of the engine at random times (F2, F21, P1-P4)", () => {
     const agent = prepare(project, phases);
     const done = new Map<string, number>();
     for (const milliseconds of delays) {
-      const words = [...(await nextWords(project)), "--max-concurrent", "4", ...quick];
+      const words = [...nextWords(project), "--max-concurrent", "4", ...quick];
       const engine = background(project, words, agent.env());
       const timer = setTimeout(() => engine.child.kill("SIGKILL"), milliseconds);
       await engine.ended;
@@ -167,7 +167,7 @@ describe("kill -9 of the engine at random times (F2, F21, P1-P4)", () => {
   }
 
   test(
-    `in ${rounds} rounds, seed ${seed}: killed twice, resumed to the end, nothing done again, no retry used, no litter`,
+    `in ${rounds} rounds, seed ${seed}: is resumed to the end, with nothing done again, no retry used and no litter`,
     () => eachOf(plans, (plan) => withProcesses((project) => killedTwice(plan, project)), 2),
     60_000 + rounds * 30_000,
   );
@@ -200,7 +200,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       const agent = await missedEnd(project);
       const run = await maestro(project, ["resume", ...quick], agent.env());
       expect(run.code, run.stderr).toBe(0);
-      expect(run.stderr).toContain("result of attempt 1 found and taken over (success)");
+      expect(run.stderr).toContain("result of attempt 1 found and recorded (success)");
       expect(agent.notes("start").map((note) => note.phase)).toEqual(["1", "2"]);
       const ends = journalOf(project).filter((record) => record.type === "attempt.finished");
       expect(ends.map((end) => [end.phase, end.outcome, end.adopted ?? false])).toEqual([
@@ -209,7 +209,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       ]);
     }));
 
-  test.concurrent("is adopted as what it is: a failure uses a retry, and the next prompt tells of it", () =>
+  test.concurrent("is adopted as a failure when it is one: it uses a retry, and the next prompt describes it", () =>
     withProcesses(async (project) => {
       const agent = await missedEnd(project, [
         played(
@@ -230,7 +230,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       expect((await outcomeOf(project)).phases).toMatchObject([{ id: "1", state: "completed", retries: 1 }]);
     }));
 
-  test.concurrent("is not taken for one when the agent was killed with its engine: interrupted, and no retry is used (K151)", () =>
+  test.concurrent("is not assumed when the agent was killed with its engine: the attempt is interrupted, and no retry is used (K151)", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await waiting(project);
       engine.child.kill("SIGKILL");
@@ -249,7 +249,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       expect((await outcomeOf(project)).phases).toMatchObject([{ retries: 0 }, { retries: 0 }]);
     }));
 
-  test.concurrent("is no report when the agent was killed between its words and its end: it is not validated, nor completed, but done again", () =>
+  test.concurrent("is not a report when the agent was killed before it ended: the phase is run again", () =>
     withProcesses(async (project) => {
       const phase = played(1, [["print"], ["write", ["printed", ""]], ["hang"]], { validation: ["true"] });
       const agent = prepare(project, [phase]);
@@ -266,7 +266,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
       expect((await outcomeOf(project)).phases).toMatchObject([{ state: "completed", retries: 0 }]);
     }));
 
-  test.concurrent("is validated by the next engine, without another attempt, when the engine died over the validation", () =>
+  test.concurrent("is validated by the next engine, without another attempt, when the engine died during the validation", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [], { validation: ["test -e go || exec sleep 60"] })]);
       const engine = background(project, ["run", planPath, ...quick], agent.env());
@@ -282,7 +282,7 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
 });
 
 describe("a result that an earlier session of the same name left", () => {
-  test.concurrent("is not taken for one when the engine dies after the intention and before the agent exists (P9)", () =>
+  test.concurrent("is not adopted when the engine dies after recording the attempt and before the agent exists (P9)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [])]);
       expect((await maestro(project, ["run", planPath, ...quick], agent.env())).code).toBe(0);
@@ -305,7 +305,7 @@ describe("a result that an earlier session of the same name left", () => {
 describe("one engine per session (F12, P5)", () => {
   const sixteen = Array.from({ length: 16 }, (_, index) => index);
 
-  test.concurrent("sixteen resumes at once: one goes on, fifteen exit with 3 and name its process; when it is killed the next one takes over", () =>
+  test.concurrent("of sixteen resumes at once, one runs and fifteen exit with 3 and name its process; after a kill the next one takes over", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["await", ".bin/go"]])]);
       expect((await maestro(project, ["session", "create", planPath], agent.env())).code).toBe(0);
@@ -326,7 +326,7 @@ describe("one engine per session (F12, P5)", () => {
       expect(next.code, next.stderr).toBe(0);
     }));
 
-  test.concurrent("sixteen runs at once: one goes on, fifteen exit with 3 and name the process or the session", () =>
+  test.concurrent("of sixteen runs at once, one runs and fifteen exit with 3 and name the process or the session", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["await", ".bin/go"]])]);
       const engines = sixteen.map(() => background(project, ["run", planPath, ...quick], agent.env()));
@@ -341,7 +341,7 @@ describe("one engine per session (F12, P5)", () => {
       expect(agent.notes("start")).toHaveLength(1);
     }));
 
-  test.concurrent("a frozen engine keeps its session: the others are refused until it goes on", () =>
+  test.concurrent("a frozen engine keeps its session: other engines are refused until it continues", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await waiting(project);
       engine.child.kill("SIGSTOP");
@@ -356,7 +356,7 @@ describe("one engine per session (F12, P5)", () => {
       expect(agent.notes("start").map((note) => note.phase)).toEqual(["1", "2"]);
     }));
 
-  test.concurrent("a lock of a process that died and whose number somebody else has now is no engine", () =>
+  test.concurrent("a lock of a dead process whose pid another process has now does not count as an engine", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await waiting(project);
       const lock = JSON.parse(project.read(".gemini/state/.engine"));
@@ -370,8 +370,8 @@ describe("one engine per session (F12, P5)", () => {
     }));
 });
 
-describe("a session that nobody can go on with", () => {
-  test.concurrent("`run` over an unfinished session exits with 3 and names it; `resume` without one exits with 3", () =>
+describe("a session that cannot be run", () => {
+  test.concurrent("makes `run` exit with 3 when it is unfinished, and `resume` when it does not exist", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await waiting(project);
       engine.child.kill("SIGKILL");
@@ -386,7 +386,7 @@ describe("a session that nobody can go on with", () => {
       expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("Nothing to resume")]);
     }));
 
-  test.concurrent("`resume` of a completed session says so and exits with 0", () =>
+  test.concurrent("makes `resume` say so and exit with 0 when it is completed", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [])]);
       const env = agent.env({ MAESTRO_AUTO_ARCHIVE: "false" });

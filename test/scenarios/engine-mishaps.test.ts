@@ -9,7 +9,7 @@ import { status } from "../support/status.ts";
 const quick = ["--grace", "500ms"];
 
 describe("a validation", () => {
-  test.concurrent("is not ended along with what its agent left behind", () =>
+  test.concurrent("is not killed along with the processes that its agent left behind", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["stubborn", 60]], { validation: ["sleep 2"] })]);
       const run = await maestro(project, ["run", planPath, ...quick], agent.env());
@@ -31,8 +31,8 @@ describe("a validation", () => {
     }));
 });
 
-describe("a person decides in the middle of a run", () => {
-  test.concurrent("a skipped phase makes way for others only when its agent has ended", () =>
+describe("a decision of a person in the middle of a run", () => {
+  test.concurrent("to skip a phase lets other phases start only when its agent has ended", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [["ignore", "SIGTERM"], ["write", ["deaf", ""]], ["hang"]]),
@@ -49,7 +49,7 @@ describe("a person decides in the middle of a run", () => {
       expect(order.slice(0, 3)).toEqual(["attempt.started 1", "attempt.finished 1", "attempt.started 2"]);
     }));
 
-  test.concurrent("only a failed phase is retried", () =>
+  test.concurrent("to retry a phase is accepted only when it has failed", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, []), played(2, [])]);
       project.maestro(["session", "create", planPath]);
@@ -59,7 +59,7 @@ describe("a person decides in the middle of a run", () => {
     }));
 });
 
-test.concurrent("a lock that somebody holds for seconds does not end the run: what has ended is recorded later", () =>
+test.concurrent("a session lock that another process holds for seconds does not end the run: results are recorded later", () =>
   withProcesses(async (project) => {
     const agent = prepare(project, [
       played(1, [
@@ -106,7 +106,7 @@ test.concurrent.each([
   }),
 );
 
-test.concurrent("a dry run shows the command of every tier, and of a plan without gemini too", () =>
+test.concurrent("a dry run shows the command of every tier, also without gemini", () =>
   withProcesses(async (project) => {
     prepare(project, [played(1, [], { agent: "architect" }), played(2, [])]);
     const run = await maestro(project, ["run", planPath, "--dry-run"], { PATH: "/usr/bin:/bin" });
@@ -132,5 +132,5 @@ test.concurrent("a rehearsal without retries plays no failure", () =>
   withProcesses(async (project) => {
     prepare(project, [played(1, []), played(2, [], { validation: ["false"] })]);
     const run = await maestro(project, ["rehearse", planPath, "--seconds", "0.2"], { MAESTRO_MAX_RETRIES: "0" });
-    expect([run.code, run.stdout]).toEqual([0, expect.not.stringContaining("One failure was played")]);
+    expect([run.code, run.stdout]).toEqual([0, expect.not.stringContaining("One failure was simulated")]);
   }));

@@ -26,8 +26,8 @@ async function retriesOf(project: Project): Promise<number[]> {
 
 const waitsOf = (project: Project) => journalOf(project).filter((record) => record.type === "quota.hit");
 
-describe("a storm of refusals (F17, P7)", () => {
-  test.concurrent(`70 % of all attempts, with and without a hint: every phase finishes, and no retry is used (seed ${seed})`, () =>
+describe("a session whose provider refuses requests (F17, P7)", () => {
+  test.concurrent(`finishes every phase without a retry when 70 % of all attempts are refused, with and without a hint (seed ${seed})`, () =>
     withProcesses(async (project) => {
       // A linear congruential generator: the same storm every time.
       let state = seed;
@@ -53,10 +53,10 @@ describe("a storm of refusals (F17, P7)", () => {
       const ends = journalOf(project).filter((record) => record.type === "attempt.finished");
       expect(ends.filter((end) => end.outcome === "quota")).toHaveLength(refusals);
       expect(waitsOf(project).length).toBeGreaterThan(3);
-      expect(run.stderr).toMatch(/session {2}waits .* for quota, until .* \(phase \d+ was refused\)/);
+      expect(run.stderr).toMatch(/session {2}waits .* for quota, until .* \(the provider rejected phase \d+\)/);
     }));
 
-  test.concurrent("a provider that is down for a while is not stormed: one phase's refusal is everybody's", () =>
+  test.concurrent("slows down all phases after the refusal of one", () =>
     withProcesses(async (project) => {
       const back = Date.now() + 3000;
       const agent = prepare(
@@ -72,7 +72,7 @@ describe("a storm of refusals (F17, P7)", () => {
       expect(Math.min(...slots)).toBe(1);
     }));
 
-  test.concurrent("nothing is launched before the hint of the provider is over, whichever phase it is", () =>
+  test.concurrent("launches no attempt of any phase before the time that the provider named", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [["quota", 2]]),
@@ -89,7 +89,7 @@ describe("a storm of refusals (F17, P7)", () => {
 });
 
 describe("a runtime that tries again by itself", () => {
-  test.concurrent("slows the session down as long as it tells of refusals, and its attempt goes on", () =>
+  test.concurrent("slows the session down as long as it reports refusals, and its attempt continues", () =>
     withProcesses(async (project) => {
       const words = "Attempt 1 failed with status 429. Retrying with backoff... Please retry in 2s.";
       const agent = prepare(project, [
@@ -112,7 +112,7 @@ describe("a runtime that tries again by itself", () => {
 describe("a provider that does not come back", () => {
   const refused: Steps = [["quota"]];
 
-  test.concurrent("after --quota-wait without progress: exit 5, the session interrupted, and it can be resumed", () =>
+  test.concurrent("makes the engine exit with 5 after --quota-wait without progress; the interrupted session can be resumed", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [scripted(1, { "*": refused }), played(2, [])]);
       const env = agent.env({ MAESTRO_QUOTA_DELAY: "50ms" });
@@ -136,7 +136,7 @@ describe("a provider that does not come back", () => {
       expect(status(project)).toMatchObject({ status: "interrupted", phases: [{ retry_count: 0 }, {}] });
     }));
 
-  test.concurrent("and then does: the resumed session finishes", () =>
+  test.concurrent("does not keep a resumed session from finishing once it answers again", () =>
     withProcesses(async (project) => {
       const back = Date.now() + 4000;
       const agent = prepare(project, [scripted(1, { "*": [["outage", back]] })]);
@@ -149,7 +149,7 @@ describe("a provider that does not come back", () => {
       expect(await retriesOf(project)).toEqual([0]);
     }));
 
-  test.concurrent("a session that waits can be stopped, and the next engine waits for what is left", () =>
+  test.concurrent("leaves a waiting session that can be stopped; the next engine waits for the rest of the time", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["quota", 6]])]);
       const engine = background(project, ["run", planPath, ...quick], agent.env({ MAESTRO_QUOTA_DELAY: "50ms" }));

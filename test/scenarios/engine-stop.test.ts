@@ -71,7 +71,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
         expect(ends.map((record) => record.outcome)).toEqual(["interrupted", "interrupted"]);
         const resumed = background(project, ["resume", "--grace", "500ms"], agent.env());
         expect((await resumed.ended).code, resumed.stderr()).toBe(0);
-        expect(resumed.stderr()).toContain("Interrupted, to be started again with the retries they have left");
+        expect(resumed.stderr()).toContain("Interrupted; they restart with their remaining retries");
         expect(agent.notes("start").map((note) => note.attempt)).toEqual([1, 1, 2, 2]);
       }),
   );
@@ -111,7 +111,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
     }),
   );
 
-  test.concurrent("during a validation command ends that, and the next engine validates without another attempt", () =>
+  test.concurrent("during a validation command stops the command, and the next engine validates without another attempt", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [], { validation: ["touch validating; test -e go || exec sleep 60"] }),
@@ -143,7 +143,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
     }));
 });
 
-describe("nobody reads what the engine says (F4)", () => {
+describe("an engine whose output has no reader (F4)", () => {
   const piped = (project: Project, env: Record<string, string>, pipeline: string) =>
     spawned(
       project,
@@ -152,7 +152,7 @@ describe("nobody reads what the engine says (F4)", () => {
       env,
     ).ended;
 
-  test.concurrent("`maestro run | head -1`: the plan is carried out all the same", () =>
+  test.concurrent("runs the whole plan: `maestro run | head -1`", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["sleep", 200]]), played(2, [], { blocked_by: [1] })]);
       const run = await piped(project, agent.env(), '"$1" "$2" run "$3" 2>&1 | head -1');
@@ -161,7 +161,7 @@ describe("nobody reads what the engine says (F4)", () => {
       expect(project.exists(".gemini/state/archive/2026-02-14-task-api.md")).toBe(true);
     }));
 
-  test.concurrent("`maestro run | head -1` of a plan that fails still exits with 4", () =>
+  test.concurrent("still exits with 4 for a plan that fails: `maestro run | head -1`", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [
@@ -214,7 +214,7 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
     }),
   );
 
-  test.concurrent("has one grace, not one for the agent and another for its children", () =>
+  test.concurrent("has one grace period, not one for the agent and another for its children", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["stubborn", 60], ["linger", 2700], ["hang"]])]);
       const words = ["run", planPath, "--timeout", "1s", "--grace", "3s"];
@@ -225,7 +225,7 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
       expect(Date.now() - start.at).toBeLessThan(1000 + 3000 + 1000 + 1000);
     }));
 
-  test.concurrent("uses the automatic retries before anybody is asked", () =>
+  test.concurrent("uses the automatic retries before it is escalated", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["hang"]], {}, [["prompt"]])]);
       const run = await maestro(project, ["run", planPath, "--timeout", "700ms", "--grace", "300ms"], agent.env());
@@ -264,7 +264,7 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
     }));
 });
 
-describe("what agents leave behind (F13, P6)", () => {
+describe("a process that an agent leaves behind (F13, P6)", () => {
   const litter: Steps = [
     ["daemon", 60],
     ["child", 60],
@@ -348,7 +348,7 @@ describe("what agents leave behind (F13, P6)", () => {
 });
 
 describe("--detach", () => {
-  test.concurrent("goes on when its parent has ended, in a session of its own, and is stopped by `maestro stop`", () =>
+  test.concurrent("keeps running when its parent has ended, in a session of its own, and is stopped by `maestro stop`", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["await", ".bin/go"]]), played(2, [["hang"]], { blocked_by: [1] })]);
       const parent = await maestro(project, ["run", planPath, "--detach", "--grace", "500ms"], agent.env());
@@ -382,7 +382,7 @@ describe("--detach", () => {
       await allGone(project);
     }));
 
-  test.concurrent("of a resume goes on from where the session stands", () =>
+  test.concurrent("of a resume continues from the state of the session", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await running(project, [played(1, [["hang"]])]);
       engine.child.kill("SIGTERM");
@@ -394,7 +394,7 @@ describe("--detach", () => {
       expect(agent.notes("start").map((note) => note.attempt)).toEqual([1, 2]);
     }));
 
-  test.concurrent("goes on although its parent is killed before it is under way", () =>
+  test.concurrent("keeps running although its parent is killed before it is under way", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [])]);
       const parent = background(project, ["run", planPath, "--detach"], agent.env());

@@ -51,7 +51,7 @@ describe("a session that came with a repository", () => {
     },
   );
 
-  test("does not have its commands run by verify either", () => {
+  test("does not get its commands run by verify either", () => {
     const project = clone();
     ship(project, shipped);
     const { code, stderr } = maestro(project, "verify", "1");
@@ -108,7 +108,7 @@ describe("a session that came with a repository", () => {
     expect(maestro(project, "resume").stderr).not.toContain("You did not start session");
   });
 
-  test("is not one that the user made here: that goes on without a question", () => {
+  test("differs from a session that the user created here, which runs without a question", () => {
     const project = new Project();
     onTestFinished(() => project.remove());
     createSession(project, [{ id: 1 }], "parallel");
@@ -117,7 +117,7 @@ describe("a session that came with a repository", () => {
     expect(started(project)).toBe(true);
   });
 
-  test("is not made the user's own by being taken over from a view", () => {
+  test("does not become the user's own when it is rebuilt from a view", () => {
     const project = clone();
     createSession(project, [{ id: 1 }], "parallel");
     const view = project.read(".gemini/state/active-session.md").replace(/\n<!-- maestro:view[^\n]*\n$/, "\n");
@@ -145,7 +145,7 @@ describe("a journal that came with a repository", () => {
   });
 
   test.each(["../../../escaped", "/tmp/escaped", "a/b", "..", "-x", "a\\b"])(
-    "cannot lead out of the project by the session id %j",
+    "cannot write outside the project with the session id %j",
     (id) => {
       const project = clone();
       const inside = join(project.path, "deep", "project");
@@ -191,7 +191,9 @@ describe("a project's .env", () => {
     project.write(".env", `MAESTRO_WORKTREE_SETUP="touch ${project.path}/set-up"\n`);
     const { stderr } = maestro(project, "run", "plan.md", "--mode", "parallel");
     expect(project.exists("set-up")).toBe(false);
-    expect(stderr).toContain(`MAESTRO_WORKTREE_SETUP in ${project.path}/.env is ignored: it is a command`);
+    expect(stderr).toContain(
+      `MAESTRO_WORKTREE_SETUP in ${project.path}/.env is ignored: Maestro would run it as a command`,
+    );
     expect(stderr).toContain("export MAESTRO_WORKTREE_SETUP=");
   });
 
@@ -203,7 +205,7 @@ describe("a project's .env", () => {
     expect(stderr).toContain(`The project's .env proposes ${mode} mode`);
   });
 
-  test("is complained about once by every command", () => {
+  test("causes one warning in every command", () => {
     const project = withPlan();
     project.write(".env", "MAESTRO_STATE_DIR=/elsewhere\n");
     maestro(project, "session", "create", "plan.md");

@@ -40,7 +40,7 @@ const kept = (project: Project) =>
     .join("");
 
 describe("an agent that forges journal lines", () => {
-  test.concurrent("completes no other phase: the line is put in quarantine, and the phase is worked on", () =>
+  test.concurrent("completes no other phase: the line is quarantined, and the phase still runs", () =>
     withProcesses(async (project) => {
       const forgery: Steps = [
         ["forge", [journal, [[move("2", "pending", "in_progress"), move("2", "in_progress", "completed")]]]],
@@ -51,7 +51,7 @@ describe("an agent that forges journal lines", () => {
       expect(run.code, run.stderr).toBe(0);
       expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
       expect(run.stderr).toMatch(
-        /WARNING: Another process wrote to the journal .*refused: record \d+: .*quarantined-\d{8}T\d{6}Z/,
+        /WARNING: Another process wrote records .*rejected: record \d+: .*quarantined-\d{8}T\d{6}Z/,
       );
       expect(kept(project)).toMatch(/"phase":"2","from":"in_progress","to":"completed"/);
       const completed = journalOf(project).filter(({ phase, to }) => phase === "2" && to === "completed");
@@ -60,7 +60,7 @@ describe("an agent that forges journal lines", () => {
       expect(journalOf(project).map(({ seq }) => seq)).toEqual(journalOf(project).map((_, at) => at + 1));
     }));
 
-  test.concurrent("completes its own phase no sooner than the engine says", () =>
+  test.concurrent("does not complete its own phase before the engine does", () =>
     withProcesses(async (project) => {
       const forgery: Steps = [
         ["forge", [journal, [[move("1", "in_progress", "completed")]]]],
@@ -74,7 +74,7 @@ describe("an agent that forges journal lines", () => {
       expect(quarantined(project)).toHaveLength(1);
     }));
 
-  test.concurrent("a line in the very moment of its end is judged as well", () =>
+  test.concurrent("is judged also for a line that it writes while it ends", () =>
     withProcesses(async (project) => {
       const forgery: Steps = [["forge", [journal, [[move("2", "pending", "skipped")]]]]];
       const agent = prepare(project, [played(1, forgery), played(2, [], { blocked_by: [1] })]);
@@ -82,7 +82,7 @@ describe("an agent that forges journal lines", () => {
       expect([run.code, startsOf(agent)], run.stderr).toEqual([0, ["1.1", "2.1"]]);
     }));
 
-  test.concurrent("writes without a pause: nothing of it counts, and the run ends as it should", () =>
+  test.concurrent("changes nothing by writing without a pause, and the run ends normally", () =>
     withProcesses(async (project) => {
       const spam = `for i in $(seq 400); do echo '{"v":1,"seq":3,"type":"x"}' >> ${journal}; done`;
       const agent = prepare(project, [
@@ -174,7 +174,7 @@ function error() {
 }
 
 describe("a running engine", () => {
-  test("believes nothing that only it records, whatever it is, and undoes it", () =>
+  test("rejects and undoes every record from outside that only an engine may write", () =>
     withProcesses(async (project) => {
       const { agent, engine, go } = await running(project);
       let seen = 0;
@@ -205,7 +205,7 @@ describe("a running engine", () => {
     ["a record with a bad checksum", '{"v":1,"seq":4,"ts":"x","type":"session.noted","text":"x","crc":"00000000"}\n'],
     ["garbage, and lines behind it", "garbage\n{}\n\n[1]\n"],
     ["a record of another version", '{"v":99,"seq":400,"ts":"x","type":"session.noted","text":"x","crc":"00000000"}\n'],
-  ])("keeps %s apart, and goes on", (_, text) =>
+  ])("quarantines %s, and continues", (_, text) =>
     withProcesses(async (project) => {
       const { engine, go } = await running(project);
       writeFileSync(journalIn(project), text, { flag: "a" });
@@ -318,7 +318,7 @@ function overwrite(project: Project, what: RegExp, by: string): void {
 
 describe("an engine that is killed over a quarantine", () => {
   test.concurrent.each(["quarantine:1", "quarantined:1"])(
-    "(%s) loses no byte and no decision, and the next one believes nothing of it",
+    "(%s) loses no byte and no decision, and the next engine rejects the forged line",
     (step) =>
       withProcesses(async (project) => {
         const { agent, engine, go } = await running(project, { NODE_ENV: "test", MAESTRO_CRASH_AT: step });

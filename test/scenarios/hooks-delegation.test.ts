@@ -36,22 +36,25 @@ const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("delegating without a session", () => {
   test.each(["codebase_investigator", "generalist", "someone-else", "coder2", ""])(
-    "leaves %j alone, which is not ours",
+    "does not change the call of %j, which is not an agent of Maestro",
     (agent) => {
       expect(invoke(emptyProject(), agent, "Look around.")).toEqual({ decision: "allow" });
     },
   );
 
-  test.each(["generalist", "coder"])("takes back what %s brings without a word, and leaves nothing behind", (agent) => {
-    const project = emptyProject();
-    expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
-    expect(project.exists(".gemini")).toBe(false);
-    hook(project, "SessionStart", {});
-    expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
-    expect(project.exists(".gemini/state/delegations")).toBe(false);
-  });
+  test.each(["generalist", "coder"])(
+    "accepts the result of %s without a message, and leaves nothing behind",
+    (agent) => {
+      const project = emptyProject();
+      expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
+      expect(project.exists(".gemini")).toBe(false);
+      hook(project, "SessionStart", {});
+      expect(handBack(project, agent, "Look around.", report())).toEqual({ continue: true });
+      expect(project.exists(".gemini/state/delegations")).toBe(false);
+    },
+  );
 
-  test("counts an agent of others from its beginning to its end, as its report cannot be told from one of ours", () => {
+  test("counts a foreign agent from start to end, since its report looks like one of a Maestro agent", () => {
     const project = emptyProject();
     delegated(project, "coder", "Do it.");
     const handOver = { tool_name: "complete_task", tool_input: { result: "bad" } };
@@ -61,7 +64,7 @@ describe("delegating without a session", () => {
     expect(hook(project, "BeforeTool", handOver).reply.decision).toBe("deny");
   });
 
-  test("gives one of ours its name, the root, both protocols and the caller's text, in that order (N190)", () => {
+  test("gives a Maestro agent its name, the root, both protocols and the caller's text, in that order (N190)", () => {
     const project = emptyProject();
     const prompt = delegated(project, "code_reviewer", "Look at $HOME and $& here.\n");
     const places = [
@@ -76,7 +79,7 @@ describe("delegating without a session", () => {
     expect(prompt).not.toMatch(/^(Phase|Session): /m);
   });
 
-  test("never does it twice", () => {
+  test("never adds the header twice", () => {
     const project = emptyProject();
     const once = delegated(project, "coder", "Do it.");
     expect(delegated(project, "coder", once)).toBe(once);
@@ -262,7 +265,7 @@ describe("delegating a phase", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  test("goes to exactly one of two that ask for the same phase at the same time", async () => {
+  test("succeeds for exactly one of two calls for the same phase at the same time", async () => {
     for (const interrupted of [false, true]) {
       const project = inSession([{ id: 1 }]);
       if (interrupted) move(project, "1", "in_progress");
@@ -276,7 +279,7 @@ describe("delegating a phase", () => {
     }
   });
 
-  test("hands over what its predecessors left, and says what is missing (N191)", () => {
+  test("adds the context of its predecessors, and says what is missing (N191)", () => {
     const project = inSession([
       { id: 1, files_created: ["src/a.ts"] },
       { id: 2 },
@@ -293,7 +296,7 @@ describe("delegating a phase", () => {
     expect(prompt.indexOf("MISSING CONTEXT")).toBeLessThan(prompt.indexOf("\n# Task\n"));
   });
 
-  test("does not believe a header that speaks of another session", () => {
+  test("ignores a header that names another session", () => {
     const project = inSession();
     const stale = `Agent: tester\nPhase: 1\nSession: 2020-01-01-old\n\nPROJECT ROOT: /old\n\n# Task\n\nDo it.\n`;
     const prompt = delegated(project, "coder", stale);

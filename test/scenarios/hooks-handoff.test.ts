@@ -69,7 +69,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, report({ context: null })).reason).toContain("Downstream Context");
   });
 
-  test("asks for a Downstream Context only where somebody waits for it, also of two at once", () => {
+  test("asks for a Downstream Context only when a phase waits for it, also with two delegations at once", () => {
     const project = inSession(wide, "parallel");
     delegated(project, "coder", "Phase: 1");
     delegated(project, "coder", "Phase: 2");
@@ -90,7 +90,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     expect(complete(project, bad).decision).toBe("deny");
   });
 
-  test("judges nobody while an agent of somebody else is at work beside ours, nor when none of ours is", () => {
+  test("judges no report while a foreign agent works beside a Maestro agent, nor without a Maestro agent", () => {
     const project = inSession(wide);
     expect(complete(project, bad).decision).toBe("allow");
     invoke(project, "generalist", "Look around.");
@@ -120,7 +120,7 @@ describe("the hand-off gate: BeforeTool of complete_task", () => {
     ["noise", (path, project) => void project.write(path, 'null\n[]\n7\n{"did"\n{"did":"x"}\n\n')],
     ["a FIFO", (path, project) => void project.run("mkfifo", [path])],
     ["a directory", (path, project) => mkdirSync(join(project.path, path))],
-  ])("lets everything pass when its memory is %s, and nobody waits", (_, damage) => {
+  ])("lets every report pass when its memory is %s, without a delay", (_, damage) => {
     const project = inSession(wide);
     delegated(project, "coder", "Phase: 1");
     const [name] = readdirSync(join(project.path, ".gemini/state/delegations"));
@@ -202,7 +202,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  test("fails a phase whose agent said nothing at all", () => {
+  test("fails a phase whose agent returned nothing", () => {
     const project = inSession();
     bring(project, "");
     expect(phaseOf(project)?.status).toBe("failed");
@@ -218,7 +218,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
       `Subagent 'coder' failed. Error: {"code":429,"message":"quota exceeded"}`,
       { type: "quota", message: expect.stringContaining("quota exceeded") },
     ],
-  ])("fails a phase whose agent did not come to its end (%s), in the CLI's own words", (words, text, error) => {
+  ])("fails a phase whose agent did not finish (%s), in the CLI's own words", (words, text, error) => {
     const project = inSession();
     bring(project, text);
     expect(phaseOf(project)).toMatchObject({
@@ -229,7 +229,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(faultsOf(project)).toEqual([]);
   });
 
-  test("takes a note of the CLI behind the result for no part of it", () => {
+  test("does not count a note of the CLI behind the result as part of it", () => {
     const project = inSession();
     const note = "[System] Tool input parameters (prompt) were modified by a hook before execution.";
     bring(project, `${finished("coder", report())}\n\n${note}`);
@@ -337,7 +337,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(files[0]).toContain("[redacted]");
   });
 
-  test("tells the TechLead when the session could not be changed, and nothing is half recorded", async () => {
+  test("reports to the TechLead when the session could not be changed, and records nothing by half", async () => {
     const project = inSession();
     const prompt = delegated(project, "coder", "Phase: 1");
     const before = project.read(journal);

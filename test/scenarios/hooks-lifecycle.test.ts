@@ -48,7 +48,7 @@ function completedSession(): Project {
 describe("SessionStart (R227-R230, C38)", () => {
   const start = (project: Project, env: Record<string, string> = {}) => hook(project, "SessionStart", {}, env);
 
-  test("makes the workspace, and tells the user, not the model, that it is ready", () => {
+  test("creates the workspace, and tells the user, not the model, that it is ready", () => {
     const project = emptyProject();
     const { reply, stderr } = start(project);
     expect(stderr).toBe("");
@@ -57,7 +57,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(start(project).reply).toEqual(reply);
   });
 
-  test("completes a workspace that somebody has made a part of", () => {
+  test("completes a partial workspace", () => {
     const project = emptyProject();
     mkdirSync(join(project.path, state), { recursive: true });
     start(project);
@@ -78,7 +78,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     });
   });
 
-  test("tells of a completed one that it can be put away", () => {
+  test("says that a completed session can be archived", () => {
     expect(start(completedSession()).reply.systemMessage).toMatch(/is completed \(1 of 1 phases done\).*archive/);
   });
 
@@ -155,7 +155,7 @@ describe("SessionEnd (R231-R233)", () => {
   const end = (project: Project, env: Record<string, string> = {}) => hook(project, "SessionEnd", {}, env).reply;
   const history = (project: Project) => project.read(`${state}/session-history.log`);
 
-  test("puts a completed session and its plan into the archive, with one line in the history", () => {
+  test("archives a completed session and its plan, with one line in the history", () => {
     const project = completedSession();
     expect(end(project)).toMatchObject({ continue: true, systemMessage: expect.stringContaining(id) });
     expect(status(project).exists).toBe(false);
@@ -167,7 +167,7 @@ describe("SessionEnd (R231-R233)", () => {
     expect(history(project).split("\n")).toHaveLength(2);
   });
 
-  test.each(["environment", ".env"])("leaves it when MAESTRO_AUTO_ARCHIVE is off in the %s", (where) => {
+  test.each(["environment", ".env"])("does not archive when MAESTRO_AUTO_ARCHIVE is off in the %s", (where) => {
     const project = completedSession();
     if (where === ".env") project.write(".env", "MAESTRO_AUTO_ARCHIVE=false\n");
     expect(end(project, where === ".env" ? {} : { MAESTRO_AUTO_ARCHIVE: "false" })).toEqual({ continue: true });
@@ -187,7 +187,7 @@ describe("SessionEnd (R231-R233)", () => {
     expect(status(project).exists).toBe(true);
   });
 
-  test.each(["", "x", "a line that somebody else wrote\n"])("goes on in a history that begins with %j", (before) => {
+  test.each(["", "x", "a line that somebody else wrote\n"])("appends to a history that begins with %j", (before) => {
     const project = inSession();
     project.write(`${state}/session-history.log`, before);
     end(project);
@@ -231,7 +231,7 @@ describe("BeforeAgent (U244, U245)", () => {
     },
   );
 
-  test("says that there is none, and what could be executed, when Maestro is asked for", () => {
+  test("says that no session exists, and what could be executed, when a prompt asks for Maestro", () => {
     const project = emptyProject();
     project.write(planPath, planText([{ id: 1 }]));
     const context = contextOf(turn(project, "[maestro:execute]"));
@@ -284,7 +284,7 @@ describe("AfterAgent (V246-V251, C6)", () => {
     expect(again).toEqual({ continue: true, systemMessage: expect.stringContaining(missing[0] ?? "") });
   });
 
-  test("requires a Downstream Context when somebody waits for the phase, or when nobody can say", () => {
+  test("requires a Downstream Context when another phase waits, or when that is unknown", () => {
     const project = inSession();
     const short = report({ context: null });
     const phase = (name: string) => ({ ...attempt, MAESTRO_PHASE: name });
@@ -352,7 +352,7 @@ describe("inside an attempt (the caller is known)", () => {
 });
 
 describe("BeforeTool (S239, S240)", () => {
-  test("allows what is nobody's business, and what is harmless", () => {
+  test("allows tools that it does not judge, and harmless calls", () => {
     const project = emptyProject();
     for (const [tool_name, tool_input] of [
       ["read_file", { file_path: "/etc/hostname" }],
@@ -483,7 +483,7 @@ describe("a session that is only a view: written by hand, by a script, by an ear
   }
 
   test.each(["SessionStart", "BeforeAgent", "PreCompress"])(
-    "is found by %s and goes on as any other (R229)",
+    "is found by %s and can be resumed as any other (R229)",
     (event) => {
       const running = inSession();
       move(running, "1", "in_progress");
@@ -499,7 +499,7 @@ describe("a session that is only a view: written by hand, by a script, by an ear
     },
   );
 
-  test("is put away by SessionEnd when it is completed (R231)", () => {
+  test("is archived by SessionEnd when it is completed (R231)", () => {
     const project = onlyView(completedSession());
     expect(hook(project, "SessionEnd").reply.systemMessage).toContain("archived");
     expect(project.list(`${state}/archive`)).toEqual([`${id}.jsonl`, `${id}.md`]);
@@ -519,7 +519,7 @@ describe("a session that is only a view: written by hand, by a script, by an ear
 });
 
 describe("a whole session with hooks (I123)", () => {
-  test("is begun, carried out, completed and put away; its journal has no gaps", () => {
+  test("is created, run, completed and archived; its journal has no gaps", () => {
     const project = emptyProject();
     hook(project, "SessionStart");
     createSession(project, two);

@@ -88,7 +88,7 @@ describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)
     ["is empty", ""],
     ["is cut short", '{"session_id":"x","cwd":"/'],
     ["is binary", Buffer.from([0, 255, 254, 0x7b, 0x80, 0x7d, 10])],
-  ])("lets the call go on, with a line on standard error, when standard input %s", async (_, input) => {
+  ])("allows the call, with a line on standard error, when standard input %s", async (_, input) => {
     const project = inSession();
     const before = project.read(journal);
     const runs = await every(() => ({ input }), project);
@@ -106,7 +106,7 @@ describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)
     ["{}\n{}", "PreCompress"],
     ["[".repeat(200_000), "BeforeToolSelection"],
     ['{"a":'.repeat(20_000), "AfterAgent"],
-  ])("does the same for what is no JSON object: %.20s", async (input, event) => {
+  ])("allows the call when its input is not a JSON object: %.20s", async (input, event) => {
     const { reply, stderr } = await startHook(emptyProject(), event, { input });
     expect(reply).toEqual(silent(event));
     expect(stderr).toMatch(/^maestro hook \w+: standard input is [^\n]+\n$/);
@@ -191,7 +191,7 @@ describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)
   });
 
   test.each(["", "Unknown", "beforetool", "__proto__", "constructor"])(
-    "that is none of ours (%j) lets the call go on and says so",
+    "allows the call and says so for the unknown event %j",
     async (event) => {
       const { reply, stderr } = await startHook(emptyProject(), event, { input: "{}" });
       expect(reply).toEqual({ continue: true });
@@ -207,19 +207,19 @@ describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)
     expect([run.code, JSON.parse(run.stdout).decision]).toEqual([0, "deny"]);
   });
 
-  test("exits with 0 though nobody can take its answer", () => {
+  test("exits with 0 when its standard output is closed", () => {
     const project = shelf.keep(new Project());
     const run = project.run("sh", ["-c", `echo '{}' | '${process.execPath}' '${hookPath}' BeforeTool >/dev/full`]);
     expect(run).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test.each(["2>/dev/full", "2>&-"])("answers though nobody takes what it logs (%s)", (redirection) => {
+  test.each(["2>/dev/full", "2>&-"])("answers when its standard error is closed (%s)", (redirection) => {
     const script = `node "$1" BeforeTool ${redirection}; echo " code $?"`;
     const run = emptyProject().run("sh", ["-c", script, "sh", hookPath], { input: "not JSON" });
     expect(run.stdout).toBe('{"decision":"allow"} code 0\n');
   });
 
-  test("writes one document, nothing else, and never asks, as nobody would answer", async () => {
+  test("writes one document, nothing else, and never asks a question", async () => {
     for (const run of Object.values(await everyHook(inSession()))) {
       expect(run.stdout).toBe(JSON.stringify(run.reply));
       expect(run.stdout).not.toContain('"ask"');
@@ -273,14 +273,14 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     ["a state directory that is a file", (project) => replace(project, ".gemini", "file")],
     ["a state directory that is a link", (project) => replace(project, ".gemini", "link")],
     ["a link inside it", (project) => replace(project, ".gemini/state", "link")],
-  ])("%s holds nobody up", async (_, damage) => {
+  ])("%s does not delay the hook", async (_, damage) => {
     const project = inSession();
     damage(project);
     await goesOn(project);
     expect(project.exists("elsewhere") ? project.list("elsewhere") : []).toEqual([]);
   });
 
-  test("a state directory that is a link to a session of somebody else is not looked into", async () => {
+  test("a state directory that is a link to another session is not read", async () => {
     const [project, other] = [emptyProject(), inSession()];
     await everyHook(other, {}, ["SessionStart", "PreCompress"]);
     symlinkSync(join(other.path, ".gemini"), join(project.path, ".gemini"));
@@ -293,7 +293,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(other.read(journal)).toBe(before);
   });
 
-  test("a lock that a living process holds holds nobody up, and nothing is half done", async () => {
+  test("a lock that a living process holds does not delay the hook, and nothing is half done", async () => {
     const project = inSession();
     const before = project.read(journal);
     const runs = await whileHolding(project, LOCK_FILE, () => goesOn(project));
@@ -301,7 +301,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  test("a setting that means nothing lets the call go on and is named", async () => {
+  test("an invalid setting is named, and the call is allowed", async () => {
     const project = inSession();
     project.write(".env", "MAESTRO_MAX_CONCURRENT=x\n");
     const runs = await goesOn(project);
@@ -316,7 +316,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(existsSync(join(project.path, "..", "escaped"))).toBe(false);
   });
 
-  test("a project that cannot be written is no error (C38)", (context) => {
+  test("a project that cannot be written is not an error (C38)", (context) => {
     const project = inSession();
     project.write("input", hookInput(project, "SessionStart"));
     project.write("call", hookInput(project, "BeforeTool", work.BeforeTool));

@@ -2,332 +2,45 @@
 // and leaves every phase in the project as a whole or not at all. MAESTRO_CHAOS_ROUNDS goes through all points and more rounds,
 // MAESTRO_CHAOS_SEED repeats a run.
 
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { IsolatedProject } from "../support/isolated.ts";
+import type { IsolatedProject } from "../support/isolated.ts";
 import {
-  allGone,
-  background,
-  isAlive,
-  journalOf,
-  maestro,
-  processesOf,
-  spawned,
-  TEST_TIMEOUT_MS,
-  until,
-} from "../support/processes.ts";
-import { maestroPath, type PhaseSpec, planPath } from "../support/project.ts";
-import { played, type Steps } from "../support/stand-in.ts";
+  before,
+  below,
+  changed,
+  changing,
+  chaos,
+  eachOf,
+  expectClean,
+  expectNothingTorn,
+  expectRecovery,
+  expectWhole,
+  filesOf,
+  hasOpenAttempt,
+  killedAt,
+  killing,
+  LONG_MS,
+  nextWords,
+  one,
+  resuming,
+  running,
+  seed,
+  sessionOf,
+  startsOf,
+  startsOfFinished,
+  three,
+  undisturbed,
+  untilItEnds,
+  untouched,
+  within,
+} from "../support/killed-engine.ts";
+import { allGone, background, isAlive, maestro, spawned, TEST_TIMEOUT_MS, until } from "../support/processes.ts";
+import { maestroPath } from "../support/project.ts";
+import type { Steps } from "../support/stand-in.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
-
-const chaos = Number(process.env.MAESTRO_CHAOS_ROUNDS ?? 0);
-const seed = Number(process.env.MAESTRO_CHAOS_SEED ?? Date.now() % 1_000_000);
-const LONG_MS = chaos > 0 ? 3_600_000 : 300_000;
-const flags = ["--isolation", "worktree", "--grace", "300ms", "--keep-open"];
-const running = ["run", planPath, ...flags];
-const resuming = ["resume", "--yes", ...flags];
-
-/** What a path of the project holds; a directory holds nothing. */
-type Files = Record<string, string>;
-
-const text = Array.from({ length: 20 }, (_, at) => `line ${at + 1}\n`).join("");
-
-/** A directory before its phase, and after: a file of every fate. */
-const before = (name: string): Files => ({
-  [`${name}/text.txt`]: text,
-  [`${name}/old/gone.txt`]: `of ${name}, not needed\n`,
-  [`${name}/before.txt`]: `moved in ${name}\n${text}`,
-  [`${name}/run.sh`]: "#!/bin/sh\n",
-});
-const change = (name: string) =>
-  [
-    `cd ${name}`,
-    "sed -i 's/^line 2$/changed/' text.txt",
-    "rm -rf old",
-    "if [ -e before.txt ]; then mv before.txt after.txt; fi",
-    "chmod +x run.sh",
-    "mkdir -p new/deep",
-    `echo made in ${name} > made.txt`,
-    `echo deep in ${name} > new/deep/made.txt`,
-    "ln -sf text.txt link",
-  ].join(" && ");
-const changed = (name: string): Files => ({
-  [`${name}/text.txt`]: `- ${text.replace("line 2\n", "changed\n")}`,
-  [`${name}/after.txt`]: `- moved in ${name}\n${text}`,
-  [`${name}/run.sh`]: "x #!/bin/sh\n",
-  [`${name}/made.txt`]: `- made in ${name}\n`,
-  [`${name}/new`]: "d",
-  [`${name}/new/deep`]: "d",
-  [`${name}/new/deep/made.txt`]: `- deep in ${name}\n`,
-  [`${name}/link`]: "> text.txt",
-});
-
-/** Also where an earlier attempt was killed halfway, and what it did is there already. */
-const changing = (name: string, over: Partial<PhaseSpec> = {}, first: Steps = []) => {
-  // Where it is killed with all it started, it does not go on to report a success.
-  const steps: Steps = [["shell", change(name)]];
-  return played(name, [...first, ...steps], { files_modified: [`${name}/**`], ...over }, steps);
-};
-
-const one = [changing("one")];
-/** Two side by side, and one after them that is proved. */
-const three = [
-  changing("one"),
-  changing("two"),
-  changing("three", { blocked_by: ["one", "two"], validation: ["test -x three/run.sh"] }),
-];
-const names = (phases: PhaseSpec[]) => phases.map(({ id }) => String(id));
-
-async function within<T>(phases: PhaseSpec[], use: (project: IsolatedProject) => Promise<T>): Promise<T> {
-  const files = Object.assign({ "README.md": "hello\n" }, ...names(phases).map(before));
-  const project = new IsolatedProject(files, phases);
-  // Something of the user's in every state that git knows.
-  project.write("README.md", "changed\n");
-  project.write("staged.txt", "staged\n");
-  project.git("add", "staged.txt");
-  project.write("untracked.txt", "untracked\n");
-  try {
-    return await use(project);
-  } finally {
-    for (const { pid } of processesOf(project)) kill(pid);
-    project.remove();
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It is gone meanwhile.
-  }
-}
-
-/** Everything in the project that is the user's. */
-function filesOf(project: IsolatedProject): Files {
-  const found: Files = {};
-  const look = (directory: string) => {
-    for (const entry of readdirSync(join(project.path, directory))) {
-      const path = directory === "" ? entry : `${directory}/${entry}`;
-      if ([".git", ".gemini", ".bin", ".home"].includes(path)) continue;
-      const full = join(project.path, path);
-      const stat = lstatSync(full);
-      if (stat.isSymbolicLink()) found[path] = `> ${readlinkSync(full)}`;
-      else if (stat.isDirectory()) {
-        found[path] = "d";
-        look(path);
-      } else found[path] = `${stat.mode & 0o100 ? "x" : "-"} ${readFileSync(full, "utf8")}`;
-    }
-  };
-  look("");
-  return found;
-}
-
-const below = (files: Files, name: string): Files =>
-  Object.fromEntries(Object.entries(files).filter(([path]) => path.startsWith(`${name}/`)));
-const untouched = (name: string): Files => ({
-  ...Object.fromEntries(Object.entries(before(name)).map(([path, content]) => [path, `- ${content}`])),
-  [`${name}/old`]: "d",
-});
-
-/** Of each phase: is all of its change in the project, or nothing? */
-function expectWhole(project: IsolatedProject, phases: PhaseSpec[], what: string): string[] {
-  const files = filesOf(project);
-  return names(phases).filter((name) => {
-    const isIn = files[`${name}/made.txt`] !== undefined;
-    expect(below(files, name), `${what}: phase ${name}`).toEqual(isIn ? changed(name) : untouched(name));
-    return isIn;
-  });
-}
-
-/** Every file is old or new; what else there is has a name of ours. */
-function expectNothingTorn(project: IsolatedProject, phases: PhaseSpec[], what: string): void {
-  const files = filesOf(project);
-  for (const [path, content] of Object.entries(files)) {
-    if (content === "d" || /(^|\/)\.maestro-[^/]*\.tmp$/.test(path)) continue;
-    const name = path.split("/")[0] ?? "";
-    if (!names(phases).includes(name)) continue;
-    expect([untouched(name)[path], changed(name)[path]], `${what}: ${path}`).toContain(content);
-  }
-  for (const name of names(phases)) {
-    for (const path of ["text.txt", "run.sh"]) expect(files[`${name}/${path}`], `${what}: ${path}`).toBeDefined();
-    const moved = files[`${name}/before.txt`] ?? files[`${name}/after.txt`];
-    expect(moved, `${what}: the moved file is there under one name at least`).toBeDefined();
-  }
-}
-
-function hasOpenAttempt(project: IsolatedProject): boolean {
-  const count = (type: string) => journalOf(project).filter((record) => record.type === type).length;
-  return count("attempt.started") > count("attempt.finished");
-}
-
-/** Nothing of a run is left, in the project, in its repository or in the cache; and nothing of the user's was touched. */
-async function expectClean(project: IsolatedProject, belongings: Record<string, string>, what: string): Promise<void> {
-  await allGone(project);
-  expect(project.belongings(), what).toEqual(belongings);
-  const litter = project.run("find", [
-    ".",
-    "-name",
-    ".maestro-*",
-    "-o",
-    "-name",
-    "integration.json",
-    "-o",
-    "-name",
-    "*.lock",
-  ]);
-  expect(litter.stdout, what).toBe("");
-  expect(project.git("worktree", "list").split("\n"), what).toHaveLength(1);
-  expect(existsSync(join(project.path, ".git/worktrees")), what).toBe(false);
-  const places = readdirSync(join(project.cache, "maestro"));
-  expect(places, what).toHaveLength(1);
-  expect(readdirSync(join(project.cache, "maestro", places[0] ?? "")), what).toEqual(["git"]);
-  expect(project.run("find", [project.cache, "-name", "*.tmp", "-o", "-name", "*.lock"]).stdout, what).toBe("");
-  const fsck = project.run("git", ["fsck", "--full", "--no-dangling"]);
-  expect([fsck.code, fsck.stdout], what).toEqual([0, ""]);
-}
-
-const startsOf = (project: IsolatedProject, phase: string) =>
-  project.agents.notes("start").filter((note) => note.phase === phase).length;
-
-/** How often the agents of phases were started that need no further start: completed, or with a result in its files. */
-function startsOfFinished(project: IsolatedProject): Map<string, number> {
-  const completed = recordsOf(project).flatMap((record) =>
-    record.type === "phase.moved" && record.to === "completed" ? [String(record.phase)] : [],
-  );
-  const written = project.agents.notes("start").flatMap(({ phase, attempt }) => {
-    const file = `.gemini/parallel/2026-02-14-task-api/results/coder.p${phase}-${attempt}.exit`;
-    return project.exists(file) && project.read(file) === "0\n" ? [phase] : [];
-  });
-  return new Map([...new Set([...completed, ...written])].map((phase) => [phase, startsOf(project, phase)]));
-}
-
-interface PhaseJson {
-  id: string;
-  status: string;
-  retry_count: number;
-  files_created: string[];
-  files_modified: string[];
-  files_deleted: string[];
-}
-
-/** What the session tells of the phases that does not depend on when they ran. */
-async function sessionOf(project: IsolatedProject) {
-  const { stdout } = await maestro(project, ["status", "--json"]);
-  const { status, phases } = JSON.parse(stdout) as { status: string; phases: PhaseJson[] };
-  return {
-    status,
-    phases: phases.map(({ id, status: state, retry_count, files_created, files_modified, files_deleted }) => ({
-      id,
-      state,
-      retry_count,
-      created: files_created.toSorted(),
-      modified: files_modified.toSorted(),
-      deleted: files_deleted.toSorted(),
-    })),
-  };
-}
-
-interface Undisturbed {
-  files: Files;
-  session: Awaited<ReturnType<typeof sessionOf>>;
-}
-
-const runs = new Map<PhaseSpec[], Promise<Undisturbed>>();
-
-/** What a run of the phases comes to when nobody kills anything. */
-function undisturbed(phases: PhaseSpec[]): Promise<Undisturbed> {
-  const known = runs.get(phases);
-  if (known !== undefined) return known;
-  const run = within(phases, async (project) => {
-    const belongings = project.belongings();
-    const { code, stderr } = await maestro(project, running, project.agents.env());
-    expect(code, stderr).toBe(0);
-    expect(recordsOf(project).filter(({ type }) => type === "phase.error_added")).toEqual([]);
-    expect(expectWhole(project, phases, "undisturbed")).toEqual(names(phases));
-    await expectClean(project, belongings, "undisturbed");
-    return { files: filesOf(project), session: await sessionOf(project) };
-  });
-  runs.set(phases, run);
-  return run;
-}
-
-const killing = (at: string) => ({ NODE_ENV: "test", MAESTRO_CRASH_AT: at });
-
-/** How to go on: a crash may have been too early for a session. */
-const nextWords = (project: IsolatedProject) =>
-  recordsOf(project).some(({ type }) => type === "session.created") ? resuming : running;
-
-/** Of the journal what is whole: behind the last line break may be half of a record. */
-function recordsOf(project: IsolatedProject): Record<string, unknown>[] {
-  const path = ".gemini/state/progress.jsonl";
-  const lines = project.exists(path) ? project.read(path).split("\n").slice(0, -1) : [];
-  return lines.map((line) => JSON.parse(line));
-}
-
-/** Goes on after a kill, and all is as if nothing had happened. */
-async function expectRecovery(
-  project: IsolatedProject,
-  phases: PhaseSpec[],
-  belongings: Record<string, string>,
-  what: string,
-): Promise<void> {
-  const expected = await undisturbed(phases);
-  const finished = startsOfFinished(project);
-  const run = await maestro(project, nextWords(project), project.agents.env());
-  expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
-  expect(filesOf(project), what).toEqual(expected.files);
-  expect(await sessionOf(project), what).toEqual(expected.session);
-  for (const [phase, starts] of finished) {
-    expect(startsOf(project, phase), `${what}: phase ${phase} was done and is not started again`).toBe(starts);
-  }
-  for (const phase of names(phases)) expect(startsOf(project, phase), what).toBeLessThanOrEqual(2);
-  await expectClean(project, belongings, what);
-}
-
-/** One round: killed, nothing torn, and on from there. False when it was not killed. */
-function killedAt(phases: PhaseSpec[], at: string): Promise<boolean> {
-  return within(phases, async (project) => {
-    const belongings = project.belongings();
-    const run = await maestro(project, running, project.agents.env(killing(at)));
-    if (run.signal !== "SIGKILL") {
-      expect(run.code, `${at}: ${run.stderr}`).toBe(0);
-      return false;
-    }
-    expectNothingTorn(project, phases, at);
-    await expectRecovery(project, phases, belongings, `killed at ${at}`);
-    return true;
-  });
-}
-
-/** Runs `work` for every item, a few at a time: a good part of a round is waiting. All of them, also when one fails. */
-async function eachOf<T>(items: Iterable<T>, work: (item: T) => Promise<void>, atOnce = 3): Promise<void> {
-  const queue = [...items];
-  const failures: unknown[] = [];
-  const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      await work(item).catch((error: unknown) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  if (failures.length > 1) throw new AggregateError(failures, failures.map((error) => String(error)).join("\n"));
-  if (failures.length > 0) throw failures[0];
-}
-
-/** For n = stride, 2 * stride, ... until a run ends by itself; returns how often it was killed. */
-async function untilItEnds(stride: number, round: (n: number) => Promise<boolean>): Promise<number> {
-  let killed = 0;
-  let hasEnded = false;
-  const points = Array.from({ length: 2000 }, (_, at) => (at + 1) * stride);
-  await eachOf(points, async (n) => {
-    if (hasEnded) return;
-    if (await round(n)) killed += 1;
-    else hasEnded = true;
-  });
-  expect(hasEnded, "the loop ends").toBe(true);
-  return killed;
-}
 
 /** The steps of bringing a change in, and how often each is reached in the change of one phase. */
 const integrationSteps = [
@@ -361,9 +74,9 @@ const somePoints = [
 const every = (stride: number) => (chaos > 0 ? 1 : stride);
 const named = (what: string, stride: number) => (every(stride) === 1 ? `every ${what}` : `one ${what} in ${stride}`);
 
-describe("kill -9 of the engine, then resume (F1, F22, P1, P3)", () => {
+describe("an engine that is killed and resumed (F1, F22, P1, P3)", () => {
   test(
-    `at ${chaos > 0 ? "all steps" : "steps of each kind"} of an integration: no file is torn, the phase is brought in and not done again`,
+    `at ${chaos > 0 ? "all steps" : "steps of each kind"} of an integration: leaves no torn file, and the phase is integrated without another attempt`,
     async () => {
       const points = chaos > 0 ? allPoints : somePoints;
       await eachOf(points, async (at) => expect(await killedAt(one, at), `${at} is reached`).toBe(true));
@@ -450,7 +163,7 @@ exec '${git}' "$@"
   return () => rmSync(path);
 }
 
-describe("kill -9 in the middle of an integration, and the user edits a file of it before the session is resumed", () => {
+describe("an integration that is killed, and one of its files edited before the session is resumed", () => {
   const points = chaos > 0 ? allPoints : ["integrate-step:5"];
   const mine = "text of the user's\n";
   const append = (project: IsolatedProject, path: string, otherwise = "") =>
@@ -475,7 +188,7 @@ describe("kill -9 in the middle of an integration, and the user edits a file of 
     );
 
   test.concurrent(
-    "elsewhere in the file: the project has the change of the phase and the user's",
+    "ends with both changes when the user edited another part of the file",
     async () => {
       await edited(
         (project) => append(project, "one/text.txt"),
@@ -499,7 +212,7 @@ describe("kill -9 in the middle of an integration, and the user edits a file of 
   ];
 
   test.concurrent.each(kinds)(
-    "a file %s: their text stays as it is, and of the phase everything else is there or nothing",
+    "keeps the user's text in a file %s, and the rest of the phase is there as a whole or not at all",
     async (_, file) => {
       const path = `one/${file}`;
       await edited(
@@ -528,7 +241,7 @@ describe("kill -9 in the middle of an integration, and the user edits a file of 
   );
 
   test.concurrent(
-    "the file that it moves, under its old name: their text is in the project",
+    "keeps the user's text in the file that it moves",
     async () => {
       await edited(
         (project) => append(project, "one/before.txt", before("one")["one/before.txt"]),
@@ -544,7 +257,7 @@ describe("kill -9 in the middle of an integration, and the user edits a file of 
   );
 });
 
-describe("kill -9 in the middle of an integration, and nobody resumes", () => {
+describe("an integration that is killed and not resumed", () => {
   const points = chaos > 0 ? allPoints : ["integrate-step:5"];
   const killed = (use: (project: IsolatedProject, belongings: Record<string, string>, what: string) => Promise<void>) =>
     eachOf(points, (at) =>
@@ -558,7 +271,7 @@ describe("kill -9 in the middle of an integration, and nobody resumes", () => {
     );
 
   test.concurrent(
-    "`maestro archive`: each phase is in the project or not, and nothing else is left but the work in its references",
+    "is finished by `maestro archive`: each phase is in the project or not, and only the work in refs is left",
     async () => {
       await killed(async (project, belongings, what) => {
         const { code, stdout, stderr } = await maestro(project, ["archive"]);
@@ -575,13 +288,11 @@ describe("kill -9 in the middle of an integration, and nobody resumes", () => {
   );
 
   test.concurrent(
-    "`maestro doctor --fix`: the same, and the session can still be resumed",
+    "is finished by `maestro doctor --fix`, and the session can still be resumed",
     async () => {
       await killed(async (project, belongings, what) => {
         const look = await maestro(project, ["doctor"], project.agents.env());
-        expect(look.stdout, what).toMatch(
-          /Integrating attempt 1 of phase (one|two) .* was started but is not finished/,
-        );
+        expect(look.stdout, what).toMatch(/Integrating attempt 1 of phase (one|two) .* was started but not finished/);
         const { code, stdout } = await maestro(project, ["doctor", "--fix"], project.agents.env());
         expect(code, `${what}: ${stdout}`).toBe(0);
         expect(expectWhole(project, three, what).length, what).toBeGreaterThan(0);
@@ -594,7 +305,7 @@ describe("kill -9 in the middle of an integration, and nobody resumes", () => {
   );
 });
 
-describe("kill -9 once more, of the engine that recovers", () => {
+describe("a recovering engine that is killed once more", () => {
   /** The first one dies over an integration; what the second one is killed at is given. */
   const killedTwice = (
     first: string,
@@ -632,7 +343,7 @@ describe("kill -9 once more, of the engine that recovers", () => {
   );
 
   test(
-    "while it takes back what the user's edit does not let in: the project has both changes in the end",
+    "while it undoes a change because of the user's edit ends with both changes in the project",
     async () => {
       const points = ["integrate-back:1", ...(chaos > 0 ? [1, 2, 3, 4, 5, 6] : [2]).map((n) => `integrate-step:${n}`)];
       const mine = "text of the user's\n";
@@ -652,7 +363,7 @@ describe("kill -9 once more, of the engine that recovers", () => {
   );
 });
 
-describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
+describe("an engine in worktrees that is killed at random times (F2, P1-P4)", () => {
   const four = [...three, changing("four", {}, [["sleep", 200]])];
   const rounds = chaos || 5;
   const random = generator(seed);
@@ -680,7 +391,7 @@ describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
           expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
           const expected = await undisturbed(four);
           expect(filesOf(project), what).toEqual(expected.files);
-          expect(await sessionOf(project), what).toEqual(expected.session);
+          expect(sessionOf(project), what).toEqual(expected.session);
           for (const [phase, starts] of finished) expect(startsOf(project, phase), what).toBe(starts);
           await expectClean(project, belongings, what);
         }),
@@ -690,7 +401,7 @@ describe("kill -9 of the engine at random times (F2, P1-P4)", () => {
   );
 });
 
-describe("kill -9 while an agent is at work in its worktree", () => {
+describe("a kill while an agent works in its worktree", () => {
   /** It has done half of its work, and goes on as long as it may; asked to end, it does not. */
   const half: Steps = [
     ["ignore", "SIGTERM"],
@@ -707,7 +418,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
   }
 
   test.concurrent.each(["the engine", "its whole process group"])(
-    "of %s: the agent is ended; the next one does the phase",
+    "of %s ends the agent, and the next attempt does the phase",
     async (whom) => {
       await within(phases, async (project) => {
         const belongings = project.belongings();
@@ -730,7 +441,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
     },
   );
 
-  test.concurrent("and the session is aborted and put away: what the agent had done can still be seen", async () => {
+  test.concurrent("keeps the work of the agent visible when the session is aborted and archived", async () => {
     await within(phases, async (project) => {
       const belongings = project.belongings();
       const { engine, agent } = await atWork(project);
@@ -755,7 +466,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
     });
   });
 
-  test.concurrent("and its work cannot be kept: it is not put away before somebody has decided about it", async () => {
+  test.concurrent("does not let the session be archived while the work cannot be kept", async () => {
     await within(phases, async (project) => {
       const belongings = project.belongings();
       const { engine } = await atWork(project);
@@ -765,7 +476,7 @@ describe("kill -9 while an agent is at work in its worktree", () => {
       const refused = await maestro(project, ["archive"], project.agents.env());
       expect(refused).toMatchObject({ code: 1, stdout: "" });
       const [, place = ""] =
-        /The work of phase one could not be kept: .*It lies in (\S+)\. /s.exec(refused.stderr) ?? [];
+        /The work of phase one could not be kept: .*The work is in (\S+)\. /s.exec(refused.stderr) ?? [];
       const half = () => readFileSync(join(place, "one/text.txt"), "utf8");
       expect(half()).toContain("changed\n");
       const aborted = await maestro(project, ["abort"], project.agents.env());
@@ -785,33 +496,30 @@ describe("kill -9 while an agent is at work in its worktree", () => {
     ["abort", ["abort"], ["abort"]],
     ["resume", resuming, ["abort"]],
     ["archive", ["archive"], ["abort"]],
-  ])(
-    "and two terminals at once, one to %s and one to abort: one goes first, and nothing is lost",
-    async (_, one, other) => {
-      await within(phases, async (project) => {
-        const belongings = project.belongings();
-        const { engine, agent } = await atWork(project);
-        engine.child.kill("SIGKILL");
-        await engine.ended;
-        const ends = await Promise.all([one, other].map((words) => maestro(project, words, project.agents.env())));
-        const said = ends.map(({ code, stdout, stderr }) => `${code}: ${stdout}${stderr}`).join("\n");
-        expect(
-          ends.some(({ code }) => code === 0),
-          said,
-        ).toBe(true);
-        expect(said).not.toMatch(/defect|cannot be read/);
-        expect(isAlive(agent)).toBe(false);
-        const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
-        expect(shown.stdout, said).toContain("-line 2\n+changed\n");
-        const { "one/more.txt": _more, ...rest } = below(filesOf(project), "one");
-        expect([untouched("one"), changed("one")], said).toContainEqual(rest);
-        await maestro(project, ["archive"], project.agents.env());
-        await expectClean(project, belongings, said);
-      });
-    },
-  );
+  ])("loses nothing when one terminal runs %s while another runs abort", async (_, one, other) => {
+    await within(phases, async (project) => {
+      const belongings = project.belongings();
+      const { engine, agent } = await atWork(project);
+      engine.child.kill("SIGKILL");
+      await engine.ended;
+      const ends = await Promise.all([one, other].map((words) => maestro(project, words, project.agents.env())));
+      const said = ends.map(({ code, stdout, stderr }) => `${code}: ${stdout}${stderr}`).join("\n");
+      expect(
+        ends.some(({ code }) => code === 0),
+        said,
+      ).toBe(true);
+      expect(said).not.toMatch(/defect|cannot be read/);
+      expect(isAlive(agent)).toBe(false);
+      const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
+      expect(shown.stdout, said).toContain("-line 2\n+changed\n");
+      const { "one/more.txt": _more, ...rest } = below(filesOf(project), "one");
+      expect([untouched("one"), changed("one")], said).toContainEqual(rest);
+      await maestro(project, ["archive"], project.agents.env());
+      await expectClean(project, belongings, said);
+    });
+  });
 
-  test.concurrent("of the engine, and resumed at once: the agent is ended before anything of it is looked at", async () => {
+  test.concurrent("makes an immediate resume end the agent before it examines the work", async () => {
     await within(phases, async (project) => {
       const belongings = project.belongings();
       const { engine, agent } = await atWork(project);

@@ -37,7 +37,7 @@ const strayer = scripted("strays", { "*": [...look, ...straying] }, { files_modi
 const files = { "a.txt": "a\n", "theirs.txt": "t\n" };
 
 describe("an agent that changes files outside of its phase's", () => {
-  test.concurrent("is refused all of its work, is told what was out of scope, goes on with the rest of it, and at last needs a person", () =>
+  test.concurrent("has all of its work refused, learns what was out of scope, keeps the rest, and is escalated at last", () =>
     withIsolated(files, [strayer, bystander], async (project) => {
       const before = project.belongings();
       const run = await project.begin(...only("strays")).ended;
@@ -126,7 +126,7 @@ describe("a phase that declares no files", () => {
     agent: agentName,
   });
 
-  test.concurrent("owns nothing: a writing agent is refused what it changed, of a reading one nothing is taken over and it is told", () =>
+  test.concurrent("owns nothing: the changes of a writing agent are refused, those of a reading agent are discarded with a warning", () =>
     withIsolated(
       { "README.md": "hello\n" },
       [
@@ -165,7 +165,7 @@ describe("a phase that declares no files", () => {
 });
 
 describe("a report that differs from the tree", () => {
-  test.concurrent("is told in the output, the session and the summary, and the session's files are those of the tree", () =>
+  test.concurrent("is reported in the output, the session and the summary, and the session lists the files of the tree", () =>
     withIsolated(
       { "a.txt": "a\n", "old.txt": "old\n" },
       [
@@ -217,7 +217,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
     own("last", { blocked_by: ["left", "right", "solo"] }),
   ];
 
-  test.concurrent("works in the project itself, others do not, and what it did is known all the same", () =>
+  test.concurrent("works in the project itself, unlike other phases, and its changes are still known", () =>
     withIsolated({ "README.md": "hello\n" }, plan, async (project) => {
       const before = project.belongings();
       const run = await project.begin().ended;
@@ -248,7 +248,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
       },
     ));
 
-  test.concurrent("is refused what is not its own, and it is said that it is in the project", () =>
+  test.concurrent("has changes outside its files refused, with a message that they are in the project", () =>
     withIsolated(files, [strayer], async (project) => {
       const run = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }).ended;
       expect(run.code, run.stderr).toBe(4);
@@ -282,7 +282,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
       },
     ));
 
-  test.concurrent("is not completed in silence when an attempt that failed otherwise left what is not its own", () =>
+  test.concurrent("is not completed silently when a failed attempt left changes outside its files", () =>
     withIsolated(
       files,
       [
@@ -303,7 +303,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
       },
     ));
 
-  test.concurrent("answers for its own attempts only, when others came in between them", () =>
+  test.concurrent("answers only for its own attempts when other phases ran between them", () =>
     withIsolated(
       { "README.md": "hello\n" },
       [
@@ -327,7 +327,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
       },
     ));
 
-  test.concurrent("begins with what was done in a worktree before, when the others are done by now", () =>
+  test.concurrent("starts from its earlier work in a worktree when all other phases are done", () =>
     withIsolated(
       { "README.md": "hello\n" },
       [
@@ -365,7 +365,7 @@ describe("agents that share the project's files", () => {
   test.concurrent.each<[string, (project: IsolatedProject) => void, string[], string]>([
     ["with --isolation none", () => undefined, ["--isolation", "none"], `Isolation: none. ${scope}`],
     ["outside git", outsideGit, [], `Isolation: none (the project is not in a git repository). ${scope}`],
-  ])("%s are told so, and what nobody owns is told as well", (_, prepare, words, said) =>
+  ])("%s are warned, also about files that no phase owns", (_, prepare, words, said) =>
     withIsolated(files, [strayer, beside], async (project) => {
       prepare(project);
       const run = await project.begin(...words).ended;
@@ -380,23 +380,27 @@ describe("agents that share the project's files", () => {
   test.concurrent.each<[string, (project: IsolatedProject) => void, string[]]>([
     ["with --isolation none", () => undefined, ["--isolation", "none"]],
     ["outside git", outsideGit, []],
-  ])("%s, one at a time, are held to their files: refused, or told with --ownership warn", (_, prepare, words) =>
-    withIsolated(files, [strayer, beside], async (project) => {
-      prepare(project);
-      const one = [...words, "--max-concurrent", "1"];
-      const strict = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, ...one).ended;
-      expect(strict.code, strict.stderr).toBe(4);
-      expect(strict.stderr).not.toContain("can only be told");
-      expect(project.errorsOf("strays")).toContain("Changed outside of its files:\\n- extra.txt\\n- theirs.txt");
-      const kinds = project.eventsOf("strays", "attempt.changed")[0]?.files as { path: string; kind: string }[];
-      const seen = kinds.map(({ path, kind }) => `${path} ${kind}`).filter((line) => !line.startsWith(".bin/"));
-      expect(seen).toEqual(["a.txt modified", "extra.txt created", "theirs.txt modified"]);
-      expect(project.maestro(["retry", "strays"]).code).toBe(0);
-      rmSync(join(project.path, "extra.txt"));
-      const warned = project.resume("--ownership", "warn", ...one);
-      expect(warned, warned.stdout + warned.stderr).toMatchObject({ code: 0 });
-      expect(warnings(project)).toContain("strays outside_scope: Changed outside of its files: extra.txt, theirs.txt");
-    }),
+  ])(
+    "%s, one at a time, are held to their files: refused, or warned about with --ownership warn",
+    (_, prepare, words) =>
+      withIsolated(files, [strayer, beside], async (project) => {
+        prepare(project);
+        const one = [...words, "--max-concurrent", "1"];
+        const strict = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, ...one).ended;
+        expect(strict.code, strict.stderr).toBe(4);
+        expect(strict.stderr).not.toContain("can only be told");
+        expect(project.errorsOf("strays")).toContain("Changed outside of its files:\\n- extra.txt\\n- theirs.txt");
+        const kinds = project.eventsOf("strays", "attempt.changed")[0]?.files as { path: string; kind: string }[];
+        const seen = kinds.map(({ path, kind }) => `${path} ${kind}`).filter((line) => !line.startsWith(".bin/"));
+        expect(seen).toEqual(["a.txt modified", "extra.txt created", "theirs.txt modified"]);
+        expect(project.maestro(["retry", "strays"]).code).toBe(0);
+        rmSync(join(project.path, "extra.txt"));
+        const warned = project.resume("--ownership", "warn", ...one);
+        expect(warned, warned.stdout + warned.stderr).toMatchObject({ code: 0 });
+        expect(warnings(project)).toContain(
+          "strays outside_scope: Changed outside of its files: extra.txt, theirs.txt",
+        );
+      }),
   );
 
   test.concurrent("outside git cannot have worktrees: asked for, that is refused before anything starts", () =>

@@ -28,7 +28,7 @@ const keptSessions = () =>
   refs()
     .map((name) => name.split("/")[2])
     .toSorted();
-const json = (args: string[]) => JSON.parse(project.maestro([...args, "--json"]).stdout);
+const json = async (args: string[]) => JSON.parse((await project.command([...args, "--json"])).stdout);
 
 /** A committed project, and a phase that changed a file, made one and removed one. */
 async function oneAttempt(options: Parameters<WorkedProject["attempt"]>[2] = {}) {
@@ -64,7 +64,7 @@ describe("maestro diff", () => {
 
   test("sums it up with --stat, and tells programs with --json", async () => {
     const { base, commit } = await oneAttempt({ outside: ["src/new.ts"] });
-    expect(project.maestro(["diff", "1", "--stat"]).stdout).toBe(
+    expect((await project.command(["diff", "1", "--stat"])).stdout).toBe(
       [
         "Phase 1, attempt 1: 3 files (+2 -2), not in the project",
         "  modified  +1 -1  src/a.ts",
@@ -73,7 +73,7 @@ describe("maestro diff", () => {
         "",
       ].join("\n"),
     );
-    expect(json(["diff", "1"])).toEqual({
+    expect(await json(["diff", "1"])).toEqual({
       session: SESSION,
       phase: "1",
       attempt: 1,
@@ -96,38 +96,38 @@ describe("maestro diff", () => {
     await oneAttempt();
     await project.attempt("1", () => project.write({ "notes.md": "second\n" }));
     await project.attempt("1", () => undefined);
-    expect(json(["diff", "1"]).attempt).toBe(2);
-    expect(json(["diff", "1", "--attempt", "1"]).total).toBe(3);
-    expect(project.maestro(["diff", "1", "--attempt", "3"])).toMatchObject({
+    expect((await json(["diff", "1"])).attempt).toBe(2);
+    expect((await json(["diff", "1", "--attempt", "1"])).total).toBe(3);
+    expect(await project.command(["diff", "1", "--attempt", "3"])).toMatchObject({
       code: 0,
       stdout: "",
       stderr: "Attempt 3 of phase 1 changed nothing\n",
     });
-    expect(project.maestro(["diff", "1", "--attempt", "4"])).toMatchObject({
+    expect(await project.command(["diff", "1", "--attempt", "4"])).toMatchObject({
       code: 1,
       stderr: "ERROR: Phase 1 has no attempt 4\n  It has 1, 2, 3.\n",
     });
-    expect(project.maestro(["diff", "2"])).toMatchObject({
+    expect(await project.command(["diff", "2"])).toMatchObject({
       code: 0,
       stdout: "",
       stderr: "No recorded changes for any attempt of phase 2\n",
     });
-    expect(json(["diff", "2"])).toMatchObject({
+    expect(await json(["diff", "2"])).toMatchObject({
       attempt: null,
       base: null,
       commit: null,
       integrated: false,
       files: [],
     });
-    expect(project.maestro(["diff", "9"])).toMatchObject({ code: 1 });
+    expect(await project.command(["diff", "9"])).toMatchObject({ code: 1 });
   });
 
   test("shows a session that was archived, by its name and as the last one", async () => {
     await oneAttempt();
-    expect(project.maestro(["archive"]).code).toBe(0);
-    expect(project.maestro(["diff", "1"]).stdout).toContain("+changed by the agent");
-    expect(project.maestro(["diff", "1", "--session", SESSION]).stdout).toContain("+changed by the agent");
-    expect(project.maestro(["diff", "1", "--session", "nope"])).toMatchObject({ code: 1 });
+    expect((await project.command(["archive"])).code).toBe(0);
+    expect((await project.command(["diff", "1"])).stdout).toContain("+changed by the agent");
+    expect((await project.command(["diff", "1", "--session", SESSION])).stdout).toContain("+changed by the agent");
+    expect(await project.command(["diff", "1", "--session", "nope"])).toMatchObject({ code: 1 });
   });
 
   test("runs no diff program and no text conversion of the repository's", async () => {
@@ -142,7 +142,7 @@ describe("maestro diff", () => {
       project.git.git("config", key, `touch ${project.git.base}/PWNED; cat`);
     }
     await oneAttempt();
-    expect(project.maestro(["diff", "1"]).stdout).toContain("+changed by the agent");
+    expect((await project.command(["diff", "1"])).stdout).toContain("+changed by the agent");
     expect(Object.keys(filesBelow(project.git.base))).not.toContain("PWNED");
   });
 
@@ -166,17 +166,17 @@ describe("maestro diff", () => {
     project.createSession();
     const files = { "ü mlaut.ts": "1\n", 'quo"te': "1\n", "tab\there": "1\n", "bin\u0001": "\0\u0001" };
     await project.attempt("1", () => project.write(files));
-    const { stdout } = project.maestro(["diff", "1"]);
+    const { stdout } = await project.command(["diff", "1"]);
     expect(stdout).toContain("diff --git a/ü mlaut.ts b/ü mlaut.ts\n");
     expect(stdout).toContain("Binary files ");
-    expect(project.maestro(["diff", "1", "--stat"]).stdout).toContain("  created          bin␁\n");
-    expect(json(["diff", "1"]).files).toHaveLength(4);
+    expect((await project.command(["diff", "1", "--stat"])).stdout).toContain("  created          bin␁\n");
+    expect((await json(["diff", "1"])).files).toHaveLength(4);
   });
 
-  test("goes on without the ref as long as the work is there, and refuses when it is gone or another one", async () => {
+  test("works without the ref while the commit exists, and refuses when the commit is gone or another one", async () => {
     const { base, commit } = await oneAttempt();
     project.git.git("update-ref", ref(1, 1), base);
-    expect(project.maestro(["diff", "1"])).toMatchObject({
+    expect(await project.command(["diff", "1"])).toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringContaining(
@@ -184,10 +184,10 @@ describe("maestro diff", () => {
       ),
     });
     project.git.git("update-ref", "-d", ref(1, 1));
-    expect(project.maestro(["diff", "1"]).stdout).toContain("+changed by the agent");
+    expect((await project.command(["diff", "1"])).stdout).toContain("+changed by the agent");
     project.git.git("-c", "gc.pruneExpire=now", "prune", "--expire=now");
     for (const verb of ["diff", "apply"]) {
-      expect(project.maestro([verb, "1"])).toMatchObject({
+      expect(await project.command([verb, "1"])).toMatchObject({
         code: 1,
         stdout: "",
         stderr: expect.stringContaining(
@@ -197,23 +197,23 @@ describe("maestro diff", () => {
     }
     expect(project.files()).toEqual(before);
     // The record is still there.
-    expect(json(["diff", "1"]).total).toBe(3);
+    expect((await json(["diff", "1"])).total).toBe(3);
   });
 
   test("has no content of a run without git, but the names", async () => {
     await oneAttempt({ unkept: true });
-    expect(project.maestro(["diff", "1"])).toMatchObject({
+    expect(await project.command(["diff", "1"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("The content of attempt 1 of phase 1 was not kept: it shared the project"),
     });
-    expect(project.maestro(["diff", "1", "--stat"]).stdout).toContain("  modified  +1 -1  src/a.ts\n");
+    expect((await project.command(["diff", "1", "--stat"])).stdout).toContain("  modified  +1 -1  src/a.ts\n");
   });
 
   test("says why it cannot, outside a repository (exit 3)", async () => {
     await oneAttempt();
     rmSync(join(project.git.path, ".git"), { recursive: true });
     for (const verb of ["diff", "apply", "revert"]) {
-      expect(project.maestro([verb, "1"])).toMatchObject({
+      expect(await project.command([verb, "1"])).toMatchObject({
         code: 3,
         stdout: "",
         stderr: expect.stringContaining(
@@ -223,7 +223,7 @@ describe("maestro diff", () => {
     }
   });
 
-  test("is there for an attempt; deciding is not", async () => {
+  test("is allowed inside an attempt; apply and revert are not", async () => {
     await oneAttempt();
     const env = { MAESTRO_ATTEMPT: "1" };
     expect(project.maestro(["diff", "1"], { env }).code).toBe(0);
@@ -262,25 +262,25 @@ describe("maestro apply", () => {
       files_modified: ["src/a.ts"],
       files_deleted: ["src/old.ts"],
     });
-    expect(project.maestro(["status", "--conflicts"]).stdout).not.toContain("recorded a file that has changed");
+    expect((await project.command(["status", "--conflicts"])).stdout).not.toContain("recorded a file that has changed");
   });
 
-  test("says when it is there already, and then does nothing", async () => {
+  test("does nothing and says so when the change is already in the project", async () => {
     await oneAttempt();
-    project.maestro(["apply", "1"]);
+    await project.command(["apply", "1"]);
     const seq = project.session.seq;
-    expect(project.maestro(["apply", "1"])).toMatchObject({
+    expect(await project.command(["apply", "1"])).toMatchObject({
       code: 0,
       stdout: "Attempt 1 of phase 1 is already in the project\n",
     });
     expect(project.session.seq).toBe(seq);
   });
 
-  test("records work that is there though nobody knew, as after a kill between the two", async () => {
+  test("records work that is in the project without a record, as after a kill between the two", async () => {
     await oneAttempt();
     project.write({ "src/a.ts": after["src/a.ts"], "src/new.ts": "new\n" });
     rmSync(join(project.path, "src/old.ts"));
-    expect(json(["apply", "1"])).toMatchObject({ attempt: 1, applied: true, changed: false, files: [] });
+    expect(await json(["apply", "1"])).toMatchObject({ attempt: 1, applied: true, changed: false, files: [] });
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
@@ -288,7 +288,7 @@ describe("maestro apply", () => {
     await oneAttempt();
     project.write({ "src/a.ts": lines([3, "changed by the user"]), "src/old.ts": "edited\n" });
     const found = project.git.untouchables();
-    const { code, stdout } = project.maestro(["apply", "1"]);
+    const { code, stdout } = await project.command(["apply", "1"]);
     expect(code).toBe(4);
     expect(stdout).toBe(
       [
@@ -306,7 +306,7 @@ describe("maestro apply", () => {
         "",
       ].join("\n"),
     );
-    const { conflicts, applied } = json(["apply", "1"]);
+    const { conflicts, applied } = await json(["apply", "1"]);
     expect(applied).toBe(false);
     expect(conflicts.map(({ path }: { path: string }) => path)).toEqual(["src/a.ts", "src/old.ts"]);
     expect(project.git.untouchables()).toEqual(found);
@@ -314,9 +314,9 @@ describe("maestro apply", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  test("brings in what the phase does not own too, because a person asks, and says so", async () => {
+  test("also integrates files that the phase does not own, because a person asks, and says so", async () => {
     await oneAttempt({ outside: ["src/new.ts", "src/old.ts"] });
-    const { code, stderr, stdout } = project.maestro(["apply", "1"]);
+    const { code, stderr, stdout } = await project.command(["apply", "1"]);
     expect([code, stderr]).toEqual([0, "WARNING: Applied files that phase 1 does not own: src/new.ts, src/old.ts\n"]);
     expect(stdout).toContain("src/new.ts  (not one of its files)\n");
     expect(project.files()).toEqual(after);
@@ -333,7 +333,7 @@ describe("maestro apply", () => {
       },
       { type: "phase.moved", phase: "1", from: "in_progress", to: "failed" },
     );
-    expect(project.maestro(["apply", "1"]).stdout).toContain(
+    expect((await project.command(["apply", "1"])).stdout).toContain(
       '\nPhase 1 is still failed: "maestro retry 1" lets its agent continue from here, "maestro skip 1" skips it.\n',
     );
   });
@@ -343,7 +343,7 @@ describe("maestro apply", () => {
     const release = claimEngine(project.location);
     try {
       for (const verb of ["apply", "revert"]) {
-        expect(project.maestro([verb, "1"])).toMatchObject({
+        expect(await project.command([verb, "1"])).toMatchObject({
           code: 3,
           stderr: expect.stringContaining("An engine is already running this session"),
         });
@@ -352,14 +352,14 @@ describe("maestro apply", () => {
     } finally {
       release();
     }
-    expect(project.maestro(["revert", "1"]).code).toBe(0);
+    expect((await project.command(["revert", "1"])).code).toBe(0);
   });
 
   test("has nothing to do for a phase that changed nothing", async () => {
     await oneAttempt();
     await project.attempt("1", () => undefined);
-    expect(project.maestro(["apply", "2"])).toMatchObject({ code: 0, stdout: "Phase 2 changed nothing\n" });
-    expect(project.maestro(["apply", "1", "--attempt", "2"])).toMatchObject({
+    expect(await project.command(["apply", "2"])).toMatchObject({ code: 0, stdout: "Phase 2 changed nothing\n" });
+    expect(await project.command(["apply", "1", "--attempt", "2"])).toMatchObject({
       code: 0,
       stdout: "Attempt 2 of phase 1 changed nothing\n",
     });
@@ -368,12 +368,12 @@ describe("maestro apply", () => {
 
   test("applies the work of an archived session, and leaves its record alone", async () => {
     await oneAttempt();
-    project.maestro(["archive"]);
+    await project.command(["archive"]);
     const archived = filesBelow(join(project.path, ".gemini/state/archive"));
-    expect(project.maestro(["apply", "1", "--session", SESSION]).code).toBe(0);
+    expect((await project.command(["apply", "1", "--session", SESSION])).code).toBe(0);
     expect(project.files()).toEqual(after);
     expect(filesBelow(join(project.path, ".gemini/state/archive"))).toEqual(archived);
-    expect(project.maestro(["apply", "1"]).stdout).toBe("Attempt 1 of phase 1 is already in the project\n");
+    expect((await project.command(["apply", "1"])).stdout).toBe("Attempt 1 of phase 1 is already in the project\n");
   });
 
   test("works in a directory of the repository, and refuses what lies outside of it", async () => {
@@ -386,11 +386,11 @@ describe("maestro apply", () => {
     await project.attempt("1", () => project.write({ "a.ts": lines([1, "x"]) }));
     await project.attempt("1", () => project.git.write("top.ts", "2\n"));
     project.git.write("top.ts", "1\n");
-    expect(project.maestro(["diff", "1", "--attempt", "1"]).stdout).toContain("+++ b/packages/api/a.ts\n");
-    expect(project.maestro(["diff", "1", "--stat"]).stdout).toContain("  ../../top.ts\n");
-    expect(project.maestro(["apply", "1", "--attempt", "1"]).code).toBe(0);
+    expect((await project.command(["diff", "1", "--attempt", "1"])).stdout).toContain("+++ b/packages/api/a.ts\n");
+    expect((await project.command(["diff", "1", "--stat"])).stdout).toContain("  ../../top.ts\n");
+    expect((await project.command(["apply", "1", "--attempt", "1"])).code).toBe(0);
     expect(project.files()).toEqual({ "a.ts": lines([1, "x"]) });
-    expect(project.maestro(["apply", "1"])).toMatchObject({
+    expect(await project.command(["apply", "1"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("Cannot bring ../../top.ts into the project: it is outside the project"),
     });
@@ -402,9 +402,9 @@ describe("maestro apply", () => {
     project.git.commit();
     project.createSession([{ id: 1, files_modified: ["dist/made.js"] }]);
     await project.attempt("1", () => project.write({ "dist/made.js": "2\n" }), { force: ["dist/made.js"] });
-    expect(project.maestro(["apply", "1"]).code).toBe(0);
+    expect((await project.command(["apply", "1"])).code).toBe(0);
     expect(project.files()["dist/made.js"]).toBe("2\n");
-    expect(project.maestro(["revert", "1"]).code).toBe(0);
+    expect((await project.command(["revert", "1"])).code).toBe(0);
     expect(project.files()["dist/made.js"]).toBe("1\n");
   });
 });
@@ -426,17 +426,17 @@ describe("maestro revert", () => {
     });
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
     // And back.
-    expect(project.maestro(["apply", "1"]).code).toBe(0);
+    expect((await project.command(["apply", "1"])).code).toBe(0);
     expect(project.files()["src/new.ts"]).toBe("new\n");
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
-    expect(project.maestro(["status", "--conflicts"]).stdout).not.toContain("recorded a file that has changed");
+    expect((await project.command(["status", "--conflicts"])).stdout).not.toContain("recorded a file that has changed");
   });
 
   test("touches nothing on a conflict (exit 4)", async () => {
     await oneAttempt({ integrated: true });
     project.write({ "src/a.ts": lines([3, "the user went on here"]) });
     const found = project.git.untouchables();
-    const { code, stdout } = project.maestro(["revert", "1"]);
+    const { code, stdout } = await project.command(["revert", "1"]);
     expect([code, stdout]).toEqual([4, expect.stringContaining("- src/a.ts (both changed the same lines)\n")]);
     expect(project.git.untouchables()).toEqual(found);
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
@@ -445,11 +445,11 @@ describe("maestro revert", () => {
   test("is refused when nothing of the phase is in the project", async () => {
     await oneAttempt();
     const expected = { code: 1, stdout: "" };
-    expect(project.maestro(["revert", "1"])).toMatchObject({
+    expect(await project.command(["revert", "1"])).toMatchObject({
       ...expected,
       stderr: expect.stringContaining("ERROR: No attempt of phase 1 is recorded as applied to the project\n"),
     });
-    expect(project.maestro(["revert", "1", "--attempt", "1"])).toMatchObject({
+    expect(await project.command(["revert", "1", "--attempt", "1"])).toMatchObject({
       ...expected,
       stderr: expect.stringContaining("ERROR: Attempt 1 of phase 1 is not recorded as applied to the project\n"),
     });
@@ -460,14 +460,16 @@ describe("maestro revert", () => {
     await oneAttempt({ integrated: true });
     project.write({ "src/a.ts": lines(), "src/old.ts": "old\n" });
     rmSync(join(project.path, "src/new.ts"));
-    expect(project.maestro(["revert", "1"]).stdout).toBe("Attempt 1 of phase 1 is not in the project any more\n");
+    expect((await project.command(["revert", "1"])).stdout).toBe(
+      "Attempt 1 of phase 1 is not in the project any more\n",
+    );
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
   test("works on an archived session", async () => {
     await oneAttempt({ integrated: true });
-    project.maestro(["archive"]);
-    expect(json(["revert", "1", "--session", SESSION])).toMatchObject({
+    await project.command(["archive"]);
+    expect(await json(["revert", "1", "--session", SESSION])).toMatchObject({
       session: SESSION,
       reverted: true,
       changed: true,
@@ -476,7 +478,7 @@ describe("maestro revert", () => {
   });
 });
 
-describe("kill -9 (F1)", () => {
+describe("a killed change of the project (F1)", () => {
   const points = [
     "open:1",
     "integrate-open:1",
@@ -488,14 +490,14 @@ describe("kill -9 (F1)", () => {
   const late = ["integrate-sync:1", "integrate-end:1", "integrate-record:1"];
 
   test.each([...points, ...late])(
-    "of apply at %s: the next one finishes it, says so, and the session knows",
+    "by apply at %s is finished by the next apply, with a message and a record",
     async (point) => {
       await oneAttempt();
       const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: point };
       expect(project.maestro(["apply", "1"], { env }).signal).toBe("SIGKILL");
       const wasBegun = readIntent(project.location) !== undefined;
       expect(wasBegun).toBe(point !== "open:1");
-      const { code, stderr } = project.maestro(["apply", "1"]);
+      const { code, stderr } = await project.command(["apply", "1"]);
       expect(code).toBe(0);
       if (wasBegun)
         expect(stderr).toBe(
@@ -507,23 +509,23 @@ describe("kill -9 (F1)", () => {
     },
   );
 
-  test("of revert: a later apply finishes the one and does the other", async () => {
+  test("by revert is finished by a later apply, which then applies", async () => {
     await oneAttempt({ integrated: true });
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     expect(project.maestro(["revert", "1"], { env }).signal).toBe("SIGKILL");
-    const { code, stderr, stdout } = project.maestro(["apply", "1"]);
+    const { code, stderr, stdout } = await project.command(["apply", "1"]);
     expect([code, stderr]).toEqual([0, expect.stringContaining("Reverting attempt 1 of phase 1")]);
     expect(stdout).toContain("is applied: 3 files");
     expect(project.files()).toEqual(after);
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeDefined();
   });
 
-  test("and the user changed one of its files since: it is undone before anything else happens", async () => {
+  test("is undone first when the user changed one of its files since", async () => {
     await oneAttempt();
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     project.maestro(["apply", "1"], { env });
     project.write({ "src/a.ts": lines([3, "changed by the user"]) });
-    const { code, stderr } = project.maestro(["apply", "1"]);
+    const { code, stderr } = await project.command(["apply", "1"]);
     expect([code, stderr]).toEqual([
       4,
       `WARNING: Applying attempt 1 of phase 1 (session ${SESSION}) had been interrupted; it is undone, because somebody has changed src/a.ts since\n`,
@@ -554,8 +556,8 @@ async function endedSession(title: string): Promise<string> {
   return session_id;
 }
 
-describe("cleaning", () => {
-  test("archiving removes the worktrees of dead processes and nothing of the user's", async () => {
+describe("archiving a session with worktrees and refs", () => {
+  test("removes the worktrees of dead processes and nothing of the user's", async () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     project.git.git("worktree", "add", "-q", join(project.git.base, "users-own"));
@@ -581,11 +583,11 @@ describe("cleaning", () => {
     expect(keptSessions()).toEqual([first, second, "elsewhere"].toSorted());
     expect(project.maestro(["archive"], { env }).code).toBe(0);
     expect(keptSessions()).toEqual([second, "elsewhere"].toSorted());
-    expect(project.maestro(["diff", "1", "--session", second]).code).toBe(0);
-    expect(project.maestro(["diff", "1", "--session", first])).toMatchObject({ code: 0 });
+    expect((await project.command(["diff", "1", "--session", second])).code).toBe(0);
+    expect(await project.command(["diff", "1", "--session", first])).toMatchObject({ code: 0 });
     // The session that is active is not counted and not touched, whatever the limit.
     const third = await endedSession("Third");
-    expect(project.maestro(["doctor", "--fix"], { env: { MAESTRO_KEEP_REFS: "0" } }).stdout).toContain(
+    expect((await project.command(["doctor", "--fix"], { env: { MAESTRO_KEEP_REFS: "0" } })).stdout).toContain(
       `warn  Deleted the kept work of ${second}\n`,
     );
     expect(keptSessions()).toEqual([third, "elsewhere"].toSorted());
@@ -595,30 +597,33 @@ describe("cleaning", () => {
     await oneAttempt();
     mkdirSync(join(project.path, ".gemini/state"), { recursive: true });
     writeFileSync(join(project.path, ".gemini/state/integration.json"), "{");
-    const { code, stdout, stderr } = project.maestro(["archive"]);
+    const { code, stdout, stderr } = await project.command(["archive"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`Archived session ${SESSION}`)]);
     expect(stderr).toContain(
-      "WARNING: The record of a change that was begun cannot be read: .gemini/state/integration.json: it is not JSON\n",
+      "WARNING: The record of an unfinished change cannot be read: .gemini/state/integration.json: it is not JSON\n",
     );
   });
 
-  test("is no business of a project outside git", async () => {
+  test("works in a project outside git", async () => {
     await oneAttempt();
     rmSync(join(project.git.path, ".git"), { recursive: true });
-    expect(project.maestro(["archive"])).toMatchObject({ code: 0, stderr: "WARNING: 2 phases were still open\n" });
+    expect(await project.command(["archive"])).toMatchObject({
+      code: 0,
+      stderr: "WARNING: 2 phases were still open\n",
+    });
   });
 });
 
 describe("maestro doctor", () => {
-  const isolation = (env: Record<string, string> = {}, ...args: string[]) => {
-    const run = project.maestro(["doctor", "--json", ...args], { env });
+  const isolation = async (env: Record<string, string> = {}, ...args: string[]) => {
+    const run = await project.command(["doctor", "--json", ...args], { env });
     const { findings } = JSON.parse(run.stdout);
     const ours = findings.filter(({ check }: { check: string }) => check === "isolation");
     return { code: run.code, findings: ours as { level: string; message: string; hint?: string }[] };
   };
 
-  test("says that attempts can be kept apart, and where", () => {
-    const { code, findings } = isolation();
+  test("says that attempts can run in worktrees, and where", async () => {
+    const { code, findings } = await isolation();
     expect(code).toBe(0);
     expect(findings).toEqual([
       {
@@ -629,22 +634,22 @@ describe("maestro doctor", () => {
     ]);
   });
 
-  test("or why not", () => {
+  test("says why attempts cannot be kept apart", async () => {
     project.git.git("config", "core.sparseCheckout", "true");
-    expect(isolation()).toMatchObject({
+    expect(await isolation()).toMatchObject({
       code: 0,
       findings: [{ level: "warn", message: expect.stringContaining("runs them in parallel: the checkout is sparse") }],
     });
     rmSync(join(project.git.path, ".git"), { recursive: true });
-    expect(isolation()).toMatchObject({
+    expect(await isolation()).toMatchObject({
       findings: [{ level: "ok", message: expect.stringContaining(": the project is not in a git repository") }],
     });
   });
 
-  test("counts what dead processes left, and removes it when told to", async () => {
+  test("counts what dead processes left, and removes it with --fix", async () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
-    const messages = isolation().findings.map(({ message }) => message);
+    const messages = (await isolation()).findings.map(({ message }) => message);
     expect(messages).toContain("1 worktree left behind by processes that have ended");
     expect(messages).toContain("The work of 1 session is kept in refs/maestro");
     expect(filesBelow(dead)).not.toEqual({});
@@ -653,26 +658,26 @@ describe("maestro doctor", () => {
     mkdirSync(join(gone, "git"), { recursive: true });
     writeFileSync(join(gone, "git", "origin"), join(project.git.base, "no-such-repository/.git"));
     writeFileSync(join(project.git.cache, "maestro", "users-file"), "");
-    const fixed = isolation({}, "--fix").findings.map(({ message }) => message);
+    const fixed = (await isolation({}, "--fix")).findings.map(({ message }) => message);
     expect(fixed).toContain("Removed 1 worktree of processes that have ended");
     expect(fixed).toContain("Removed 1 cache folder of repositories that no longer exist");
     expect(filesBelow(dead)).toEqual({});
     expect(filesBelow(gone)).toEqual({});
     expect(filesBelow(join(project.git.cache, "maestro", "users-file"))).not.toEqual({});
-    expect(isolation().findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
+    expect((await isolation()).findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
   });
 
-  test("tells of a change that was begun, and finishes it when told to", async () => {
+  test("reports an interrupted change, and finishes it with --fix", async () => {
     await oneAttempt();
     const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "integrate-step:2" };
     project.maestro(["apply", "1"], { env });
-    expect(isolation().findings).toContainEqual({
+    expect((await isolation()).findings).toContainEqual({
       check: "isolation",
       level: "warn",
-      message: `Applying attempt 1 of phase 1 (session ${SESSION}) was started but is not finished`,
+      message: `Applying attempt 1 of phase 1 (session ${SESSION}) was started but not finished`,
       hint: '"maestro doctor --fix" finishes it, and so does "maestro resume".',
     });
-    const { code, findings } = isolation({}, "--fix");
+    const { code, findings } = await isolation({}, "--fix");
     expect(code).toBe(0);
     expect(findings.map(({ message }) => message)).toContain(
       `Applying attempt 1 of phase 1 (session ${SESSION}) had been interrupted; it is finished now`,
@@ -690,7 +695,7 @@ describe("maestro doctor", () => {
 
   test("finishes what a killed engine began, and records it", async () => {
     await begun();
-    const { findings } = isolation({}, "--fix");
+    const { findings } = await isolation({}, "--fix");
     expect(findings.map(({ message }) => message)).toContain(
       `Integrating attempt 1 of phase 1 (session ${SESSION}) had been interrupted; it is finished now`,
     );
@@ -700,7 +705,7 @@ describe("maestro doctor", () => {
 
   test("leaves nothing half done of a phase that is skipped, and of a session that is aborted", async () => {
     await begun();
-    const { code, stderr } = project.maestro(["skip", "1"]);
+    const { code, stderr } = await project.command(["skip", "1"]);
     expect([code, stderr]).toEqual([
       0,
       expect.stringContaining("it is taken back, because the phase is not to be done"),
@@ -709,7 +714,7 @@ describe("maestro doctor", () => {
     expect(project.session.phases[0]?.attempts[0]?.integrated).toBeUndefined();
   });
 
-  test("does not take what an engine is doing for an accident", async () => {
+  test("does not report the change of a running engine as interrupted", async () => {
     await oneAttempt();
     const tree = project.git.git("rev-parse", "HEAD^{tree}");
     const release = claimEngine(project.location);
@@ -722,17 +727,13 @@ describe("maestro doctor", () => {
       to: tree,
     });
     try {
-      const { findings } = isolation({}, "--fix");
+      const { findings } = await isolation({}, "--fix");
       expect(findings.map(({ message }) => message).join()).not.toContain("Integrating");
       expect(readIntent(project.location)).toBeDefined();
     } finally {
       release();
     }
-    expect(
-      isolation()
-        .findings.map(({ message }) => message)
-        .join(),
-    ).toContain("Integrating");
+    expect((await isolation()).findings.map(({ message }) => message).join()).toContain("Integrating");
   });
 
   test.each<[what: string, content: () => string, why: string]>([
@@ -749,7 +750,7 @@ describe("maestro doctor", () => {
     await oneAttempt();
     const file = join(project.path, ".gemini/state/integration.json");
     writeFileSync(file, content());
-    const { code, findings } = isolation({}, "--fix");
+    const { code, findings } = await isolation({}, "--fix");
     expect(code).toBe(0);
     const told = findings.find(({ message }) =>
       message.includes("Set aside as .gemini/state/integration.json.corrupt-"),
@@ -762,10 +763,10 @@ describe("maestro doctor", () => {
     ]);
   });
 
-  test("fails on a record that cannot be read, without being told to repair", async () => {
+  test("fails on an unreadable record without --fix", async () => {
     await oneAttempt();
     writeFileSync(join(project.path, ".gemini/state/integration.json"), "{");
-    const { code, findings } = isolation();
+    const { code, findings } = await isolation();
     expect(code).toBe(3);
     expect(findings).toContainEqual(expect.objectContaining({ level: "fail", hint: expect.stringContaining("--fix") }));
   });

@@ -24,7 +24,7 @@ describe("FIFOs that an agent leaves", () => {
     ["write", ["out.txt", "done\n"]],
   );
 
-  test.concurrent("are left out of its work, which is brought in; it is told", () =>
+  test.concurrent("are left out of its work, which is integrated with a warning", () =>
     withIsolated(files, [leaves, bystander], async (project) => {
       const run = await project.begin(...only("leaves")).ended;
       expect(run.code, run.stderr).toBe(0);
@@ -105,7 +105,7 @@ async function stuck(project: IsolatedProject, grace: string) {
 const works = agent("works", ["out.txt"], ["signal", "go"], ["write", ["out.txt", "done\n"]]);
 
 describe("a git that waits for ever", () => {
-  test.concurrent("ends within the grace of the first signal, and the next engine goes on with the work", () =>
+  test.concurrent("ends within the grace period of the first signal, and the next engine continues the work", () =>
     withIsolated(files, [works, bystander], async (project) => {
       const { engine, git, pid } = await stuck(project, "1s");
       const began = performance.now();

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
-import { withIsolated } from "../support/isolated.ts";
+import { describe, expect, test, vi } from "vitest";
+import { numbered, withIsolated } from "../support/isolated.ts";
+import { TEST_TIMEOUT_MS } from "../support/processes.ts";
 import { played } from "../support/stand-in.ts";
 
-const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
+vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
 describe("attempts that run side by side", () => {
   test("each work in a worktree of their own, and the project has the work of all eight", async () => {
@@ -23,7 +24,7 @@ describe("attempts that run side by side", () => {
       project.write("README.md", "changed and not committed\n");
       project.write("new.txt", "not added\n");
       const before = project.belongings();
-      const run = project.carryOut();
+      const run = project.runPlan();
       expect(run.stderr).not.toContain("WARNING");
       expect(run).toMatchObject({ code: 0 });
       for (const id of ids) expect(project.read(`src/part-${id}.txt`)).toBe(`${id}\n`);
@@ -36,7 +37,7 @@ describe("attempts that run side by side", () => {
   });
 
   test("may change different places of one file, and both changes are in the project", async () => {
-    const text = lines(20);
+    const text = numbered(20);
     const phases = [
       played(
         "top",
@@ -60,15 +61,15 @@ describe("attempts that run side by side", () => {
       ),
     ];
     await withIsolated({ "a.txt": text }, phases, (project) => {
-      expect(project.carryOut().code).toBe(2);
-      const run = project.carryOut("--allow-overlap");
+      expect(project.runPlan().code).toBe(2);
+      const run = project.runPlan("--allow-overlap");
       expect(run.stderr).toContain("both own a.txt");
       expect(run).toMatchObject({ code: 0 });
       expect(project.read("a.txt")).toBe(text.replace("line 1\n", "first\n").replace("line 20\n", "last\n"));
     });
   });
 
-  test("conflict when they change the same place: one is in the project, the other is kept, nobody is tried again", async () => {
+  test("conflict when they change the same place: one is in the project, the other is kept, neither is retried", async () => {
     const phase = (id: string, text: string, pause: number) =>
       played(
         id,
@@ -82,7 +83,7 @@ describe("attempts that run side by side", () => {
         },
       );
     await withIsolated({ "a.txt": "old\n" }, [phase("one", "1\n", 0), phase("two", "2\n", 700)], (project) => {
-      const run = project.carryOut("--allow-overlap");
+      const run = project.runPlan("--allow-overlap");
       expect(run.code).toBe(4);
       expect(run.stdout + run.stderr).toContain("- a.txt (modified by coder and coder, phases one and two)");
       expect(project.read("a.txt")).toBe("1\n");

@@ -35,7 +35,7 @@ const forge = (at: number, path: Path, value: unknown) =>
 
 const escapes = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/;
 
-describe("a journal that somebody else wrote", () => {
+describe("a journal that another program wrote", () => {
   test("is read whole when nothing is wrong with it", () => {
     expect(readForged(journalOf(events)).read).toMatchObject({ state: "open", session: { seq: events.length } });
   });
@@ -112,7 +112,7 @@ function draw(session: Session): void {
   reportLines(session, { now, prices: listPrices, paint: plain, width: 100, missingFiles: [] });
 }
 
-describe("the commands, on a journal that somebody else wrote", () => {
+describe("the commands, on a journal that another program wrote", () => {
   const verbs = [
     ["status"],
     ["report"],

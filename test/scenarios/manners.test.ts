@@ -9,7 +9,7 @@ afterEach(() => project.remove());
 
 describe("the command line", () => {
   test.each([[[]], [["--help"]], [["session", "--help"]], [["session", "transition", "--help"]]])(
-    "%j helps, on stdout",
+    "prints help on stdout for %j",
     (args) => {
       const run = project.maestro(args);
       expect([run.code, run.stderr]).toEqual([0, ""]);
@@ -44,7 +44,7 @@ describe("the command line", () => {
     ],
     [["validate", "none.md"], "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n"],
     [["handoff", "check", "none.md"], "ERROR: Cannot read none.md: no such file or directory (ENOENT)\n"],
-  ])("%j says what was wrong and what to do, exit 2", (args, stderr) => {
+  ])("exits with 2 and says what was wrong and what to do for %j", (args, stderr) => {
     expect(project.maestro(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
     expect(project.list()).toEqual([]);
   });
@@ -123,11 +123,11 @@ describe("the command line", () => {
     [["validate", "."], "Cannot read the plan .: it is a directory"],
     [["validate", ""], "Cannot read the plan : the path is empty"],
     [["handoff", "check", "."], "Cannot read .: it is a directory"],
-  ])("%j is refused in words", (args, message) => {
+  ])("refuses %j with a readable message", (args, message) => {
     expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
   });
 
-  test("tells someone who is too deep in the project where the session is", () => {
+  test("says where the session is when it runs in a directory of the project", () => {
     createSession(project);
     project.write("src/deep/x", "");
     const run = project.maestro(["status"], { cwd: `${project.path}/src/deep` });
@@ -144,7 +144,7 @@ describe("the command line", () => {
   test.each([
     ["MAESTRO_STAGGER_DELAY", "x", "must be a non-negative integer (got: x)"],
     ["MAESTRO_MAX_CONCURRENT", "-1", "must be a non-negative integer (got: -1)"],
-    ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer (got: 0)"],
+    ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer of minutes, or a duration such as 90s (got: 0)"],
   ])("refuses %s=%s with exit 3 (E61)", (name, value, message) => {
     const run = project.maestro(["status"], { env: { [name]: value } });
     expect(run).toEqual({ code: 3, signal: null, stdout: "", stderr: `ERROR: ${name} ${message}\n` });
@@ -154,7 +154,7 @@ describe("the command line", () => {
     });
   });
 
-  test("is not upset by a reader that has seen enough", () => {
+  test("exits quietly when the reader of its output stops reading", () => {
     createSession(
       project,
       Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
@@ -190,10 +190,10 @@ describe("npm start", () => {
     const before = performance.now();
     const run = project.run("npm", ["start", "--silent"], { cwd: `${project.path}/clone` });
     expect([run.code, performance.now() - before < 20_000]).toEqual([0, true]);
-    expect(run.stderr).toContain("to be tried again");
+    expect(run.stderr).toContain("to be retried");
     expect(run.stderr).toContain("validation passed");
     expect(run.stdout).toContain("Critical path  1 → 3 → 5 → 8 → 11");
-    expect(run.stdout).toContain("No model was called and nothing of yours was touched.");
+    expect(run.stdout).toContain("No model was called and none of your files were touched.");
   });
 });
 

@@ -19,7 +19,7 @@ async function detached(project: Project, phases: Parameters<typeof prepare>[1])
 }
 
 describe("a run in another process", () => {
-  test("is seen as it goes, and takes up what the user decides (C25, X277, X278)", () =>
+  test("is shown while it runs, and takes up the decisions of the user (C25, X277, X278)", () =>
     withProcesses(async (project) => {
       const { agent, env, pid } = await detached(project, [
         played(1, [
@@ -116,7 +116,7 @@ describe("a run in another process", () => {
       );
     }));
 
-  test("is still told of when its session was put away", () =>
+  test("is still shown when its session was archived", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [scripted(1, { 1: [["exit", 1]], "*": [] }), played(2, [], { agent: "tester" })]);
       expect((await maestro(project, ["run", planPath, "--yes"], agent.env())).code).toBe(0);
@@ -138,7 +138,7 @@ describe("a run in another process", () => {
 });
 
 describe("a dispatch", () => {
-  test("is running until its summary is there, and then what it came to (C25, H103, H108, H109)", () =>
+  test("is shown as running until its summary exists, and then with its result (C25, H103, H108, H109)", () =>
     withProcesses(async (project) => {
       const agent = new StandIn(project);
       const play = (steps: object) => `Do it.\nPLAY ${JSON.stringify({ 1: steps })}\n`;
@@ -186,7 +186,7 @@ describe("a dispatch", () => {
       });
     }));
 
-  test("that failed as a whole, or that nobody saw the end of, is told so (C25)", () =>
+  test("that failed as a whole, or has no recorded end, is shown as such (C25)", () =>
     withProject((project) =>
       withServer(project, async (client) => {
         const file = (path: string, content: string) => project.write(`.gemini/parallel/${path}`, content);

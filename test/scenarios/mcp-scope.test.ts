@@ -34,7 +34,7 @@ function withAsking(project: IsolatedProject): { answers: () => Record<string, u
 }
 
 describe("an agent that needs more than its phase owns", () => {
-  test("asks for it in its worktree: what nobody owns is granted and taken over, what another one owns is not", () =>
+  test("asks for it in its worktree: files without an owner are granted and integrated, files of another phase are not", () =>
     withIsolated({ "README.md": "hello\n" }, [], (project) => {
       const { answers } = withAsking(project);
       const refused = join(project.path, ".bin", "refused");
@@ -61,7 +61,7 @@ describe("an agent that needs more than its phase owns", () => {
           { files_created: ["src/two.txt"] },
         ),
       ]);
-      const run = project.carryOut();
+      const run = project.runPlan();
       expect(run, run.stderr).toMatchObject({ code: 0 });
       expect(answers()).toHaveLength(2);
       for (const { cwd } of answers()) expect(cwd).toContain(project.cache);
@@ -77,7 +77,7 @@ describe("an agent that needs more than its phase owns", () => {
       expect(changed.map(({ outside }) => outside)).toEqual([[], []]);
     }));
 
-  test("is refused its work when it does not ask, and the next one is told what was out of scope", () =>
+  test("has its work refused when it does not ask, and the next attempt learns what was out of scope", () =>
     withIsolated({ "theirs.txt": "old\n" }, [], (project) => {
       const steps = (...more: [string, unknown?][]) => [
         ["prompt"] as [string],
@@ -89,7 +89,7 @@ describe("an agent that needs more than its phase owns", () => {
         played(1, steps(["write", ["theirs.txt", "new\n"]]), { files_created: ["src/one.txt"] }, steps()),
         played(2, [["report", {}]], { files_created: ["src/two.txt"] }),
       ]);
-      const run = project.carryOut();
+      const run = project.runPlan();
       expect(run, run.stderr).toMatchObject({ code: 0 });
       expect(project.read("theirs.txt")).toBe("old\n");
       expect(project.read("src/one.txt")).toBe("one\n");
@@ -99,7 +99,7 @@ describe("an agent that needs more than its phase owns", () => {
         .map(({ prompt }) => prompt);
       expect(first).toContain("ask for it with `maestro_request_scope` first");
       expect(first).not.toContain("Out of scope are");
-      expect(second).toContain("Nothing that was done to them was taken over.");
+      expect(second).toContain("Changes to them were not kept.");
       expect(second).toContain("Changed outside of its files:\n- theirs.txt");
     }));
 });

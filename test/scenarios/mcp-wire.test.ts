@@ -11,8 +11,8 @@ const journal = ".gemini/state/progress.jsonl";
 const view = ".gemini/state/active-session.md";
 const addFiles = (path: string) => ({ action: "add_files", phase_id: 1, files: { created: [path] } });
 
-describe("on the wire (F23)", () => {
-  test("survives half lines, garbage and bytes that are no text, and answers what it can", () =>
+describe("the MCP server on the wire (F23)", () => {
+  test("survives half lines, garbage and bytes that are not UTF-8, and answers what it can", () =>
     withProject((project) =>
       withServer(project, async (client) => {
         const request = JSON.stringify({ jsonrpc: "2.0", id: "split", method: "ping" });
@@ -32,7 +32,7 @@ describe("on the wire (F23)", () => {
       }),
     ));
 
-  test.each([16, 100])("answers a line of %i MB with an error, does not keep it, and goes on", (megabytes) =>
+  test.each([16, 100])("answers a line of %i MB with an error, does not keep it, and stays usable", (megabytes) =>
     withProject((project) =>
       withServer(project, async (client) => {
         const reply = client.replyTo(77);
@@ -45,7 +45,10 @@ describe("on the wire (F23)", () => {
         }
         client.write('"}}}\n');
         const { error } = await reply;
-        expect(error).toEqual({ code: -32600, message: expect.stringContaining("the limit is 4194304 bytes a line") });
+        expect(error).toEqual({
+          code: -32600,
+          message: expect.stringContaining("the limit is 4194304 bytes per line"),
+        });
         expect((await client.request("ping")).result).toEqual({});
         const peak = Number(
           /VmHWM:\s+(\d+)/.exec(project.run("cat", [`/proc/${client.child.pid}/status`]).stdout)?.[1],
@@ -84,7 +87,7 @@ describe("on the wire (F23)", () => {
   test.each([
     ["at once", 0],
     ["when it has been trying to draw the view for a while", 600],
-  ])("is gone within a second though somebody holds the lock: %s", (_, pauseMs) =>
+  ])("exits within a second while another process holds the lock: %s", (_, pauseMs) =>
     withProject(async (project) => {
       createSession(project);
       const client = new McpClient(project);
@@ -103,7 +106,7 @@ describe("on the wire (F23)", () => {
     }),
   );
 
-  test("ends when its input does, when it is told to, and quietly when nobody reads its answers", () =>
+  test("exits when its input ends, on a signal, and quietly when its output is closed", () =>
     withProject(async (project) => {
       const idle = new McpClient(project);
       expect(await idle.end()).toMatchObject({ code: 0 });
@@ -180,7 +183,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       write: await client.call("maestro_session_write", { action: "set_mode", execution_mode: "parallel" }),
     }));
 
-  test("is told as such when its journal is broken, and the bytes are kept", () =>
+  test("is reported as unreadable when its journal is broken, and the bytes are kept", () =>
     withProject(async (project) => {
       createSession(project);
       project.maestro(["session", "note", "one"]);
@@ -195,7 +198,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       expect(project.read(journal)).toBe(broken);
     }));
 
-  test("is told as such when there is only a broken view", () =>
+  test("is reported as unreadable when only a broken view exists", () =>
     withProject(async (project) => {
       project.write(view, "---\nsession_id: [\n---\n");
       const { read } = await readings(project);
@@ -203,7 +206,7 @@ describe("a session that cannot be read (F10, C32, X262)", () => {
       expect(project.read(view)).toBe("---\nsession_id: [\n---\n");
     }));
 
-  test("is rebuilt when only its view is broken, and the user is told", () =>
+  test("is rebuilt with a message when only its view is broken", () =>
     withProject(async (project) => {
       createSession(project);
       project.write(view, "---\nsession_id: [\n---\n");

@@ -290,14 +290,14 @@ describe("maestro_session_write", () => {
       }),
     ));
 
-  test("does not create a session from what is no plan of the project (T12)", () =>
+  test("does not create a session from a file that is not a plan of the project (T12)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         project.write(`${plans}/${name}`, two);
         project.run("ln", ["-s", "/etc/hostname", "link.md"]);
         const cases: [string, object, string][] = [
           [
-            "another plan of that name",
+            "A different plan with that name exists",
             { plan_content: two.replace("Task API", "Other"), plan_filename: name },
             "conflict",
           ],
@@ -329,7 +329,7 @@ describe("maestro_session_write", () => {
       }),
     ));
 
-  test("moves phases by the one table, and tells what follows (X264, K142, K143, K149)", () =>
+  test("moves phases by the table of transitions, and says what follows (X264, K142, K143, K149)", () =>
     inSession(async (client) => {
       const move = (phase_id: number | string, phase_status: string, over = {}) => ({
         action: "update_phase",
@@ -378,7 +378,7 @@ describe("maestro_session_write", () => {
       );
     }));
 
-  test("completes no phase whose validation commands have not passed, unless the user accepts it (K143)", () =>
+  test("completes no phase with failed validation commands, unless the user accepts it (K143)", () =>
     withProject(async (project) => {
       createSession(project, [{ id: 1, validation: ["false"] }]);
       await withServer(project, async (client) => {
@@ -558,7 +558,7 @@ describe("maestro_progress", () => {
 });
 
 describe("maestro_validate_plan", () => {
-  test("tells whether it is a plan, and what carrying it out would look like (X270, X276)", () =>
+  test("says whether a plan is valid, and how it would run (X270, X276)", () =>
     inProject((project) =>
       withServer(
         project,

@@ -236,7 +236,7 @@ describe("a plan with secrets in it", () => {
     }));
 });
 
-describe("4 MB that are no session", () => {
+describe("a session file of 4 MB that is not a session", () => {
   test.each([
     ["quotes", '"'],
     ["brackets", "["],
@@ -244,7 +244,7 @@ describe("4 MB that are no session", () => {
     ["dashes", "- "],
     ["anchors", "&a *a "],
     ["line breaks", "\r\n"],
-  ])("cost a hook little: %s", (_what, fill) =>
+  ])("costs the hook %s little", (_what, fill) =>
     withProject((project) => {
       project.write(".gemini/state/active-session.md", `---\n${fill.repeat(3_990_000 / fill.length)}\n---\n`);
       const started = performance.now();

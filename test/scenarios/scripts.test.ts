@@ -34,7 +34,7 @@ describe("ensure-workspace.sh", () => {
     expect(tree()).toEqual(before);
   });
 
-  test("takes its default from nobody: MAESTRO_STATE_DIR is for those who call it (A2)", () => {
+  test("ignores MAESTRO_STATE_DIR, which its callers read (A2)", () => {
     project.script("ensure-workspace.sh", [], { env: { MAESTRO_STATE_DIR: "other" } });
     expect(project.list()).toContain(".gemini");
   });
@@ -262,7 +262,7 @@ describe("write-state.sh", () => {
 });
 
 describe("read-active-session.sh", () => {
-  test("says so when there is none, also in an empty directory (D39, D40)", () => {
+  test("says so when no session exists, also in an empty directory (D39, D40)", () => {
     expect(project.script("read-active-session.sh")).toEqual({
       code: 0,
       signal: null,

@@ -49,7 +49,7 @@ describe("creating a session", () => {
     expect(JSON.parse(stdout).session_id).toBe(`${new Date().toISOString().slice(0, 10)}-suße-api-v2`);
   });
 
-  test("is refused while there is one, and changes nothing (K138)", () => {
+  test("is refused while a session is active, and changes nothing (K138)", () => {
     createSession(project);
     const before = project.read(".gemini/state/progress.jsonl");
     const run = project.maestro(["session", "create", planPath]);
@@ -138,7 +138,7 @@ describe("moving phases", () => {
     expect(move("1", "aborted", "--user-decision").code).toBe(0);
     expect(status(project).status).toBe("failed");
     expect(move("2", "skipped", "--user-decision").stderr).toContain("session 2026-02-14-task-api was aborted");
-    expect(project.maestro(["status"]).stdout).toContain('The session was aborted: "maestro archive" puts it away');
+    expect(project.maestro(["status"]).stdout).toContain('The session was aborted: "maestro archive" archives it');
     expect(status(project).position).toMatchObject({ next: null, ready: [] });
     const view = ".gemini/state/active-session.md";
     project.write(view, project.read(view).replace('status: "failed"', 'status: "in_progress"'));
@@ -212,7 +212,7 @@ describe("moving phases", () => {
   });
 });
 
-describe("errors and files", () => {
+describe("the errors and files of a phase", () => {
   beforeEach(() => createSession(project));
 
   test("are appended, with everything the documents ask for (K154, K157-K159)", () => {
@@ -263,7 +263,7 @@ describe("errors and files", () => {
   });
 });
 
-describe("notes", () => {
+describe("the notes of a session", () => {
   test("are kept in the order they came, without terminal escapes", () => {
     createSession(project);
     project.maestro(["session", "note", "first \u001b[31mred\u001b[0m", "--phase", "1"]);
@@ -366,12 +366,12 @@ describe("completing and archiving (L160-L164)", () => {
     expect(project.exists("docs/plan.md")).toBe(true);
   });
 
-  test("archive says so when there is nothing to put away", () => {
+  test("archive says so when nothing can be archived", () => {
     project.maestro(["archive"]);
     expect(project.maestro(["archive"])).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: "ERROR: There is no active session to archive\n",
+      stderr: "ERROR: No active session to archive\n",
     });
   });
 });
@@ -394,7 +394,7 @@ describe("revising the plan (L166)", () => {
         { id: "3", status: "pending" },
       ],
     });
-    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain("it is the one that the session follows");
+    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain("the session already follows this plan");
     project.write("new.md", planText([{ id: 1 }, { id: 4, blocked_by: [1] }]));
     project.maestro(["session", "revise", "new.md"]);
     expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
@@ -443,7 +443,7 @@ describe("revising the plan (L166)", () => {
   });
 });
 
-describe("conflicts (L169)", () => {
+describe("status --conflicts (L169)", () => {
   const conflicts = () => JSON.parse(project.maestro(["status", "--json", "--conflicts"]).stdout).conflicts;
 
   test("finds files of unfinished and finished phases that changed, and a changed plan", () => {
@@ -490,7 +490,7 @@ describe("in a project without a session", () => {
   ])("%j is refused in one line with what to do, and makes nothing", (args) => {
     const run = project.maestro(args);
     expect([run.code, run.stdout]).toEqual([1, ""]);
-    expect(run.stderr).toMatch(/^ERROR: No session is active/);
+    expect(run.stderr).toMatch(/^ERROR: (?:There is no|No) active session/);
     expect(project.list()).toEqual([]);
   });
 

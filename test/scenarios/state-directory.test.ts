@@ -16,7 +16,7 @@ function within10s(args: string[], env: Record<string, string>, input = ""): Run
   return project.run("timeout", ["-s", "KILL", "10", process.execPath, ...args], { env, input });
 }
 
-describe.runIf(existsSync("/proc/self"))("a state directory where the system makes none (A15)", () => {
+describe.runIf(existsSync("/proc/self"))("a state directory that the system does not create (A15)", () => {
   const env = { MAESTRO_STATE_DIR: "/proc/maestro/state" };
 
   test("is an error with its reason, at once", () => {
@@ -26,13 +26,13 @@ describe.runIf(existsSync("/proc/self"))("a state directory where the system mak
     expect(stderr).toContain("(ENOENT)");
   });
 
-  test("holds up no conversation", () => {
+  test("does not delay a conversation", () => {
     const run = within10s([hookPath, "SessionStart"], env, hookInput(project, "SessionStart"));
     expect([run.code, run.stderr]).toEqual([0, expect.stringContaining("Failed to create directory: /proc/maestro")]);
     expect(JSON.parse(run.stdout)).toEqual({ continue: true });
   });
 
-  test("holds up no installation of policies", () => {
+  test("does not delay the installation of policies", () => {
     const run = within10s([maestroPath, "agents", "install-policies"], { HOME: "/proc/maestro" });
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Cannot use the policy directory /proc/")]);
   });
@@ -64,7 +64,7 @@ describe("a session in a git repository", () => {
     expect(project.maestro(["session", "note", "here"]).code).toBe(0);
   });
 
-  test("is kept from commands that take also what is ignored", () => {
+  test("survives commands that include ignored files", () => {
     const command = "git stash --all";
     const input = { tool_name: "run_shell_command", tool_input: { command } };
     const judged = () => [
@@ -77,7 +77,7 @@ describe("a session in a git repository", () => {
     expect(judged()).toEqual([1, "deny"]);
   });
 
-  test("does not wait for an ignore file that is none", () => {
+  test("does not wait for an ignore file that is not a file", () => {
     git("init", "-q");
     project.maestro(["workspace"]);
     project.run("mkfifo", [".gemini/state/.gitignore"]);
@@ -113,7 +113,7 @@ describe("a state directory that begins with ~", () => {
     expect(project.list()).toEqual(["plan.md"]);
   });
 
-  test("is not used by a hook either, even if somebody has made it", async () => {
+  test("is not used by a hook either, even if it exists", async () => {
     for (const path of manifest) mkdirSync(join(project.path, "~", ...path), { recursive: true });
     const env = { MAESTRO_STATE_DIR: "~" };
     const { reply, stderr } = await startHook(project, "SessionStart", {

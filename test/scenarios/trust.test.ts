@@ -20,7 +20,7 @@ function install(project: Project): void {
 
 const environmentOf = (agent: StandIn) => agent.notes("environment")[0]?.values ?? {};
 
-describe("a program of the project that is called like the runtime", () => {
+describe("a program of the project with the name of the runtime", () => {
   test.each(["", ".", "bin", `${delimiter}/usr/bin`])("is not started through the PATH entry %j", (entry) =>
     withProject((project) => {
       prepare(project, [played(1, [])]);
@@ -93,7 +93,7 @@ describe("the variables of an agent", () => {
       expect(environmentOf(agent)).toMatchObject({ NODE_OPTIONS: "", GOOGLE_GEMINI_BASE_URL: "", BASH_ENV: "" });
     }));
 
-  test("are not guessed: beside an env file that nobody can read to its end, no agent starts", () =>
+  test("are not guessed: no agent starts beside an env file that cannot be read to its end", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, unseen)]);
       project.write(".gemini/.env", `${"#".repeat(1024 * 1024)}\nGEMINI_MODEL=x\n`);
@@ -143,8 +143,8 @@ describe("the baseline", () => {
     }));
 });
 
-describe("before agents run", () => {
-  test("the consent text says that the project is not trusted, and that no guard is there", () =>
+describe("a run in a project that is not trusted", () => {
+  test("says in the consent text that the project is not trusted and has no guard", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, [])]);
       const run = project.maestro(["run", planPath], { env: agent.env({ MAESTRO_EXECUTION_MODE: "ask" }) });
@@ -153,7 +153,7 @@ describe("before agents run", () => {
       expect(run.stderr.split(notTrusted)).toHaveLength(2);
     }));
 
-  test("the same is said when the mode is preset, and again at a resume", () =>
+  test("says the same when the mode is preset, and again on resume", () =>
     withProject((project) => {
       const agent = prepare(project, [played(1, [["exit", 1]])]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -167,7 +167,7 @@ describe("before agents run", () => {
       }
     }));
 
-  test("nothing is said of a project that is trusted, with the extension in place", () =>
+  test("differs from a trusted project with the extension, which gets no warning", () =>
     withProject((project) => {
       install(project);
       project.write(".home/.gemini/trustedFolders.json", `{ // mine\n "${project.path}": "TRUST_FOLDER" }`);
@@ -190,7 +190,7 @@ describe("before agents run", () => {
       /does not run the hooks of Maestro \(setting hooksConfig\.enabled\)/,
     ],
     ["settings.json", () => ({ hooksConfig: { disabled: ["maestro-guard"] } }), /\(setting hooksConfig\.disabled\)/],
-  ])("doctor and the run say when %s keeps the guard away", (file, content, said) =>
+  ])("warns, as doctor does, when %s disables the guard", (file, content, said) =>
     withProject((project) => {
       install(project);
       project.write(`.home/.gemini/${file}`, JSON.stringify(content(project.path)));

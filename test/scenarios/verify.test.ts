@@ -86,7 +86,7 @@ describe("maestro verify", () => {
     await allGone(project);
   });
 
-  test("takes secrets out of what it records and prints", () => {
+  test("redacts secrets in what it records and prints", () => {
     const project = reported("echo token=hunter2-hunter2-99; false");
     const run = project.maestro(["verify", "1"], { env: { DEPLOY_TOKEN: "hunter2-hunter2-99" } });
     expect(run.stdout).toContain("[redacted]");
@@ -96,7 +96,7 @@ describe("maestro verify", () => {
     expect(JSON.stringify(recorded)).not.toContain("hunter2-hunter2-99");
   });
 
-  test("is what the hook asks for", () => {
+  test("is the command that the hook asks for", () => {
     const project = planned(["true"]);
     const said = contextOf(handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report()));
     const command = /run them now: (.*)$/.exec(said)?.[1] ?? "";
@@ -133,7 +133,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
     refuses(project, 1, /Cannot verify phase 1: it is completed/);
   });
 
-  test("a phase that nobody has reported yet", () => {
+  test("a phase without a report", () => {
     const project = planned([command]);
     delegated(project, "coder", "Phase: 1");
     refuses(

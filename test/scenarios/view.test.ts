@@ -52,7 +52,7 @@ describe("an edit of the view", () => {
     ["an unknown status", phase1, '$1"sleeping"', "phases.0.status"],
     ["broken YAML", "token_usage:", "token_usage: [", "cannot be read as YAML"],
     ["no front matter", /^---/, "", "no closed YAML front matter"],
-  ])("that is %s is kept aside, the view is rebuilt, and the user is told", (_what, from, to, reason) => {
+  ])("that is %s is kept aside, and the view is rebuilt with a message", (_what, from, to, reason) => {
     const before = project.read(view);
     edit(from, to);
     const edited = project.read(view);
@@ -99,7 +99,7 @@ describe("an edit of the view", () => {
     });
   });
 
-  test("says what its editor changed, not what happened since (no retry that nobody asked for)", () => {
+  test("changes only what the editor changed, not what happened since, and causes no retry", () => {
     project.maestro(["session", "transition", "1", "in_progress"]);
     const seen = project.read(view);
     project.maestro(["session", "transition", "1", "failed"]);
@@ -136,7 +136,7 @@ describe("an edit of the view", () => {
   test("keeps a copy of text that the rendering does not have", () => {
     edit("### Agent Output\n", "### Agent Output\nMy own words about it.\n");
     const run = project.maestro(["status"]);
-    expect(run.stderr).toContain("holds text of its own");
+    expect(run.stderr).toContain("contains added text");
     expect(kept("edited")).toHaveLength(1);
     expect(project.read(join(".gemini/state", kept("edited")[0] as string))).toContain("My own words about it.");
   });
@@ -168,14 +168,14 @@ describe("an edit of the view", () => {
 });
 
 describe("a session whose journal is gone", () => {
-  test.each(["deleted", "emptied"])("(%s) is taken over from its view, and the user is told what that costs", (how) => {
+  test.each(["deleted", "emptied"])("(%s) is rebuilt from its view, with a message about what is lost", (how) => {
     createSession(project);
     project.maestro(["session", "transition", "1", "in_progress"]);
     if (how === "deleted") project.run("rm", [".gemini/state/progress.jsonl"]);
     else project.write(".gemini/state/progress.jsonl", "");
     const run = project.maestro(["status", "--conflicts"]);
-    expect(run.stderr).toContain("The journal is gone; the session was taken over from active-session.md");
-    expect(run.stdout).toContain("Whether the plan has changed is not known");
+    expect(run.stderr).toContain("The journal is missing; the session was restored from active-session.md");
+    expect(run.stdout).toContain("Cannot tell whether the plan has changed");
     expect(status(project).phases[0].status).toBe("in_progress");
   });
 });
@@ -184,7 +184,7 @@ describe("a view without a journal", () => {
   const template = (over = "") =>
     `---\nsession_id: "2026-02-14-old"\ncreated: "2026-02-14T22:58:00Z"\nupdated: "2026-02-14T22:58:00Z"\nstatus: "in_progress"\ncurrent_phase: 2\ntotal_phases: 2\nphases:\n  - {id: 1, name: One, status: completed, agents: [coder]}\n  - {id: 2, name: Two, status: in_progress, agents: [tester], blocked_by: [1]}\n${over}---\n\n# Old Orchestration Log\n`;
 
-  test("is taken over as a whole by the next reader", () => {
+  test("is adopted as a whole by the next reader", () => {
     project.script("write-state.sh", [view], { input: template() });
     expect(status(project)).toMatchObject({
       session_id: "2026-02-14-old",
@@ -230,7 +230,7 @@ describe("a view without a journal", () => {
     });
   });
 
-  test("that is broken is set aside by doctor --fix, and work goes on", () => {
+  test("that is broken is set aside by doctor --fix, and the project is usable again", () => {
     project.write(view, "garbage");
     expect(project.maestro(["doctor"]).code).toBe(3);
     expect(project.maestro(["doctor", "--fix"]).stdout).toContain("Set aside .gemini/state/active-session.md");

@@ -44,7 +44,7 @@ export const deniedCommands: Readonly<Record<string, readonly string[]>> = {
     "cd d && cat <<EOF > f\nx\nEOF",
     "mkdir d\ncat <<EOF > d/f\nx\nEOF",
   ],
-  "remove the system": [
+  "delete the system": [
     "rm -rf /",
     "rm -fr /",
     "rm -r -f /",
@@ -95,7 +95,7 @@ export const deniedCommands: Readonly<Record<string, readonly string[]>> = {
     "git push origin +main",
     "git push origin +HEAD:main",
   ],
-  "throws away work": [
+  "discards work": [
     "git reset --hard",
     "git reset --hard HEAD~1",
     "git reset -q --hard",

@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { openRepository } from "../../src/git/open.ts";
 import type { Repository } from "../../src/git/repository.ts";
+import { initRepository } from "./empty-repository.ts";
 
 const variables = ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"] as const;
 
@@ -39,10 +40,7 @@ export class GitProject {
     process.env.XDG_CONFIG_HOME = join(this.base, "home", ".config");
     process.env.GIT_CONFIG_GLOBAL = join(this.base, "home", ".gitconfig");
     process.env.GIT_CONFIG_NOSYSTEM = "1";
-    if (init === null) return;
-    this.git("-c", "init.defaultBranch=main", "init", "-q", ...init);
-    this.git("config", "user.name", "User");
-    this.git("config", "user.email", "user@example.com");
+    if (init !== null) initRepository(this.path, init);
   }
 
   /** As the user runs it; the answer without its last newline. */

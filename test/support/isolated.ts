@@ -3,7 +3,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Background, background, withRemoved } from "./processes.ts";
+import { initRepository } from "./empty-repository.ts";
+import { type Background, background, until, withRemoved } from "./processes.ts";
 import { type PhaseSpec, Project, planPath, planText, type Run } from "./project.ts";
 import { StandIn, type Start, type Steps, scripted } from "./stand-in.ts";
 
@@ -30,9 +31,7 @@ export class IsolatedProject extends Project {
   constructor(files: Record<string, string>, phases: PhaseSpec[]) {
     super();
     this.agents = new StandIn(this);
-    this.git("-c", "init.defaultBranch=main", "init", "-q");
-    this.git("config", "user.name", "User");
-    this.git("config", "user.email", "user@example.com");
+    initRepository(this.path);
     this.write(".git/info/exclude", ".bin\n.home\n.gemini\n");
     for (const [path, content] of Object.entries(files)) this.write(path, content);
     this.git("add", "-A");
@@ -55,11 +54,11 @@ export class IsolatedProject extends Project {
   }
 
   /** `maestro run` in parallel mode, with the session left open. */
-  carryOut(...options: string[]): Run {
+  runPlan(...options: string[]): Run {
     return this.maestro(["run", planPath, "--keep-open", ...options], { env: this.agents.env() });
   }
 
-  /** As `carryOut`, without waiting for it: `ended` of the answer does. */
+  /** As `runPlan`, without waiting for it: `ended` of the answer does. */
   begin(...options: string[]): Background {
     return this.beginWith({}, ...options);
   }
@@ -162,3 +161,13 @@ export function withIsolated<T>(
 ): Promise<T> {
   return withRemoved(new IsolatedProject(files, phases), use);
 }
+
+/** A text of `count` lines, each of which says its number. */
+export const numbered = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
+
+/** Waits until `count` agents have reached their step `ready`. */
+export const started = (project: IsolatedProject, count: number) =>
+  until("the agents are at work", () => project.notes("shell").length >= count);
+
+/** A step that tells the test that the steps before it are done. */
+export const ready: Steps[number] = ["shell", "true"];

@@ -336,7 +336,7 @@ const sessions = [
         "[Yes - retry phase] [No - show options] [Skip phase]",
       ],
     ],
-    ["L171", "an error that looks fixed is told", /each unresolved error look whether its cause is gone.*resolved/],
+    ["L171", "an error that looks fixed is told", /each unresolved error check whether its cause is gone.*resolved/],
   ]),
   ...within(skill("session-management"), "Complete and archive", [
     [

@@ -14,6 +14,7 @@ import type { SessionEvent } from "../../src/session/events.ts";
 import type { Session } from "../../src/session/session.ts";
 import { locateState, type StateLocation } from "../../src/store/location.ts";
 import { projectStore } from "../../src/store/project-store.ts";
+import { commandLine } from "./command-line.ts";
 import { GitProject, workFiles } from "./git-repository.ts";
 import { copySession, type PhaseSpec, Project, planPath, planText, type Run, type RunOptions } from "./project.ts";
 
@@ -50,6 +51,13 @@ export class WorkedProject {
     const own = { HOME: join(this.git.base, "home"), XDG_CACHE_HOME: this.git.cache };
     const options = { cwd: this.path, env: this.#shell.environment({ ...own, ...env }) };
     return spawn(command, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  }
+
+  /** As `maestro`, without starting a process: for commands whose process is not under test. */
+  command(words: string[], { env = {}, input = "" }: Pick<RunOptions, "env" | "input"> = {}): Promise<Run> {
+    const own = { HOME: join(this.git.base, "home"), XDG_CACHE_HOME: this.git.cache, ...env };
+    const place = { path: this.path, environment: (extra = {}) => this.#shell.environment({ ...own, ...extra }) };
+    return commandLine(place, words, { input });
   }
 
   /** On a terminal; the answer without its carriage returns. */

@@ -1,7 +1,7 @@
 // `.env` files: our parser beside Node's util.parseEnv and the library that Gemini CLI reads the same files with.
 
 import * as util from "node:util";
-import { parseDotenv } from "../../../src/runtimes/pinned.ts";
+import { parseDotenv } from "../../../src/dotenv.ts";
 import { parseEnv } from "../../../src/setting-layers.ts";
 import { hasRivals, reportLoading, reportRounds, rival } from "./rivals.ts";
 

@@ -74,7 +74,7 @@ function unfinished(location: StateLocation): Finding[] {
     const intent = readIntent(location);
     if (intent === undefined) return [];
     const hint = '"maestro doctor --fix" finishes it, and so does "maestro resume".';
-    return [{ check, level: "warn", message: `${describeIntent(intent)} was started but is not finished`, hint }];
+    return [{ check, level: "warn", message: `${describeIntent(intent)} was started but not finished`, hint }];
   } catch (error) {
     return [failure(expected(error))];
   }

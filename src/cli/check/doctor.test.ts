@@ -55,7 +55,7 @@ describe("doctor checks the extension", () => {
     expect(report.healthy).toBe(false);
     expect(report.extension).toEqual({
       directory: extension,
-      problems: [{ file: "GEMINI.md", line: 1, problem: "edit_file is no tool, nor a word of docs/ or templates/" }],
+      problems: [{ file: "GEMINI.md", line: 1, problem: "edit_file is not a tool, nor a word of docs/ or templates/" }],
       budget: { parts: [{ file: "GEMINI.md", tokens: 3 }], total: 3 },
       token_limit: 12_000,
     });

@@ -48,14 +48,14 @@ export interface Deed {
   /** Tells the user how to resolve a conflict. */
   advice(phase: string): string;
   /** A warning about the changed files, if one is needed. */
-  warning?(work: Work, paths: ReadonlySet<string>): string | undefined;
+  warning?(work: ChosenWork, paths: ReadonlySet<string>): string | undefined;
   /** The next step for the user, if one remains. */
-  next(work: Work): string | undefined;
+  next(work: ChosenWork): string | undefined;
   /** The events to record; empty when the session has already recorded the change. */
-  events(work: Work, change: ProjectChange): SessionEvent[];
+  events(work: ChosenWork, change: ProjectChange): SessionEvent[];
 }
 
-export interface Work {
+export interface ChosenWork {
   session: Session;
   phase: SessionPhase;
   attempt: AttemptWithChanges;
@@ -137,7 +137,7 @@ async function ownWork(
 
 function record(
   store: SessionStore,
-  work: Work,
+  work: ChosenWork,
   deed: Deed,
   change: Omit<ProjectChange, "hashes">,
   projectRoot: string,
@@ -169,7 +169,7 @@ function unchanged(
 
 function tell(
   io: Io,
-  work: Work & { next: string | undefined },
+  work: ChosenWork & { next: string | undefined },
   changes: readonly TreeChange[],
   flags: WorkFlags,
   deed: Deed,
@@ -201,7 +201,7 @@ function tell(
 /** Prints the File Conflict block, with the reason for each file. */
 function conflict(
   io: Io,
-  { session, phase, attempt }: Work,
+  { session, phase, attempt }: ChosenWork,
   files: readonly ConflictFile[],
   flags: WorkFlags,
   deed: Deed,

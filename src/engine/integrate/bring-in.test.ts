@@ -106,7 +106,7 @@ describe("bringing a change in", () => {
   test("does not begin before what is begun has been settled", async () => {
     const intent = await between(before, after);
     writeIntent(project.location, { ...intent, phase: "7" });
-    await expect(bringIn(project, intent)).rejects.toThrow("attempt 1 of phase 7 (session s) was begun");
+    await expect(bringIn(project, intent)).rejects.toThrow("attempt 1 of phase 7 (session s) was started");
     expect(files()).toEqual(before);
     expect(readIntent(project.location)).toEqual({ ...intent, phase: "7" });
   });

@@ -17,10 +17,10 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
 import { bubblewrap, socketScope } from "../../../test/support/bubblewrap.ts";
-import { CANARY, Ground } from "../../../test/support/cell-ground.ts";
 import { filesBelow, GitProject } from "../../../test/support/git-repository.ts";
 import { isAlive, until } from "../../../test/support/processes.ts";
 import { root } from "../../../test/support/project.ts";
+import { CANARY, SandboxFixture } from "../../../test/support/sandbox-fixture.ts";
 import { snapshot } from "../../git/snapshot/snapshot.ts";
 import { addWorktree } from "../../git/worktree/worktree.ts";
 import { Lifeline } from "../process/lifeline.ts";
@@ -35,14 +35,14 @@ const places = [
 ] as const;
 
 describe.each(places)("a project %s", (where, parent) => {
-  let ground: Ground;
+  let fixture: SandboxFixture;
   beforeEach(() => {
-    ground = new Ground(parent);
+    fixture = new SandboxFixture(parent);
   });
-  afterEach(() => ground.remove());
+  afterEach(() => fixture.remove());
 
   test("the worktree is written to, and nothing else is, nor is anything made on the machine", async (context) => {
-    const { base, home, project } = ground;
+    const { base, home, project } = fixture;
     const before = filesBelow(base);
     const own = [project, `${project}/src`, `${project}/.gemini/state`, home, `${home}/.config`];
     const machine = ["/", "/etc", "/usr", "/var", "/run", "/sys", "/proc"];
@@ -53,8 +53,8 @@ describe.each(places)("a project %s", (where, parent) => {
       (path) => `touch '${path}/maestro-was-here' 2>/dev/null && echo ${path}`,
     );
     const script = `${tries.join("\n")}\necho changed >src/a.ts; mkdir new; echo new >new/b.ts; rm -f .git; pwd`;
-    const { stdout } = await ground.sh(context, script);
-    expect(stdout).toBe(`${ground.worktree}\n`);
+    const { stdout } = await fixture.sh(context, script);
+    expect(stdout).toBe(`${fixture.worktree}\n`);
     expect(filesBelow(base)).toEqual({
       ...before,
       "cache/place/p1-1/project/src/a.ts": "x changed\n",
@@ -65,7 +65,7 @@ describe.each(places)("a project %s", (where, parent) => {
   test("temporary files are of their own, wherever the user keeps them", async (context) => {
     const name = `maestro-${process.pid}-${Date.now()}`;
     const script = `echo x >/tmp/${name} && echo x >/var/tmp/${name} && cat "$TMPDIR/${name}" && ls /tmp`;
-    const { code, stdout } = await ground.sh(context, script, { env: { TMPDIR: join(ground.base, "own") } });
+    const { code, stdout } = await fixture.sh(context, script, { env: { TMPDIR: join(fixture.base, "own") } });
     expect(code).toBe(0);
     expect(stdout).toContain(`x\n`);
     expect(stdout).not.toMatch(/maestro-test-|bash_jobs/);
@@ -79,61 +79,61 @@ describe.each(places)("a project %s", (where, parent) => {
       ...["home/.config/tool/settings", "home/.local/share/keyrings/login", "home/.cargo/credentials.toml"],
       ...["home/.cache/tool/session", "home/.m2/settings.xml", "home/.gradle/gradle.properties", "home/.npmrc"],
     ];
-    for (const path of hidden) ground.write(path, CANARY);
-    ground.write("home/.cargo/registry/crate", "crate\n");
-    const files = [...hidden, "project/src/a.ts"].map((path) => `'${ground.base}/${path}'`).join(" ");
-    const script = `grep -rs ${CANARY} ${ground.base}; for f in ${files}; do [ -e "$f" ] && echo "$f"; done; ls -A ${ground.base} ~; cat ~/.cargo/registry/crate`;
-    const { stdout } = await ground.sh(context, script);
-    expect(stdout).toBe(`${ground.base}:\ncache\nhome\nproject\n\n${ground.home}:\n.cache\n.cargo\n.gemini\ncrate\n`);
+    for (const path of hidden) fixture.write(path, CANARY);
+    fixture.write("home/.cargo/registry/crate", "crate\n");
+    const files = [...hidden, "project/src/a.ts"].map((path) => `'${fixture.base}/${path}'`).join(" ");
+    const script = `grep -rs ${CANARY} ${fixture.base}; for f in ${files}; do [ -e "$f" ] && echo "$f"; done; ls -A ${fixture.base} ~; cat ~/.cargo/registry/crate`;
+    const { stdout } = await fixture.sh(context, script);
+    expect(stdout).toBe(`${fixture.base}:\ncache\nhome\nproject\n\n${fixture.home}:\n.cache\n.cargo\n.gemini\ncrate\n`);
   });
 
   test("of the state only the session is there, and it cannot be changed", async (context) => {
-    ground.write("project/.gemini/state/archive/old.md", CANARY);
-    ground.write("project/.gemini/parallel/b1/results/other.json", CANARY);
-    ground.write("project/.gemini/plans/plan.md", CANARY);
-    const policy = ground.write("project/.gemini/parallel/b1/read-only.toml", "policy\n");
-    const state = join(ground.project, ".gemini");
-    const script = `grep -rs ${CANARY} ${ground.base}; cat ${state}/state/progress.jsonl ${policy}; echo x >>${state}/state/progress.jsonl || echo closed`;
-    const { stdout } = await ground.sh(context, `{ ${script}; } 2>/dev/null`, { files: [policy] });
+    fixture.write("project/.gemini/state/archive/old.md", CANARY);
+    fixture.write("project/.gemini/parallel/b1/results/other.json", CANARY);
+    fixture.write("project/.gemini/plans/plan.md", CANARY);
+    const policy = fixture.write("project/.gemini/parallel/b1/read-only.toml", "policy\n");
+    const state = join(fixture.project, ".gemini");
+    const script = `grep -rs ${CANARY} ${fixture.base}; cat ${state}/state/progress.jsonl ${policy}; echo x >>${state}/state/progress.jsonl || echo closed`;
+    const { stdout } = await fixture.sh(context, `{ ${script}; } 2>/dev/null`, { files: [policy] });
     expect(stdout).toBe("{}\npolicy\nclosed\n");
   });
 
   test("what a process outside adds to the session is seen inside", async (context) => {
     const script = "echo inside >started; until [ -e go ]; do sleep 0.05; done; cat $STATE/state/progress.jsonl";
-    const ended = ground.sh(context, script, { env: { STATE: join(ground.project, ".gemini") } });
-    await until("it runs", () => existsSync(join(ground.worktree, "started")));
+    const ended = fixture.sh(context, script, { env: { STATE: join(fixture.project, ".gemini") } });
+    await until("it runs", () => existsSync(join(fixture.worktree, "started")));
     renameSync(
-      ground.write("project/.gemini/state/new", "next\n"),
-      join(ground.project, ".gemini/state/progress.jsonl"),
+      fixture.write("project/.gemini/state/new", "next\n"),
+      join(fixture.project, ".gemini/state/progress.jsonl"),
     );
-    writeFileSync(join(ground.worktree, "go"), "");
+    writeFileSync(join(fixture.worktree, "go"), "");
     expect((await ended).stdout).toBe("next\n");
   });
 
   test("no git directory is there, nor the pointer to it, nor the worktrees of others", async (context) => {
-    const { base, project } = ground;
+    const { base, project } = fixture;
     const script = `ls -A ${project}/.git; cat .git; ls ${base}/cache/place; git status 2>&1 | head -1 | cut -c1-27; grep -rs ${CANARY} ${base}; echo end`;
-    const { stdout } = await ground.sh(context, script);
+    const { stdout } = await fixture.sh(context, script);
     expect(stdout).toBe("p1-1\nfatal: not a git repository\nend\n");
-    expect(ground.read("cache/place/p1-1/project/.git")).toContain("gitdir: ");
+    expect(fixture.read("cache/place/p1-1/project/.git")).toContain("gitdir: ");
   });
 
   test("a git directory that lies elsewhere, as that of a linked worktree does, is not there either", async (context) => {
-    ground.write("main/.git/worktrees/w/HEAD", CANARY);
-    rmSync(join(ground.project, ".git"), { recursive: true });
-    ground.write("project/.git", `gitdir: ${ground.base}/main/.git/worktrees/w\n`);
-    const commonDir = join(ground.base, "main", ".git");
-    const { toplevel, place } = ground.place().repository as NonNullable<Whereabouts["repository"]>;
+    fixture.write("main/.git/worktrees/w/HEAD", CANARY);
+    rmSync(join(fixture.project, ".git"), { recursive: true });
+    fixture.write("project/.git", `gitdir: ${fixture.base}/main/.git/worktrees/w\n`);
+    const commonDir = join(fixture.base, "main", ".git");
+    const { toplevel, place } = fixture.place().repository as NonNullable<Whereabouts["repository"]>;
     const repository = { toplevel, place, commonDir, gitDir: join(commonDir, "worktrees", "w") };
-    const script = `cat ${ground.project}/.git; ls -A ${commonDir}; grep -rs ${CANARY} ${ground.base}; echo end`;
-    expect((await ground.sh(context, script, { repository })).stdout).toBe("end\n");
+    const script = `cat ${fixture.project}/.git; ls -A ${commonDir}; grep -rs ${CANARY} ${fixture.base}; echo end`;
+    expect((await fixture.sh(context, script, { repository })).stdout).toBe("end\n");
   });
 
   test("without a repository that is known, a git directory above the project is not there all the same", async (context) => {
-    const projectRoot = join(ground.project, "src");
-    const { stdout } = await ground.sh(
+    const projectRoot = join(fixture.project, "src");
+    const { stdout } = await fixture.sh(
       context,
-      `ls -A ${ground.project}/.git; cat ${ground.project}/.git/HEAD; echo end`,
+      `ls -A ${fixture.project}/.git; cat ${fixture.project}/.git/HEAD; echo end`,
       {
         repository: null,
         projectRoot,
@@ -144,50 +144,52 @@ describe.each(places)("a project %s", (where, parent) => {
   });
 
   test("links hide nothing and open nothing: a home, a directory of settings, keys that lie elsewhere", async (context) => {
-    const { base } = ground;
-    ground.write("vault/ssh/id", CANARY);
-    ground.write("home/dotfiles/npmrc", CANARY);
+    const { base } = fixture;
+    fixture.write("vault/ssh/id", CANARY);
+    fixture.write("home/dotfiles/npmrc", CANARY);
     renameSync(join(base, "home", ".config"), join(base, "home", "dotfiles", "config"));
-    ground.write("home/dotfiles/config/gh/hosts.yml", CANARY);
-    ground.link("dotfiles/config", "home/.config");
-    ground.link("dotfiles/npmrc", "home/.npmrc");
-    ground.link(join(base, "vault", "ssh"), "home/.ssh");
-    ground.link(join(base, "home"), "link");
-    ground.link(join(base, "vault"), "cache/place/p1-1/project/node_modules");
-    const { stdout } = await ground.sh(
+    fixture.write("home/dotfiles/config/gh/hosts.yml", CANARY);
+    fixture.link("dotfiles/config", "home/.config");
+    fixture.link("dotfiles/npmrc", "home/.npmrc");
+    fixture.link(join(base, "vault", "ssh"), "home/.ssh");
+    fixture.link(join(base, "home"), "link");
+    fixture.link(join(base, "vault"), "cache/place/p1-1/project/node_modules");
+    const { stdout } = await fixture.sh(
       context,
       `grep -Rs ${CANARY} ${base} ~/ .; ls -A ~; touch ~/x 2>/dev/null || echo closed`,
-      { env: { HOME: join(base, "link") }, linked: [join(ground.project, "node_modules")] },
+      { env: { HOME: join(base, "link") }, linked: [join(fixture.project, "node_modules")] },
     );
     expect(stdout).toBe(".cache\n.gemini\nclosed\n");
   });
 
   test("a secret that is replaced, or made, while somebody is inside does not appear", async (context) => {
-    ground.write("home/.git-credentials", CANARY);
-    ground.write("home/.cargo/bin/tool", "tool\n");
-    ground.write("home/.cargo/credentials.toml", CANARY);
+    fixture.write("home/.git-credentials", CANARY);
+    fixture.write("home/.cargo/bin/tool", "tool\n");
+    fixture.write("home/.cargo/credentials.toml", CANARY);
     const script = `echo inside >started; until [ -e go ]; do sleep 0.05; done; grep -rs ${CANARY} ~; echo end`;
-    const ended = ground.sh(context, script);
-    await until("somebody is inside", () => existsSync(join(ground.worktree, "started")));
+    const ended = fixture.sh(context, script);
+    await until("somebody is inside", () => existsSync(join(fixture.worktree, "started")));
     for (const name of [".git-credentials", ".cargo/credentials.toml", ".netrc", ".bash_history"]) {
-      renameSync(ground.write("home/src/new", CANARY), join(ground.home, name));
+      renameSync(fixture.write("home/src/new", CANARY), join(fixture.home, name));
     }
-    writeFileSync(join(ground.worktree, "go"), "");
+    writeFileSync(join(fixture.worktree, "go"), "");
     expect((await ended).stdout).toBe("end\n");
   });
 
   test("variables that name directories open none that holds a home", async (context) => {
-    ground.write("home/secret", CANARY);
+    fixture.write("home/secret", CANARY);
     const env = {
-      SSL_CERT_DIR: [ground.home, ground.base, "/", "certs"].join(delimiter),
-      NVM_DIR: ground.home,
-      CARGO_HOME: ground.base,
+      SSL_CERT_DIR: [fixture.home, fixture.base, "/", "certs"].join(delimiter),
+      NVM_DIR: fixture.home,
+      CARGO_HOME: fixture.base,
       GOPATH: "/",
-      XDG_CACHE_HOME: ground.home,
-      GOOGLE_APPLICATION_CREDENTIALS: ground.home,
-      PATH: [ground.home, ground.base, "/", "/etc", ground.env.PATH].join(delimiter),
+      XDG_CACHE_HOME: fixture.home,
+      GOOGLE_APPLICATION_CREDENTIALS: fixture.home,
+      PATH: [fixture.home, fixture.base, "/", "/etc", fixture.env.PATH].join(delimiter),
     };
-    const { stdout } = await ground.sh(context, `grep -rs ${CANARY} ${ground.base}; ls /etc/shadow; echo end`, { env });
+    const { stdout } = await fixture.sh(context, `grep -rs ${CANARY} ${fixture.base}; ls /etc/shadow; echo end`, {
+      env,
+    });
     expect(stdout).toBe("end\n");
   });
 
@@ -195,57 +197,57 @@ describe.each(places)("a project %s", (where, parent) => {
     ["by name", (file: string) => ({ GOOGLE_APPLICATION_CREDENTIALS: file })],
     ["on Vertex AI", () => ({ GOOGLE_GENAI_USE_VERTEXAI: "true" })],
   ] as const)("what one signs in to Google with stays readable, and nothing beside it: %s", async (_, env) => {
-    const file = ground.write("home/.config/gcloud/application_default_credentials.json", "mine\n");
-    ground.write("home/.config/gcloud/credentials.db", CANARY);
-    const { mounts } = cellFor(ground.place({ env: env(file) }));
+    const file = fixture.write("home/.config/gcloud/application_default_credentials.json", "mine\n");
+    fixture.write("home/.config/gcloud/credentials.db", CANARY);
+    const { mounts } = cellFor(fixture.place({ env: env(file) }));
     expect(mounts.filter(({ path }) => path.startsWith(dirname(file)))).toEqual([
       { kind: "machine", path: file, writable: false },
     ]);
   });
 
   test("Gemini CLI has its directory: what it reads, in copies what it writes, and no conversation", async (context) => {
-    ground.write("home/.gemini/settings.json", "{}\n", 0o600);
-    ground.write("home/.gemini/oauth_creds.json", "token\n", 0o600);
-    ground.write("home/.gemini/extensions/maestro/gemini-extension.json", "manifest\n");
-    ground.write("home/.gemini/tmp/other/chats/one.jsonl", CANARY);
-    ground.write("home/.gemini/history/other/one", CANARY);
-    ground.write("home/.gemini/projects.json", CANARY);
-    ground.write("home/.gemini/antigravity-browser-profile/Cookies", CANARY);
-    ground.write("home/dotfiles/GEMINI.md", "rules\n");
-    ground.link("../dotfiles/GEMINI.md", "home/.gemini/GEMINI.md");
-    ground.link(join(ground.home, "dotfiles"), "home/.gemini/commands");
-    const before = filesBelow(ground.home);
+    fixture.write("home/.gemini/settings.json", "{}\n", 0o600);
+    fixture.write("home/.gemini/oauth_creds.json", "token\n", 0o600);
+    fixture.write("home/.gemini/extensions/maestro/gemini-extension.json", "manifest\n");
+    fixture.write("home/.gemini/tmp/other/chats/one.jsonl", CANARY);
+    fixture.write("home/.gemini/history/other/one", CANARY);
+    fixture.write("home/.gemini/projects.json", CANARY);
+    fixture.write("home/.gemini/antigravity-browser-profile/Cookies", CANARY);
+    fixture.write("home/dotfiles/GEMINI.md", "rules\n");
+    fixture.link("../dotfiles/GEMINI.md", "home/.gemini/GEMINI.md");
+    fixture.link(join(fixture.home, "dotfiles"), "home/.gemini/commands");
+    const before = filesBelow(fixture.home);
     const script = `cd ~/.gemini; grep -rs ${CANARY} .; ls -A; cat oauth_creds.json GEMINI.md commands/GEMINI.md extensions/*/*
       echo renewed >oauth_creds.json; echo '{}' >p.tmp && mv p.tmp projects.json; mv settings.json GEMINI.md; mkdir -p tmp/a history/a
       touch extensions/x commands/x 2>/dev/null; cat oauth_creds.json; ls -A tmp`;
-    const { stdout } = await ground.sh(context, script);
+    const { stdout } = await fixture.sh(context, script);
     expect(stdout).toBe(
       "GEMINI.md\ncommands\nextensions\noauth_creds.json\nsettings.json\ntoken\nrules\nrules\nmanifest\nrenewed\na\n",
     );
-    expect(filesBelow(ground.home)).toEqual(before);
+    expect(filesBelow(fixture.home)).toEqual(before);
   });
 
   test("a home without that directory gets one for the time being, also where another home is named", async (context) => {
-    const other = join(ground.base, "home", "other");
+    const other = join(fixture.base, "home", "other");
     mkdirSync(join(other, ".gemini"), { recursive: true });
     const write = (home: string) => `echo {} >"${home}/.gemini/projects.json" && echo written`;
-    expect((await ground.sh(context, write("$HOME"))).stdout).toBe("written\n");
+    expect((await fixture.sh(context, write("$HOME"))).stdout).toBe("written\n");
     const env = { GEMINI_CLI_HOME: other };
-    expect((await ground.sh(context, write("$GEMINI_CLI_HOME"), { env })).stdout).toBe("written\n");
-    expect(existsSync(join(ground.home, ".gemini"))).toBe(false);
+    expect((await fixture.sh(context, write("$GEMINI_CLI_HOME"), { env })).stdout).toBe("written\n");
+    expect(existsSync(join(fixture.home, ".gemini"))).toBe(false);
     expect(existsSync(join(other, ".gemini", "projects.json"))).toBe(false);
   });
 
   test("sockets of the session and the agent's keys lead nowhere", async (context) => {
-    const runtime = join(ground.base, "runtime");
+    const runtime = join(fixture.base, "runtime");
     mkdirSync(runtime);
-    const sockets = [join(runtime, "bus"), join(ground.home, "agent.sock")];
+    const sockets = [join(runtime, "bus"), join(fixture.home, "agent.sock")];
     const servers = await Promise.all(sockets.map(listen));
     const code = `for (const path of process.argv.slice(1)) require("node:net").connect(path)
       .on("connect", () => { console.log("connected", path); process.exit(); }).on("error", (e) => console.log(e.code));`;
     const env = { XDG_RUNTIME_DIR: runtime, SSH_AUTH_SOCK: sockets[1] ?? "" };
     try {
-      const { stdout } = await ground.run(context, ["-e", code, ...sockets], { program: process.execPath, env });
+      const { stdout } = await fixture.run(context, ["-e", code, ...sockets], { program: process.execPath, env });
       expect(stdout).toMatch(/^(?:ENOENT|ECONNREFUSED|ENOTSOCK)\n(?:ENOENT|ECONNREFUSED|ENOTSOCK)\n$/);
     } finally {
       for (const server of servers) server.close();
@@ -254,22 +256,22 @@ describe.each(places)("a project %s", (where, parent) => {
 
   test("of what runs on the machine only that is to be seen which finds other machines", async (context) => {
     const needed = /^(?:maestro|systemd|resolvconf|NetworkManager|nscd|current-system|booted-system)?$/;
-    ground.write("home/.gemini/settings.json", "{}\n");
-    const { stdout } = await ground.sh(context, "ls -A /run; cat /etc/resolv.conf >/dev/null || echo no names >&2");
+    fixture.write("home/.gemini/settings.json", "{}\n");
+    const { stdout } = await fixture.sh(context, "ls -A /run; cat /etc/resolv.conf >/dev/null || echo no names >&2");
     expect(stdout.split("\n").filter((name) => !needed.test(name))).toEqual([]);
   });
 
   test("a home with a great deal in it costs nothing", async (context) => {
-    for (let index = 0; index < 450; index += 1) mkdirSync(join(ground.home, `.d${index}`));
-    ground.write("home/.npmrc", CANARY);
-    ground.write("home/.ssh/id", CANARY);
-    ground.write("home/.gemini/settings.json", "{}\n");
-    const few = new Set(cellFor(new Ground(parent).place()).mounts.map(({ path }) => path)).size;
-    expect(cellFor(ground.place()).mounts.length).toBeLessThan(few + 10);
+    for (let index = 0; index < 450; index += 1) mkdirSync(join(fixture.home, `.d${index}`));
+    fixture.write("home/.npmrc", CANARY);
+    fixture.write("home/.ssh/id", CANARY);
+    fixture.write("home/.gemini/settings.json", "{}\n");
+    const few = new Set(cellFor(new SandboxFixture(parent).place()).mounts.map(({ path }) => path)).size;
+    expect(cellFor(fixture.place()).mounts.length).toBeLessThan(few + 10);
     const script = `grep -rs ${CANARY} ~; touch ~/x ~/.ssh/x 2>/dev/null; echo x >~/.gemini/projects.json; ls -d ~/.d44? 2>/dev/null | wc -l`;
-    const { stdout } = await ground.sh(context, script);
+    const { stdout } = await fixture.sh(context, script);
     expect(stdout).toBe("0\n");
-    expect(existsSync(join(ground.home, "x"))).toBe(false);
+    expect(existsSync(join(fixture.home, "x"))).toBe(false);
   });
 
   test("the network is there: a model is called", async (context) => {
@@ -278,35 +280,35 @@ describe.each(places)("a project %s", (where, parent) => {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : 0;
     const code = `require("node:net").connect(${port}, "127.0.0.1").pipe(process.stdout)`;
-    const { stdout } = await ground.run(context, ["-e", code], { program: process.execPath });
+    const { stdout } = await fixture.run(context, ["-e", code], { program: process.execPath });
     server.close();
     expect(stdout).toBe("hello\n");
   });
 
   test("dependencies that a worktree shares with the project can be read and run, not changed; what programs keep among them can", async (context) => {
-    ground.write("project/node_modules/lib/index.js", "console.log('lib')\n");
-    ground.write("project/node_modules/.cache/old", "old\n");
-    symlinkSync(join(ground.project, "node_modules"), join(ground.worktree, "node_modules"));
+    fixture.write("project/node_modules/lib/index.js", "console.log('lib')\n");
+    fixture.write("project/node_modules/.cache/old", "old\n");
+    symlinkSync(join(fixture.project, "node_modules"), join(fixture.worktree, "node_modules"));
     const script = `'${process.execPath}' node_modules/lib/index.js; touch node_modules/x 2>/dev/null || echo closed
       echo new >node_modules/.cache/new && ls node_modules/.cache`;
-    const linked = [join(ground.project, "node_modules")];
-    expect((await ground.sh(context, script, { linked })).stdout).toBe("lib\nclosed\nnew\n");
-    expect(ground.read("project/node_modules/.cache/old")).toBe("old\n");
+    const linked = [join(fixture.project, "node_modules")];
+    expect((await fixture.sh(context, script, { linked })).stdout).toBe("lib\nclosed\nnew\n");
+    expect(fixture.read("project/node_modules/.cache/old")).toBe("old\n");
   });
 
   test("a project that is worked in itself is written to, but for its state, and its git directory is not there", async (context) => {
     const script = `echo new >src/b.ts; touch .gemini/state/x .git/x 2>/dev/null; rm -rf .git 2>/dev/null; ls -A .git; cat .gemini/state/progress.jsonl`;
-    const { stdout } = await ground.sh(context, script, { worktree: ground.project, repository: null });
+    const { stdout } = await fixture.sh(context, script, { worktree: fixture.project, repository: null });
     expect(stdout).toBe("{}\n");
-    expect(ground.read("project/src/b.ts")).toBe("new\n");
-    expect(ground.read("project/.git/HEAD")).toBe(CANARY);
-    expect(existsSync(join(ground.project, ".gemini", "state", "x"))).toBe(false);
+    expect(fixture.read("project/src/b.ts")).toBe("new\n");
+    expect(fixture.read("project/.git/HEAD")).toBe(CANARY);
+    expect(existsSync(join(fixture.project, ".gemini", "state", "x"))).toBe(false);
   });
 
   test("a home is no worktree: a list of what is there cannot leave out what is secret in it", () => {
-    const over = { worktree: ground.home, projectRoot: ground.home, repository: null };
-    expect(() => cellFor(ground.place(over))).toThrow(/home directory/);
-    expect(() => cellFor(ground.place({ ...over, worktree: ground.base }))).toThrow(/home directory/);
+    const over = { worktree: fixture.home, projectRoot: fixture.home, repository: null };
+    expect(() => cellFor(fixture.place(over))).toThrow(/home directory/);
+    expect(() => cellFor(fixture.place({ ...over, worktree: fixture.base }))).toThrow(/home directory/);
   });
 });
 
@@ -316,46 +318,46 @@ function listen(path: string): Promise<Server> {
 }
 
 describe("programs that lie where everything is hidden", () => {
-  let ground: Ground;
+  let fixture: SandboxFixture;
   beforeEach(() => {
-    ground = new Ground(tmpdir());
+    fixture = new SandboxFixture(tmpdir());
   });
-  afterEach(() => ground.remove());
+  afterEach(() => fixture.remove());
 
   test("a package among temporary files is found whole", async (context) => {
-    ground.write("tools/lib/agent/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$(realpath "$0")")/../part.sh"\n');
-    ground.write("tools/lib/agent/part.sh", "echo part\n");
-    ground.link("../lib/agent/bundle/agent.sh", "tools/bin/agent");
-    const { stdout } = await ground.run(context, [], { program: join(ground.base, "tools/bin/agent") });
+    fixture.write("tools/lib/agent/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$(realpath "$0")")/../part.sh"\n');
+    fixture.write("tools/lib/agent/part.sh", "echo part\n");
+    fixture.link("../lib/agent/bundle/agent.sh", "tools/bin/agent");
+    const { stdout } = await fixture.run(context, [], { program: join(fixture.base, "tools/bin/agent") });
     expect(stdout).toBe("part\n");
   });
 
   test("a version that a link in the session's directory names is found by PATH", async (context) => {
-    ground.write("home/versions/20/bin/helper", "#!/bin/sh\necho 20\n");
-    ground.link(join(ground.home, "versions", "20"), "runtime/shells/123");
+    fixture.write("home/versions/20/bin/helper", "#!/bin/sh\necho 20\n");
+    fixture.link(join(fixture.home, "versions", "20"), "runtime/shells/123");
     const env = {
-      XDG_RUNTIME_DIR: join(ground.base, "runtime"),
-      PATH: [join(ground.base, "runtime/shells/123/bin"), ground.env.PATH].join(delimiter),
+      XDG_RUNTIME_DIR: join(fixture.base, "runtime"),
+      PATH: [join(fixture.base, "runtime/shells/123/bin"), fixture.env.PATH].join(delimiter),
     };
-    expect((await ground.sh(context, "helper", { env })).stdout).toBe("20\n");
+    expect((await fixture.sh(context, "helper", { env })).stdout).toBe("20\n");
   });
 
   test("the home stays closed when PATH leads into a secret", async (context) => {
-    ground.write("home/.docker/bin/helper", "#!/bin/sh\necho helper\n");
-    ground.write("home/.docker/config.json", CANARY);
-    const env = { PATH: [join(ground.home, ".docker/bin"), ground.env.PATH].join(delimiter) };
-    expect((await ground.sh(context, `helper; grep -rs ${CANARY} ~`, { env })).stdout).toBe("helper\n");
+    fixture.write("home/.docker/bin/helper", "#!/bin/sh\necho helper\n");
+    fixture.write("home/.docker/config.json", CANARY);
+    const env = { PATH: [join(fixture.home, ".docker/bin"), fixture.env.PATH].join(delimiter) };
+    expect((await fixture.sh(context, `helper; grep -rs ${CANARY} ~`, { env })).stdout).toBe("helper\n");
   });
 });
 
 describe("an environment that tells little, or nonsense", () => {
-  let ground: Ground;
+  let fixture: SandboxFixture;
   beforeEach(() => {
-    ground = new Ground(join(root, "node_modules", ".cache", "maestro-test"));
+    fixture = new SandboxFixture(join(root, "node_modules", ".cache", "maestro-test"));
   });
-  afterEach(() => ground.remove());
+  afterEach(() => fixture.remove());
 
-  test.for<[what: string, env: (ground: Ground) => Record<string, string>]>([
+  test.for<[what: string, env: (fixture: SandboxFixture) => Record<string, string>]>([
     ["no home", () => ({ HOME: "" })],
     ["a home that is all there is", () => ({ HOME: "/" })],
     ["a home that is not there", () => ({ HOME: "/nowhere" })],
@@ -365,20 +367,20 @@ describe("an environment that tells little, or nonsense", () => {
     ["a home that is the project's state", ({ project }) => ({ HOME: join(project, ".gemini") })],
     ["a PATH that leads here and there", ({ env }) => ({ PATH: `:.:bin:/tmp:/run:${env.PATH}` })],
   ])("%s", async ([, env], context) => {
-    const script = `echo x >made && cat made; [ -e ${ground.project}/src/a.ts ] && echo there; touch /etc/x "$HOME/x" 2>/dev/null`;
-    const { stdout, stderr } = await ground.sh(context, script, { env: env(ground) });
+    const script = `echo x >made && cat made; [ -e ${fixture.project}/src/a.ts ] && echo there; touch /etc/x "$HOME/x" 2>/dev/null`;
+    const { stdout, stderr } = await fixture.sh(context, script, { env: env(fixture) });
     expect(stderr).toBe("");
     expect(stdout).toBe("x\n");
-    expect(existsSync(join(ground.project, ".gemini", "x"))).toBe(false);
+    expect(existsSync(join(fixture.project, ".gemini", "x"))).toBe(false);
   });
 });
 
 describe("a process in a sandbox", () => {
-  let ground: Ground;
+  let fixture: SandboxFixture;
   beforeEach(() => {
-    ground = new Ground(tmpdir());
+    fixture = new SandboxFixture(tmpdir());
   });
-  afterEach(() => ground.remove());
+  afterEach(() => fixture.remove());
 
   test.for([
     ["exit 0", 0],
@@ -386,24 +388,24 @@ describe("a process in a sandbox", () => {
     ["kill -9 $$", 137],
     ["kill -TERM $$; sleep 5", 143],
   ] as const)("ends as it would outside: %s", async ([script, code], context) => {
-    expect((await ground.sh(context, script)).code).toBe(code);
+    expect((await fixture.sh(context, script)).code).toBe(code);
   });
 
   test("has the streams it was given, and its arguments as they are", async (context) => {
     const args = ["a b", "--", "--ro-bind", "$HOME", "'\"", "x\ny", ""];
     const script = 'cat; printf "<%s>" "$@"; echo oops >&2';
-    const { code, stdout, stderr } = await ground.run(context, ["-c", script, "sh", ...args], {}, "from outside\n");
+    const { code, stdout, stderr } = await fixture.run(context, ["-c", script, "sh", ...args], {}, "from outside\n");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "oops\n" });
     expect(stdout).toBe(`from outside\n${args.map((arg) => `<${arg}>`).join("")}`);
   });
 
   test("may have any name", async (context) => {
-    const program = ground.write("home/bin/a=b c", "#!/bin/sh\necho $1\n");
-    expect((await ground.run(context, ["named"], { program })).stdout).toBe("named\n");
+    const program = fixture.write("home/bin/a=b c", "#!/bin/sh\necho $1\n");
+    expect((await fixture.run(context, ["named"], { program })).stdout).toBe("named\n");
   });
 
   test("that does not exist is one that was not found", async (context) => {
-    const { code, stderr } = await ground.run(context, [], { program: "/nowhere/agent" });
+    const { code, stderr } = await fixture.run(context, [], { program: "/nowhere/agent" });
     expect([126, 127]).toContain(code);
     expect(stderr).toContain("/nowhere/agent");
   });
@@ -411,7 +413,7 @@ describe("a process in a sandbox", () => {
   test("sees and reaches no other process, and has no privilege", async (context) => {
     const script = `kill -0 ${process.pid} 2>/dev/null && echo reached; ls -d /proc/[0-9]* | wc -l; grep -E "CapEff|CapPrm|NoNewPrivs" /proc/self/status
       umount /tmp 2>/dev/null && echo unmounted; mount -o remount,rw,bind / 2>/dev/null && echo remounted`;
-    const { stdout } = await ground.sh(context, script);
+    const { stdout } = await fixture.sh(context, script);
     expect(stdout.replace(/^\d\n/, "few\n")).toBe(
       "few\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n",
     );
@@ -421,25 +423,25 @@ describe("a process in a sandbox", () => {
     // The value that is there already.
     const script =
       'cd /proc/sys/kernel; v=$(cat core_pattern); { echo "$v" >core_pattern; } 2>/dev/null || echo refused';
-    expect((await ground.sh(context, script)).stdout).toBe("refused\n");
+    expect((await fixture.sh(context, script)).stdout).toBe("refused\n");
   });
 
   test("leaves nothing behind, not even what left its group and forgot its environment (F13)", async (context) => {
     const script =
       "setsid env -i sleep 4711 & setsid env -i sh -c 'while :; do echo x >>late; sleep 0.05; done' & sleep 0.2";
-    expect((await ground.sh(context, script)).code).toBe(0);
-    await until("nothing is left", () => processesInside(ground).length === 0);
+    expect((await fixture.sh(context, script)).code).toBe(0);
+    await until("nothing is left", () => processesInside(fixture).length === 0);
   });
 
   test("works for an ordinary user, who is another one than root", async (context) => {
     if (process.getuid?.() !== 0) context.skip("every other test shows it already");
     const bwrap = bubblewrap(context);
-    ground.write("home/.ssh/id", CANARY);
-    giveAway(ground.base);
+    fixture.write("home/.ssh/id", CANARY);
+    giveAway(fixture.base);
     const script = "id -u; cat ~/.ssh/id; touch ~/x /etc/x; echo x >made && cat made .git";
     const command = { program: "/bin/sh", args: ["-c", script] };
-    const { program, args } = inSandbox(bwrap, command, cellOfNobody(ground), socketScope());
-    const child = spawn(program, args, { cwd: ground.worktree, env: ground.env, uid: NOBODY, gid: NOBODY });
+    const { program, args } = inSandbox(bwrap, command, cellOfNobody(fixture), socketScope());
+    const child = spawn(program, args, { cwd: fixture.worktree, env: fixture.env, uid: NOBODY, gid: NOBODY });
     let stdout = "";
     child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
     await new Promise((resolve) => child.once("close", resolve));
@@ -458,17 +460,17 @@ function giveAway(path: string): void {
   }
 }
 
-function cellOfNobody(ground: Ground): Cell {
+function cellOfNobody(fixture: SandboxFixture): Cell {
   process.seteuid?.(NOBODY);
   try {
-    return cellFor(ground.place());
+    return cellFor(fixture.place());
   } finally {
     process.seteuid?.(0);
   }
 }
 
 /** Whoever has the worktree as its current directory, seen from outside. */
-function processesInside({ worktree }: Ground): number[] {
+function processesInside({ worktree }: SandboxFixture): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => {
@@ -482,33 +484,33 @@ function processesInside({ worktree }: Ground): number[] {
 }
 
 describe("a sandbox that is supervised", () => {
-  let ground: Ground;
+  let fixture: SandboxFixture;
   let supervisor: Supervisor;
   beforeEach(() => {
-    ground = new Ground(tmpdir());
+    fixture = new SandboxFixture(tmpdir());
     const lifeline = new Lifeline(join(root, "dist", "warden.cjs"), "cell", 2_000, (message) => console.warn(message));
     supervisor = new Supervisor(lifeline, 1_500);
   });
   afterEach(async () => {
     supervisor.stopAll("stopped", true);
     await supervisor.close();
-    ground.remove();
+    fixture.remove();
   });
 
   function launch(context: TestContext, script: string, timeoutMs = 20_000) {
     const command = inSandbox(
       bubblewrap(context),
       { program: "/bin/sh", args: ["-c", script] },
-      cellFor(ground.place()),
+      cellFor(fixture.place()),
       socketScope(),
     );
-    const results = (name: string) => join(ground.project, ".gemini", name);
+    const results = (name: string) => join(fixture.project, ".gemini", name);
     return supervisor.launch({
       ...command,
-      cwd: ground.worktree,
-      env: { ...ground.env, [RUN_MARKER]: "cell.1" },
+      cwd: fixture.worktree,
+      env: { ...fixture.env, [RUN_MARKER]: "cell.1" },
       marker: "cell.1",
-      stdin: ground.write("project/.gemini/prompt", "the prompt\n"),
+      stdin: fixture.write("project/.gemini/prompt", "the prompt\n"),
       stdout: results("out"),
       stderr: results("err"),
       exitFile: results("exit"),
@@ -516,14 +518,14 @@ describe("a sandbox that is supervised", () => {
       check: () => null,
     });
   }
-  const begun = () => until("it runs", () => existsSync(join(ground.worktree, "begun")));
+  const begun = () => until("it runs", () => existsSync(join(fixture.worktree, "begun")));
 
   test("reads its prompt and writes its result where nobody inside could", async (context) => {
-    const { exit } = launch(context, `cat; echo wrong >&2; touch ${ground.project}/.gemini/exit 2>/dev/null; exit 3`);
+    const { exit } = launch(context, `cat; echo wrong >&2; touch ${fixture.project}/.gemini/exit 2>/dev/null; exit 3`);
     expect(await exit).toMatchObject({ code: 3, killed: null });
-    expect(ground.read("project/.gemini/out")).toBe("the prompt\n");
-    expect(ground.read("project/.gemini/err")).toBe("wrong\n");
-    expect(ground.read("project/.gemini/exit")).toBe("3\n");
+    expect(fixture.read("project/.gemini/out")).toBe("the prompt\n");
+    expect(fixture.read("project/.gemini/err")).toBe("wrong\n");
+    expect(fixture.read("project/.gemini/exit")).toBe("3\n");
   });
 
   test("has its time to end when it is told to, and its word counts", async (context) => {
@@ -534,8 +536,8 @@ describe("a sandbox that is supervised", () => {
     await begun();
     stop("stopped");
     expect(await exit).toMatchObject({ code: 0, killed: "stopped" });
-    expect(ground.read("cache/place/p1-1/project/tidied")).toBe("tidy\n");
-    expect(ground.read("project/.gemini/exit")).toBe("0\n");
+    expect(fixture.read("cache/place/p1-1/project/tidied")).toBe("tidy\n");
+    expect(fixture.read("project/.gemini/exit")).toBe("0\n");
   });
 
   test("dies of the signal when it does not care", async (context) => {
@@ -545,13 +547,13 @@ describe("a sandbox that is supervised", () => {
     const { code, durationMs } = await exit;
     expect(code).toBe(143);
     expect(durationMs).toBeLessThan(1_500);
-    expect(existsSync(join(ground.project, ".gemini", "exit"))).toBe(false);
+    expect(existsSync(join(fixture.project, ".gemini", "exit"))).toBe(false);
   });
 
   test("is killed with everything in it when it does not end (F14, P8)", async (context) => {
     const daemon = "setsid env -i sh -c \"trap '' TERM; while :; do sleep 0.1; done\"";
     const { exit } = launch(context, `trap '' TERM; ${daemon} & touch begun; while :; do sleep 0.1; done`, 300);
-    const inside = await until("it runs", () => processesInside(ground).length > 4 && processesInside(ground));
+    const inside = await until("it runs", () => processesInside(fixture).length > 4 && processesInside(fixture));
     expect(await exit).toMatchObject({ code: 137, killed: "timeout" });
     await until("all are gone", () => !inside.some(isAlive));
   });
@@ -561,7 +563,7 @@ describe("a sandbox that is supervised", () => {
     await begun();
     await endAll({ groups: new Set(), runs: new Set(["cell"]) }, 1_000);
     expect(await exit).toMatchObject({ code: 143, killed: null });
-    expect(processesInside(ground)).toEqual([]);
+    expect(processesInside(fixture)).toEqual([]);
   });
 });
 

@@ -3,21 +3,21 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
-import { CANARY, type Ended, Ground } from "../../../test/support/cell-ground.ts";
+import { CANARY, type Ended, SandboxFixture } from "../../../test/support/sandbox-fixture.ts";
 import { cellFor } from "./cell.ts";
 
-let ground: Ground;
+let fixture: SandboxFixture;
 beforeEach(() => {
-  ground = new Ground(tmpdir());
+  fixture = new SandboxFixture(tmpdir());
 });
-afterEach(() => ground.remove());
+afterEach(() => fixture.remove());
 
 const echo = (text: string) => `#!/bin/sh\necho ${text}\n`;
 
 /** Runs a line of shell inside, with directories of the home in front of the PATH. */
 function withPath(context: TestContext, directories: string[], script: string): Promise<Ended> {
-  const PATH = [...directories.map((path) => join(ground.base, path)), ground.env.PATH].join(delimiter);
-  return ground.sh(context, `${script}; grep -rs ${CANARY} ${ground.base}; :`, { env: { PATH } });
+  const PATH = [...directories.map((path) => join(fixture.base, path)), fixture.env.PATH].join(delimiter);
+  return fixture.sh(context, `${script}; grep -rs ${CANARY} ${fixture.base}; :`, { env: { PATH } });
 }
 
 describe("programs of the PATH that lie in the home", () => {
@@ -92,8 +92,8 @@ describe("programs of the PATH that lie in the home", () => {
       ["home/src/tools/.env", "home/src/tools/.git/config", "home/src/other/.env"],
     ],
   ])("%s", async ([, directory, files, hidden], context) => {
-    for (const [path, text] of Object.entries(files)) ground.write(path, `#!/bin/sh\n${text}\n`);
-    for (const path of hidden) ground.write(path, CANARY);
+    for (const [path, text] of Object.entries(files)) fixture.write(path, `#!/bin/sh\n${text}\n`);
+    for (const path of hidden) fixture.write(path, CANARY);
     const { stdout } = await withPath(
       context,
       [directory],
@@ -146,29 +146,29 @@ describe("programs of the PATH that lie in the home", () => {
       ["home/apps/other/.env", "home/apps/tool-1.0/.env", "home/apps/tool-1.0/etc/npmrc"],
     ],
   ])("a link in ~/.local/bin to %s", async ([, target, files, hidden], context) => {
-    for (const [path, text] of Object.entries(files)) ground.write(path, `#!/bin/sh\n${text}\n`);
-    for (const path of hidden) ground.write(path, CANARY);
+    for (const [path, text] of Object.entries(files)) fixture.write(path, `#!/bin/sh\n${text}\n`);
+    for (const path of hidden) fixture.write(path, CANARY);
     const [first = ""] = Object.keys(files);
-    ground.link(target.startsWith("..") ? `../${target}` : join(ground.base, first), "home/.local/bin/linked");
+    fixture.link(target.startsWith("..") ? `../${target}` : join(fixture.base, first), "home/.local/bin/linked");
     expect((await withPath(context, ["home/.local/bin"], "linked")).stdout).toBe("ran\n");
   });
 
   test("a manager that is a link itself, and one that a variable has moved", async (context) => {
-    ground.write("disk/volta/bin/tool", echo("volta"));
-    ground.write("disk/cargo/bin/other", echo("cargo"));
-    ground.write("disk/cargo/credentials.toml", CANARY);
-    ground.link(join(ground.base, "disk/volta"), "home/.volta");
-    const PATH = [join(ground.home, ".volta/bin"), join(ground.base, "disk/cargo/bin"), ground.env.PATH].join(
+    fixture.write("disk/volta/bin/tool", echo("volta"));
+    fixture.write("disk/cargo/bin/other", echo("cargo"));
+    fixture.write("disk/cargo/credentials.toml", CANARY);
+    fixture.link(join(fixture.base, "disk/volta"), "home/.volta");
+    const PATH = [join(fixture.home, ".volta/bin"), join(fixture.base, "disk/cargo/bin"), fixture.env.PATH].join(
       delimiter,
     );
-    const env = { PATH, CARGO_HOME: join(ground.base, "disk/cargo") };
-    const { stdout } = await ground.sh(context, `tool; other; grep -rs ${CANARY} ${ground.base}; :`, { env });
+    const env = { PATH, CARGO_HOME: join(fixture.base, "disk/cargo") };
+    const { stdout } = await fixture.sh(context, `tool; other; grep -rs ${CANARY} ${fixture.base}; :`, { env });
     expect(stdout).toBe("volta\ncargo\n");
   });
 
   test("a socket among programs is not there", async (context) => {
-    ground.write("home/bin/tool", echo("ran"));
-    const path = join(ground.home, "bin", "agent.sock");
+    fixture.write("home/bin/tool", echo("ran"));
+    const path = join(fixture.home, "bin", "agent.sock");
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(path, resolve));
     const { stdout } = await withPath(context, ["home/bin"], `tool; [ -e ${path} ] && echo there`);
@@ -177,59 +177,59 @@ describe("programs of the PATH that lie in the home", () => {
   });
 
   test("a project on the PATH is not there by that", async (context) => {
-    ground.write("project/bin/tool", echo("ran"));
-    ground.write("project/lib/source", CANARY);
+    fixture.write("project/bin/tool", echo("ran"));
+    fixture.write("project/lib/source", CANARY);
     const { stdout } = await withPath(context, ["project/bin", "project", "cache/place", "cache"], "tool 2>/dev/null");
     expect(stdout).toBe("");
   });
 
   test("hundreds of links do not make hundreds of mounts of a home", () => {
     for (let index = 0; index < 600; index += 1) {
-      ground.write(`home/src/r${index}/tool`, "");
-      ground.link(`../src/r${index}/tool`, `home/bin/t${index}`);
+      fixture.write(`home/src/r${index}/tool`, "");
+      fixture.link(`../src/r${index}/tool`, `home/bin/t${index}`);
     }
-    mkdirSync(join(ground.home, ".git"));
-    const PATH = [join(ground.home, "bin"), ground.env.PATH].join(delimiter);
-    expect(cellFor(ground.place({ env: { PATH } })).mounts.length).toBeLessThan(300);
+    mkdirSync(join(fixture.home, ".git"));
+    const PATH = [join(fixture.home, "bin"), fixture.env.PATH].join(delimiter);
+    expect(cellFor(fixture.place({ env: { PATH } })).mounts.length).toBeLessThan(300);
   });
 });
 
 describe("the runtime", () => {
   test("that is a checkout is found with its package, without what begins with a dot", async (context) => {
-    const program = ground.write("home/src/cli/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$0")/../part.sh"\n');
-    ground.write("home/src/cli/package.json", "{}");
-    ground.write("home/src/cli/part.sh", 'echo part; grep -rs "$1" ~\n');
+    const program = fixture.write("home/src/cli/bundle/agent.sh", '#!/bin/sh\n. "$(dirname "$0")/../part.sh"\n');
+    fixture.write("home/src/cli/package.json", "{}");
+    fixture.write("home/src/cli/part.sh", 'echo part; grep -rs "$1" ~\n');
     for (const path of ["home/src/cli/.env", "home/src/cli/.git/config", "home/src/other/.env"])
-      ground.write(path, CANARY);
-    expect((await ground.run(context, [CANARY], { program })).stdout).toBe("part\n");
+      fixture.write(path, CANARY);
+    expect((await fixture.run(context, [CANARY], { program })).stdout).toBe("part\n");
   });
 
   test("that is a link in node_modules is found with its package", async (context) => {
-    ground.write("tools/node_modules/agent/bundle/agent.sh", echo("agent"));
-    ground.link("../agent/bundle/agent.sh", "tools/node_modules/.bin/agent");
-    const program = join(ground.base, "tools/node_modules/.bin/agent");
-    expect(await ground.run(context, [], { program })).toMatchObject({ stdout: "agent\n", stderr: "" });
+    fixture.write("tools/node_modules/agent/bundle/agent.sh", echo("agent"));
+    fixture.link("../agent/bundle/agent.sh", "tools/node_modules/.bin/agent");
+    const program = join(fixture.base, "tools/node_modules/.bin/agent");
+    expect(await fixture.run(context, [], { program })).toMatchObject({ stdout: "agent\n", stderr: "" });
   });
 
   test("that lies loose among repositories is found alone", async (context) => {
-    const program = ground.write("home/src/agent.sh", '#!/bin/sh\necho ran; grep -rs "$1" ~\n');
-    ground.write("home/src/other/.env", CANARY);
-    expect((await ground.run(context, [CANARY], { program })).stdout).toBe("ran\n");
+    const program = fixture.write("home/src/agent.sh", '#!/bin/sh\necho ran; grep -rs "$1" ~\n');
+    fixture.write("home/src/other/.env", CANARY);
+    expect((await fixture.run(context, [CANARY], { program })).stdout).toBe("ran\n");
   });
 
   test("has an extension that was linked, where its source lies", async (context) => {
-    const source = join(ground.home, "src", "extension");
-    ground.write("home/src/extension/hook.sh", echo("hook"));
-    ground.write("home/src/extension/.env", CANARY);
-    ground.write("home/src/other/.env", CANARY);
+    const source = join(fixture.home, "src", "extension");
+    fixture.write("home/src/extension/hook.sh", echo("hook"));
+    fixture.write("home/src/extension/.env", CANARY);
+    fixture.write("home/src/other/.env", CANARY);
     const install = (name: string, text: string) =>
-      ground.write(`home/.gemini/extensions/${name}/.gemini-extension-install.json`, text);
+      fixture.write(`home/.gemini/extensions/${name}/.gemini-extension-install.json`, text);
     install("maestro", JSON.stringify({ source, type: "link" }));
     install("broken", "{");
     install("null", "null");
-    install("everything", JSON.stringify({ source: ground.home, type: "link" }));
-    install("copied", JSON.stringify({ source: join(ground.home, "src/other"), type: "local" }));
-    const { stdout } = await ground.sh(context, `${source}/hook.sh; grep -rs ${CANARY} ~; :`);
+    install("everything", JSON.stringify({ source: fixture.home, type: "link" }));
+    install("copied", JSON.stringify({ source: join(fixture.home, "src/other"), type: "local" }));
+    const { stdout } = await fixture.sh(context, `${source}/hook.sh; grep -rs ${CANARY} ~; :`);
     expect(stdout).toBe("hook\n");
   });
 
@@ -239,8 +239,8 @@ describe("the runtime", () => {
     ["an account", ["home/.gemini/oauth_creds.json"], {}, false],
     ["a key that is exported", [], { GEMINI_API_KEY: "key" }, false],
   ])("reads ~/.env only where it has %s", async ([, files, env, isThere], context) => {
-    for (const path of ["home/.env", ...files]) ground.write(path, "X=1\n");
-    const { stdout } = await ground.sh(context, "[ -e ~/.env ] && echo there; :", { env });
+    for (const path of ["home/.env", ...files]) fixture.write(path, "X=1\n");
+    const { stdout } = await fixture.sh(context, "[ -e ~/.env ] && echo there; :", { env });
     expect(stdout).toBe(isThere ? "there\n" : "");
   });
 });

@@ -5,18 +5,18 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { bubblewrap, socketScope } from "../../../test/support/bubblewrap.ts";
-import { Ground } from "../../../test/support/cell-ground.ts";
+import { SandboxFixture } from "../../../test/support/sandbox-fixture.ts";
 import { cellFor } from "./cell.ts";
 import { limitLines } from "./limits.ts";
 import { inSandbox } from "./sandbox.ts";
 import { scopes } from "./scope.ts";
 
 describe("every program that can keep abstract sockets out of reach", () => {
-  let ground: Ground;
+  let fixture: SandboxFixture;
   beforeEach(() => {
-    ground = new Ground(tmpdir());
+    fixture = new SandboxFixture(tmpdir());
   });
-  afterEach(() => ground.remove());
+  afterEach(() => fixture.remove());
 
   const connecting = (name: string) =>
     `require("node:net").connect("\\0${name}").on("connect", () => { console.log("reached"); process.exit(); }).on("error", (e) => console.log(e.code))`;
@@ -29,19 +29,19 @@ describe("every program that can keep abstract sockets out of reach", () => {
     await new Promise<void>((resolve) => server.listen(`\0${name}`, resolve));
     const node = { program: process.execPath };
     try {
-      expect((await ground.run(context, ["-e", connecting(name)], node, "", scope)).stdout).toBe("EPERM\n");
-      expect((await ground.run(context, ["-e", connecting(name)], node, "", null)).stdout).toBe("reached\n");
+      expect((await fixture.run(context, ["-e", connecting(name)], node, "", scope)).stdout).toBe("EPERM\n");
+      expect((await fixture.run(context, ["-e", connecting(name)], node, "", null)).stdout).toBe("reached\n");
     } finally {
       server.close();
     }
-    const ends = async (script: string) => (await ground.run(context, ["-c", script], {}, "", scope)).code;
+    const ends = async (script: string) => (await fixture.run(context, ["-c", script], {}, "", scope)).code;
     expect([await ends("exit 7"), await ends("kill -TERM $$; sleep 5"), await ends("kill -INT $$; sleep 5")]).toEqual([
       7, 143, 130,
     ]);
     // Python ignores it, and a program that it starts would go on writing for ever.
-    const { stdout } = await ground.sh(context, "grep SigIgn /proc/self/status");
+    const { stdout } = await fixture.sh(context, "grep SigIgn /proc/self/status");
     expect(stdout).toMatch(/^SigIgn:\t0+\n$/);
-    const missing = await ground.run(context, [], { program: "/nowhere/agent" }, "", scope);
+    const missing = await fixture.run(context, [], { program: "/nowhere/agent" }, "", scope);
     expect(missing).toMatchObject({ code: 127, stderr: expect.stringContaining("/nowhere/agent") });
   });
 });
@@ -49,8 +49,8 @@ describe("every program that can keep abstract sockets out of reach", () => {
 test("a descriptor that the program which started Maestro left open is not passed on", async (context) => {
   const scope = socketScope();
   if (scope === null) context.skip("this kernel has no Landlock that scopes sockets");
-  const ground = new Ground(tmpdir());
-  const place = ground.place();
+  const fixture = new SandboxFixture(tmpdir());
+  const place = fixture.place();
   const list = {
     program: "/bin/sh",
     args: ["-c", "for n in /proc/self/fd/* /proc/1/fd/*; do readlink $n; done; cat ~/.gitconfig"],
@@ -58,7 +58,7 @@ test("a descriptor that the program which started Maestro left open is not passe
   const cell = cellFor({ ...place, author: { name: "A", email: "a@example.com" } });
   const { program, args } = inSandbox(bubblewrap(context), list, cell, scope);
   // A directory outside would be a way out.
-  const open = openSync(ground.home, "r");
+  const open = openSync(fixture.home, "r");
   const stdio: StdioOptions = [
     "ignore",
     "pipe",
@@ -76,15 +76,15 @@ test("a descriptor that the program which started Maestro left open is not passe
     open,
   ];
   const { stdout, stderr } = spawnSync(program, args, {
-    cwd: ground.worktree,
+    cwd: fixture.worktree,
     env: place.env,
     stdio,
     encoding: "utf8",
   });
   closeSync(open);
-  ground.remove();
+  fixture.remove();
   expect(stdout, stderr).toContain("name = ");
-  expect(stdout).not.toContain(ground.home);
+  expect(stdout).not.toContain(fixture.home);
 });
 
 describe("limits", () => {

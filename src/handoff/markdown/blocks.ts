@@ -1,4 +1,4 @@
-// The blocks of Markdown whose lines are not the author's own words: fences, HTML comments, preformatted HTML.
+// Markdown blocks whose lines are not the author's own words: fences, HTML comments, preformatted HTML.
 
 export interface Fence {
   readonly char: string;
@@ -6,7 +6,7 @@ export interface Fence {
   readonly maxIndent: number;
 }
 
-/** The fence that a line opens. In a list it may stand deeper, and so may its end. */
+/** The fence that a line opens. Inside a list, the fence and its end may be indented further. */
 export function opens(body: string, indent: number): Fence | null {
   const run = /^(?:`{3,}|~{3,})/.exec(body)?.[0];
   if (run === undefined) return null;
@@ -23,7 +23,7 @@ export function closes(raw: string, fence: Fence): boolean {
 
 const rawEnd = /<\/(?:pre|script|style|textarea)>/i;
 
-/** The end of an HTML block that begins here and goes on behind this line. */
+/** The end pattern of an HTML block that starts on this line and continues after it. */
 export function hides(body: string): RegExp | null {
   if (!body.startsWith("<")) return null;
   if (body.startsWith("<!--")) return /-->/;

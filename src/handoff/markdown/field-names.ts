@@ -1,6 +1,6 @@
-// One line -> the name it begins with and what stands behind, in the forms agents write a labelled value.
+// Splits a line into a leading field name and its value, in the forms that agents write.
 
-/** Names are short: nothing is looked for beyond this. */
+/** Names are short, so the search stops here. */
 const reach = 80;
 
 /** `Status: x`, `**Status:** x`, `**Status** x`, `* Status — x`, `"status": x`, or the bare name with an empty value. */
@@ -25,7 +25,7 @@ export function nameAndValue<K>(text: string, keyOf: (name: string) => K | null)
   const key = keyOf(name);
   if (key === null) return null;
   const value = line.slice(separator.index + separator[0].length).trim();
-  // `**Status:** x`: the emphasis that the name opened closes behind the separator.
+  // `**Status:** x`: the emphasis opened before the name closes after the separator.
   const emphasis = /^(?:\*+|_+)/.exec(name)?.[0] ?? "";
   return { key, value: value.startsWith(emphasis) ? value.slice(emphasis.length).trim() : value };
 }

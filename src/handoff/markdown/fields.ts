@@ -1,5 +1,5 @@
-// The lines of a section -> its named fields, each with the values written behind, below or beside its name.
-// Knows Markdown's shapes (lists, tables, sub-headings, continued lines), never what a value means.
+// Splits a section into named fields, each with the values after, below or beside its name. It knows the shapes of Markdown (lists, tables,
+// sub-headings, continued lines), not what a value means.
 import { nameAndValue } from "./field-names.ts";
 import { isRule, type Line } from "./lines.ts";
 import { cellsOf, fileColumn, isSeparatorRow } from "./tables.ts";
@@ -7,7 +7,7 @@ import { isNone, letters } from "./words.ts";
 
 export interface Item {
   text: string;
-  /** Behind the name, in a list, a line of its own, or the row of a table. */
+  /** After the name, in a list, on its own line, or in a table row. */
   readonly kind: "inline" | "listed" | "line" | "row";
   readonly line: Line;
   /** The cell of a row that names a file. */
@@ -19,14 +19,14 @@ export interface Field<K> {
   readonly items: Item[];
 }
 
-/** Names by their letters; `inChanges` is true inside a "Files Changed" list. */
+/** Finds a key by the letters of its name; `inChanges` is true inside a "Files Changed" list. */
 type KeyOf<K> = (letters: string, inChanges: boolean) => K | null;
 
 type Named<K> = { readonly key: K; readonly value: string } | null;
 
 interface Open<K> extends Field<K> {
   readonly line: Line;
-  /** Everything up to the next heading or name belongs to it. */
+  /** Whether everything up to the next heading or name belongs to it. */
   heading: boolean;
 }
 
@@ -36,7 +36,7 @@ interface Table {
   headed: boolean;
 }
 
-/** `loose` is what stands under no name. */
+/** `loose` holds text without a field name. */
 export function readFields<K extends string>(
   lines: readonly Line[],
   keyOf: KeyOf<K>,
@@ -49,7 +49,7 @@ export function readFields<K extends string>(
 
   for (const [index, line] of lines.entries()) {
     if (isRule(line.text)) {
-      // Right under a bare name, a rule makes it a heading.
+      // A rule directly below a bare name makes it a heading.
       if (open !== null && open.items.length === 0 && !line.afterBlank) open.heading = true;
       else open = null;
       continue;
@@ -60,7 +60,7 @@ export function readFields<K extends string>(
       if (table !== null) table.headed = true;
       continue;
     }
-    // Below a name, the first row of a table says what its columns are.
+    // Below a name, the first row of a table is its header.
     const isHeader = open !== null && isSeparatorRow(cellsOf(lines[index + 1]?.text ?? ""));
     const named: Named<K> =
       cells === null ? lineName(line, open, inChanges, keyOf) : isHeader ? null : rowName(cells, inChanges, keyOf);
@@ -88,7 +88,7 @@ export function readFields<K extends string>(
   return { fields, loose };
 }
 
-/** Lines that a reader would see as one paragraph become one text. */
+/** Joins lines that render as one paragraph. */
 export function paragraphsOf(items: readonly Item[]): { text: string; checked: boolean | null }[] {
   const paragraphs: { text: string; checked: boolean | null }[] = [];
   for (const { text, kind, line } of items) {
@@ -102,7 +102,7 @@ export function paragraphsOf(items: readonly Item[]): { text: string; checked: b
 function lineName<K extends string>(line: Line, open: Open<K> | null, inChanges: boolean, keyOf: KeyOf<K>): Named<K> {
   const named = nameAndValue(line.text, (name) => keyOf(letters(name), inChanges));
   if (named?.key !== "status" || open === null) return named;
-  // The status of something inside another field is not the status of the task.
+  // A status nested in another field is not the status of the task.
   const nested = open.line.marked && line.indent > open.line.indent;
   const ofValidation = open.key === "validation" && !open.line.marked && line.level === 0;
   return nested || ofValidation ? null : named;

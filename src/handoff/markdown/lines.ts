@@ -1,5 +1,5 @@
-// Markdown, read line by line: what a reader of the rendered text would see as the author's own lines.
-// Fenced code, quotes, HTML comments and preformatted HTML are not content. Linear in the text, and holds one line at a time.
+// Reads Markdown line by line, as the lines that a reader of the rendered text would see as the author's own. Fenced code, quotes, HTML
+// comments and preformatted HTML are not content. Linear in the text, one line in memory at a time.
 import { closes, type Fence, hides, indentOf, opens, withoutComments } from "./blocks.ts";
 import { titleOf } from "./titles.ts";
 
@@ -9,23 +9,23 @@ export interface Line {
   readonly indent: number;
   /** 1 to 6 for a heading, 0 for anything else. */
   readonly level: number;
-  /** A list item. */
+  /** Whether it is a list item. */
   readonly marked: boolean;
-  /** The state of a task list item; null without a box. */
+  /** The state of a task list item; null without a checkbox. */
   readonly checked: boolean | null;
   readonly afterBlank: boolean;
-  /** At the margin and no list item: only such a line can be a title. */
+  /** Whether it is at the margin and not a list item: only such a line can be a title. */
   readonly flush: boolean;
-  /** Without heading marks, list marker, box and comments. */
+  /** Without heading marks, list marker, checkbox and comments. */
   readonly text: string;
 }
 
 export function* visibleLines(text: string): Generator<Line> {
   let fence: Fence | null = null;
-  /** What ends the HTML block that hides the lines. */
+  /** The pattern that ends the HTML block hiding these lines. */
   let hiddenUntil: RegExp | null = null;
   let afterBlank = true;
-  /** In a list, four spaces do not make code. */
+  /** Inside a list, four spaces of indentation are not code. */
   let inList = false;
 
   let next = 0;
@@ -94,8 +94,8 @@ export function isRule(text: string): boolean {
 }
 
 /**
- * Gemini CLI joins the answers of one run without a separator, so that a second answer's heading may stand at the end of
- * the first one's last line (`Done.## Task Report`, or after its closing fence). Returns the length of such a heading.
+ * Gemini CLI joins the answers of one run without a separator, so the heading of a second answer may follow the first one's last line
+ * directly (`Done.## Task Report`, or after its closing fence). Returns the length of such a heading.
  */
 function gluedHeading(line: string): number {
   if (!line.includes("#")) return 0;
@@ -107,13 +107,13 @@ function gluedHeading(line: string): number {
   return joined && !/^\s*>/.test(before) ? tail.length - at : 0;
 }
 
-/** By equals signs; dashes may as well be a rule. */
+/** Only equals signs count; dashes may also be a rule. */
 function isUnderlined(text: string, next: number): boolean {
   const first = text.charAt(next);
   return (first === "=" || first === " ") && /^ {0,3}=+[ \t]*(?:\n|$)/.test(text.slice(next, next + 200));
 }
 
-/** Length of the list markers at the start, a few nested ones included (`- 1. text`). */
+/** Length of the leading list markers, including a few nested ones (`- 1. text`). */
 function markerLength(body: string): number {
   return /^(?:(?:[-*+•‣◦]|\d{1,9}[.)])[ \t]+){1,4}/u.exec(body)?.[0].length ?? 0;
 }

@@ -1,13 +1,13 @@
-// Several values on one line: `a, b`, `["a", "b"]`, `[a, b]`.
+// Splits several values on one line: `a, b`, `["a", "b"]`, `[a, b]`.
 import { stripControls } from "../../text.ts";
 import { parseJson } from "../output/json.ts";
 
-/** The elements of a bracketed list, JSON or YAML flow style; null when the text is none. */
+/** The elements of a bracketed list in JSON or YAML flow style; null when the text is not such a list. */
 export function bracketed(text: string): string[] | null {
   const list = text.endsWith(",") ? text.slice(0, -1).trimEnd() : text;
   if (!list.startsWith("[") || !list.endsWith("]")) return null;
   const parsed = parseJson(list);
-  // JSON strings may carry what was stripped from the text around them, in escaped form.
+  // JSON strings may hold escaped control characters that were only stripped in raw form.
   if (Array.isArray(parsed)) return parsed.filter((one) => typeof one === "string").map((one) => stripControls(one));
   if (list.indexOf("]") < list.length - 1) return null;
   return splitList(list.slice(1, -1)).map((one) => one.replace(/^(["'])(.*)\1$/u, "$2"));

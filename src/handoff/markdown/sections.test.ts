@@ -22,8 +22,8 @@ const titles: [form: string, title: string, context: string][] = [
   ["mixed levels", "# Task Report", "### Downstream Context"],
   ["context above the report's level", "### Task Report", "# Downstream Context"],
   ["closing hashes", "## Task Report ##", "## Downstream Context ##"],
-  ["three spaces in front", "   ## Task Report", "  ## Downstream Context"],
-  ["no space behind the hashes", "##Task Report", "##Downstream Context"],
+  ["three leading spaces", "   ## Task Report", "  ## Downstream Context"],
+  ["no space after the hashes", "##Task Report", "##Downstream Context"],
   ["capitals", "## TASK REPORT", "## DOWNSTREAM CONTEXT"],
   ["lower case", "## task report", "## downstream context"],
   ["trailing colon", "## Task Report:", "## Downstream Context:"],
@@ -36,7 +36,7 @@ const titles: [form: string, title: string, context: string][] = [
   ["numbered with bracket", "## 1) Task Report", "## 2) Downstream Context"],
   ["parts", "### Part 1: Task Report", "### Part 2: Downstream Context"],
   ["parts with dashes", "## Part 1 — Task Report", "## Part 2 — Downstream Context"],
-  ["parts behind", "## Task Report (Part 1)", "## Downstream Context (Part 2)"],
+  ["parts after the title", "## Task Report (Part 1)", "## Downstream Context (Part 2)"],
   ["parts as plain lines", "Part 1 — Task Report", "Part 2 — Downstream Context"],
   ["bold parts", "**Part 1: Task Report**", "**Part 2: Downstream Context**"],
   ["emoji", "## 📋 Task Report", "## 🔗 Downstream Context 🔗"],
@@ -45,7 +45,7 @@ const titles: [form: string, title: string, context: string][] = [
   ["plain capitals", "TASK REPORT", "DOWNSTREAM CONTEXT"],
   ["plain lines with colon", "Task Report:", "Downstream Context:"],
   ["snake case", "task_report:", "downstream_context:"],
-  ["subject behind a colon", "## Task Report: Phase 3 (schema)", "## Downstream Context - for phase 4"],
+  ["subject after a colon", "## Task Report: Phase 3 (schema)", "## Downstream Context - for phase 4"],
   ["two-part numbers", "### 2.1 Task Report", "### 2.2. Downstream Context"],
   ["wider title", "## Handoff Report — Part 1: Task Report", "## Handoff Report — Part 2: Downstream Context"],
 ];
@@ -60,21 +60,21 @@ describe("titles (V246, N192)", () => {
   test.each([
     ["a mention in a sentence", `I will now write a Task Report\n${fields}`],
     ["a mention at the start of a sentence", `Task Report follows below.\n${fields}`],
-    ["a heading that says more", `## How I wrote the Task Report\n${fields}`],
+    ["a heading with more words", `## How I wrote the Task Report\n${fields}`],
     ["an example", `## Example Task Report\n${fields}`],
     ["a template", `## Task Report Template\n${fields}`],
-    ["an example behind a separator", `## Task Report (example)\n${fields}`],
-    ["a format behind a colon", `## Task Report: required format\n${fields}`],
+    ["an example after a separator", `## Task Report (example)\n${fields}`],
+    ["a format after a colon", `## Task Report: required format\n${fields}`],
     ["a wrapped sentence", `I was asked to write a\nTask Report\n${fields}`],
     ["a list item", `- Task Report\n${fields}`],
     ["a heading in a list item", `- ## Task Report\n${fields}`],
     ["inline code", `\`Task Report\`\n${fields}`],
     ["a quotation", `"Task Report"\n${fields}`],
     ["a table cell", `| Task Report |\n${fields}`],
-    ["a value behind the bold title", `**Task Report:** see above\n${fields}`],
+    ["a value after the bold title", `**Task Report:** see above\n${fields}`],
     ["look-alike letters", `## Tаsk Report\n${fields}`],
     ["an indented heading", `    ## Task Report\n${fields}`],
-    ["a heading behind a tab", `\t## Task Report\n${fields}`],
+    ["a heading after a tab", `\t## Task Report\n${fields}`],
     ["seven hashes", `####### A Task Report\n${fields}`],
     ["a heading inside a sentence", `The heading is called ## Task Report\n${fields}`],
     ["a heading in code", `Use \`## Task Report\`\n${fields}`],
@@ -94,7 +94,7 @@ describe("titles (V246, N192)", () => {
   });
 });
 
-describe("what is fenced, quoted or hidden is not a report (F18, T7)", () => {
+describe("fenced, quoted or hidden text is not a report (F18, T7)", () => {
   test.each([
     ["backticks", `\`\`\`\n${report}\`\`\``],
     ["backticks with a language", `\`\`\`markdown\n${report}\`\`\``],
@@ -144,7 +144,7 @@ describe("what is fenced, quoted or hidden is not a report (F18, T7)", () => {
     ["a mention of a comment", "I escaped `<!--` in the template.\n\n"],
     ["a one-line comment", "<!-- nothing -->\n\n"],
     ["preformatted HTML", `<pre>\n${failed}\n</pre>\n\n`],
-    ["preformatted HTML in one line", "<pre>x</pre>\n\n"],
+    ["preformatted HTML on one line", "<pre>x</pre>\n\n"],
     ["an inline fence", "Run ```npm test``` first.\n\n"],
     ["two fences", "```\na\n```\ntext\n~~~\nb\n~~~\n"],
     ["a fence in a list", "- x:\n    ```\n    code\n    ```\n"],
@@ -163,13 +163,13 @@ describe("what is fenced, quoted or hidden is not a report (F18, T7)", () => {
     ["a quote", `\n${failed.replaceAll(/^/gm, "> ")}\n`],
     ["a comment", `\n<!--\n${failed}-->\n`],
     ["indented code", `\n\nExample:\n\n${failed.replaceAll(/^(?=#)/gm, "    ").replaceAll(/^-.*\n/gm, "")}`],
-  ])("a report before %s of another counts", (_, behind) => {
+  ])("a report counts before %s that holds another one", (_, behind) => {
     const check = checkHandoff(report + behind);
     expect(check).toMatchObject({ valid: true, status: "success", files_created: ["src/a.ts"] });
     expect(check.downstream_context.warnings).toEqual(["mind the gap"]);
   });
 
-  test("fields in a fence below an open title are not fields", () => {
+  test("fields in a fence below an unfenced title are not fields", () => {
     const check = checkHandoff(`## Task Report\n\n\`\`\`yaml\n${fields}\n\`\`\`\n\n## Downstream Context\n${context}`);
     expect(check).toMatchObject({ valid: false, has_task_report: true, has_downstream_context: true, status: null });
     expect(check.missing).toEqual(["status", "files_created", "files_modified", "files_deleted"]);
@@ -182,7 +182,7 @@ describe("what is fenced, quoted or hidden is not a report (F18, T7)", () => {
 });
 
 describe("the last report wins", () => {
-  test("over an earlier complete one", () => {
+  test("replaces an earlier complete one", () => {
     expect(checkHandoff(failed + report)).toMatchObject({
       valid: true,
       status: "success",
@@ -198,7 +198,7 @@ describe("the last report wins", () => {
     expect(check.missing).toEqual(["downstream_context", "files_created", "files_modified", "files_deleted"]);
   });
 
-  test("an empty last report leaves nothing", () => {
+  test("even when it is empty: no report is left", () => {
     expect(checkHandoff(`${report}\n## Task Report\n`)).toMatchObject({
       valid: false,
       status: null,
@@ -206,7 +206,7 @@ describe("the last report wins", () => {
     });
   });
 
-  test("the last context behind it belongs to it", () => {
+  test("the last context after it belongs to it", () => {
     const check = checkHandoff(`${report}\n## Downstream Context\n- Warnings: the newer one\n`);
     expect(check.downstream_context.warnings).toEqual(["the newer one"]);
   });
@@ -222,7 +222,7 @@ describe("the last report wins", () => {
     expect(check).toMatchObject({ valid: false, has_downstream_context: false, missing: ["downstream_context"] });
   });
 
-  test("a context alone is no report", () => {
+  test("a context alone is not a report", () => {
     const check = checkHandoff(`## Downstream Context\n${context}\n`);
     expect(check).toMatchObject({ valid: false, has_task_report: false, has_downstream_context: true });
     expect(check.missing).not.toContain("downstream_context");
@@ -234,7 +234,7 @@ describe("the last report wins", () => {
     ["a list item of the first report", "- Warnings: none## Task Report"],
     ["the closing fence of a fenced report", `\`\`\`\n${failed}\`\`\`## Task Report`],
     ["an emoji", "Done ✅## Task Report"],
-  ])("also when Gemini CLI joined it to %s", (_, joined) => {
+  ])("even when Gemini CLI joined it to %s", (_, joined) => {
     expect(checkHandoff(report.replace("## Task Report", joined))).toMatchObject({ valid: true, status: "success" });
   });
 
@@ -247,8 +247,8 @@ describe("the last report wins", () => {
   });
 });
 
-describe("where a section ends", () => {
-  test("at an unknown heading of its level or above; prose elsewhere is never a status", () => {
+describe("the end of a section", () => {
+  test("is an unknown heading of its level or above; prose elsewhere is never a status", () => {
     const text = report.replace("- Status: success\n", "");
     expect(checkHandoff(`${text}\n## Appendix\n- Status: success\n`).status).toBeNull();
     expect(checkHandoff(`Status: success\n\n${text}`).status).toBeNull();
@@ -257,7 +257,7 @@ describe("where a section ends", () => {
     expect(checkHandoff(`${report}\n## Appendix\n- Status: failure\n`).status).toBe("success");
   });
 
-  test("not at a field, whatever its level, nor at a deeper heading", () => {
+  test("is neither a field at any level nor a deeper heading", () => {
     const text = `## Task Report
 ## Status
 success
@@ -279,13 +279,13 @@ None
     expect(check.downstream_context.warnings).toEqual(["mind the gap"]);
   });
 
-  test("the report is kept as it was written, fences included", () => {
+  test("the report is kept as written, fences included", () => {
     const text = `Hello.\n\n## Task Report\n${fields}\n\`\`\`\ncode\n\`\`\`\n## Downstream Context\n${context}\n\n## Appendix\nmore`;
     expect(readHandoff(text).report).toBe(text.slice(text.indexOf("##"), text.indexOf("\n\n## Appendix")));
     expect(readHandoff("nothing").report).toBe("");
   });
 
-  test("summary and validation are there for those who ask", () => {
+  test("summary and validation are available to the caller", () => {
     const text = report.replace(
       "- Files Created",
       "- Validation: pass\n- Summary: It works\n  as planned.\n- Files Created",

@@ -1,4 +1,4 @@
-// Finds the Task Report that counts, the last one the author wrote himself, and the Downstream Context that belongs to it.
+// Finds the Task Report that counts (the last one that the agent itself wrote) and the Downstream Context that belongs to it.
 import { belongsTo } from "../keys.ts";
 import { type Line, visibleLines } from "./lines.ts";
 import { saysNothing, type Title, titleOf } from "./titles.ts";
@@ -13,10 +13,10 @@ export interface Section {
   size: number;
 }
 
-/** No honest section is longer; what comes after is not read. */
+/** Longer than any real section; the rest is not read. */
 const sizeLimit = 262_144;
 
-/** Titles that are no headings (`**Task Report**`) rank as the usual `##`. */
+/** Titles that are not headings (`**Task Report**`) rank like the usual `##`. */
 const usualLevel = 2;
 
 export function findSections(text: string): { report: Section | null; context: Section | null } {
@@ -49,7 +49,7 @@ export function findSections(text: string): { report: Section | null; context: S
       open.lines.push(line.text.length > room ? { ...line, text: line.text.slice(0, room) } : line);
     }
   }
-  // With several reports, an earlier context belongs to an earlier report.
+  // With several reports, a context before the last one belongs to an earlier report.
   return { report, context: after ?? (reports === 1 ? before : null) };
 }
 

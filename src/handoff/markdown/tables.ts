@@ -1,7 +1,7 @@
-// Rows of a Markdown table.
+// Reads the rows of a Markdown table.
 import { letters } from "./words.ts";
 
-/** The cells of `| a | b |`, null for another line. An escaped pipe is part of its cell. */
+/** The cells of `| a | b |`, or null for any other line. An escaped pipe is part of its cell. */
 export function cellsOf(row: string): string[] | null {
   if (!row.startsWith("|")) return null;
   const cells: string[] = [];
@@ -25,7 +25,7 @@ export function isSeparatorRow(cells: readonly string[] | null): boolean {
 
 const fileHeaders = new Set(["file", "files", "path", "paths", "filepath", "filename", "name"]);
 
-/** Which column names the file: the one whose header says so, or the first. */
+/** The column that names the file: the one whose header says so, otherwise the first. */
 export function fileColumn(header: readonly string[]): number {
   return Math.max(
     0,

@@ -1,4 +1,4 @@
-// The two titles of a handoff, in the forms agents give them. A longer sentence that mentions one is not a title.
+// Recognises the two titles of a handoff in the forms that agents write. A longer sentence that mentions one is not a title.
 import { isNone, words } from "./words.ts";
 
 export type Title = "report" | "context";
@@ -9,8 +9,8 @@ const notTheRealOne =
   /\b(?:examples?|samples?|templates?|format|draft|placeholder|instructions?|guidelines?|previous|old|original|above|below|required|expected|must|should)\b/;
 
 /**
- * `1. Task Report`, `Part 2 — Downstream Context:`; `level` is 0 for a line that is no heading.
- * A heading may add what it is about (`Task Report: Phase 3`), any line that there is nothing (`Downstream Context: none`).
+ * Matches `1. Task Report`, `Part 2 — Downstream Context:`; `level` is 0 for a line that is not a heading. A heading may add its subject
+ * (`Task Report: Phase 3`), and any line may say that there is nothing (`Downstream Context: none`).
  */
 export function titleOf(text: string, level: number): Title | null {
   if (text.length > 160 || text.includes("~~")) return null;
@@ -22,7 +22,7 @@ export function titleOf(text: string, level: number): Title | null {
   return notTheRealOne.test(words(rest)) ? null : exactTitle(name);
 }
 
-/** `Downstream Context: none`, title and content in one line. */
+/** `Downstream Context: none`: title and content on one line. */
 export function saysNothing(text: string): boolean {
   const { name, rest } = splitTitle(text);
   return exactTitle(name) === "context" && isNone(rest.slice(1));

@@ -1,4 +1,4 @@
-// Words as people vary them: case, punctuation, emoji and decoration do not count. Knows what "nothing" looks like.
+// Compares words while ignoring case, punctuation, emoji and decoration, and recognises the ways to say "nothing".
 
 /** Lower-case words with single spaces: `**N/A**.` is `n a`. */
 export function words(text: string): string {
@@ -8,7 +8,7 @@ export function words(text: string): string {
     .trim();
 }
 
-/** Letters without what separates them, so that `1. Files Created (2)`, `files_created` and `filesCreated` are one name. */
+/** The letters alone, so that `1. Files Created (2)`, `files_created` and `filesCreated` are the same name. */
 export function letters(text: string): string {
   return text
     .toLowerCase()

@@ -1,4 +1,4 @@
-// What a runtime's output comes to, whatever its format: the agent's text, and what went wrong on the way to it.
+// What a runtime's output contains in any format: the agent's text, and what went wrong.
 import { type ErrorType, errorTypeOf } from "./error-type.ts";
 import { isObject } from "./json.ts";
 import type { Tokens } from "./tokens.ts";
@@ -18,7 +18,7 @@ export interface AgentAnswer {
   readonly errorType: ErrorType | null;
 }
 
-/** The class of an `error` member: an object, a bare message, or nothing. */
+/** The error type of an `error` member: an object, a bare message, or nothing. */
 export function errorTypeOfMember(error: unknown): ErrorType | null {
   if (error === undefined || error === null || error === false) return null;
   if (!isObject(error)) return errorTypeOf({ message: error });

@@ -1,4 +1,4 @@
-// Why an attempt failed, as one of the types a session records.
+// Classifies why an attempt failed, as one of the types that a session records.
 
 export const errorTypes = ["validation", "timeout", "file_conflict", "runtime", "dependency", "quota", "auth"] as const;
 export type ErrorType = (typeof errorTypes)[number];
@@ -22,14 +22,14 @@ const codes = new Map<string, ErrorType>([
   ["124", "timeout"],
 ]);
 
-/** What the words say, in order of precedence. */
+/** Patterns in the message, in order of precedence. */
 const signs: [RegExp, ErrorType][] = [
   [/RESOURCE_EXHAUSTED|quota|rate.?limit|too many requests|(?:status|code|http)\W{0,4}429\b/i, "quota"],
   [/UNAUTHENTICATED|FatalAuthentication|unauthori[sz]ed|API key not valid|(?:status|code|http)\W{0,4}401\b/i, "auth"],
   [/timed[ -]?out|time-?out|DEADLINE_EXCEEDED/i, "timeout"],
 ];
 
-/** Null only for exit code 0 with no error code; a failure nobody can name is `runtime`. */
+/** Null only for exit code 0 without an error code; an unrecognised failure is `runtime`. */
 export function errorTypeOf(failure: OutputFailure): ErrorType | null {
   const { code, type, message, exitCode } = failure;
   if (exitCode === 0 && code === undefined) return null;

@@ -1,4 +1,4 @@
-// What a hand-off may be written in.
+// The formats of a handoff.
 
 export const handoffFormats = ["text", "gemini-json", "stream-json"] as const;
 export type HandoffFormat = (typeof handoffFormats)[number];

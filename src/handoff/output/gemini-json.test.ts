@@ -26,7 +26,7 @@ const tokens = { input: 107, output: 23, cached: 42 };
 const pretty = JSON.stringify({ session_id: "s", response: report, stats }, null, 2);
 const compact = JSON.stringify({ session_id: "s", response: report, stats });
 
-describe("the answer is found (H109, J131, F18)", () => {
+describe("finds the answer (H109, J131, F18)", () => {
   test.each([
     ["alone", pretty],
     ["on one line", compact],
@@ -44,8 +44,8 @@ describe("the answer is found (H109, J131, F18)", () => {
     ["after a colour code", `\u001b[2K\u001b[0m${pretty}`],
     ["after a progress line", `loading\r${compact}`],
     ["twice", `${pretty}\n${pretty}`],
-    ["twice without a break", compact.replace("success", "failure") + compact],
-    ["with an unknown key and other order", JSON.stringify({ warnings: ["w"], stats, response: report })],
+    ["twice without a line break", compact.replace("success", "failure") + compact],
+    ["with an unknown key and in another order", JSON.stringify({ warnings: ["w"], stats, response: report })],
   ])("%s", (_, source) => {
     const check = checkHandoff(source, { format: "gemini-json" });
     expect(check).toMatchObject({ valid: true, status: "success", files_created: ["src/a.ts"], tokens });
@@ -68,7 +68,7 @@ describe("the answer is found (H109, J131, F18)", () => {
   });
 });
 
-describe("what cannot be read is named, and is not valid (F18)", () => {
+describe("unreadable output is classified, and is not valid (F18)", () => {
   test.each([
     ["", "empty_output", "runtime"],
     [" \r\n\t\n", "empty_output", "runtime"],
@@ -121,7 +121,7 @@ describe("what cannot be read is named, and is not valid (F18)", () => {
     expect(check.missing[0]).toBe("task_report");
   });
 
-  test("an answer beside an error is kept but not valid", () => {
+  test("an answer next to an error is kept but not valid", () => {
     const check = checkHandoff(JSON.stringify({ response: report, error: { type: "INVALID_STREAM", message: "cut" } }));
     expect(check).toMatchObject({
       valid: false,
@@ -132,25 +132,25 @@ describe("what cannot be read is named, and is not valid (F18)", () => {
     });
   });
 
-  test("`error: null` is no error", () => {
+  test("`error: null` is not an error", () => {
     expect(checkHandoff(JSON.stringify({ response: report, error: null }))).toMatchObject({
       valid: true,
       error_type: null,
     });
   });
 
-  test("tokens were used even if the answer is empty", () => {
+  test("tokens count even if the answer is empty", () => {
     expect(checkHandoff(JSON.stringify({ session_id: "s", response: "", stats })).tokens).toEqual(tokens);
   });
 });
 
-describe("recognised without being told", () => {
+describe("is detected without a format option", () => {
   test.each([
     ["a report that shows JSON", `\`\`\`\n{\n  "error": "not found"\n}\n\`\`\`\n\n${report}`, null, true],
     ["a report that shows an event", `{"type":"message","role":"user","content":"x"}\n\n${report}`, null, true],
     ["a truncated answer", pretty.slice(0, 100), "truncated_json", false],
     ["an answer that ends with a title", JSON.stringify({ response: "~~~\nA\n## Task Report" }, null, 2), null, false],
-    ["an answer cut behind a title", '{"response": "A\\n## Task Report', "truncated_json", false],
+    ["an answer cut after a title", '{"response": "A\\n## Task Report', "truncated_json", false],
     ["a title before an escape", JSON.stringify({ response: "~~~\nA## Task Report\u009d\n" }), null, false],
     ["an error", `{"session_id":"s","error":{"message":"x","code":500}}`, "no_response", false],
     ["an unknown object", `{"a":1}`, null, false],

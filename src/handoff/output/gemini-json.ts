@@ -1,11 +1,11 @@
-// The output of `gemini --output-format json`: one object, with log lines around it, or cut short.
+// Reads the output of `gemini --output-format json`: one object, possibly with log lines around it or truncated.
 import { stripControls } from "../../text.ts";
 import { type AgentAnswer, errorTypeOfMember, unreadable } from "./answer.ts";
 import { parseJson } from "./json.ts";
 import { type Found, findDocument } from "./json-document.ts";
 import { tokensOf } from "./tokens.ts";
 
-/** By which an object is Gemini's, the best first. */
+/** The keys that identify Gemini's object, the best first. */
 const keys = ["response", "error", "session_id"];
 
 export function readGeminiJson(output: string): AgentAnswer {
@@ -20,7 +20,7 @@ export function readGeminiJson(output: string): AgentAnswer {
   const errorType = errorTypeOfMember(error);
   const tokens = tokensOf(stats);
   if (typeof response !== "string") {
-    // A log line may be an object too; then the one that was cut off is the answer.
+    // A log line may be an object too; then the truncated object is the answer.
     if (response === undefined && errorType === null && truncated !== null) return unreadable("truncated_json");
     return { ...unreadable("no_response", errorType), tokens };
   }
@@ -34,7 +34,7 @@ export function findGeminiJson(text: string): Found {
   return found.document === null && found.truncated === null ? findDocument(stripControls(text), keys) : found;
 }
 
-/** Whether what was found, or its beginning, can be Gemini's. */
+/** Whether the object found, or its truncated beginning, can be Gemini's. */
 export function isGeminiJson({ document, truncated }: Found): boolean {
   if (document !== null) return keys.some((key) => Object.hasOwn(document, key));
   return truncated !== null && keys.some((key) => truncated.includes(`"${key}"`));

@@ -1,10 +1,10 @@
-// Finds the JSON object that a program printed between other lines. Linear: what fails is paid for from a fixed budget.
+// Finds the JSON object that a program printed between other lines. Linear: failed parses are paid from a fixed budget.
 import { isObject, parseJson } from "./json.ts";
 
 export interface Found {
-  /** The last object with the first wanted key that any object has; else the last object. */
+  /** The last object with the best wanted key that any object has; otherwise the last object. */
   readonly document: Record<string, unknown> | null;
-  /** The beginning of the first object that never ends. */
+  /** The beginning of the first object that is never closed. */
   readonly truncated: string | null;
 }
 
@@ -49,7 +49,7 @@ function adjacentStart(text: string, from: number): number | null {
 
 const opening = /\{\s*(?:["}]|$)/y;
 
-/** How far the object at `at` reaches. It is not closed when the text, or a line inside a string, ends first. */
+/** How far the object at `at` extends. It is not closed when the text, or a line inside a string, ends first. */
 function extentOf(text: string, at: number): { end: number; closed: boolean } {
   opening.lastIndex = at;
   if (!opening.test(text)) return { end: at, closed: false };

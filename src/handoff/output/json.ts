@@ -1,4 +1,4 @@
-// JSON that may not be JSON: undefined instead of an exception. Nothing here trusts a parsed shape.
+// Parses JSON and returns undefined instead of throwing. The shape of the value is not checked here.
 
 export function parseJson(text: string): unknown {
   try {

@@ -41,17 +41,17 @@ const stats = {
 };
 const result = { type: "result", timestamp: "t", status: "success", stats };
 
-describe("the answer is put together (H109)", () => {
+describe("joins the answer from its events (H109)", () => {
   test.each([
     ["one message", jsonl(init, prompt, say(report, false), result)],
-    ["many pieces", jsonl(init, prompt, ...chunks(report), result)],
+    ["many chunks", jsonl(init, prompt, ...chunks(report), result)],
     [
-      "pieces with noise between",
+      "chunks with noise between them",
       jsonl(init, "[WARN] {x}", ...chunks(report).flatMap((event) => [event, "noise {", "{}"]), result),
     ],
     ["text, a tool, a report", jsonl(init, say("I will write it."), toolUse, toolResult, ...chunks(report), result)],
     [
-      "a second answer after a refusal",
+      "a second answer after a rejected one",
       jsonl(init, say("Done"), { type: "error", severity: "warning", message: "blocked" }, say(report), result),
     ],
     ["two messages", jsonl(init, say("Done", false), say(report, false), result)],
@@ -60,7 +60,7 @@ describe("the answer is put together (H109)", () => {
     ["a broken line", jsonl(init, '{"type":"message","role":"assistant","content":"x', ...chunks(report), result)],
     ["blank lines", jsonl(init, "", "  ", ...chunks(report), "", result, "")],
     [
-      "other key order",
+      "another key order",
       jsonl({ session_id: "s", type: "init" }, { content: report, role: "assistant", type: "message" }, result),
     ],
     [
@@ -76,7 +76,7 @@ describe("the answer is put together (H109)", () => {
     expect(checkHandoff(source)).toEqual(check);
   });
 
-  test("what the user and the tools say is not the agent's report", () => {
+  test("messages of the user and of tools are not the agent's report", () => {
     expect(checkHandoff(jsonl(init, prompt, toolUse, toolResult, say("Done."), result))).toMatchObject({
       valid: false,
       has_task_report: false,
@@ -85,7 +85,7 @@ describe("the answer is put together (H109)", () => {
   });
 });
 
-describe("a stream that went wrong (F18)", () => {
+describe("a stream that failed (F18)", () => {
   test.each([
     ["no result", jsonl(init, say(report)), "no_result_event", "runtime", "success"],
     ["a truncated result", jsonl(init, say(report), '{"type":"result","sta'), "no_result_event", "runtime", "success"],
@@ -119,7 +119,7 @@ describe("a stream that went wrong (F18)", () => {
       "success",
     ],
     [
-      "an error result, told before",
+      "an error result after an error event",
       jsonl(
         init,
         say(report),
@@ -140,7 +140,7 @@ describe("a stream that went wrong (F18)", () => {
     ],
     ["an empty message", jsonl(init, say(""), result), "empty_response", "runtime", null],
     [
-      "a message that is no text",
+      "a message that is not text",
       jsonl(init, { type: "message", role: "assistant", content: { a: 1 } }, result),
       "no_response",
       "runtime",

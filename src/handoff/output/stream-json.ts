@@ -1,4 +1,4 @@
-// The output of `gemini --output-format stream-json`: one event per line; the last must be `result`.
+// Reads the output of `gemini --output-format stream-json`: one event per line; the last must be `result`.
 import { type AgentAnswer, errorTypeOfMember, unreadable } from "./answer.ts";
 import { isObject, parseJson } from "./json.ts";
 import { tokensOf } from "./tokens.ts";
@@ -7,7 +7,7 @@ type Event = Record<string, unknown>;
 
 const eventTypes = new Set<unknown>(["init", "message", "tool_use", "tool_result", "error", "result"]);
 
-/** Lines that are no events are noise. */
+/** Lines that are not events are ignored as noise. */
 export function readStreamJson(output: string): AgentAnswer {
   const text = output.trim();
   if (text === "") return unreadable("empty_output");
@@ -19,7 +19,7 @@ export function readStreamJson(output: string): AgentAnswer {
   for (const event of eventsOf(text)) {
     const { type, role, content, delta } = event;
     if (type === "init") {
-      // Another run begins; what came before it was not its answer.
+      // Another run starts, so the text before it is not its answer.
       chunks = null;
       lastError = null;
       result = null;
@@ -29,7 +29,7 @@ export function readStreamJson(output: string): AgentAnswer {
     const isAnswer = type === "message" && (role === "assistant" || role === "model") && typeof content === "string";
     if (isAnswer) {
       chunks ??= [];
-      // Pieces of one message are parts of one text; anything between two of them makes them two messages.
+      // Consecutive chunks belong to one message; any event between two of them starts a new message.
       if (chunks.length > 0 && !(isOpen && delta === true)) chunks.push("\n");
       chunks.push(content);
     }
@@ -48,13 +48,13 @@ export function readStreamJson(output: string): AgentAnswer {
   return { ...unreadable(chunks === null ? "no_response" : "empty_response", errorType), tokens };
 }
 
-/** Whether a line is an event, or begins like one. */
+/** Whether a line is an event, or starts like one. */
 export function isStreamJson(text: string): boolean {
   const beginning = /^\{\s*"type"\s*:\s*"(?:init|message|tool_use|tool_result|error|result)"/m;
   return beginning.test(text) || eventsOf(text).next().done !== true;
 }
 
-/** A few broken lines are noise; who sends thousands is not worth an exception for each. */
+/** A few broken lines are noise; parsing stops at thousands, because each one costs an exception. */
 const brokenLimit = 10_000;
 
 function* eventsOf(text: string): Generator<Event> {

@@ -1,4 +1,4 @@
-// The text that Gemini CLI's `invoke_agent` returns: a subagent's result in a wrapper that tells how it ended.
+// Reads the text that Gemini CLI's `invoke_agent` returns: a subagent's result in a wrapper that says how it ended.
 import { type ErrorType, errorTypeOf } from "./error-type.ts";
 
 export interface SubagentResult {

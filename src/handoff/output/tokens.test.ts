@@ -8,7 +8,7 @@ test.each([
   ["thoughts are not output", model({ prompt: 10, candidates: 3, thoughts: 50, total: 63 }), [10, 3, 0]],
   ["input and cached make the prompt", model({ input: 6, cached: 4, candidates: 3 }), [10, 3, 4]],
   ["digits in a string are a number", model({ prompt: "12", candidates: " 3 ", cached: "4" }), [12, 3, 4]],
-  ["what is no count is ignored", model({ prompt: 12, candidates: "abc", cached: -4 }), [12, 0, 0]],
+  ["a value that is not a count is ignored", model({ prompt: 12, candidates: "abc", cached: -4 }), [12, 0, 0]],
   ["zero is known", model({ prompt: 0, candidates: 0, cached: 0 }), [0, 0, 0]],
   [
     "models add up",
@@ -51,11 +51,11 @@ test.each([
   [model({ prompt: "abc", candidates: Number.NaN, cached: Number.POSITIVE_INFINITY })],
   [model({ prompt: -1, candidates: 1.5, cached: 1e300 })],
   [model({ prompt: "1e3", candidates: "0x10", cached: "" })],
-])("%j says nothing, which is not zero (K156)", (stats) => {
+])("%j has no token counts, which is not zero (K156)", (stats) => {
   expect(tokensOf(stats)).toBeNull();
 });
 
-test("tokens are told by model, thoughts apart (J131, K156)", () => {
+test("reports tokens by model, with thoughts counted separately (J131, K156)", () => {
   const stats = {
     models: {
       pro: { tokens: { input: 60, prompt: 100, candidates: 20, cached: 40, thoughts: 7, total: 127 } },
@@ -72,13 +72,13 @@ test("tokens are told by model, thoughts apart (J131, K156)", () => {
   ]);
 });
 
-test("totals without models belong to a model nobody named", () => {
+test("totals without models belong to an unnamed model", () => {
   expect(tokensByModel({ input_tokens: 10, output_tokens: 3, cached: 4 })).toEqual([
     { model: null, input: 10, output: 3, cached: 4, thoughts: 0 },
   ]);
 });
 
-test("the models of a stream are told apart too", () => {
+test("reports the models of a stream separately too", () => {
   const stats = {
     input_tokens: 10,
     output_tokens: 3,

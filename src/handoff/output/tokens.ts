@@ -1,11 +1,11 @@
-// Token usage out of Gemini CLI's statistics, from either output format. Unknown is null, never 0.
+// Extracts token usage from Gemini CLI's statistics, in either output format. Unknown is null, never 0.
 import { stripControls } from "../../text.ts";
 import { isObject } from "./json.ts";
 
 export interface Tokens {
-  /** Prompt tokens, the cached ones included. */
+  /** Prompt tokens, including cached ones. */
   input: number;
-  /** The candidates' tokens; thoughts are counted apart. */
+  /** The candidates' tokens, without thoughts. */
   output: number;
   cached: number;
 }
@@ -13,7 +13,7 @@ export interface Tokens {
 /** The share of one model; its name is null when only totals are known. */
 export interface ModelTokens extends Tokens {
   model: string | null;
-  /** Counted apart from the output. */
+  /** Not included in the output. */
   thoughts: number;
 }
 
@@ -57,10 +57,10 @@ function usageOf(counts: Record<string, unknown>): Tokens | null {
   return { input: input ?? cached ?? 0, output: output ?? 0, cached: cached ?? 0 };
 }
 
-/** More is a mistake, and could not be added up. */
+/** A larger number is a mistake, and would spoil the sums. */
 const MOST_TOKENS = 1e12;
 
-/** A whole number, or the digits of one: strings in the statistics have corrupted totals before. */
+/** An integer, or a string of digits: strings in the statistics have corrupted totals before. */
 function count(value: unknown): number | null {
   const number = typeof value === "string" && /^\s*\d{1,16}\s*$/.test(value) ? Number(value) : value;
   const isCount = Number.isSafeInteger(number) && (number as number) >= 0 && (number as number) <= MOST_TOKENS;

@@ -1,4 +1,4 @@
-// maestro_context_chain: what the phases before one handed over, ready to be put into its delegation. Reads only.
+// maestro_context_chain: the Downstream Context of the phases that a phase depends on, ready for its delegation prompt. Read-only.
 
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
@@ -20,9 +20,9 @@ import { flagField, id, textField } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
-/** Characters of all contexts together, the most that may fit first. */
+/** Limits for all contexts together, in characters, tried from the largest. */
 const rooms = [7_000, 5_000, 3_500, 2_000, 1_000];
-/** Batches are searched from the newest; a project may keep hundreds. */
+/** Batches are searched from the newest; a project may have hundreds. */
 const MAX_SEARCHED = 200;
 
 export const contextChainTool: Tool = {
@@ -49,7 +49,7 @@ function run(context: Context, { phase_id, plan_path, full }: Input): Answer {
   if (plan === undefined) {
     const [first] = errors;
     throw new MaestroError("invalid_plan", `The plan is not valid: ${first?.code}: ${first?.message}`, {
-      hint: "maestro_validate_plan lists all that is wrong.",
+      hint: "maestro_validate_plan lists all errors.",
     });
   }
   const wanted = plan.phases.find((phase) => phase.id === phase_id);
@@ -63,7 +63,7 @@ function run(context: Context, { phase_id, plan_path, full }: Input): Answer {
   return answerOf(session, { ...phase, blocked_by: wanted.blocked_by }, blockers, missing, full === true);
 }
 
-/** As much of each context as fits. */
+/** Shortens the contexts until the answer fits. */
 function answerOf(session: Session, phase: SessionPhase, blockers: string[], missing: string[], full: boolean): Answer {
   const tag = randomHex(8);
   const facts = { phase_id: phase.id, blocking_phases: blockers };
@@ -86,7 +86,7 @@ function unknownPhase(phase: string, phases: readonly PlanPhase[]): MaestroError
   });
 }
 
-/** A copy of the active session, if it follows that plan or has the very phases in question; undefined otherwise. */
+/** A copy of the active session, if it follows that plan or has the same phases; undefined otherwise. */
 function followed(
   { store }: Context,
   path: string,
@@ -103,21 +103,21 @@ function followed(
     return known !== undefined && (follows || (known.name === title && known.agents[0] === agent));
   };
   if (!phases.filter((phase) => ids.has(phase.id)).every(isThere)) return undefined;
-  // What is found in files is put into the copy: the session itself belongs to the journal.
+  // A copy, because results found in files are added to it, and only the journal may change the session itself.
   return { ...session, phases: session.phases.map((phase) => ({ ...phase })) };
 }
 
-/** The plan as a session in which nothing has happened. */
+/** A session for the plan in which no phase has started. */
 function imagined(path: string, phases: PlanPhase[], now: Date): Session {
   const plan = { title: "", path, hash: "", design_document: null, phases };
   const created = sessionCreated({ session_id: "none" as SessionId, task: null, execution_mode: null, plan });
   return fold([{ ...created, seq: 1, ts: now.toISOString() }]) as Session;
 }
 
-/** What the journal does not know of a phase, from the files of its newest attempt. `session`: undefined when there is none. */
+/** Fills in what the journal lacks about a phase from the result files of its newest attempt. `session`: undefined when no session exists. */
 function completeFromFiles(context: Context, phase: SessionPhase | undefined, session: string | undefined): void {
   if (phase === undefined || hasContext(phase)) return;
-  // A phase that the session has not begun was not worked on: what lies there is from another time.
+  // If the session has not started the phase, its result files are from an earlier session.
   if (session !== undefined && phase.started === null) return;
   const stdout = newestResult(context, phase);
   if (stdout === undefined) return;
@@ -131,7 +131,7 @@ function completeFromFiles(context: Context, phase: SessionPhase | undefined, se
   if (session === undefined) phase.status = "completed";
 }
 
-/** The output of the newest `<agent>.p<phase>-<n>` that ended well, in whatever batch it is. */
+/** The output of the newest successful `<agent>.p<phase>-<n>` in any batch. */
 function newestResult({ location }: Context, { id: phase, agents, started }: SessionPhase): string | undefined {
   const prefix = `${workLabel(agents[0] ?? "", phase)}-`;
   const since = started === null ? 0 : Date.parse(started);

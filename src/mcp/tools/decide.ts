@@ -1,4 +1,4 @@
-// maestro_decide: the decisions of the user about a run, with the same recovery as the verbs retry, skip, abort and stop.
+// maestro_decide: applies the user's decisions about a run, with the same recovery as the verbs retry, skip, abort and stop.
 
 import { parseDuration } from "../../duration.ts";
 import type { Recovery } from "../../engine/recovery/recover.ts";
@@ -16,11 +16,11 @@ const user_decision = flagField("the user has said so").optional();
 export const decide: Tool = {
   name: "maestro_decide",
   description:
-    "Carry out what the user decided about a run: stop the engine (it can be resumed), retry or skip a phase, abort the session for good. All but stop need user_decision: true.",
+    "Apply the user's decision about a run: stop the engine (it can be resumed), retry or skip a phase, abort the session for good. All but stop need user_decision: true.",
   actions: {
     stop: action({ reason, user_decision }, async ({ location }) => {
       const pid = await stopEngine(location);
-      return { body: { stopped: true, pid, next: 'Go on with "maestro resume".' } };
+      return { body: { stopped: true, pid, next: 'Run "maestro resume".' } };
     }),
     retry: action(
       {
@@ -52,7 +52,7 @@ export const decide: Tool = {
   },
 };
 
-/** Loaded when it is needed: most servers never recover anything, and git and the examination of worktrees are large. */
+/** Loaded on demand: most servers never recover anything, and the code for git and worktrees is large. */
 const recoveryRoom = () => import("../../engine/recovery/recover.ts");
 
 async function recoveryOf({ store, cwd, env, now, warn, beforeEnd }: Context): Promise<Recovery> {
@@ -77,8 +77,8 @@ function decisionOf({ settings, now }: Context, { phase_id: phase, reason: why }
 }
 
 function answerAbout({ store }: Context, phase_id: string, to: "in_progress" | "skipped", isRunning: boolean): Answer {
-  const yourself = to === "skipped" ? "with what is ready" : "by delegating it again";
-  const next = isRunning ? "The running engine takes it up." : `Go on with "maestro resume", or ${yourself}.`;
+  const yourself = to === "skipped" ? "start what is ready" : "delegate it again";
+  const next = isRunning ? "The engine acts on it." : `Run "maestro resume", or ${yourself}.`;
   const revision = requireSession(store.session).seq;
   return { body: { phase_id, phase_status: to, engine_running: isRunning, next, revision } };
 }
@@ -94,7 +94,7 @@ function durationOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const milliseconds = parseDuration(given, "m");
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
-  throw new MaestroError("usage", `"timeout" must be a length of time (got: ${JSON.stringify(given)})`, {
+  throw new MaestroError("usage", `"timeout" must be a duration (got: ${JSON.stringify(given)})`, {
     hint: "Write it as 90s, 20m or 1h.",
   });
 }

@@ -1,4 +1,4 @@
-// maestro_dispatch_status: the batches under parallel/, of engines and of dispatches, and what one of their agents left. Reads only.
+// maestro_dispatch_status: the batches of engines and dispatches under parallel/, and the result of one agent. Read-only.
 
 import { normalizeAgentName } from "../../agents/names.ts";
 import { MaestroError } from "../../errors.ts";
@@ -54,12 +54,12 @@ export const dispatchStatus: Tool = {
 
 function stateOf(context: Context, id: string): BatchState {
   const fault = batchIdFault(id);
-  if (fault !== undefined) throw new MaestroError("path", fault, { hint: "list_batches names them." });
+  if (fault !== undefined) throw new MaestroError("path", fault, { hint: "list_batches lists them." });
   const batch = readBatch(context.location, id);
   if (batch === undefined) {
     const known = listBatches(context.location).slice(0, MAX_NAMED);
-    throw new MaestroError("not_found", `There is no batch ${JSON.stringify(id)}`, {
-      hint: known.length === 0 ? "There are none yet." : `There are ${known.join(", ")}.`,
+    throw new MaestroError("not_found", `Batch ${JSON.stringify(id)} does not exist`, {
+      hint: known.length === 0 ? "No batches yet." : `Batches: ${known.join(", ")}.`,
     });
   }
   return batchState(batch, {
@@ -69,7 +69,7 @@ function stateOf(context: Context, id: string): BatchState {
   });
 }
 
-/** The batch of a session has its id. */
+/** The session that the batch belongs to; a session's batch has the session's id. */
 function sessionOf({ store, location }: Context, id: string): { session: Session | undefined; isDriven: boolean } {
   const read = readSession(store);
   if (read.state === "open" && read.session.phases.some(({ attempts }) => attempts.some(({ batch }) => batch === id))) {
@@ -82,7 +82,7 @@ function archivedSession(location: Context["location"], id: string): Session | u
   try {
     return readArchived(location, id);
   } catch (error) {
-    // An archive that cannot be read does not hide the results: their files still tell.
+    // If the archived journal cannot be read, the state still follows from the result files.
     if (error instanceof MaestroError && error.code === "parse_failed") return undefined;
     throw error;
   }
@@ -128,7 +128,7 @@ function reportOf({ check, summary }: ReturnType<typeof readHandoff>) {
   };
 }
 
-/** The one attempt that is meant: by its whole name, by `<agent>.p<phase>`, or by its agent if that leaves no doubt. */
+/** Finds an attempt by its full name, by `<agent>.p<phase>`, or by its agent if that is unambiguous. */
 function pick(agents: readonly AttemptState[], wanted: string, batch: string): AttemptState {
   const name = spelling(wanted);
   const exact = agents.find((state) => spelling(state.name) === name);
@@ -151,7 +151,7 @@ function pick(agents: readonly AttemptState[], wanted: string, batch: string): A
   });
 }
 
-/** The agent's one spelling, and the label as it is. */
+/** Normalizes the agent's name and keeps the label. */
 function spelling(name: string): string {
   const dot = name.indexOf(".");
   return dot === -1 ? normalizeAgentName(name) : `${normalizeAgentName(name.slice(0, dot))}${name.slice(dot)}`;

@@ -1,4 +1,4 @@
-// maestro_progress: notes into the session's journal, and how far everybody is. It never moves a phase.
+// maestro_progress: adds notes to the session's journal, and summarizes the progress of all phases. Never moves a phase.
 
 import { normalizeAgentName } from "../../agents/names.ts";
 import { MaestroError } from "../../errors.ts";
@@ -15,7 +15,7 @@ import { action, type Context, type Tool } from "../tool.ts";
 
 const LAST_NOTES = 5;
 const MAX_RUNNING = 20;
-/** Of a note, in the summary. */
+/** The length of a note or name in the summary. */
 const SHOWN_CHARS = 300;
 
 const note = action(
@@ -30,7 +30,7 @@ const note = action(
 
 export const progress: Tool = {
   name: "maestro_progress",
-  description: "Note progress in the session's log (report, update), or read how far everybody is (summary).",
+  description: "Note progress in the session's log (report, update), or read all phases' progress (summary).",
   actions: {
     report: note,
     update: note,
@@ -63,7 +63,7 @@ function takeNote(context: Context, input: NoteInput): Answer {
   return { body: { noted: true, phase_id: phase ?? null, revision: requireSession(context.store.session).seq } };
 }
 
-/** A specialist speaks for itself and about its own phase. */
+/** A dispatched agent may only add notes in its own name, about its own phase. */
 function whoAndWhat({ attempt }: Context, { phase_id, agent }: NoteInput) {
   if (attempt === null) return { phase: phase_id, agent };
   const own = normalizeAgentName(attempt.agent);

@@ -70,7 +70,7 @@ const journal = () => {
 };
 const requests = () => journal().filter(({ type }) => type === "phase.scope_requested");
 
-/** What a server of the attempt answers in `cwd`, after `events`. */
+/** The answer of the attempt's server in `cwd`, after `events`. */
 async function ask(
   args: object,
   { events = running, cwd = project, env = {} }: { events?: SessionEvent[]; cwd?: string; env?: object } = {},
@@ -94,7 +94,7 @@ async function ask(
 }
 
 describe("maestro_request_scope", () => {
-  test("grants what nobody owns, and records it with the reason", async () => {
+  test("grants files that no open phase owns, and records the request with its reason", async () => {
     expect(await ask({ paths: ["src/b.ts", "docs/"], reason: "b.ts is imported" })).toEqual({
       isError: false,
       body: { granted: true, paths: ["src/b.ts", "docs/"], revision: 4 },
@@ -104,7 +104,7 @@ describe("maestro_request_scope", () => {
     ]);
   });
 
-  test("refuses what an open phase owns, says whose it is and what to do, and records that too", async () => {
+  test("rejects files that an open phase owns, names the owner and the alternative, and records the request", async () => {
     expect(await ask({ paths: ["src/b.ts", "test/a.test.ts"], reason: "a test is wrong" })).toEqual({
       isError: false,
       body: {
@@ -119,7 +119,7 @@ describe("maestro_request_scope", () => {
     expect(requests()).toMatchObject([{ granted: false, owner: "2", paths: ["src/b.ts", "test/a.test.ts"] }]);
   });
 
-  test("works in a worktree on the project's session, and takes its absolute paths", async () => {
+  test("uses the project's session from a worktree, and accepts absolute paths of the worktree", async () => {
     const there = { cwd: worktree, env: { MAESTRO_STATE_DIR: state() } };
     const paths = [join(worktree, "src/b.ts"), `${worktree}//docs/./x/`];
     expect((await ask({ paths, reason: "why" }, there)).body).toMatchObject({
@@ -130,10 +130,10 @@ describe("maestro_request_scope", () => {
   });
 
   test.each([
-    ["the state directory, by its name in the project", ".gemini/state/progress.jsonl"],
-    ["a place elsewhere", "/etc/passwd"],
+    ["the state directory, by its path in the project", ".gemini/state/progress.jsonl"],
+    ["a path outside the project", "/etc/passwd"],
     ["a glob", "src/**"],
-  ])("refuses in a worktree %s", async (_, path) => {
+  ])("rejects %s in a worktree", async (_, path) => {
     const there = { cwd: worktree, env: { MAESTRO_STATE_DIR: state() } };
     expect((await ask({ paths: [path], reason: "why" }, there)).body).toMatchObject({ granted: false, owner: null });
   });
@@ -147,7 +147,7 @@ describe("maestro_request_scope", () => {
       /belongs to session old; the active one is 2026/,
     ],
     ["no session", { MAESTRO_SESSION: "" }, undefined, "conflict", /belongs to session \(none\)/],
-    ["no phase", { MAESTRO_PHASE: "" }, undefined, "conflict", /works on no phase/],
+    ["no phase", { MAESTRO_PHASE: "" }, undefined, "conflict", /does not work on a phase/],
     ["an unknown phase", { MAESTRO_PHASE: "9" }, undefined, "not_found", /no phase "9"/],
     [
       "another agent",
@@ -158,16 +158,16 @@ describe("maestro_request_scope", () => {
     ],
     ["another phase's number", { MAESTRO_PHASE: "2" }, undefined, "conflict", /at phase 2 is not running/],
     ["no attempt", { MAESTRO_ATTEMPT: "" }, undefined, "conflict", /Attempt \(none\) .* is not running/],
-    ["an attempt that is over", {}, [...running, finished(1)], "conflict", /Attempt 1 .* is not running/],
+    ["an attempt that has ended", {}, [...running, finished(1)], "conflict", /Attempt 1 .* is not running/],
     [
-      "an attempt that another one has followed",
+      "an attempt that a later one replaced",
       {},
       [...running, finished(1), started(2)],
       "conflict",
       /Attempt 1 .* is not running/,
     ],
     ["no session at all", {}, [], "no_session", /No session is active/],
-  ])("refuses %s, and records nothing", async (_, env, events, error, message) => {
+  ])("rejects a request with %s, and records nothing", async (_, env, events, error, message) => {
     const { isError, body } = await ask({ paths: ["x.ts"], reason: "why" }, { env, events: events ?? running });
     expect(isError).toBe(true);
     expect(body).toMatchObject({ error, message: expect.stringMatching(message) });
@@ -182,13 +182,13 @@ describe("maestro_request_scope", () => {
     [{ paths: ["a"] }, 'Missing "reason"'],
     [{ paths: ["a"], reason: " " }, "must not be empty"],
     [{ paths: ["a"], reason: "why", phase_id: "2" }, 'Unknown key "phase_id"'],
-  ])("says what is wrong with %j", async (args, problem) => {
+  ])("names the problem in %j", async (args, problem) => {
     const { body } = await ask(args);
     expect(body).toMatchObject({ error: "usage", message: expect.stringContaining(problem) });
     expect(requests()).toEqual([]);
   });
 
-  test("is not there for a TechLead", async () => {
+  test("is not offered to a TechLead", async () => {
     const { body } = await ask({ paths: ["a"], reason: "why" }, { env: { MAESTRO_AGENT: "" } });
     expect(body).toMatchObject({ error: "unknown_tool" });
   });

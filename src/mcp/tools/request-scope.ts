@@ -1,4 +1,4 @@
-// maestro_request_scope: a dispatched agent asks for files that its phase does not own. It speaks for its own running attempt only.
+// maestro_request_scope: a dispatched agent asks for files that its phase does not own, for its own running attempt only.
 
 import { isAbsolute, posix } from "node:path";
 import * as z from "zod";
@@ -28,7 +28,7 @@ export const requestScope: Tool = {
   actions: { [ONLY]: action({ paths, reason: textField(2_000) }, request) },
 };
 
-/** What the engine sets inside its sandbox, where the state is read-only. */
+/** The engine sets SANDBOX to this value inside its sandbox, where the state directory is read-only. */
 const SANDBOX = "bubblewrap";
 
 const instead = "Leave them as they are, and name them in your report with what should change.";
@@ -55,9 +55,9 @@ function fromProject(cwd: string, path: string): string {
   return isAbsolute(path) ? insideProject(cwd, posix.normalize(path)) : path;
 }
 
-/** The phase and the agent of the attempt that asks. What was started by another session, or is over, asks for nothing. */
+/** The phase and agent of the attempt that asks. Throws when the attempt belongs to another session or is not running. */
 function requireRunning(session: Session, attempt: AttemptIdentity | null): { phase: string; agent: string } {
-  if (attempt?.phase === undefined) throw notRunning("This process works on no phase of a session");
+  if (attempt?.phase === undefined) throw notRunning("This process does not work on a phase");
   const { phase: id, agent, session: own } = attempt;
   if (own !== session.session_id) {
     throw notRunning(`This attempt belongs to session ${own ?? "(none)"}; the active one is ${session.session_id}`);

@@ -1,4 +1,4 @@
-// The action `create` of maestro_session_write: a plan, from a file or from the call itself, becomes the session.
+// The action `create` of maestro_session_write: creates the session from a plan file, or from a plan in the call.
 
 import { loadRoster } from "../../agents/roster.ts";
 import { MaestroError } from "../../errors.ts";
@@ -13,7 +13,7 @@ import { Refusal } from "../failure.ts";
 import { textField, verbatim, word } from "../fields.ts";
 import type { Context } from "../tool.ts";
 
-/** What a line of the wire leaves room for. */
+/** Fits into one line of the transport. */
 const MAX_CONTENT_CHARS = 3_000_000;
 const MAX_IDS = 50;
 
@@ -35,13 +35,13 @@ export interface PlanInput {
 
 export function createFrom(context: Context, recorder: Recorder, input: PlanInput): Answer {
   const { store, settings, now } = context;
-  // Refused before anything is written.
+  // Reads and checks the plan before anything is written.
   const source = sourceOf(context, input);
   const report = planReport(context, source.bytes);
   if (report.plan === undefined) throw invalid(report);
   const preset = settings.MAESTRO_EXECUTION_MODE;
   const executionMode = input.execution_mode ?? (preset === "ask" ? null : preset);
-  // No plan is written for a session that cannot be.
+  // Checked before the plan is saved: no plan is written for a session that cannot be created.
   recorder.update((session) => ({ events: [], result: refuseSecond(session) }));
   const path = "name" in source ? save(context, source.name, source.bytes) : source.path;
   const approved = { plan: report.plan, bytes: source.bytes, path };
@@ -68,7 +68,7 @@ function sourceOf({ location }: Context, { plan_path, plan_content, plan_filenam
   }
   if (plan_path !== undefined || plan_content === undefined || plan_filename === undefined) {
     throw new MaestroError("usage", "A session is created from plan_path, or from plan_content and plan_filename", {
-      hint: "Give one of the two, and not the other.",
+      hint: "Pass one or the other, not both.",
     });
   }
   const fault = planNameFault(plan_filename);
@@ -79,7 +79,7 @@ function sourceOf({ location }: Context, { plan_path, plan_content, plan_filenam
   return { bytes: Buffer.from(plan_content), name: plan_filename };
 }
 
-/** The plan against the agents there are now. */
+/** Validates the plan against the available agents. */
 export function planReport({ env, settings, location, redact }: Context, bytes: Uint8Array): ValidationReport {
   const roster = loadRoster(agentsFolder(env));
   return checkPlan(bytes, { location, roster, disabledAgents: settings.MAESTRO_DISABLED_AGENTS, redact });
@@ -95,6 +95,6 @@ function invalid(report: ValidationReport): Refusal {
 
 function save({ location, store }: Context, name: string, bytes: Uint8Array): string {
   const write = () => savePlan(location, name, bytes);
-  // Without a state directory there is no lock and nobody to be in the way of.
+  // Without a state directory neither a lock nor another process to conflict with exists.
   return store.locked(write) ?? write();
 }

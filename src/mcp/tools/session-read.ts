@@ -1,4 +1,4 @@
-// maestro_session_read: where the session stands, and its lists. Creates nothing.
+// maestro_session_read: the state of the session and its lists. Read-only.
 
 import { join } from "node:path";
 import { errno } from "../../errors.ts";
@@ -15,13 +15,12 @@ import { nextStep } from "../next-step.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 
 const sections = ["metadata", "phases", "errors", "files", "full"] as const;
-/** Ids that are named outright; the section `phases` has all of them. */
+/** How many ids the metadata lists; the section `phases` has all of them. */
 const MAX_IDS = 20;
 
 export const sessionRead: Tool = {
   name: "maestro_session_read",
-  description:
-    "Read the active session: where it stands and what comes next (metadata), or its phases, errors or files.",
+  description: "Read the active session: its state and next steps (metadata), or its phases, errors or files.",
   actions: {
     [ONLY]: action(
       {
@@ -34,7 +33,7 @@ export const sessionRead: Tool = {
         const read = readSession(context.store);
         if (read.state === "none") return { body: { exists: false } };
         if (read.state === "broken") {
-          // What may not be read is not broken: there is nothing to repair.
+          // Files that this process may not read are not damaged: there is nothing to repair.
           const error = errno(read.cause) === undefined ? "parse_failed" : "io_error";
           return { body: { exists: false, error, reason: read.reason, kept: read.kept, hint: brokenHint(read.kept) } };
         }
@@ -101,7 +100,7 @@ function metadataOf({ location }: Context, session: Session) {
 
 const lists = {
   phases: (session: Session) => session.phases.map(phaseOf),
-  /** The last one first. */
+  /** Newest first. */
   errors: (session: Session) =>
     session.phases
       .flatMap((phase) => phase.errors.map((error) => ({ phase_id: phase.id, ...error })))
@@ -114,7 +113,7 @@ const lists = {
     ]),
 };
 
-/** A line about each; its lists are sections of their own. */
+/** A short record of a phase; its errors and files have their own sections. */
 function phaseOf(phase: SessionPhase) {
   const { id, name, agents, status, parallel, blocked_by, started, completed, retry_count, attempts } = phase;
   const last = attempts.at(-1);

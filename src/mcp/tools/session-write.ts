@@ -1,4 +1,4 @@
-// maestro_session_write: every change of the session that a TechLead makes. Each is one durable change of the journal.
+// maestro_session_write: the changes that a TechLead makes to the session. Each is one durable change of the journal.
 
 import * as z from "zod";
 import { pathFault, withoutDetours } from "../../disk/contained.ts";
@@ -24,10 +24,10 @@ import { action, type Context, type Tool } from "../tool.ts";
 import { createFrom, planFields } from "./session-create.ts";
 
 const MAX_FILES = 1_000;
-/** Ids that are named outright; maestro_session_read has all of them. */
+/** How many ids an answer lists; maestro_session_read has all of them. */
 const MAX_IDS = 50;
 
-const expected_revision = countField("refuse if the session is not at this revision").optional();
+const expected_revision = countField("reject if the session is not at this revision").optional();
 const paths = z.array(textField(4_096), { error: "must be a list of paths" }).max(MAX_FILES, {
   error: `must not have more than ${MAX_FILES} paths`,
 });
@@ -87,7 +87,7 @@ export const sessionWrite: Tool = {
   },
 };
 
-/** The store, with the caller's condition before every change: what it knew when it decided. */
+/** The store, but every change is rejected unless the session is at the revision that the caller saw. */
 function recorderOf({ store }: Context, expected: number | undefined): Recorder {
   if (expected === undefined) return store;
   return {
@@ -97,7 +97,7 @@ function recorderOf({ store }: Context, expected: number | undefined): Recorder 
         const revision = session?.seq ?? 0;
         if (revision === expected) return decide(session);
         throw new MaestroError("conflict", `The session is at revision ${revision}, not at ${expected}`, {
-          hint: "Read it again with maestro_session_read, and decide anew.",
+          hint: "Read it again with maestro_session_read, then decide.",
         });
       }),
   };
@@ -135,13 +135,13 @@ function updatePhase(context: Context, input: PhaseUpdate): Answer {
   return written(context, { phase_id, phase_status, ...consequences(context.store.session, phase_id) });
 }
 
-/** Unknown counts as awaited: a report that is whole in any case is whole in this one. */
+/** Without a known session, assumes that other phases wait for this one, so that the report must have all parts. */
 function isAwaited({ store }: Context, phase: string): boolean {
   store.refresh();
   return store.session === undefined || hasDependents(store.session, phase);
 }
 
-/** What a caller would have to read next. */
+/** What the caller would otherwise have to read next. */
 function consequences(session: Session | undefined, id: string): object {
   const phase = session && findPhase(session, id);
   if (session === undefined || phase === undefined || !isClosed(phase)) return {};
@@ -150,7 +150,7 @@ function consequences(session: Session | undefined, id: string): object {
     (other) => other.status === "pending" && other.blocked_by.includes(phase.id) && other.blocked_by.every(isDone),
   );
   const verified = isVerified(phase);
-  const doubt = "No report of success, or no validation that passed, is recorded: the completion is marked unverified.";
+  const doubt = "No successful report, or no passed validation, is recorded: the completion is marked unverified.";
   return {
     ...(phase.status === "completed" ? { verified, ...(verified ? {} : { note: doubt }) } : {}),
     unblocked: unblocked.slice(0, MAX_IDS).map((other) => other.id),

@@ -1,4 +1,4 @@
-// maestro_validate_plan: is it a plan, and what would carrying it out look like? Writes nothing.
+// maestro_validate_plan: validates a plan and estimates its run. Read-only.
 
 import { loadRoster } from "../../agents/roster.ts";
 import type { PlanPhase } from "../../plan/plan.ts";
@@ -38,12 +38,12 @@ export const validatePlanTool: Tool = {
   },
 };
 
-/** Null: the phases cannot be put in an order. */
+/** Null when the phases cannot be ordered. */
 function estimateOf(context: Context, { profile, plan }: ValidationReport) {
   if (profile === null) return null;
   const { estimated_minutes: minutes, estimated_tokens: tokens, estimate_basis, total_phases } = profile;
   const cost = plan === undefined ? null : costOf(context, plan.phases);
-  const basis = `${estimate_basis} of ${total_phases} phases say how long they take`;
+  const basis = `${estimate_basis} of ${total_phases} phases have a time estimate`;
   return { minutes, tokens, cost_usd: cost, basis, ...(cost === null ? { cost_note: whyNoCost(plan?.phases) } : {}) };
 }
 

@@ -1,4 +1,4 @@
-// The agents that phases name: spelled in the one form, known, enabled, and able to do what the phase asks for.
+// Checks the agents that phases name: spelled in canonical form, known, enabled, and able to do what the phase asks for.
 import { normalizeAgentName } from "../../agents/names.ts";
 import { nearest } from "../../agents/nearest.ts";
 import type { Tier } from "../../agents/tiers.ts";
@@ -7,17 +7,17 @@ import { type Findings, fileFields, type PlanPhase } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 
 export interface AgentContext {
-  /** Every agent there is; when empty, names are not compared with it. */
+  /** All known agents; when empty, names are checked only for their form. */
   agents: readonly { name: string; tier: Tier }[];
   disabled: readonly string[];
 }
 
 const FILE_FIELDS = `${fileFields.slice(0, -1).join(", ")} or ${fileFields.at(-1)}`;
 
-/** An agent's name is also part of file names. */
+/** An agent's name also becomes part of file names. */
 const nameForm = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** Puts the owner's name into its one form as it goes. */
+/** Also rewrites the name of each phase's owner into its canonical form. */
 export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext, findings: Findings): void {
   const tiers = new Map(context.agents.map(({ name, tier }) => [normalizeAgentName(name), tier]));
   const disabled = new Set(context.disabled.map(normalizeAgentName));
@@ -34,10 +34,10 @@ export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext
       } else if (!nameForm.test(name) || (tiers.size > 0 && !tiers.has(name))) {
         const near = nearest(given.slice(0, 64), enabled);
         const advice = near === undefined ? "" : ` (did you mean "${near}"?)`;
-        const message = `Phase ${phase.id}: there is no agent ${quotedValue(given)}${advice}; choose ${choice(enabled)}`;
+        const message = `Phase ${phase.id}: the agent ${quotedValue(given)} does not exist${advice}; choose ${choice(enabled)}`;
         reportError(findings, "unknown_agent", phase.id, message, near);
       } else if (name !== given) {
-        const message = `Phase ${phase.id}: the agent ${quotedValue(given)} is read as "${name}"; write it so`;
+        const message = `Phase ${phase.id}: the agent ${quotedValue(given)} is read as "${name}"; write it that way`;
         addWarning(findings, "agent_name_normalized", phase.id, message, name);
       }
     }
@@ -48,10 +48,10 @@ export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext
   }
 }
 
-/** A phase that owns nothing may change nothing, if that is enforced. */
+/** Under strict ownership, a phase that owns no files may not change any. */
 function checkDeclaration({ phase, declaresFiles }: DraftPhase, findings: Findings): void {
   if (declaresFiles) return;
-  const what = `Phase ${phase.id} declares no files: with ownership strict nothing it changes is accepted`;
+  const what = `Phase ${phase.id} declares no files: under strict ownership every change it makes is rejected`;
   addWarning(findings, "no_files_declared", phase.id, `${what}; name them in ${FILE_FIELDS}`);
 }
 
@@ -60,7 +60,7 @@ function checkCapability(phase: PlanPhase, tier: Tier, writers: readonly string[
   if (owns.length === 0) return;
   const writer = writers.includes("coder") ? "coder" : writers[0];
   const what = `the agent "${phase.agent}" is ${tier} and cannot write ${quotedValue(owns[0] ?? "")}`;
-  const advice = `give the phase to ${choice(writers)}, or let it own no files`;
+  const advice = `give the phase to ${choice(writers)}, or remove its files`;
   reportError(findings, "agent_capability", phase.id, `Phase ${phase.id}: ${what}; ${advice}`, writer);
 }
 

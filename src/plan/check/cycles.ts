@@ -1,8 +1,7 @@
-// Phases that wait for each other: one cycle for each strongly connected group, found by Tarjan's algorithm without
-// recursion.
+// Finds phases that wait for each other: one cycle for each strongly connected group, by Tarjan's algorithm without recursion.
 import type { Graph } from "../graph.ts";
 
-/** Positions; each phase waits for the next one and the last one for the first. Groups in plan order. */
+/** Cycles as positions: each phase waits for the next one, and the last for the first. Groups come in plan order. */
 export function cyclesOf(graph: Graph): number[][] {
   return groupsOf(graph)
     .filter((group) => group.length > 1 || graph.blockers[group[0] ?? -1]?.includes(group[0] ?? -1))
@@ -28,7 +27,7 @@ function groupsOf(graph: Graph): number[][] {
     stack.push(node);
   };
   for (let root = 0; root < size; root++) {
-    // A phase that has a depth is neither in a cycle nor behind one.
+    // A phase that has a depth is neither in a cycle nor downstream of one.
     if (index[root] !== -1 || graph.depths[root] !== null) continue;
     enter(root);
     for (let node = path.at(-1); node !== undefined; node = path.at(-1)) {
@@ -53,7 +52,7 @@ function groupsOf(graph: Graph): number[][] {
   return groups;
 }
 
-/** A shortest way from the first phase of the group back to itself. */
+/** A shortest path from the first phase of the group back to itself. */
 function shortestCycle(group: readonly number[], graph: Graph): number[] {
   const start = group[0] ?? 0;
   const members = new Set(group);

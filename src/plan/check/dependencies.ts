@@ -1,4 +1,4 @@
-// What `blocked_by` refers to: phases that exist, each once, and not in a circle.
+// Checks `blocked_by`: every entry names an existing phase, once, and there is no cycle.
 import { nearest } from "../../agents/nearest.ts";
 import { isPhaseId } from "../../ids.ts";
 import type { Graph } from "../graph.ts";
@@ -7,11 +7,11 @@ import type { Findings, PlanPhase } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 import { cyclesOf } from "./cycles.ts";
 
-/** Names compared in search of a near miss, over the whole plan: a wrong plan must not take longer than a right one. */
+/** Limits the name comparisons for suggestions over the whole plan, so that checking an invalid plan is not slower than a valid one. */
 const MAX_COMPARISONS = 200_000;
 const MAX_SHOWN_IDS = 12;
 
-/** Removes repeated entries from `blocked_by` as it goes. */
+/** Also removes repeated entries from `blocked_by`. */
 export function checkDependencies(drafts: readonly DraftPhase[], findings: Findings): void {
   const ids = drafts.filter(({ hasId }) => hasId).map(({ phase }) => phase.id);
   const known = new Set(ids);
@@ -26,7 +26,7 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
       if (known.has(id)) continue;
       const suggestion = near(id);
       const advice = suggestion === undefined ? `the phases are ${listed(ids)}` : `did you mean "${suggestion}"?`;
-      const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)}, which is no phase of this plan; ${advice}`;
+      const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)}, which is not a phase of this plan; ${advice}`;
       reportError(findings, "unknown_dependency", phase.id, message, suggestion);
     }
     if (unique.size === phase.blocked_by.length) continue;

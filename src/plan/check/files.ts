@@ -1,4 +1,4 @@
-// The files that phases own: inside the project, not reserved, and never owned by two phases that may run side by side.
+// Checks the files that phases own: inside the project, not reserved, and never owned by two phases that may run in parallel.
 import type { Graph } from "../graph.ts";
 import { quotedValue, reportError, shownValue } from "../issue.ts";
 import { readOwnedPath, reservedDirectories } from "../owned-path.ts";
@@ -6,11 +6,11 @@ import { type Findings, fileFields } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 import { MAX_OVERLAPS, type Overlap, type Owner, overlapsOf } from "./ownership.ts";
 
-/** Over the whole plan, brace sets expanded. */
+/** Limit over the whole plan, after brace expansion. */
 const MAX_PATTERNS = 200_000;
 const MAX_SHOWN_PATHS = 3;
 
-/** Puts the paths into normal form and adds their patterns to the drafts. */
+/** Normalises the paths and adds their patterns to the drafts. */
 export function checkPaths(drafts: readonly DraftPhase[], stateDir: string, findings: Findings): void {
   const reserved = reservedDirectories(stateDir);
   let left = MAX_PATTERNS;
@@ -35,11 +35,11 @@ export function checkPaths(drafts: readonly DraftPhase[], stateDir: string, find
   }
 }
 
-/** The drafts must be those that the graph was made of. */
+/** The drafts must be the ones the graph was built from. */
 export function checkOverlaps(drafts: readonly DraftPhase[], graph: Graph, findings: Findings): void {
   const owners: Owner[] = [];
   for (const [position, { phase, patterns }] of drafts.entries()) {
-    // A phase that runs alone has the whole project to itself.
+    // A phase that runs alone cannot collide with another one.
     if (phase.parallel) owners.push({ position, patterns });
   }
   const { found, limit } = overlapsOf(owners, graph);
@@ -49,8 +49,7 @@ export function checkOverlaps(drafts: readonly DraftPhase[], graph: Graph, findi
     reportError(findings, "file_overlap", undefined, message);
   }
   if (limit === "work") {
-    const message =
-      "The owned paths are too entangled to compare; use fewer globs, or order the phases that share files";
+    const message = "The owned paths are too complex to compare; use fewer globs, or order the phases that share files";
     reportError(findings, "too_large", undefined, message);
   }
 }

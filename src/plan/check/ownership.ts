@@ -1,16 +1,16 @@
-// Phases that may run at the same time and own the same file. Colliding patterns are found first, by the directories
-// they begin with; only then is the order of their phases asked for: a plan without collisions costs next to nothing.
+// Finds phases that may run at the same time and own the same file. It first finds colliding patterns by their leading directories, and
+// only then checks the order of their phases: a plan without collisions costs next to nothing.
 import type { Graph } from "../graph.ts";
 import { overlap, type Pattern } from "../pattern.ts";
 import { orderWithin } from "./reach.ts";
 
-/** What one phase owns, by its position in the plan. */
+/** What one phase owns; the phase is given by its position in the plan. */
 export interface Owner {
   position: number;
   patterns: readonly Pattern[];
 }
 
-/** Two phases by their positions, the earlier one in the plan first, and what both claim. */
+/** The positions of two phases, the earlier one in the plan first, and what both claim. */
 export interface Overlap {
   first: number;
   second: number;
@@ -19,21 +19,21 @@ export interface Overlap {
 
 export interface Overlaps {
   found: Overlap[];
-  /** Which limit ended the search before its time. */
+  /** The limit that stopped the search early, if any. */
   limit: "overlaps" | "work" | null;
 }
 
 export const MAX_OVERLAPS = 100;
-/** Characters of patterns and pairs of phases compared: a second or two of work, or 700 globs in one directory. */
+/** Characters of patterns plus pairs of phases compared: one or two seconds of work, or 700 globs in one directory. */
 const MAX_WORK = 100_000_000;
 
 interface Claim {
   pattern: Pattern;
-  /** In an order in which they can run. */
+  /** In topological order. */
   positions: number[];
 }
 
-/** Phases that run alone must be left out by the caller; those without a depth are left out here. */
+/** The caller leaves out phases that run alone; this function leaves out phases without a depth. */
 export function overlapsOf(owners: readonly Owner[], graph: Graph): Overlaps {
   const budget = { left: MAX_WORK };
   const pairs = collidingClaims(claimsOf(owners, graph), budget);
@@ -58,7 +58,7 @@ export function overlapsOf(owners: readonly Owner[], graph: Graph): Overlaps {
   return { found: inPlanOrder(found), limit: budget.left < 0 ? "work" : null };
 }
 
-/** One claim for each distinct pattern, however many phases make it. */
+/** One claim for each distinct pattern, however many phases own it. */
 function claimsOf(owners: readonly Owner[], graph: Graph): Claim[] {
   const patternsAt = new Map(owners.map(({ position, patterns }) => [position, patterns]));
   const claims = new Map<string, Claim>();
@@ -72,10 +72,10 @@ function claimsOf(owners: readonly Owner[], graph: Graph): Claim[] {
   return [...claims.values()];
 }
 
-/** Pairs of claims that can name the same file, a claim of several phases paired with itself included. */
+/** Pairs of claims that can name the same file, including a claim shared by several phases, paired with itself. */
 function collidingClaims(claims: readonly Claim[], budget: { left: number }): [Claim, Claim][] {
   const pairs: [Claim, Claim][] = [];
-  /** By the plain names that the patterns begin with. Two can only meet when those of one begin those of the other. */
+  /** Grouped by the literal names that patterns begin with: two patterns can only overlap when one prefix begins with the other. */
   const byPrefix = new Map<string, Claim[]>();
   for (const claim of claims.toSorted((a, b) => a.pattern.literal - b.pattern.literal)) {
     const { text, segments, literal } = claim.pattern;
@@ -98,7 +98,7 @@ function collidingClaims(claims: readonly Claim[], budget: { left: number }): [C
   return pairs;
 }
 
-/** Whether all are ordered. Neighbours are enough: order is transitive. */
+/** Whether all are ordered. Comparing neighbours is enough, because order is transitive. */
 function isChain(positions: readonly number[], graph: Graph, areOrdered: (a: number, b: number) => boolean): boolean {
   const sorted = positions.toSorted((a, b) => (graph.depths[a] ?? 0) - (graph.depths[b] ?? 0));
   return sorted.every((position, at) => {
@@ -107,7 +107,7 @@ function isChain(positions: readonly number[], graph: Graph, areOrdered: (a: num
   });
 }
 
-/** False when there is no room for another pair. */
+/** False when the limit on pairs is reached. */
 function record(found: Map<string, Overlap>, left: number, right: number, a: Claim, b: Claim): boolean {
   const [first, second] = left < right ? [left, right] : [right, left];
   const key = `${first} ${second}`;

@@ -1,11 +1,11 @@
-// Which phases are ordered by `blocked_by`, directly or through others, answered for a chosen few of a large graph.
+// Answers which phases are ordered by `blocked_by`, directly or transitively, for a small selection of a large graph.
 import type { Graph } from "../graph.ts";
 
-/** Whether one of two members must end before the other may start. Costs one bit for each phase and member. */
+/** Whether one of two members must finish before the other may start. Needs one bit for each phase and member. */
 export function orderWithin(graph: Graph, members: readonly number[]): (a: number, b: number) => boolean {
   const width = Math.ceil(members.length / 32);
   const bitOf = new Map(members.map((member, bit) => [member, bit]));
-  // Row by row, for each phase: the members that it waits for.
+  // One row for each phase: the members that it waits for.
   const before = new Uint32Array(graph.blockers.length * width);
   const add = (at: number, bits: number) => {
     before[at] = (before[at] ?? 0) | bits;

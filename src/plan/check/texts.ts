@@ -1,11 +1,11 @@
-// What is in the texts of a plan that should not be: secrets, which are not recorded, and characters that nobody sees. Warnings only.
+// Warns about texts in a plan that contain secrets, which are not recorded, or invisible characters.
 import { REDACTED, withoutShapes } from "../../secrets/redact.ts";
 import { hasHidden } from "../../text.ts";
 import { addWarning } from "../issue.ts";
 import { type Findings, fileFields, type PlanPhase } from "../plan.ts";
 
 export interface TextContext {
-  /** How the plan is redacted when it is recorded; absent: by known shapes alone. */
+  /** Redacts the plan when it is recorded; by default only secrets of known form are found. */
   redact?: (text: string) => string;
 }
 
@@ -19,7 +19,7 @@ export function checkTexts(
 ): void {
   const plan = { label: "The plan", phase: undefined, redact, findings };
   checkField(plan, "title", title);
-  // Nearly every plan has neither: one look at thousands of phases is enough.
+  // Nearly every plan has neither, so one search over the joined text of all phases is enough.
   const whole = phases.flatMap((phase) => textFields.map((field) => textOf(phase, field))).join("\n");
   const isClean = !hasHidden(whole) && !hasSecret(whole, redact);
   for (const phase of phases) {
@@ -49,13 +49,13 @@ function checkField(place: TextPlace, field: string, text: string): void {
   if (!hasSecret(text, place.redact)) return;
   const then =
     field === "validation"
-      ? "a command without it cannot run; put the secret into a variable and pass that with --pass-env"
+      ? "the command cannot run without it; put the secret into a variable and pass that with --pass-env"
       : "the agent does not see it; name a variable instead and pass that with --pass-env";
-  const message = `${place.label}: "${field}" holds a secret, which is recorded as ${REDACTED}: ${then}`;
+  const message = `${place.label}: "${field}" contains a secret, which is recorded as ${REDACTED}: ${then}`;
   addWarning(place.findings, "secret_in_plan", place.phase, message);
 }
 
 function warnHidden({ label, phase, findings }: TextPlace, field: string): void {
-  const message = `${label}: "${field}" has characters that are invisible or change the order of the text; they are shown as \\u202e; remove them`;
+  const message = `${label}: "${field}" contains invisible or reordering characters, shown as escapes such as \\u202e; remove them`;
   addWarning(findings, "hidden_characters", phase, message);
 }

@@ -1,20 +1,20 @@
-// The error that Gemini CLI prints as JSON: on stderr between warnings and stacks, with the provider's own error packed inside it.
+// Reads the error that Gemini CLI prints as JSON: on stderr between warnings and stack traces, with the provider's own error nested inside.
 import { isObject, parseJson } from "../../handoff/output/json.ts";
 import { findDocument } from "../../handoff/output/json-document.ts";
 import { stripControls } from "../../text.ts";
 
 export interface ErrorDocument {
   type: string;
-  /** The innermost message: what the provider or the CLI had to say. */
+  /** The innermost message, from the provider or the CLI. */
   message: string;
-  /** As it was printed; hints on when to come back may be deep inside. */
+  /** As printed; hints on when to retry may be nested deep inside. */
   raw: string;
-  /** The HTTP status, when one is named. */
+  /** The HTTP status, if the error names one. */
   status: number | null;
   stats: unknown;
 }
 
-/** The last object with an `error`; the CLI may print it twice, the second time behind a tag. */
+/** The last object with an `error`; the CLI may print it twice, the second time after a tag. */
 export function errorOnStderr(stderr: string): ErrorDocument | null {
   const text = stripControls(stderr).replace(/^\[[A-Z]+\][ \t]+(?=\{)/gm, "");
   const { document } = findDocument(text, ["error"]);
@@ -37,7 +37,7 @@ export function errorIn(document: Record<string, unknown>): ErrorDocument | null
   };
 }
 
-/** Providers' errors are JSON in a message in JSON; three layers have been seen. */
+/** A provider's error is JSON inside a message inside JSON; three layers have been seen. */
 function unpack(text: string): { message: string; status: number | null } {
   let message = text;
   let status: number | null = null;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Outcome } from "../runtime.ts";
 import { judgeGemini } from "./outcome.ts";
 
-/** What the real CLI 0.61 writes to stderr in every run. */
+/** What Gemini CLI 0.61 writes to stderr in every run. */
 const chatter = `Warning: 256-color support not detected. Using a terminal with at least 256-color support is recommended for a better visual experience.
 YOLO mode is enabled. All tool calls will be automatically approved.
 YOLO mode is enabled. All tool calls will be automatically approved.
@@ -58,7 +58,7 @@ describe("exit codes", () => {
       /used up its turns \(exit code 53\): Reached max session turns\. Raise model\.maxSessionTurns/,
     ],
     [
-      "turn limit, only the second print",
+      "turn limit, only the second copy",
       53,
       `[ERROR] ${errorJson(53, "Reached max session turns.")}`,
       "turn_limit",
@@ -87,7 +87,7 @@ describe("exit codes", () => {
       stack("_ApiError", "status: 400") + errorJson(400, providerError(400, "Invalid argument", "INVALID_ARGUMENT")),
       "bad_request",
       "runtime",
-      /refused the request \(exit code 144\): Invalid argument \(INVALID_ARGUMENT\)\. Check the model/,
+      /rejected the request \(exit code 144\): Invalid argument \(INVALID_ARGUMENT\)\. Check the model/,
     ],
     [
       "HTTP 400 for a wrong key",
@@ -123,7 +123,7 @@ describe("exit codes", () => {
       /The provider failed .*An internal error has occurred\. \(INTERNAL\)/,
     ],
     [
-      "HTTP 500 packed twice",
+      "HTTP 500 nested twice",
       244,
       errorJson(1, JSON.stringify({ error: { message: providerError(500, "deep", "INTERNAL") } })),
       "server_error",
@@ -162,7 +162,7 @@ describe("exit codes", () => {
       "Unknown argument: frobnicate\nUsage: gemini [options] [command]\n\nOptions:\n  -d, --debug\n",
       "usage",
       "runtime",
-      /does not take these arguments \(exit code 1\): Unknown argument: frobnicate\. Check MAESTRO_GEMINI_EXTRA_ARGS/,
+      /does not accept these arguments \(exit code 1\): Unknown argument: frobnicate\. Check MAESTRO_GEMINI_EXTRA_ARGS/,
     ],
     [
       "anything else",
@@ -172,7 +172,7 @@ describe("exit codes", () => {
       "runtime",
       /Gemini CLI failed \(exit code 1\): something broke\./,
     ],
-    ["hang-up", 129, "", "sighup", "runtime", /ended by SIGHUP, not by Maestro/],
+    ["hang-up", 129, "", "sighup", "runtime", /killed by SIGHUP, not by Maestro/],
     [
       "interrupt",
       130,

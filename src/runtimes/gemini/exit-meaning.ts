@@ -1,5 +1,5 @@
-// What an exit code of Gemini CLI means and what a person can do about it; measured with 0.61.
-// HTTP errors come out as the status mod 256, so that 429 is 173; death by signal n is 128 + n.
+// What an exit code of Gemini CLI means and what the user can do about it; measured with 0.61. HTTP errors exit with the status mod 256, so
+// 429 is 173; death by signal n is 128 + n.
 import type { ErrorRecord } from "../../session/events.ts";
 import type { ErrorDocument } from "./error-document.ts";
 
@@ -7,7 +7,7 @@ export interface Meaning {
   reason: string;
   errorType: ErrorRecord["type"];
   what: string;
-  /** What to do about it; empty: nothing but trying again. */
+  /** What the user can do; empty when only a retry helps. */
   advice: string;
 }
 
@@ -34,7 +34,7 @@ const byExitCode: ReadonlyMap<number, Meaning> = new Map([
   [41, auth],
   [42, meaning("no_input", "Gemini CLI got no prompt, or a session it cannot use", "Check MAESTRO_GEMINI_EXTRA_ARGS.")],
   [44, meaning("sandbox", "Gemini CLI could not start its sandbox", "Check GEMINI_SANDBOX and the CLI's settings.")],
-  [52, meaning("bad_settings", "Gemini CLI cannot read its settings", "Correct the file it names.")],
+  [52, meaning("bad_settings", "Gemini CLI cannot read its settings", "Fix the file it names.")],
   [
     53,
     meaning(
@@ -43,7 +43,7 @@ const byExitCode: ReadonlyMap<number, Meaning> = new Map([
       "Raise model.maxSessionTurns in the CLI's settings, or make the phase smaller.",
     ),
   ],
-  [54, meaning("tool_failed", "A tool of Gemini CLI failed for good")],
+  [54, meaning("tool_failed", "A tool of Gemini CLI failed permanently")],
   [
     55,
     meaning(
@@ -57,17 +57,17 @@ const byExitCode: ReadonlyMap<number, Meaning> = new Map([
 ]);
 
 const byStatus: ReadonlyMap<number, Meaning> = new Map([
-  [400, meaning("bad_request", "The provider refused the request", "Check the model and the size of the prompt.")],
+  [400, meaning("bad_request", "The provider rejected the request", "Check the model and the size of the prompt.")],
   [401, auth],
   [403, meaning("forbidden", "The provider does not permit it", "Check what the key and the project may use.", "auth")],
   [404, unknownModel],
   [413, meaning("request_too_large", "The request is too large for the provider", "Make the phase smaller.")],
   [503, meaning("overloaded", "The provider is overloaded", "Try again later, or with another model.")],
 ]);
-/** Statuses that the CLI turns into exit codes which no signal produces. */
+/** HTTP statuses whose exit codes no signal produces. */
 const statusOfExitCode = new Map([400, 401, 403, 429, 500, 502, 503, 504].map((status) => [status & 255, status]));
 
-const lackOfMemory = "If it was the system for want of memory, run fewer agents at once (MAESTRO_MAX_CONCURRENT).";
+const lackOfMemory = "If the system ran out of memory, run fewer agents at once (MAESTRO_MAX_CONCURRENT).";
 const signals: ReadonlyMap<number, [name: string, advice: string]> = new Map([
   [1, ["SIGHUP", ""]],
   [2, ["SIGINT", ""]],
@@ -84,10 +84,10 @@ const signals: ReadonlyMap<number, [name: string, advice: string]> = new Map([
   [25, ["SIGXFSZ", "It wrote a file larger than the limit allows (ulimit -f)."]],
 ]);
 
-/** `error` is what was printed beside the code; the words in it tell apart what the CLI gives the same code. */
+/** `error` is the error printed with the code; its text separates cases to which the CLI gives the same code. */
 export function meaningOf(exitCode: number, error: ErrorDocument | null, stderr: string): Meaning {
   const said = error === null ? "" : `${error.type}\n${error.message}`;
-  // Google answers 400 to a key it does not know.
+  // Google answers 400 for an unknown key.
   if (/API[ _]key not valid|API_KEY_INVALID|UNAUTHENTICATED|FatalAuthenticationError/.test(said)) return auth;
 
   const status = error?.status ?? statusOfExitCode.get(exitCode);
@@ -96,16 +96,16 @@ export function meaningOf(exitCode: number, error: ErrorDocument | null, stderr:
   if (known !== undefined) return known;
   const signal = signals.get(exitCode - 128);
   if (signal !== undefined) {
-    return meaning(signal[0].toLowerCase(), `The agent was ended by ${signal[0]}, not by Maestro`, signal[1]);
+    return meaning(signal[0].toLowerCase(), `The agent was killed by ${signal[0]}, not by Maestro`, signal[1]);
   }
   if (exitCode !== 1) return meaning(`exit_${exitCode}`, "Gemini CLI failed");
   return meaningOfOne(said, stderr);
 }
 
-/** Exit code 1 is what the CLI gives to everything else. */
+/** The CLI exits with 1 for everything else. */
 function meaningOfOne(said: string, stderr: string): Meaning {
   if (/^Usage: gemini\b/m.test(stderr)) {
-    return meaning("usage", "Gemini CLI does not take these arguments", "Check MAESTRO_GEMINI_EXTRA_ARGS.");
+    return meaning("usage", "Gemini CLI does not accept these arguments", "Check MAESTRO_GEMINI_EXTRA_ARGS.");
   }
   if (/\bModelNotFoundError\b/.test(`${said}\n${stderr}`)) return unknownModel;
   if (/\bfetch failed\b|\bE(?:CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|AI_AGAIN)\b|socket hang up/.test(said)) {
@@ -117,5 +117,5 @@ function meaningOfOne(said: string, stderr: string): Meaning {
 function otherStatus(status: number): Meaning {
   return status >= 500
     ? meaning("server_error", "The provider failed", "Try again later.")
-    : meaning(`http_${status}`, "The provider refused the request");
+    : meaning(`http_${status}`, "The provider rejected the request");
 }

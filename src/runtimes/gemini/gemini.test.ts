@@ -18,26 +18,26 @@ test("the command line is the documented one (E54, G80, G81, C8)", () => {
   );
 });
 
-test("arguments of the user stay whole words", () => {
+test("keeps the user's arguments as whole words", () => {
   expect(geminiRuntime.argv({ ...spec, extraArgs: ["a b", "$HOME", ""] }).slice(-3)).toEqual(["a b", "$HOME", ""]);
 });
 
 test.each(["/a,b/read-only.toml", "/p/read-only", "/p/read-only.toml.bak"])(
-  "a policy file that the CLI would pass over in silence is refused: %s",
+  "rejects a policy file that the CLI would silently skip: %s",
   (policyFile) => {
     expect(() => argv({ policyFile })).toThrow(/would not load the policy file/);
   },
 );
 
-test("a signal reaches the CLI itself, and nothing else is set", () => {
+test("a signal reaches the CLI itself, and no other variable is set", () => {
   expect(geminiRuntime.environment).toEqual({ GEMINI_CLI_NO_RELAUNCH: "true" });
 });
 
-test("it calls a model, and is judged by its own rules", () => {
+test("it calls a model, and has its own rules for outcomes", () => {
   expect(geminiRuntime).toMatchObject({ callsModel: true, judge: judgeGemini, quotaSign });
 });
 
-test("a prompt reaches the agent as it was written: nothing in it is taken for a file or an agent", () => {
+test("a prompt reaches the agent as written: nothing in it is taken for a file or an agent", () => {
   expect(geminiRuntime.payload("Install zod@4 for @coder.\n")).toBe(
     "Install zod\\@4 for \\@coder.\n\nIn all of this `\\@` stands for a plain at sign.\n",
   );

@@ -1,5 +1,5 @@
-// Gemini CLI as a runtime: the command line of an attempt. What its output amounts to is in gemini-outcome.ts.
-// The prompt goes over stdin, never into the arguments: those are for everybody to see (T10).
+// Gemini CLI as a runtime: the command line of an attempt. outcome.ts interprets its output. The prompt goes over stdin, never into the
+// arguments, which every user of the machine can see (T10).
 
 import { MaestroError } from "../../errors.ts";
 import { quotaSign } from "../quota.ts";
@@ -13,7 +13,7 @@ export const geminiRuntime: Runtime = {
   install: "npm install -g @google/gemini-cli",
   argv,
   payload,
-  // Otherwise a launcher stands between us and the CLI, which ignores every signal.
+  // Otherwise the CLI runs under a launcher that ignores every signal.
   environment: { GEMINI_CLI_NO_RELAUNCH: "true" },
   envFiles: [".gemini/.env", ".env"],
   pinned: [
@@ -31,7 +31,7 @@ export const geminiRuntime: Runtime = {
     ...["SANDBOX", "SANDBOX_ENV", "SANDBOX_FLAGS", "SANDBOX_MOUNTS", "SANDBOX_PORTS", "BUILD_SANDBOX"],
     "SEATBELT_PROFILE",
   ],
-  // Read with the settings, before `--skip-trust` is: the CLI leaves the project's settings out, and then works in it all the same.
+  // The CLI reads this variable with its settings, before `--skip-trust`: it ignores the project's settings and still works in the project.
   distrust: { GEMINI_CLI_TRUST_WORKSPACE: "false" },
   judge: judgeGemini,
   quotaSign,
@@ -43,7 +43,7 @@ function argv({ model, policyFile, extraArgs }: AttemptSpec): string[] {
     "--output-format",
     "json",
     ...(model === null ? [] : ["-m", model]),
-    // Given once, the option takes the place of the user's own policies; theirs are named again, behind ours.
+    // The option replaces the user's own policies, so those are passed again, after ours.
     ...(policyFile === null ? [] : ["--policy", loadable(policyFile), "--policy", "~/.gemini/policies"]),
     "--skip-trust",
     ...extraArgs,
@@ -51,18 +51,19 @@ function argv({ model, policyFile, extraArgs }: AttemptSpec): string[] {
 }
 
 /**
- * Also without a terminal the CLI replaces every `@word` of a prompt: by files of that name, found by a glob if need be, or by an order to
- * delegate. A mail address or `zod@4` in a task, or in what another agent wrote, would change the task. It keeps the backslash.
+ * Even without a terminal the CLI replaces every `@word` of a prompt: with files of that name, found by a glob if needed, or with an
+ * instruction to delegate. A mail address or `zod@4` in a task, or in another agent's text, would change the task. It leaves an escaped
+ * `\@` unchanged.
  */
 function payload(prompt: string): string {
   const escaped = prompt.replace(/(?<!\\)@/g, "\\@");
   return escaped === prompt ? prompt : `${escaped.trimEnd()}\n\nIn all of this \`\\@\` stands for a plain at sign.\n`;
 }
 
-/** The CLI splits the value at commas and passes over what is no `.toml`, without a word: the tier would be gone. */
+/** The CLI splits the value at commas and silently skips whatever is not a `.toml` file, so the tier's rules would be lost. */
 function loadable(policyFile: string): string {
   if (policyFile.endsWith(".toml") && !policyFile.includes(",")) return policyFile;
   throw new MaestroError("config", `Gemini CLI would not load the policy file ${policyFile}`, {
-    hint: 'It takes a path without commas that ends in ".toml". Set MAESTRO_STATE_DIR to one.',
+    hint: 'It needs a path without commas that ends in ".toml". Set MAESTRO_STATE_DIR accordingly.',
   });
 }

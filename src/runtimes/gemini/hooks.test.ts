@@ -11,7 +11,7 @@ const fault = (over: Partial<GeminiState> = {}, extraArgs: string[] = []) =>
   hookFault(state(over), ["/home/u/app", "/home/u/.cache/maestro"], extraArgs);
 
 describe("the hooks of the extension", () => {
-  test("run where it is installed and nobody has switched it off", () => {
+  test("run where it is installed and enabled", () => {
     expect(fault()).toBeNull();
     expect(
       fault({ enablement: { maestro: { overrides: ["!/other/*", "/home/u/*"] }, other: { overrides: ["!/*"] } } }),
@@ -33,13 +33,13 @@ describe("the hooks of the extension", () => {
   });
 
   test.each([[["-e", "none"]], [["--extensions=other"]], [["-e", "other", "-e", "another"]], [["-enone"]]])(
-    "do not run when the arguments leave it out: %j",
+    "do not run when the arguments exclude it: %j",
     (extraArgs) => {
       expect(fault({}, extraArgs)).toEqual({ kind: "left-out" });
     },
   );
 
-  test("run when the arguments name it, also where it is disabled", () => {
+  test("run when the arguments name it, even where it is disabled", () => {
     expect(fault({ enablement: { maestro: { overrides: ["!/*"] } } }, ["-e", "other,Maestro"])).toBeNull();
   });
 
@@ -48,11 +48,11 @@ describe("the hooks of the extension", () => {
     [[undefined, { hooksConfig: { enabled: true } }, { hooksConfig: { enabled: false } }], "hooksConfig.enabled"],
     [[undefined, { hooksConfig: { disabled: ["x", "maestro-guard"] } }], "hooksConfig.disabled"],
     [[{ admin: { extensions: { enabled: false } } }], "admin.extensions.enabled"],
-  ])("do not run when settings switch them off: %j", (settings, setting) => {
+  ])("do not run when settings disable them: %j", (settings, setting) => {
     expect(fault({ settings })).toEqual({ kind: "hooks-off", setting });
   });
 
-  test("run when a stronger setting switches them on again", () => {
+  test("run when a stronger setting enables them again", () => {
     expect(fault({ settings: [{ hooksConfig: { enabled: false } }, { hooksConfig: { enabled: true } }] })).toBeNull();
   });
 });

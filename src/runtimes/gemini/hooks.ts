@@ -1,12 +1,12 @@
-// Whether the extension's hooks would run in Gemini CLI, from what its files say. Without them no guard judges an agent's shell commands.
+// Whether the extension's hooks would run in Gemini CLI, according to its files. Without hooks, no guard checks an agent's shell commands.
 
-/** What the CLI's own files say; read by others. */
+/** The content of the CLI's own files; the caller reads them. */
 export interface GeminiState {
-  /** The names of the extensions that are installed. */
+  /** The names of the installed extensions. */
   extensions: readonly string[];
   /** The parsed extension-enablement.json. */
   enablement: unknown;
-  /** Settings files, the strongest last: defaults of the system, the user's, the system's. */
+  /** Settings files, the strongest last: system defaults, the user's, the system's. */
   settings: readonly unknown[];
 }
 
@@ -19,7 +19,10 @@ export type HookFault =
 const EXTENSION = "maestro";
 const GUARD = "maestro-guard";
 
-/** Why the hooks would not run; null: they would. `directories`: where agents work. `extraArgs`: the user's own arguments of the CLI. */
+/**
+ * Why the hooks would not run; null when they would. `directories` is where agents work; `extraArgs` are the user's own arguments for the
+ * CLI.
+ */
 export function hookFault(
   { extensions, enablement, settings }: GeminiState,
   directories: readonly string[],
@@ -40,7 +43,7 @@ export function hookFault(
   return isNamed ? { kind: "hooks-off", setting: "hooksConfig.disabled" } : null;
 }
 
-/** The last rule that matches a directory wins; without one the extension is on. */
+/** The last rule that matches a directory wins; without one the extension is enabled. */
 function isEnabled(enablement: unknown, directory: string): boolean {
   const place = `/${directory.replace(/\\/g, "/").replace(/^\/+|\/+$/g, "")}/`.replace(/^\/\/$/, "/");
   let enabled = true;

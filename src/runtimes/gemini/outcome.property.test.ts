@@ -8,7 +8,7 @@ const errorJson = (code: number, message: string) =>
 const answer = (response: string) =>
   JSON.stringify({ session_id: "s", response, stats: { models: { m: { tokens: { prompt: 1 } } } } }, null, 2);
 
-describe("whatever comes", () => {
+describe("any output", () => {
   const pieces = [
     ...[
       answer("done"),
@@ -43,7 +43,7 @@ describe("whatever comes", () => {
     stderr: soup,
   });
 
-  test("judging never throws, and success always has a response, exit 0 and no killer (F15)", () => {
+  test("judging never throws, and success always has a response, exit code 0 and no kill (F15)", () => {
     fc.assert(
       fc.property(ending, (given) => {
         const outcome = judgeGemini(given);
@@ -64,7 +64,7 @@ describe("whatever comes", () => {
     );
   });
 
-  test("a cut answer is never a success", () => {
+  test("a truncated answer is never a success", () => {
     const whole = answer("## Task Report\nStatus: success");
     for (let length = 0; length < whole.length; length++) {
       const stdout = whole.slice(0, length);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Ending, Outcome } from "../runtime.ts";
 import { judgeGemini } from "./outcome.ts";
 
-/** What the real CLI 0.61 writes to stderr in every run. */
+/** What Gemini CLI 0.61 writes to stderr in every run. */
 const chatter = `Warning: 256-color support not detected. Using a terminal with at least 256-color support is recommended for a better visual experience.
 YOLO mode is enabled. All tool calls will be automatically approved.
 YOLO mode is enabled. All tool calls will be automatically approved.
@@ -41,7 +41,7 @@ const ended = (ending: Partial<Ending>): Outcome =>
   judgeGemini({ exitCode: 0, killed: null, stdout: "", stderr: chatter, ...ending });
 
 describe("success", () => {
-  test("is exit 0 and a response, whatever stands on stderr; tokens are told by model (G82, G83, H109)", () => {
+  test("is exit 0 and a response, whatever is on stderr; tokens are reported by model (G82, G83, H109)", () => {
     const outcome = ended({ stdout: answer("## Task Report"), stderr: `${chatter}${errorJson(429, "earlier")}` });
     expect(outcome).toEqual({ kind: "success", text: "## Task Report", usage });
   });
@@ -50,7 +50,7 @@ describe("success", () => {
     expect(ended({ stdout: '{"response":"done"}' })).toEqual({ kind: "success", text: "done", usage: null });
   });
 
-  test("is read between log lines, and control characters are gone (T7)", () => {
+  test("is found between log lines, without control characters (T7)", () => {
     const outcome = ended({ stdout: `loading\r\n${answer("do\u001b[31mne\u0007")}\nbye` });
     expect(outcome).toMatchObject({ kind: "success", text: "done" });
   });
@@ -60,8 +60,8 @@ describe("exit 0 without an answer is a failure", () => {
   test.each([
     ["", "no_result", /terminated from outside/],
     ["  \n", "no_result", /terminated from outside/],
-    ["All done, boss.", "not_json", /something else than its JSON: All done, boss\./],
-    [answer("x").slice(0, 60), "truncated_json", /cut off/],
+    ["All done, boss.", "not_json", /something other than its JSON: All done, boss\./],
+    [answer("x").slice(0, 60), "truncated_json", /is truncated/],
     ['{"session_id":"s"}', "no_response", /no response/],
     ['{"response":null}', "no_response", /no response/],
     [answer(""), "empty_response", /empty response/],
@@ -86,17 +86,17 @@ describe("exit 0 without an answer is a failure", () => {
     expect(outcome.message).toMatch(message);
   });
 
-  test("and what it cost is still told", () => {
+  test("and still reports its cost", () => {
     expect(ended({ stdout: answer("") }).usage).toEqual(usage);
   });
 });
 
-describe("beside a failure", () => {
-  test("a code that says failure outweighs an answer, which is kept", () => {
+describe("an answer next to a failure", () => {
+  test("does not outweigh a failing exit code, but is kept", () => {
     expect(ended({ exitCode: 1, stdout: answer("done") })).toMatchObject({ kind: "failure", text: "done", usage });
   });
 
-  test("tokens are taken from an error document too", () => {
+  test("has its tokens counted from an error document too", () => {
     const stderr = JSON.stringify(
       { session_id: "s", error: { type: "Error", message: "x", code: 53 }, stats },
       null,
@@ -136,10 +136,10 @@ describe("quota is not a failure (F17)", () => {
     ],
     ["429 with a header in the log", 173, `retry-after: 7\n${errorJson(429, "Too Many Requests")}`, 7_000],
     ["173 alone", 173, "", undefined],
-    ["a code as text", 1, errorJson("429", "no"), undefined],
+    ["a code as a string", 1, errorJson("429", "no"), undefined],
     ["a name without a code", 1, errorJson(1, "RESOURCE_EXHAUSTED: try later"), undefined],
     [
-      "packed twice",
+      "nested twice",
       1,
       errorJson(
         1,
@@ -161,18 +161,18 @@ describe("quota is not a failure (F17)", () => {
 
   test.each([
     [
-      "an earlier 429 that was overcome",
+      "an earlier 429 that a retry overcame",
       53,
       `${stack("x", "status: 429")}${errorJson(53, "Reached max session turns.")}`,
     ],
     ["a file name", 1, errorJson(1, "cannot read quota.ts, line 429")],
     ["a killed process that had been waiting", 137, "Attempt 1 failed with status 429\n"],
-  ])("%s is none", (_, exitCode, stderr) => {
+  ])("%s is not a quota problem", (_, exitCode, stderr) => {
     expect(ended({ exitCode, stderr }).kind).toBe("failure");
   });
 });
 
-describe("what we stopped ourselves", () => {
+describe("an attempt that Maestro stopped", () => {
   test.each<[Ending["killed"], number | null, object]>([
     ["timeout", 143, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
     ["timeout", 0, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
@@ -182,7 +182,7 @@ describe("what we stopped ourselves", () => {
     ["stopped", 137, { kind: "interrupted", reason: "stopped" }],
     [null, null, { kind: "interrupted", reason: "no_exit_code" }],
   ])(
-    "%s with exit code %s is no success, though the answer is complete (G89, G90, F14)",
+    "%s with exit code %s is not a success, though the answer is complete (G89, G90, F14)",
     (killed, exitCode, expected) => {
       const outcome = ended({ killed, exitCode, stdout: answer("done") });
       expect(outcome).toMatchObject({ ...expected, text: "done", usage });
@@ -190,7 +190,7 @@ describe("what we stopped ourselves", () => {
     },
   );
 
-  test("a time limit that was reached while the provider refused is a matter of quota, not of the work (F17)", () => {
+  test("a time limit reached while the provider rejects requests counts as quota, not as a failure (F17)", () => {
     const stderr = `${chatter}Attempt 9 failed with status 429. Retrying with backoff...\n`;
     expect(ended({ killed: "timeout", exitCode: 143, stderr })).toMatchObject({
       kind: "quota",

@@ -1,5 +1,5 @@
-// How an attempt with Gemini CLI ended -> its Outcome. Success is exit 0, a response that can be read, and nobody having stopped it:
-// the CLI also exits with 0 when it is terminated. Must never throw, whatever was printed.
+// Turns the end of a Gemini CLI attempt into its Outcome. Success is exit 0, a readable response, and no kill: the CLI also exits with 0
+// when it is terminated. Must never throw, whatever was printed.
 
 import { findGeminiJson, readGeminiJson } from "../../handoff/output/gemini-json.ts";
 import { tokensByModel } from "../../handoff/output/tokens.ts";
@@ -12,9 +12,9 @@ import { meaningOf } from "./exit-meaning.ts";
 
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_DETAIL = 1_500;
-/** As much of stderr as belongs to the end of the attempt. */
+/** How much of stderr belongs to the end of the attempt. */
 const TAIL = 4_000;
-/** What `timeout` and our own supervision leave behind. */
+/** The result of `timeout` and of Maestro's own supervision. */
 
 type Judgement = Omit<Outcome, "text" | "usage">;
 
@@ -39,24 +39,24 @@ export function judgeGemini(ending: Ending): Outcome {
   return { ...noAnswer(reason, ending, detailOf(ending, error) || warningsIn(document)), text, usage };
 }
 
-/** When it was not the agent that ended the attempt; a complete answer does not change that. */
+/** The judgement when the agent did not end by itself; a complete answer does not change that. */
 function stoppedBy(ending: Ending): Judgement | null {
   const { killed } = ending;
   if (killed === "timeout") {
-    // It spent its time waiting for the provider: nothing that a retry of its own would mend.
+    // It spent its time waiting for the provider, which an immediate retry would not fix.
     if (quotaSign(ending.stderr.slice(-TAIL)) !== null) return quota(ending, null);
     const what = "The agent did not finish within its time limit and was stopped";
     return { kind: "timeout", reason: "timeout", errorType: "timeout", message: compose(what, lastWords(ending)) };
   }
   if (killed === "output_too_large") {
-    const message = "The agent printed more than an answer may hold, and was stopped. What it printed was cut.";
+    const message = "The agent printed more than the limit and was stopped. Its output is truncated.";
     return { kind: "failure", reason: "output_too_large", errorType: "runtime", message };
   }
   if (killed === "stopped") {
     return { kind: "interrupted", reason: "stopped", message: "The attempt was stopped before it had finished." };
   }
   if (ending.exitCode !== null) return null;
-  const message = "Nobody saw the attempt end: no exit code was written, as after a crash of the machine.";
+  const message = "The attempt has no recorded end: no exit code was written, as after a crash of the machine.";
   return { kind: "interrupted", reason: "no_exit_code", message };
 }
 
@@ -81,12 +81,12 @@ function failed(ending: Ending, error: ErrorDocument | null): Judgement {
   return { kind: "failure", reason, errorType, message };
 }
 
-/** Exit 0, and yet no answer: by the words of the hand-off reader. */
+/** Exit 0 without an answer, by the codes of the handoff reader. */
 const shortcomings: Record<string, string> = {
   empty_output: "Gemini CLI ended without a result, as it does when it is terminated from outside",
-  not_json: "Gemini CLI printed something else than its JSON",
-  truncated_json: "The answer of Gemini CLI is cut off in its middle",
-  no_response: "The answer of Gemini CLI holds no response",
+  not_json: "Gemini CLI printed something other than its JSON",
+  truncated_json: "The answer of Gemini CLI is truncated",
+  no_response: "The answer of Gemini CLI has no response",
   empty_response: "The model gave an empty response",
   incomplete_response: "The model's response came with an error",
 };
@@ -101,7 +101,7 @@ function noAnswer(problem: string, { stdout }: Ending, detail: string): Judgemen
   };
 }
 
-/** The best that is known: the error itself, else the end of stderr. */
+/** The best available detail: the error itself, otherwise the end of stderr. */
 function detailOf(ending: Ending, error: ErrorDocument | null): string {
   return error?.message || lastWords(ending);
 }
@@ -110,7 +110,7 @@ function lastWords({ stderr }: Ending): string {
   return complaintIn(stderr, LONGEST_DETAIL);
 }
 
-/** Hooks that block, and loops that were cut short, are told as warnings. */
+/** The CLI reports blocking hooks and interrupted loops as warnings. */
 function warningsIn(document: Record<string, unknown>): string {
   const { warnings } = document;
   if (!Array.isArray(warnings)) return "";

@@ -23,18 +23,18 @@ describe("whether the user trusts a project", () => {
     expect(asked(rules)).toBe(trust);
   });
 
-  test.each([undefined, null, 1, "x", ["/home/u/code/app"]])("a file that holds no rules says nothing: %j", (rules) => {
+  test.each([undefined, null, 1, "x", ["/home/u/code/app"]])("a file without rules says nothing: %j", (rules) => {
     expect(asked(rules)).toBe("unknown");
   });
 
-  test("the exported word wins, and only that of true or false", () => {
+  test("the exported value wins, if it is true or false", () => {
     const rules = { "/home/u/code/app": "DO_NOT_TRUST" };
     expect(asked(rules, undefined, { exported: "true" })).toBe("trusted");
     expect(asked({ "/": "TRUST_FOLDER" }, undefined, { exported: "false" })).toBe("distrusted");
     expect(asked(rules, undefined, { exported: "" })).toBe("distrusted");
   });
 
-  test("links are followed, and capitals count where the disk tells them apart", () => {
+  test("links are followed, and case counts where the disk is case-sensitive", () => {
     const real = (path: string) => path.replace("/home/u/link", "/home/u/code/app");
     expect(asked({ "/home/u/link": "TRUST_FOLDER" }, undefined, { real })).toBe("trusted");
     expect(asked({ "/Home/U/Code": "TRUST_FOLDER" }, undefined, { platform: "darwin" })).toBe("trusted");

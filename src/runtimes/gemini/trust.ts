@@ -1,22 +1,23 @@
-// Whether the user has trusted a project in Gemini CLI itself, by the CLI's own rules (0.61): the longest rule around a directory decides.
+// Whether the user has trusted a project in Gemini CLI, by the CLI's own rules (0.61): the longest rule that contains the directory
+// decides.
 
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/** `unknown`: the user was never asked, or has not answered. */
+/** `unknown` when the user was never asked or has not answered. */
 export type Trust = "trusted" | "distrusted" | "unknown";
 
 interface TrustQuestion {
-  /** The parsed trustedFolders.json; anything else than an object holds no rule. */
+  /** The parsed trustedFolders.json; anything but an object has no rules. */
   rules: unknown;
   /** The value of GEMINI_CLI_TRUST_WORKSPACE that the user exported. */
   exported: string | undefined;
   directory: string;
-  /** The real path of a path; itself when there is none. */
+  /** Resolves a path to its real path; returns the path itself when it does not exist. */
   real: (path: string) => string;
   platform: NodeJS.Platform;
 }
 
-/** That nobody is asked (`security.folderTrust.enabled` is false) says nothing about this project. */
+/** A disabled trust prompt (`security.folderTrust.enabled` is false) says nothing about this project. */
 export function trustOf({ rules, exported, directory, real, platform }: TrustQuestion): Trust {
   if (exported === "true") return "trusted";
   if (exported === "false") return "distrusted";

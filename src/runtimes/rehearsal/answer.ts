@@ -8,11 +8,11 @@ export interface Rehearsal {
   phase: Pick<PlanPhase, "id" | "title" | "files_created" | "files_modified" | "files_deleted">;
   promptBytes: number;
   estimate?: PlanPhase["estimate"];
-  /** The agent reports a failure, so that a retry can be seen. */
+  /** Makes the agent report a failure, so that the user sees a retry. */
   fail: boolean;
 }
 
-/** A complete stdout: the hand-off that the plan asks for, and the tokens it may have cost. */
+/** A complete stdout: the handoff that the plan asks for, and the tokens it might have cost. */
 export function rehearsedAnswer(rehearsal: Rehearsal): string {
   const response = rehearsal.fail ? failure(rehearsal) : success(rehearsal);
   const prompt = tokens(rehearsal.estimate?.input_tokens) ?? tokensOf(rehearsal.promptBytes);
@@ -60,7 +60,7 @@ function failure({ agent, phase }: Rehearsal): string {
 `;
 }
 
-/** One line that no reader of Markdown takes for anything but words. */
+/** One line that no Markdown reader takes for anything but text. */
 function titleOf(title: string): string {
   const plain = stripControls(title)
     .replace(/[^\p{L}\p{N} .,:;'()/+&-]+/gu, " ")
@@ -79,7 +79,7 @@ function tokens(estimate: number | undefined): number | undefined {
   return estimate === undefined || !(estimate >= 0) ? undefined : Math.round(estimate);
 }
 
-/** Four bytes to a token, as for English text and code. */
+/** Four bytes per token, as for English text and code. */
 function tokensOf(bytes: number): number {
   return Math.ceil(bytes / 4);
 }

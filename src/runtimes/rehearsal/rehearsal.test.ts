@@ -20,7 +20,7 @@ const runtime = rehearsalRuntime("/usr/bin/node", ["/x/maestro.js", "play-agent"
 const judge = (stdout: string) => runtime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });
 
 describe("a rehearsed answer", () => {
-  test("is a success of the runtime, and a hand-off that dependents can use", () => {
+  test("is a success of the runtime, and a handoff that dependents can use", () => {
     const stdout = rehearsedAnswer(rehearsal);
     const outcome = judge(stdout);
     expect(outcome.kind).toBe("success");
@@ -36,7 +36,7 @@ describe("a rehearsed answer", () => {
     expect(readHandoff(stdout, { dependents: true }).check).toMatchObject({ valid: true });
   });
 
-  test("reports a failure when it is asked to", () => {
+  test("reports a failure when asked to", () => {
     const { text } = judge(rehearsedAnswer({ ...rehearsal, fail: true }));
     const { check, summary } = readHandoff(text, { dependents: true });
     expect(check).toMatchObject({ missing: [], status: "failure", files_created: [], files_modified: [] });
@@ -53,7 +53,7 @@ describe("a rehearsed answer", () => {
     expect(check).toMatchObject({ files_created: ["a.ts"], files_modified: [], valid: true });
   });
 
-  test("costs what the plan estimates, else a token for four bytes of prompt", () => {
+  test("costs what the plan estimates, otherwise one token for four bytes of prompt", () => {
     const estimate = { input_tokens: 12_000, output_tokens: 3_000.4, minutes: 5 };
     expect(judge(rehearsedAnswer({ ...rehearsal, estimate })).usage).toEqual([
       { model: "rehearsal", input: 12_000, output: 3_000, cached: 0, thoughts: 0 },
@@ -63,7 +63,7 @@ describe("a rehearsed answer", () => {
     expect(usage?.output).toBeGreaterThan(50);
   });
 
-  test("holds for any title and any ordinary path", () => {
+  test("works with any title and any ordinary path", () => {
     const title = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom(
@@ -96,7 +96,7 @@ describe("a rehearsed answer", () => {
   });
 });
 
-test("the runtime starts its own program, calls no model and knows no quota", () => {
+test("the runtime starts its own program, calls no model and has no quota", () => {
   const spec = { agent: "coder", tier: "full", model: "m", policyFile: "/x", extraArgs: ["--debug"] } as const;
   expect(runtime.argv(spec)).toEqual(["/x/maestro.js", "play-agent"]);
   expect(runtime).toMatchObject({ program: "/usr/bin/node", callsModel: false, environment: {} });

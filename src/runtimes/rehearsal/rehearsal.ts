@@ -1,9 +1,9 @@
-// The built-in runtime that plays every agent without a model. What it answers is in rehearsed-answer.ts.
+// The built-in runtime that plays every agent without a model. answer.ts builds its answers.
 
 import { judgeGemini } from "../gemini/outcome.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** `program` and `args` start whoever prints `rehearsedAnswer`. */
+/** `program` and `args` start a process that prints `rehearsedAnswer`. */
 export function rehearsalRuntime(program: string, args: readonly string[]): Runtime {
   return {
     name: "rehearsal",

@@ -1,4 +1,4 @@
-// What is played in a rehearsal: how long each phase takes on stage, and the one thing that goes wrong. Pure.
+// The script of a rehearsal: how long each phase takes, and the one failure. Pure.
 
 import { graphOf, longestPath, minutesOf } from "../../plan/graph.ts";
 import type { Plan, PlanPhase } from "../../plan/plan.ts";
@@ -6,14 +6,14 @@ import type { Plan, PlanPhase } from "../../plan/plan.ts";
 export interface Script {
   phases: (PlanPhase & { ms: number })[];
   validation_ms: number;
-  /** One phase fails once, so that a retry can be seen; null: none, because there are no retries. */
+  /** One phase fails once, so that the user sees a retry; null when retries are disabled. */
   failing: { phase: string; where: "validation" | "report" } | null;
 }
 
-/** Less is not seen. */
+/** A shorter phase would not be visible. */
 const LEAST_MS = 250;
 
-/** `stageMs` is what the longest chain of the plan is to take. */
+/** `stageMs` is how long the longest chain of the plan takes. */
 export function scriptOf(plan: Plan, stageMs: number, maxRetries: number): Script {
   const { length } = longestPath(graphOf(plan.phases), (at) => minutesOf(plan.phases[at]));
   const msPerMinute = stageMs / Math.max(length, 0.001);
@@ -24,7 +24,7 @@ export function scriptOf(plan: Plan, stageMs: number, maxRetries: number): Scrip
   return { phases, validation_ms: LEAST_MS, failing: maxRetries === 0 ? null : failingOf(plan.phases) };
 }
 
-/** A phase that is validated, if there is one: the second at that, so that the first success is seen first. */
+/** The second phase that has validation, if any, so that the user sees a success first. */
 function failingOf(phases: readonly PlanPhase[]): NonNullable<Script["failing"]> {
   const validated = phases.filter((phase) => phase.validation.length > 0);
   const chosen = validated[1] ?? validated[0];

@@ -1,4 +1,4 @@
-// Batches as they lie on disk, for reading only: which there are, which attempts they hold, what those left. Links are not followed.
+// Reads batches from disk: which exist, which attempts they hold, and the results of those. Never writes, never follows links.
 
 import { closeSync, constants, fstatSync } from "node:fs";
 import { type Directory, ioError } from "../../disk/contained.ts";
@@ -9,24 +9,24 @@ import { inState, type StateLocation } from "../location.ts";
 const MAX_SUMMARY_BYTES = 4 * 1024 * 1024;
 const resultFile = /^(.+?)(\.validation\.log|\.json|\.log|\.exit)$/;
 
-/** What an attempt left, by the stem of its files. */
+/** The result files of one attempt, by their common stem. */
 export interface ResultFiles {
   /** `<agent>[.<label>]` */
   name: string;
-  /** Null: it has not ended, or nobody wrote it down. */
+  /** Null when the attempt has not ended, or its exit code was not recorded. */
   exitCode: number | null;
-  /** When the last of its files was written; null: it has not begun. */
+  /** When the last of its files was written; null when the attempt has not started. */
   changed: number | null;
 }
 
 export interface BatchResults {
   id: string;
   results: ResultFiles[];
-  /** Of a dispatch that has ended; undefined: there is none. */
+  /** Written when a dispatch ends; undefined until then. */
   summary: unknown;
 }
 
-/** The ids of all batches, the one that changed last first. */
+/** The ids of all batches, the most recently changed first. */
 export function listBatches(location: StateLocation): string[] {
   const found = inState(location, ["parallel"], (parallel) =>
     parallel
@@ -41,25 +41,27 @@ function changedAt(location: StateLocation, id: string): number | undefined {
   return inState(location, ["parallel", id], (batch) => batch.lstat("results")?.mtimeMs);
 }
 
-/** Why it cannot be the name of a batch: a single directory below `parallel/`. */
+/** Why `id` cannot name a batch, which is a single directory below `parallel/`; undefined when it can. */
 export function batchIdFault(id: string): string | undefined {
   if (/^[^./\\\0][^/\\\0]{0,199}$/.test(id)) return undefined;
-  return `Not the id of a batch (got: ${JSON.stringify(id.slice(0, 80))})`;
+  return `Not a batch id (got: ${JSON.stringify(id.slice(0, 80))})`;
 }
 
-/** All that a batch holds; undefined when there is none of that id. */
+/** The results of a batch; undefined when the batch does not exist. */
 export function readBatch(location: StateLocation, id: string): BatchResults | undefined {
   const fault = batchIdFault(id);
   if (fault !== undefined) throw new MaestroError("path", fault);
   if (inState(location, ["parallel", id], () => true) === undefined) return undefined;
   const prompts = inState(location, ["parallel", id, "prompts"], (directory) => directory.list()) ?? [];
-  const promised = prompts.flatMap((file) => (file.endsWith(".txt") ? [file.slice(0, -".txt".length)] : []));
+  const prompted = prompts.flatMap((file) => (file.endsWith(".txt") ? [file.slice(0, -".txt".length)] : []));
   const read = inState(location, ["parallel", id, "results"], (directory) => ({
     results: resultsIn(directory),
     summary: summaryIn(directory),
   }));
-  const begun = new Set(read?.results.map(({ name }) => name));
-  const waiting = promised.filter((name) => !begun.has(name)).map((name) => ({ name, exitCode: null, changed: null }));
+  const started = new Set(read?.results.map(({ name }) => name));
+  const waiting = prompted
+    .filter((name) => !started.has(name))
+    .map((name) => ({ name, exitCode: null, changed: null }));
   const results = [...(read?.results ?? []), ...waiting].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { id, results, summary: read?.summary };
 }
@@ -94,7 +96,7 @@ function summaryIn(directory: Directory): unknown {
   }
 }
 
-/** The end of a result, at most `limit` bytes; empty when there is none. */
+/** The end of a result file, at most `limit` bytes; empty when the file does not exist. */
 export function readResult(
   location: StateLocation,
   id: string,

@@ -1,5 +1,5 @@
-// A batch on disk: parallel/<batch-id>/prompts and results. Output of agents goes straight into these files and never
-// through the engine's memory; what they say is theirs, so they are readable by their owner only.
+// A batch on disk: parallel/<batch-id>/prompts and results. Agents write their output directly into these files, never
+// through the engine's memory. The files are readable by their owner only, because agents may print private data.
 
 import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, writeSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -12,7 +12,7 @@ import { type StateLocation, walk } from "../location.ts";
 export const MAX_STDOUT_BYTES = 50 * 1024 * 1024;
 export const MAX_STDERR_BYTES = 10 * 1024 * 1024;
 const MAX_REDACTED_BYTES = 16 * 1024 * 1024;
-/** What is kept of the end of a stderr that was cut. */
+/** How much of the end of a trimmed stderr is kept. */
 const KEPT_TAIL_BYTES = 64 * 1024;
 
 const SUMMARY_FILE = "summary.json";
@@ -24,7 +24,7 @@ export class Batch {
   readonly path: string;
   readonly prompts: Directory;
   readonly results: Directory;
-  /** By name: the policy file as it was when it was written. */
+  /** By file name: the stamp of the policy file right after it was written. */
   readonly #policies = new Map<string, string>();
 
   constructor(path: string, shown: string) {
@@ -37,13 +37,13 @@ export class Batch {
     return join(this.path, "results", `${name}.${kind}`);
   }
 
-  /** Writes the prompt of an attempt; not made durable: after a power cut the attempt is made again. */
+  /** Writes the prompt of an attempt. Not synced to disk, because after a power cut the attempt is repeated anyway. */
   writePrompt(name: string, prompt: string): void {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
     withFile(this.prompts, `${name}.txt`, flags, (fd) => writeAll(fd, Buffer.from(prompt), "prompt"));
   }
 
-  /** Written anew for an attempt unless the file is still the one that was written, whatever an agent did to it; returns where it is. */
+  /** Writes the policy unless the file is still exactly as written, so that an agent cannot change it for the next attempt; returns its path. */
   writePolicy(tier: string, policy: string): string {
     const path = policyPath(this.path, tier);
     const name = basename(path);
@@ -62,7 +62,7 @@ export class Batch {
     return join(this.path, "prompts", `${name}.txt`);
   }
 
-  /** A text as standard input of a process, from a file that has no name any more. */
+  /** Opens a descriptor with the text for a process's standard input; the file behind it is already unlinked. */
   openText(text: Uint8Array): number {
     const name = newTemporaryName();
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -74,12 +74,12 @@ export class Batch {
     }
   }
 
-  /** An empty log for the next validation command. */
+  /** Deletes the log, so that the next validation command starts with an empty one. */
   startValidationLog(name: string): void {
     this.results.unlink(`${name}.validation.log`);
   }
 
-  /** Removes the results of an earlier attempt of that name. */
+  /** Deletes the results of an earlier attempt with that name. */
   clear(name: string): void {
     for (const kind of ["json", "log", "exit", "validation.log"]) this.results.unlink(`${name}.${kind}`);
   }
@@ -88,7 +88,7 @@ export class Batch {
     return this.results.lstat(`${name}.${kind}`)?.size ?? 0;
   }
 
-  /** `[from, ...)` of a result, at most `limit` bytes of its end; empty when it is not there. */
+  /** The bytes of a result from `from` on, at most the last `limit`; empty when the file does not exist. */
   read(name: string, kind: ResultKind, limit: number, from = 0): string {
     if (this.results.lstat(`${name}.${kind}`) === undefined) return "";
     return withFile(this.results, `${name}.${kind}`, constants.O_RDONLY | constants.O_NONBLOCK, (fd) => {
@@ -97,13 +97,13 @@ export class Batch {
     });
   }
 
-  /** The exit code that the attempt's wrapper wrote down; null when it did not come to that. */
+  /** The exit code recorded by the attempt's wrapper; null when the wrapper did not get that far. */
   exitCode(name: string): number | null {
     const code = /^(\d{1,3})\n$/.exec(this.read(name, "exit", 16));
     return code === null ? null : Number(code[1]);
   }
 
-  /** Says in the log why an attempt never began. */
+  /** Records in the log why an attempt never started. */
   writeLog(name: string, text: string): void {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
     withFile(this.results, `${name}.log`, flags, (fd) => writeSync(fd, `${text}\n`));
@@ -116,8 +116,8 @@ export class Batch {
   }
 
   /**
-   * Takes secrets out of a result whose process has ended. A reader finds the file as it was or as it is now, and what is judged of it is
-   * the same. One that is very long stays as it is: the engine has others to look after.
+   * Redacts secrets in a result whose process has ended. A reader sees the old file or the new one, and both lead to the same verdict.
+   * A very large file is left as it is, so that the engine is not blocked.
    */
   redact(name: string, kind: ResultKind, redact: (text: string) => string): void {
     const size = this.size(name, kind);
@@ -127,12 +127,12 @@ export class Batch {
     if (clean !== text) replaceDurably(this.results, `${name}.${kind}`, clean);
   }
 
-  /** Cuts a result to `limit` bytes. */
+  /** Truncates a result to `limit` bytes. */
   cut(name: string, kind: ResultKind, limit: number): void {
     withFile(this.results, `${name}.${kind}`, constants.O_WRONLY, (fd) => ftruncateSync(fd, limit));
   }
 
-  /** Cuts the middle out of a log that has become too long: its beginning and its end say most. Returns whether it had. */
+  /** Removes the middle of a log that is too long, because its beginning and end are the most useful. Returns whether it was too long. */
   trimLog(name: string): boolean {
     const size = this.size(name, "log");
     if (size <= MAX_STDERR_BYTES) return false;
@@ -149,7 +149,7 @@ export class Batch {
     replaceDurably(this.results, SUMMARY_FILE, `${JSON.stringify(summary, null, 2)}\n`);
   }
 
-  /** Removes what an earlier dispatch left: whatever has an exit code beside it, and the summary. */
+  /** Deletes the results of an earlier dispatch: those with an exit code, and the summary. */
   clearAll(): void {
     const names = this.results.list().flatMap((file) => /^(.+)\.exit$/.exec(file)?.[1] ?? []);
     for (const name of names) this.clear(name);
@@ -166,12 +166,12 @@ export class Batch {
   }
 }
 
-/** The file that holds a tier, in the batch at `path`. */
+/** The policy file of a tier, in the batch at `path`. */
 export function policyPath(path: string, tier: string): string {
   return join(path, "results", `policy-${tier}.toml`);
 }
 
-/** Makes `parallel/<id>` with what belongs into it, and opens it. */
+/** Creates `parallel/<id>` with its subdirectories, and opens it. */
 export function openBatch(location: StateLocation, id: string): Batch {
   const components = [...location.components, "parallel", id];
   for (const part of ["prompts", "results"]) {
@@ -180,7 +180,7 @@ export function openBatch(location: StateLocation, id: string): Batch {
   return new Batch(join(location.root, ...components), `${location.shown}/parallel/${id}`);
 }
 
-/** A directory that somebody else has filled with prompts; `results` is made. */
+/** Opens a directory that the user has filled with prompts, and creates `results` in it. */
 export function openDispatch(path: string, shown: string): Batch {
   try {
     makeDirectories(join(path, "results"), 0o700);
@@ -198,7 +198,7 @@ function open(directory: Directory, name: string, flags: number): number {
   }
 }
 
-/** The change time too: no process can set it back. */
+/** Includes the change time, which no process can set. */
 function stampOf(stat: Stats | undefined): string {
   return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }

@@ -31,11 +31,11 @@ const running = (where = here) => runningDelegations(location(), where);
 const none = { ours: [], others: 0, denied: 0 };
 
 describe("the delegations of a conversation", () => {
-  test("are none before the first", () => {
+  test("are empty before the first start", () => {
     expect(running()).toEqual(none);
   });
 
-  test("run from their start to their end, each by its agent and its phase", () => {
+  test("run from their start to their end, matched by agent and phase", () => {
     start("1");
     start("2");
     start(null, "code-reviewer");
@@ -48,14 +48,14 @@ describe("the delegations of a conversation", () => {
     expect(running().ours).toHaveLength(2);
   });
 
-  test("of one agent outside a plan end one by one", () => {
+  test("of the same agent outside a plan end one at a time", () => {
     start(null);
     start(null);
     end(null);
     expect(running().ours).toEqual([{ agent: "coder", phase: null, at, by: process.ppid }]);
   });
 
-  test("count those of others, which never become less than none", () => {
+  test("count delegations to agents of other extensions, and never below zero", () => {
     end(null, "generalist", false);
     expect(running()).toEqual(none);
     start(null, "generalist", false);
@@ -63,7 +63,7 @@ describe("the delegations of a conversation", () => {
     expect(running().ours).toEqual([]);
   });
 
-  test("count what was sent back, and forget it with the last of them", () => {
+  test("count the reports that were sent back, and reset the count when the last delegation ends", () => {
     start("1");
     start("2");
     deny();
@@ -77,7 +77,7 @@ describe("the delegations of a conversation", () => {
     expect(running().denied).toBe(0);
   });
 
-  test("are not those of another conversation, and are forgotten alone", () => {
+  test("are separate for each conversation, and are deleted separately", () => {
     start("1");
     noteDelegation(location(), inConversation("two"), { did: "start", agent: "tester", phase: "2", ours: true });
     inState(location(), ["state"], (state) => forgetDelegations(state, here));
@@ -87,14 +87,14 @@ describe("the delegations of a conversation", () => {
     expect(readdirSync(join(project, ".gemini/state/delegations"))).toEqual(["two.jsonl"]);
   });
 
-  test("are read past what is no line of ours", () => {
+  test("are read past lines that Maestro did not write", () => {
     start("1");
     writeFileSync(join(project, ".gemini/state/delegations/one.jsonl"), 'null\n7\n[]\n"x"\n{"did":\n\n', { flag: "a" });
     start("2");
     expect(running().ours.map(({ phase }) => phase)).toEqual(["1", "2"]);
   });
 
-  test("are seen from another one while its process lives, and not for ever", () => {
+  test("are visible to another conversation while their process lives, up to a time limit", () => {
     start("1");
     const later = (minutes: number) => ({
       conversation: "two",

@@ -1,5 +1,5 @@
 // Which delegations of a conversation are running: state/delegations/<conversation>.jsonl, one line for each start, denial and end.
-// It only steers the hand-off gate. Losing it loses nothing of a session.
+// Only the hand-off gate and the start of delegations use it. If it is lost, no session data is lost.
 
 import { closeSync, constants, writeSync } from "node:fs";
 import { type Directory, withDirectory } from "../../disk/contained.ts";
@@ -9,24 +9,24 @@ import { DELEGATIONS } from "../journal/journal-file.ts";
 import { inState, type StateLocation, walk } from "../location.ts";
 
 const MAX_BYTES = 1024 * 1024;
-/** No agent works that long; the number of a conversation that died may be another process's by then. */
+/** No agent works that long, and after a crash another process may have reused the conversation's pid by then. */
 const LONGEST_MS = 2 * 3_600_000;
 
 type Line =
   | { did: "start" | "end"; agent: string; phase: string | null; ours: boolean; at?: string; by?: number }
-  /** A report was sent back. */
+  /** A report was sent back to its agent. */
   | { did: "deny" };
 
 export interface Delegation {
   agent: string;
   phase: string | null;
-  /** When it was let through; whether it ever began is not known. */
+  /** When the hook allowed it; whether the agent really started is not known. */
   at: string;
-  /** The process that holds the conversation. */
+  /** The pid of the conversation's process. */
   by: number;
 }
 
-/** Who asks. */
+/** The conversation that asks. */
 export interface Conversation {
   conversation: string;
   clock: () => Date;
@@ -34,9 +34,9 @@ export interface Conversation {
 
 export interface RunningDelegations {
   ours: Delegation[];
-  /** Of other extensions, and of the CLI itself. */
+  /** The number of running agents of other extensions and of the CLI itself. */
   others: number;
-  /** How many reports were sent back: never more than `ours`. */
+  /** How many reports were sent back; never more than the length of `ours`. */
   denied: number;
 }
 
@@ -47,7 +47,7 @@ export function runningDelegations(location: StateLocation, here: Conversation):
   return foldLines(bytes);
 }
 
-/** What other conversations, whose process lives, are working on; without `here`, what any is. */
+/** The phases that other conversations with a live process are working on; without `here`, those of all conversations. */
 export function delegationsElsewhere(location: StateLocation, here?: Conversation): Delegation[] {
   const own = here === undefined ? "" : nameOf(here);
   const found = inState(location, ["state", DELEGATIONS], (directory) =>
@@ -85,7 +85,7 @@ function take(running: RunningDelegations, line: Line): void {
   else {
     const at = running.ours.findIndex(({ agent, phase }) => agent === line.agent && phase === line.phase);
     if (at !== -1) running.ours.splice(at, 1);
-    // Which one was sent back is not known: rather one denial too few.
+    // Which delegation was sent back is not known, so the count is rather too low than too high.
     running.denied = Math.min(running.denied, running.ours.length);
   }
 }
@@ -118,7 +118,7 @@ function nameOf({ conversation }: Conversation): string {
   return `${conversation}.jsonl`;
 }
 
-/** A line that a full disk cut short is none; the others still count. */
+/** Skips lines that a full disk truncated. */
 function linesOf(text: string): Line[] {
   return text.split("\n").flatMap((line): Line[] => {
     try {

@@ -24,7 +24,7 @@ const read = (root = "home/code/app", home = "home") => {
 };
 
 describe("the env files that a program could load", () => {
-  test("are those of the directory and of every one above it; the home's are the user's own", () => {
+  test("are those of the directory and its parents; the files of the home directory are the user's own", () => {
     for (const path of ["home/code/app/.env", "home/code/app/.gemini/.env", "home/code/.env", "home/.env"]) write(path);
     write(".gemini/.env");
     expect(read()).toEqual({
@@ -38,14 +38,14 @@ describe("the env files that a program could load", () => {
     expect(read().home).toEqual(["home/.gemini/.env", "home/.gemini/.env"]);
   });
 
-  test("are the home's also when the way there leads through a link", () => {
+  test("include those of the home directory when it is reached through a link", () => {
     write("home/.env");
     symlinkSync(join(base, "home"), join(base, "link"));
     expect(read("link/code/app", "link")).toEqual({ project: [], home: ["link/.env", "home/.env"] });
     expect(read("home/code/app", "link")).toEqual({ project: [], home: ["link/.env", "home/.env"] });
   });
 
-  test("are none where there is none, or a directory of that name, or one that may not be read", () => {
+  test("leave out missing files, directories of that name, and files that cannot be read", () => {
     mkdirSync(join(base, "home/code/app/.env"));
     write("home/code/.gemini", "a file");
     expect(read()).toEqual({ project: [], home: null });
@@ -54,7 +54,7 @@ describe("the env files that a program could load", () => {
     if (process.getuid?.() !== 0) expect(read()).toEqual({ project: [], home: null });
   });
 
-  test("are read through links, as the program does", () => {
+  test("are read through links, as the program reads them", () => {
     write("elsewhere/evil", "NODE_OPTIONS=x");
     symlinkSync("../../../elsewhere/evil", join(base, "home/code/app/.env"));
     expect(read().project).toEqual([["home/code/app/.env", "NODE_OPTIONS=x"]]);
@@ -64,16 +64,16 @@ describe("the env files that a program could load", () => {
     ["a FIFO", (path: string) => execFileSync("mkfifo", [path])],
     ["a device", (path: string) => symlinkSync("/dev/zero", path)],
     ["the standard input", (path: string) => symlinkSync("/dev/stdin", path)],
-    ["a file of the process", (path: string) => symlinkSync("/proc/self/environ", path)],
+    ["a file that differs from process to process", (path: string) => symlinkSync("/proc/self/environ", path)],
     [
-      "the standard input, by a detour",
+      "the standard input, through two links",
       (path: string) => {
         symlinkSync("/dev/fd", join(dirname(path), "x"));
         symlinkSync("x/0", path);
       },
     ],
-    ["more than anybody writes", (path: string) => writeFileSync(path, "#".repeat(1024 * 1024 + 1))],
-  ])("refuse an agent when one of them is %s", (_, make) => {
+    ["larger than 1 MiB", (path: string) => writeFileSync(path, "#".repeat(1024 * 1024 + 1))],
+  ])("are rejected when one of them is %s", (_, make) => {
     make(join(base, "home/code/app/.env"));
     expect(() => read()).toThrow(/^Cannot tell which variables .*\.env sets: /);
   });

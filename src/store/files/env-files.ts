@@ -1,5 +1,5 @@
-// The env files that an agent's program could load when it is started in a directory: there and in every directory above it, and in the
-// user's home. Read as the program would find them, through links; nothing is written.
+// The env files that an agent's program could load when it starts in a directory: those of the directory, of its parents and of the
+// user's home. Read through links, as the program would; never written.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -11,14 +11,15 @@ interface EnvFile {
   text: string;
 }
 
-/** No env file that a person writes is longer; one that is could hide a name behind what we read. */
+/** No hand-written env file is longer. A longer file is rejected, because it could set a variable after the part we read. */
 const MAX_BYTES = 1024 * 1024;
-/** The kernel follows as many. */
+/** The kernel's own limit. */
 const MAX_LINKS = 40;
 
 /**
- * `names`: where such a file is in a directory, in the program's order. Of the home only the first is loaded; of the others each is read that
- * there is, since the first may be gone a moment later. A file of the home is the user's own, also when the way up leads there.
+ * `names`: the paths of env files in a directory, in the program's order. In the home directory the program loads only the first. In the other
+ * directories all existing ones are read, because the first may be deleted a moment later. The home's files count as the user's own, even if
+ * the home is a parent of `root`.
  */
 export function readEnvFiles(
   root: string,
@@ -47,13 +48,13 @@ function realOf(path: string): string {
   }
 }
 
-/** Undefined when there is no file, or none that this user may read: the program cannot read it either. */
+/** Undefined when the file does not exist or this user cannot read it: then the program cannot read it either. */
 function readIfThere(path: string): EnvFile | undefined {
   if (!isThere(path)) return undefined;
   if (leadsIntoProcess(path)) throw unreadable(path, "it leads to a file that differs from process to process");
   let fd: number;
   try {
-    // A FIFO must not make us wait for its writer.
+    // O_NONBLOCK: opening a FIFO must not wait for its writer.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (gone.has(errno(error) ?? "")) return undefined;
@@ -71,7 +72,7 @@ function readIfThere(path: string): EnvFile | undefined {
   }
 }
 
-/** Without a file, which is the rule, no error is made: that would be most of what an attempt spends here. */
+/** Avoids creating an error for a missing file, the usual case: that error would cost most of the time spent here. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -83,7 +84,7 @@ function isThere(path: string): boolean {
 
 const gone = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
 
-/** A link to /dev/stdin is the prompt for the program, and something else for us. */
+/** A link to /dev/stdin, for example, is the prompt for the program and another file for this process. */
 function leadsIntoProcess(path: string): boolean {
   let at = path;
   for (let hops = 0; hops < MAX_LINKS; hops++) {
@@ -105,7 +106,7 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** An agent is not started beside a file whose variables we do not know. */
+/** An agent must not start when an env file may set unknown variables. */
 function unreadable(path: string, reason: string): MaestroError {
   return new MaestroError("environment", `Cannot tell which variables ${path} sets: ${reason}`, {
     hint: "An agent would load this file. Move it out of the way, or make it smaller.",

@@ -1,5 +1,5 @@
-// What the user's own directory of Gemini CLI says about projects and extensions. It is read, never written, and nothing in it is needed:
-// a file that is not there or not readable says nothing.
+// Reads Gemini CLI's directory in the user's home: trusted folders, extensions and settings. Never writes. A missing or unreadable file
+// counts as empty.
 
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -7,24 +7,24 @@ import { dirname, join } from "node:path";
 import { errno } from "../../errors.ts";
 import type { Environment } from "../../setting-layers.ts";
 
-/** The home that Gemini CLI takes for the user's. */
+/** The directory that Gemini CLI uses as the user's home. */
 export function geminiHome(env: Environment): string {
   return env.GEMINI_CLI_HOME || env.HOME || homedir();
 }
 
-/** trustedFolders.json, as it is. */
+/** The content of trustedFolders.json, unchecked. */
 export function readTrustRules(env: Environment): unknown {
   return readJson(env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(geminiHome(env), ".gemini", "trustedFolders.json"));
 }
 
-/** The bytes of a project's settings of Gemini CLI; undefined when it has none. */
+/** The text of a project's Gemini CLI settings; undefined when it has none. */
 export function readProjectSettings(root: string): string | undefined {
   return attempt(() => readFileSync(projectSettings(root), "utf8"));
 }
 
 /**
- * The names of the installed extensions, which rules say where each is on, and the settings, the strongest last. `trusted`: a project whose
- * settings count too.
+ * The names of the installed extensions with hooks, the rules that say where each is enabled, and the settings, highest precedence last.
+ * `trusted`: a trusted project, whose settings count too.
  */
 export function readGeminiState(
   env: Environment,
@@ -42,7 +42,7 @@ export function readGeminiState(
   };
 }
 
-/** The real path of a path, or itself. */
+/** The real path, or `path` itself when it cannot be resolved. */
 export function realOrSame(path: string): string {
   return attempt(() => realpathSync.native(path)) ?? path;
 }
@@ -56,7 +56,7 @@ function systemSettings(): string {
   return process.platform === "win32" ? "C:\\ProgramData\\gemini-cli\\settings.json" : "/etc/gemini-cli/settings.json";
 }
 
-/** The name in an extension's manifest, when it has hooks; a linked one is where its source is. */
+/** The name in an extension's manifest; undefined when it has no hooks. A linked extension is read from its source. */
 function extensionAt(directory: string): string | undefined {
   const metadata = readJson(join(directory, ".gemini-extension-install.json"));
   const isLink = textAt(metadata, "type") === "link";
@@ -74,7 +74,7 @@ function namesIn(directory: string): string[] {
   return attempt(() => readdirSync(directory)) ?? [];
 }
 
-/** JSON with comments, as the CLI takes it. */
+/** Accepts JSON with comments, as Gemini CLI does. */
 function readJson(path: string): unknown {
   const text = attempt(() => readFileSync(path, "utf8"));
   if (text === undefined) return undefined;
@@ -90,9 +90,9 @@ function withoutComments(text: string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, quoted?: string) => quoted ?? "");
 }
 
-function attempt<T>(look: () => T): T | undefined {
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
     if (errno(error) === undefined) throw error;
     return undefined;

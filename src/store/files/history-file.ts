@@ -1,3 +1,3 @@
-// The name of the history of sessions in state/.
+// The name of the session history file in state/.
 
 export const HISTORY_FILE = "session-history.log";

@@ -45,7 +45,7 @@ const intent: Intent = {
 const state = () => readdirSync(join(root, ".gemini", "state"));
 
 describe("the record of a change that is about to happen", () => {
-  test("is read as it was written, by its owner alone, and is gone when it is done", () => {
+  test("is read back as written, is readable by its owner only, and can be removed", () => {
     expect(readIntent(location)).toBeUndefined();
     writeIntent(location, intent);
     expect(readIntent(location)).toEqual(intent);
@@ -57,15 +57,15 @@ describe("the record of a change that is about to happen", () => {
     removeIntent(location);
   });
 
-  test("is never written over", () => {
+  test("is never overwritten", () => {
     writeIntent(location, intent);
     expect(() => writeIntent(location, { ...intent, phase: "4" })).toThrow(
-      "Integrating attempt 2 of phase 3 (session 2026-02-14-task-api) was begun and is not finished",
+      "Integrating attempt 2 of phase 3 (session 2026-02-14-task-api) was started but not finished",
     );
     expect(readIntent(location)).toEqual(intent);
   });
 
-  test("is not written with anything but ids of objects", () => {
+  test("is written only with valid object ids", () => {
     expect(() => writeIntent(location, { ...intent, to: "--output=x" })).toThrow();
     expect(existsSync(file)).toBe(false);
   });
@@ -75,14 +75,18 @@ describe("the record of a change that is about to happen", () => {
     ["an empty file", () => writeFileSync(file, ""), "it is not JSON"],
     ["another version", () => put({ v: 2, ...intent }), "it was written by another version of Maestro"],
     ["no version", () => put({ ...intent }), "it was written by another version of Maestro"],
-    ["no object", () => put([]), "expected object"],
-    ["something that reaches git as an option", () => put({ v: 1, ...intent, from: "--output=/tmp/x" }), "from: "],
+    ["an array", () => put([]), "expected object"],
+    [
+      "an object id that git would read as an option",
+      () => put({ v: 1, ...intent, from: "--output=/tmp/x" }),
+      "from: ",
+    ],
     ["a missing key", () => put({ v: 1, ...intent, phase: undefined }), "phase: "],
-    ["a key too many", () => put({ v: 1, ...intent, also: true }), "Unrecognized key"],
-    ["a deed that there is not", () => put({ v: 1, ...intent, what: "delete" }), "what: "],
-    ["a directory", () => mkdirSync(file), "it is no regular file"],
-    ["a link", () => symlinkSync("/etc/hostname", file), "it is no regular file"],
-    ["too much", () => writeFileSync(file, " ".repeat(70_000)), "it has 70000 bytes"],
+    ["an unknown key", () => put({ v: 1, ...intent, also: true }), "Unrecognized key"],
+    ["an unknown operation", () => put({ v: 1, ...intent, what: "delete" }), "what: "],
+    ["a directory", () => mkdirSync(file), "it is not a regular file"],
+    ["a link", () => symlinkSync("/etc/hostname", file), "it is not a regular file"],
+    ["a file that is too large", () => writeFileSync(file, " ".repeat(70_000)), "it has 70000 bytes"],
   ])("%s is an error that names the file, and can be set aside", (_what, make, why) => {
     mkdirSync(join(root, ".gemini", "state"), { recursive: true });
     make();
@@ -90,14 +94,14 @@ describe("the record of a change that is about to happen", () => {
     expect(said).toMatchObject({ code: "parse_failed", hint: expect.stringContaining("maestro doctor --fix") });
     expect(said?.message).toContain(".gemini/state/integration.json: ");
     expect(said?.message).toContain(why);
-    expect(() => writeIntent(location, intent), "it is not written over either").toThrow(MaestroError);
+    expect(() => writeIntent(location, intent), "it is not overwritten either").toThrow(MaestroError);
     const aside = setIntentAside(location, new Date("2026-02-14T23:00:00Z"));
     expect(aside).toBe(".gemini/state/integration.json.corrupt-20260214T230000Z");
     expect(state()).toEqual(["integration.json.corrupt-20260214T230000Z"]);
     expect(readIntent(location)).toBeUndefined();
   });
 
-  test("is nothing to set aside when there is none", () => {
+  test("cannot be set aside when it does not exist", () => {
     expect(setIntentAside(location, new Date())).toBeUndefined();
     expect(existsSync(join(root, ".gemini"))).toBe(false);
   });
@@ -106,7 +110,7 @@ describe("the record of a change that is about to happen", () => {
     ["integrate", "Integrating"],
     ["apply", "Applying"],
     ["revert", "Reverting"],
-  ] as const)("is told as %s", (what, word) => {
+  ] as const)("of the kind %s is described to the user", (what, word) => {
     expect(describeIntent({ ...intent, what })).toBe(`${word} attempt 2 of phase 3 (session 2026-02-14-task-api)`);
   });
 });

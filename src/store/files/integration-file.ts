@@ -1,5 +1,5 @@
-// state/integration.json: what is about to happen to the project's files. It is there, durable, before the first of them is touched, and
-// goes when all of it has happened or nothing: whoever finds it finishes what a killed process began.
+// state/integration.json: a change that is about to be made to the project's files. It is durable before the first file is touched, and is
+// removed when the change is complete or undone, so that the next process can finish what a killed process started.
 
 import { type Directory, withDirectory } from "../../disk/contained.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
@@ -14,14 +14,14 @@ const MAX_BYTES = 64 * 1024;
 
 const record = z.once(() => {
   const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
-  // These reach a command line of git: nothing but ids of objects gets in.
+  // These values end up on git's command line, so only object ids are accepted.
   const objectId = z.string().check(z.regex(objectIdForm));
   return z.strictObject({
     v: z.literal(1),
     session: word(200),
     phase: word(64),
     attempt: z.int().check(z.gte(1)),
-    /** By the engine, or because a person asked for it. */
+    /** The engine integrates; the user applies or reverts. */
     what: z.enum(["integrate", "apply", "revert"]),
     /** The project's tree before and after. */
     from: objectId,
@@ -29,7 +29,8 @@ const record = z.once(() => {
   });
 });
 
-export const setAsideHint = 'Look at the project with "git status"; then "maestro doctor --fix" sets the file aside.';
+export const setAsideHint =
+  'Check the project with "git status"; then run "maestro doctor --fix", which sets the file aside.';
 
 type Recorded = Omit<z.infer<ReturnType<typeof record>>, "v">;
 
@@ -40,7 +41,7 @@ export interface Intent extends Recorded {
   to: TreeId;
 }
 
-/** What was begun and not finished; undefined when there is nothing. A file that cannot be read is an error that names it. */
+/** The unfinished change; undefined when there is none. An unreadable file is an error that names it. */
 export function readIntent(location: StateLocation): Intent | undefined {
   const found = inState(location, ["state"], read);
   if (found === undefined) return undefined;
@@ -51,11 +52,11 @@ export function readIntent(location: StateLocation): Intent | undefined {
   return intent as Intent;
 }
 
-/** Durable when this returns. One at a time: what is there is not written over. */
+/** Durable when this returns. Throws when another change is unfinished. */
 export function writeIntent(location: StateLocation, intent: Intent): void {
   const left = readIntent(location);
   if (left !== undefined) {
-    throw new MaestroError("conflict", `${describeIntent(left)} was begun and is not finished`, {
+    throw new MaestroError("conflict", `${describeIntent(left)} was started but not finished`, {
       hint: '"maestro resume" and "maestro doctor --fix" finish it.',
     });
   }
@@ -71,7 +72,7 @@ export function removeIntent(location: StateLocation): void {
   });
 }
 
-/** Takes a file out of the way that nothing can be done with; returns its new path, undefined when there is none. */
+/** Renames an unusable file; returns its new path, or undefined when the file does not exist. */
 export function setIntentAside(location: StateLocation, now: Date): string | undefined {
   const name = inState(location, ["state"], (directory) =>
     directory.lstat(INTEGRATION_FILE) === undefined ? undefined : setAside(directory, INTEGRATION_FILE, "corrupt", now),
@@ -87,7 +88,7 @@ export function describeIntent({ what, session, phase, attempt }: Omit<Intent, "
 function read(directory: Directory): { value: unknown } | { fault: string } | undefined {
   const stat = directory.lstat(INTEGRATION_FILE);
   if (stat === undefined) return undefined;
-  if (!stat.isFile()) return { fault: "it is no regular file" };
+  if (!stat.isFile()) return { fault: "it is not a regular file" };
   if (stat.size > MAX_BYTES) return { fault: `it has ${stat.size} bytes` };
   const text = readRegular(directory, INTEGRATION_FILE, MAX_BYTES)?.toString("utf8") ?? "";
   try {
@@ -105,7 +106,7 @@ function faultOf(issue: z.core.$ZodIssue | undefined): string {
 
 function unreadable(location: StateLocation, why: string): MaestroError {
   const path = recordedPath(location, "state", INTEGRATION_FILE);
-  return new MaestroError("parse_failed", `The record of a change that was begun cannot be read: ${path}: ${why}`, {
+  return new MaestroError("parse_failed", `The record of an unfinished change cannot be read: ${path}: ${why}`, {
     hint: setAsideHint,
   });
 }

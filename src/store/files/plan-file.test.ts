@@ -28,7 +28,7 @@ const code = (work: () => unknown): string => {
 };
 
 describe("a plan is read", () => {
-  test("from the project, however its path is written, and is recorded relative to it", () => {
+  test("from the project, in any spelling of its path, and is recorded relative to it", () => {
     const location = locateState(project, ".gemini");
     symlinkSync("docs", join(project, "link"));
     for (const path of ["docs/plan.md", "./docs//plan.md", "link/plan.md", join(project, "docs", "plan.md")]) {
@@ -37,7 +37,7 @@ describe("a plan is read", () => {
     }
   });
 
-  test("from a state directory elsewhere, and is recorded by its whole path", () => {
+  test("from a state directory outside the project, and is recorded by its absolute path", () => {
     const location = locateState(project, join(base, "state"));
     const path = savePlan(location, "a-impl-plan.md", Buffer.from("plan"));
     expect(path).toBe(join(base, "state", "plans", "a-impl-plan.md"));
@@ -46,12 +46,12 @@ describe("a plan is read", () => {
 
   test.each([
     ["above the project", "../outside.md", "path"],
-    ["through the middle of a path", "docs/../../outside.md", "path"],
+    ["with .. in the middle of its path", "docs/../../outside.md", "path"],
     ["by an absolute path", "/etc/passwd", "path"],
-    ["by a link that leaves", "leaving.md", "path"],
-    ["by a directory that is a link", "away/outside.md", "path"],
+    ["through a link that leaves the project", "leaving.md", "path"],
+    ["through a directory that is a link", "away/outside.md", "path"],
     ["that is a directory", "docs", "path"],
-    ["that is not there", "docs/nothing.md", "not_found"],
+    ["that does not exist", "docs/nothing.md", "not_found"],
     ["below a file", "docs/plan.md/x", "not_found"],
     ["with an empty name", "", "path"],
     ["with a NUL in it", "docs/plan.md\0.txt", "path"],
@@ -63,7 +63,7 @@ describe("a plan is read", () => {
 });
 
 describe("a plan is written", () => {
-  test("durably, once, and never over another", () => {
+  test("once, and never overwrites another plan", () => {
     const location = locateState(project, ".gemini");
     const write = (text: string) => savePlan(location, "2026-02-14-x-impl-plan.md", Buffer.from(text));
     expect(write("one")).toBe(".gemini/plans/2026-02-14-x-impl-plan.md");
@@ -83,11 +83,11 @@ describe("a plan is written", () => {
     "x.md\n",
     "x\0.md",
     `${"x".repeat(160)}.md`,
-  ])("under no such name: %j", (name) => {
+  ])("never with the name %j", (name) => {
     expect(planNameFault(name)).toBeDefined();
   });
 
-  test.each(["2026-02-14-task-api-impl-plan.md", "plan.md", "überblick_1.v2.md"])("under a plain one: %s", (name) => {
+  test.each(["2026-02-14-task-api-impl-plan.md", "plan.md", "überblick_1.v2.md"])("with the name %s", (name) => {
     expect(planNameFault(name)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// Plan files: read from inside the project, checked against the agents there are, and written for somebody who has only the text.
+// Plan files: reads them from inside the project, validates them against the available agents, and saves a plan given as text.
 
 import { closeSync, constants, fstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -12,7 +12,7 @@ import { type ValidationReport, validatePlan } from "../../plan/validate.ts";
 import { recordedPath, type StateLocation, walk } from "../location.ts";
 import { ensureWorkspace } from "../workspace.ts";
 
-/** One byte more than a plan may have: the validator says so. */
+/** One byte more than a plan may have, so that the validator can report a plan that is too long. */
 export const PLAN_READ_LIMIT = MAX_PLAN_BYTES + 1;
 
 export interface PlanSurroundings {
@@ -30,14 +30,14 @@ export function checkPlan(bytes: Uint8Array, surroundings: PlanSurroundings): Va
   return validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location), redact });
 }
 
-/** The path of a plan as it is recorded: links resolved, relative to the project where it lies inside it. */
+/** The path of a plan as it is recorded: links resolved, relative to the project when it is inside the project. */
 export function recordedPlan(projectRoot: string, path: string): string {
   const real = realpathSync(resolve(projectRoot, path));
   const inside = relative(realpathSync(projectRoot), real);
   return (leaves(inside) ? real : inside).split(sep).join("/");
 }
 
-/** A plan of the project or of its state directory; nothing else is opened. `path` as it is recorded. */
+/** Reads a plan of the project or of its state directory; opens nothing else. Returns the path as it is recorded. */
 export function readPlan(location: StateLocation, given: string): { bytes: Buffer; path: string } {
   const { root, path } = contained(location, given);
   try {
@@ -46,7 +46,7 @@ export function readPlan(location: StateLocation, given: string): { bytes: Buffe
     return { bytes, path: root === location.projectRoot ? found : join(root, found) };
   } catch (error) {
     if (!["ENOENT", "ENOTDIR"].includes(errno(error) ?? "")) throw ioError("read", given, error);
-    throw new MaestroError("not_found", `There is no plan ${given}`, {
+    throw new MaestroError("not_found", `The plan does not exist: ${given}`, {
       hint: "Name it relative to the project, such as .gemini/plans/2026-02-14-task-api-impl-plan.md.",
       cause: error,
     });
@@ -92,21 +92,25 @@ const planName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,150}\.md$/u;
 /** Why a plan cannot have that file name; undefined when it can. */
 export function planNameFault(name: string): string | undefined {
   if (planName.test(name)) return undefined;
-  return `Not a file name for a plan (got: ${JSON.stringify(name)})`;
+  return `Not a valid plan file name (got: ${JSON.stringify(name)})`;
 }
 
-/** Writes a plan to `plans/`, never over other bytes; returns its path as it is recorded. Wants the session lock. */
+/** Writes a plan to `plans/`, never over different content; returns its path as it is recorded. Needs the session lock. */
 export function savePlan(location: StateLocation, name: string, bytes: Uint8Array): string {
   ensureWorkspace(location);
   withDirectory(location.root, [...location.components, "plans"], walk(location, true), (plans) => {
     if (contentOf(plans, name, bytes) === "same") return;
-    // A plan is for people: readable as any file they write.
+    // Users read and edit plans, so the file gets ordinary permissions.
     const mode = 0o666 & ~process.umask();
     const isFree = () => plans.lstat(name) === undefined;
     if (isFree() && replaceDurably(plans, name, bytes, { mode, confirm: isFree }) !== undefined) return;
-    throw new MaestroError("conflict", `There is another plan of that name: ${recordedPath(location, "plans", name)}`, {
-      hint: "Choose another file name, or name the one that is there as plan_path.",
-    });
+    throw new MaestroError(
+      "conflict",
+      `A different plan with that name exists: ${recordedPath(location, "plans", name)}`,
+      {
+        hint: "Choose another file name, or pass the existing file as plan_path.",
+      },
+    );
   });
   return recordedPath(location, "plans", name);
 }

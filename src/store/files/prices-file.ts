@@ -1,4 +1,4 @@
-// The prices that costs are computed with: the built-in ones, and the user's own over them.
+// Reads the prices used to compute costs: the built-in ones, overridden by the user's own.
 
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { listPrices, type Prices, parsePrices } from "../../views/report/prices.
 
 const MAX_BYTES = 1024 * 1024;
 
-/** `file` is MAESTRO_PRICES; empty: there are none of the user's own. No link in the project may lead out of it. */
+/** `file` is MAESTRO_PRICES; empty when the user has no own prices. A link inside the project may not lead out of it. */
 export function readPrices(projectRoot: string, file: string): Prices {
   if (file === "") return listPrices;
   const path = staysInside(file) ? join(projectRoot, ...resolveInside(projectRoot, file)) : resolve(projectRoot, file);
@@ -21,10 +21,11 @@ export function readPrices(projectRoot: string, file: string): Prices {
 function readJson(path: string): unknown {
   try {
     const stat = statSync(path);
-    if (!stat.isFile() || stat.size > MAX_BYTES) throw unreadable(path, "not a file of ordinary size");
+    if (!stat.isFile() || stat.size > MAX_BYTES)
+      throw unreadable(path, `not a file, or larger than ${MAX_BYTES} bytes`);
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    // The parser's own words would show what is in the file, whatever file it is.
+    // The parser's own message would quote the content of the file, which may be any file.
     throw error instanceof SyntaxError ? unreadable(path, "not JSON") : unreadable(path, reasonOf(error));
   }
 }

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(project, { recursive: true }));
 
 const write = (path: string, text: string) => writeFileSync(join(project, path), text);
-/** A file of `bytes` that takes no room. */
+/** A sparse file of `bytes`, which takes no disk space. */
 const sparse = (path: string, bytes: number) => {
   write(path, "");
   truncateSync(join(project, path), bytes);
@@ -25,7 +25,7 @@ const sparse = (path: string, bytes: number) => {
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 describe("the content of files", () => {
-  test("is a hash, null without a file, and unknown for what is none", () => {
+  test("is a hash, null for a missing file, and unknown for anything but a regular file", () => {
     write("a", "text");
     mkdirSync(join(project, "directory"));
     symlinkSync("/etc/passwd", join(project, "out"));
@@ -51,7 +51,7 @@ describe("the content of files", () => {
     expect(hashPlan(project, "larger")).toBe("unknown");
   });
 
-  test("is unknown for what does not fit into 256 MiB a call; what is missing is still known to be", () => {
+  test("is unknown beyond 256 MiB per call; a missing file is still null", () => {
     const names = ["1", "2", "3", "4", "5", "6"];
     for (const name of names) sparse(name, 60 * MiB);
     write("small", "text");
@@ -62,10 +62,10 @@ describe("the content of files", () => {
   });
 });
 
-describe("what is unknown is never a change (L169)", () => {
+describe("unknown content is never reported as a change (L169)", () => {
   const plan = ".gemini/plans/2026-02-14-task-api-impl-plan.md";
   const files = ["before", "after", "changed", "gone"];
-  /** The plan is unknown; so is `before` when it was recorded, and `after` now. */
+  /** The plan's content is unknown; `before` was unknown when recorded, and `after` is unknown now. */
   const arrange = () => {
     mkdirSync(join(project, plan), { recursive: true });
     for (const file of ["before", "changed"]) write(file, "now");
@@ -75,7 +75,7 @@ describe("what is unknown is never a change (L169)", () => {
   const conflicts = (session: Parameters<typeof conflictsOf>[1]) =>
     conflictsOf(locateState(project, ".gemini"), session);
 
-  test("in the files of a finished phase, or the plan", () => {
+  test("in the files of a finished phase or in the plan", () => {
     const hashes = arrange();
     const lists = { created: files, modified: [], deleted: [] };
     const session = sessionAfter([frozenPhase("1")], { type: "phase.files_added", phase: "1", ...lists, hashes });

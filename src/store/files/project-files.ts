@@ -1,4 +1,4 @@
-// Content of the project's own files, as far as a session records it: to tell on resume what changed meanwhile.
+// Hashes the project's files for the session record, so that a resume can tell what changed in the meantime.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, lstatSync, readSync } from "node:fs";
@@ -8,12 +8,12 @@ import { errno, MaestroError } from "../../errors.ts";
 import type { FileHashes } from "../../session/events.ts";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** For all files of a call: most callers hold the session lock meanwhile. */
+/** Limit for all files of a call, because most callers hold the session lock during it. */
 const MAX_CALL_BYTES = 256 * 1024 * 1024;
-/** Says nothing about a file, so that nothing may be concluded from it. */
+/** The content could not be hashed: callers must conclude nothing from it. */
 export const UNKNOWN_HASH = "unknown";
 
-/** Hash per path: null when there is no such file, "unknown" when it is nothing we can hash, or too much. Globs are left out. */
+/** Hash per path: null when the file does not exist, "unknown" when it cannot be hashed or is too large. Globs are left out. */
 export function hashFiles(projectRoot: string, paths: Iterable<string>): FileHashes {
   const hashes: FileHashes = {};
   const budget = { left: MAX_CALL_BYTES };
@@ -55,14 +55,14 @@ function hashOpen(fd: number, budget: { left: number }): string {
   for (let count = readSync(fd, chunk); count > 0; count = readSync(fd, chunk)) {
     left -= count;
     budget.left -= count;
-    // It grows while it is read.
+    // The file grows while it is read.
     if (left < 0) return UNKNOWN_HASH;
     hash.update(chunk.subarray(0, count));
   }
   return hash.digest("hex");
 }
 
-/** A plan may lie outside the project (an absolute state directory): then its own directory is the root. */
+/** A plan may be outside the project (in an absolute state directory): then its own directory is the root. */
 export function hashPlan(projectRoot: string, path: string): string | null {
   return isAbsolute(path) ? hashFile(dirname(path), basename(path)) : hashFile(projectRoot, path);
 }
@@ -71,7 +71,7 @@ export function hashText(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Whether one of the files was written after `since` (ms): a hint for people, never a reason to act. */
+/** Whether one of the files was written after `since` (ms). Only a hint for the user; no decision may depend on it. */
 export function changedSince(projectRoot: string, paths: Iterable<string>, since: number): boolean {
   for (const path of paths) {
     if (/[*?{]/.test(path) || pathFault(path) !== undefined) continue;

@@ -1,4 +1,4 @@
-// read-state and write-state: any file of the project by relative path, bypassing ignore rules, with the documented messages.
+// read-state and write-state: read and write any file of the project by relative path, bypassing ignore rules, with the documented messages.
 
 import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { basename } from "node:path";
@@ -10,7 +10,7 @@ import { JOURNAL_FILE, VIEW_FILE } from "../journal/journal-file.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Hands the file's bytes to `write`, chunk by chunk, exactly as they are. */
+/** Passes the file's bytes to `write`, chunk by chunk and unchanged. */
 export function readStateFile(projectRoot: string, path: string, write: (chunk: Uint8Array) => void): void {
   checkPath(path);
   if (/[\\/]$/.test(path)) throw new MaestroError("not_found", `State file not found: ${path}`);
@@ -31,7 +31,7 @@ export function readStateFile(projectRoot: string, path: string, write: (chunk: 
   }
 }
 
-/** Replaces the file durably; missing parent directories are made. A plain write: what it means is judged by whoever reads it. */
+/** Replaces the file durably and creates missing parent directories. Does not check the content: its readers do. */
 export function writeStateFile(projectRoot: string, path: string, content: Uint8Array): void {
   checkPath(path);
   if (/[\\/]$/.test(path)) throw new MaestroError("path", `Not a file (got: ${path})`);
@@ -43,7 +43,7 @@ export function writeStateFile(projectRoot: string, path: string, content: Uint8
       sweepTemporaries(parent);
       const mode = present === undefined ? 0o666 & ~process.umask() : present.mode & 0o777;
       const replace = () => replaceDurably(parent, name, content, { mode });
-      // In turn with those who draw the view, or one of the two would be lost.
+      // Under the lock, because Maestro renders this file too, and one of the two writes would be lost.
       if (name === VIEW_FILE) withLock(parent, LOCK_FILE, replace);
       else replace();
     });
@@ -52,7 +52,7 @@ export function writeStateFile(projectRoot: string, path: string, content: Uint8
   }
 }
 
-/** The journal and its lock have one writer. */
+/** Only the session store writes the journal and its lock. */
 function refuseJournal(parent: Directory, name: string, path: string): void {
   if (basename(parent.shown) !== "state" || (name !== JOURNAL_FILE && name !== LOCK_FILE)) return;
   throw new MaestroError("path", `Only Maestro itself writes the journal (got: ${path})`, {

@@ -1,5 +1,5 @@
 // What this user has agreed to on this machine: which sessions they started or accepted, and which execution mode they confirmed for which
-// project. It lies outside of every project, so that nothing a repository ships can say it.
+// project. Stored outside of every project, so that a repository cannot ship such an agreement.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fsyncSync, lstatSync, realpathSync } from "node:fs";
@@ -12,10 +12,10 @@ import { errno, MaestroError } from "../../errors.ts";
 import type { ExecutionMode } from "../../session/events.ts";
 import type { Environment } from "../../setting-layers.ts";
 
-/** What can be agreed to, each in a directory of its own. */
+/** What the user can agree to; each kind has its own directory. */
 type Matter = "sessions" | "modes";
 
-/** More than this many agreements of a kind are not kept: the oldest go first. */
+/** How many agreements of a kind are kept; the oldest are deleted first. */
 const MAX_KEPT = 2000;
 
 export class UserRecord {
@@ -25,7 +25,7 @@ export class UserRecord {
     this.#root = userStateRoot(env);
   }
 
-  /** Whether the user started, or accepted, a session that would do this. */
+  /** Whether the user started or accepted a session with this fingerprint. */
   knowsSession(fingerprint: string): boolean {
     return this.#has("sessions", fingerprint);
   }
@@ -68,7 +68,7 @@ export class UserRecord {
   }
 }
 
-/** That the file is there is the agreement, and what it holds is for people: nothing is gained by replacing it in one step. */
+/** Not written atomically, because the file's existence is the agreement and its content is only information for the user. */
 function write(directory: Directory, name: string, content: string): void {
   const fd = directory.open(name, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
   try {
@@ -95,7 +95,7 @@ function modeKey(project: string, mode: ExecutionMode): string {
     .digest("hex");
 }
 
-/** A directory that others can write to says nothing about what the user agreed to. */
+/** A directory that other users can write to does not prove what this user agreed to. */
 function isOwn(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() !== true) return false;
@@ -105,11 +105,11 @@ function isOwn(path: string): boolean {
 
 function notOwn(path: string): MaestroError {
   return new MaestroError("environment", `${path} belongs to another user, or others can write to it`, {
-    hint: `Make it yours alone: chmod go-w ${path}`,
+    hint: `Make it yours and remove the write permission of others: chmod go-w ${path}`,
   });
 }
 
-/** An absolute path: where programs keep what must outlast a restart. A relative value is no place at all. */
+/** The directory where programs keep persistent state, as an absolute path. A relative value in a variable is ignored. */
 function userStateRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const { join, isAbsolute } = platform === "win32" ? win32 : posix;
   const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
@@ -123,7 +123,7 @@ function userStateRoot(env: Environment, platform: NodeJS.Platform = process.pla
     : join(home, ".local", "state", "maestro");
 }
 
-/** Whether a failure to remember is the system's, not ours: the user is then asked again, and nothing else is lost. */
+/** Whether an agreement could not be saved because of the system, not a defect: the user is asked again, and nothing else is lost. */
 export function isForgettable(error: unknown): error is MaestroError {
   return (
     error instanceof MaestroError &&

@@ -1,4 +1,4 @@
-// Bytes that cannot be read: what is said about them, and how they are kept. Nothing here throws a byte away without a word.
+// Handles unreadable bytes in the journal and the view: keeps copies of them and reports them. Never drops bytes without a warning.
 
 import { type Directory, ioError } from "../../disk/contained.ts";
 import { isTemporary, readRegular, shownPath } from "../../disk/durable.ts";
@@ -19,7 +19,10 @@ interface Teller {
   warn: (message: string) => void;
 }
 
-/** Under the lock: cuts off what stands after the last complete change. Garbage is kept; an interrupted write was never acknowledged. */
+/**
+ * Under the lock: truncates the journal after the last complete change. Garbage is copied aside; an interrupted write is dropped, because it
+ * was never acknowledged.
+ */
 export function dropTail(directory: Directory, journal: Journal, tail: Decoded["tail"], { now, warn }: Teller): void {
   if (tail.kind === "none") return;
   const where = `line ${tail.line} of ${shownPath(directory, JOURNAL_FILE)}`;
@@ -34,7 +37,10 @@ export function dropTail(directory: Directory, journal: Journal, tail: Decoded["
   journal.cutTail(directory);
 }
 
-/** Under the lock: what a killed engine has put in quarantine, and not cut off yet. A process without a judge leaves that to the next. */
+/**
+ * Under the lock: truncates a tail that a killed engine had copied to quarantine but not yet cut off. A process without a judge leaves that
+ * to the next one.
+ */
 export function finishQuarantine(
   directory: Directory,
   journal: Journal,
@@ -44,7 +50,7 @@ export function finishQuarantine(
   journal.finishQuarantine(directory, now(), { judge: judgeChange, now, warn });
 }
 
-/** The file stays where it is; a copy is put aside, so that no repair can lose it. Null when there is none to be had. */
+/** Copies the file, so that no repair can lose it; the file itself stays. Returns the copy's path, or null when it cannot be copied. */
 export function keepBroken(directory: Directory, file: string, { now, warn }: Teller): string | null {
   if (directory.lstat(file)?.isFile() !== true) return null;
   try {
@@ -66,14 +72,14 @@ export function brokenHint(kept: string | null): string {
   return `${copy}Run "maestro doctor" to see what can be done.`;
 }
 
-/** What killed writers left in any directory of the state tree. */
+/** Whether killed writers left temporary files, locks or quarantine copies in the state tree. */
 export function hasLeftovers(location: StateLocation, state: Directory): boolean {
   if (hasLitter(state, LOCK_FILE) || isAbandoned(state, LOCK_FILE) || hasQuarantined(state)) return true;
   return manifest.some((path) => {
     try {
       return inState(location, path, (each) => each.list().some(isTemporary)) === true;
     } catch (error) {
-      // A process that may not look into a directory may not clear it either, and need not to read the session.
+      // A process that cannot list the directory cannot clean it either, and does not need it to read the session.
       if (error instanceof MaestroError && ["EACCES", "EPERM"].includes(errno(error.cause) ?? "")) return false;
       throw error;
     }

@@ -1,5 +1,5 @@
-// The end of a journal that other processes wrote while an engine runs the session, one change at a time: what of it can be believed as
-// it stands, what has to be recorded again, and what is refused.
+// Judges, change by change, what other processes append to the journal while an engine runs the session: which changes are accepted
+// as they are, which must be recorded again, and which are rejected.
 
 import type { SessionEvent } from "../../session/events.ts";
 import { applyEvent } from "../../session/fold.ts";
@@ -7,7 +7,7 @@ import type { Session } from "../../session/session.ts";
 import type { JudgeChange } from "../driven.ts";
 import { decodeRecords, type JournalRecord, type ReadPosition } from "./record.ts";
 
-/** Clocks of two machines differ; a record from further ahead would date everything that follows it. */
+/** Tolerance for clocks that differ: timestamps never decrease, so a record from the far future would date every later record. */
 const MAX_AHEAD_MS = 60_000;
 
 export interface ForeignJudge {
@@ -17,13 +17,13 @@ export interface ForeignJudge {
 }
 
 export type NextChange =
-  /** `end`: where it ends in the bytes. Blank lines and repetitions are changes without records. */
+  /** `end`: the offset after the change. Blank lines and repeated records are changes without records. */
   | { kind: "change"; end: number; records: JournalRecord[]; position: ReadPosition }
-  /** Perhaps still being written. */
+  /** Another process may still be writing it. */
   | { kind: "torn"; line: number }
   | { kind: "unreadable"; line: number; reason: string };
 
-/** The first change in `bytes`, which follow `start`. */
+/** The first change in `bytes`, which continue the journal at `start`. */
 export function nextChange(bytes: Buffer, start: ReadPosition): NextChange {
   const piece = bytes.subarray(0, changeEnd(bytes));
   const records: JournalRecord[] = [];
@@ -31,12 +31,12 @@ export function nextChange(bytes: Buffer, start: ReadPosition): NextChange {
   if ("fault" in decoded) return { kind: "unreadable", ...decoded.fault };
   if (decoded.tail.kind === "torn") return { kind: "torn", line: decoded.tail.line };
   if (decoded.tail.kind === "garbage") {
-    return { kind: "unreadable", line: decoded.tail.line, reason: "not a sound record" };
+    return { kind: "unreadable", line: decoded.tail.line, reason: "not a valid record" };
   }
   return { kind: "change", end: decoded.end, records, position: decoded.position };
 }
 
-/** Behind the first line that does not announce another one. */
+/** The offset after the first line without `more`. */
 function changeEnd(bytes: Buffer): number {
   let start = 0;
   for (;;) {
@@ -57,7 +57,7 @@ function announcesMore(line: string): boolean {
   }
 }
 
-/** The events of a change that may be recorded; `asIs`: they stand in the journal exactly so. */
+/** The events of a change that may be recorded; `asIs`: the journal already has exactly these. */
 export type ChangeVerdict = { events: readonly SessionEvent[]; asIs: boolean } | { refused: string };
 
 export function judgeChange(
@@ -82,12 +82,12 @@ export interface RefusedRecord {
 }
 
 export interface SortedTail {
-  /** To be recorded again, each a change of its own. */
+  /** Changes to record again, each as its own change. */
   kept: (readonly SessionEvent[])[];
   refused: RefusedRecord[];
 }
 
-/** Sorts a tail of which something is refused. `scratch`: a copy of the session at its beginning, which is used up. */
+/** Sorts a tail that contains a rejected change. `scratch`: a copy of the session at the start of the tail; it is modified. */
 export function sortTail(
   tail: Buffer,
   start: ReadPosition,
@@ -101,7 +101,7 @@ export function sortTail(
   for (let rest = tail; rest.length > 0; ) {
     const next = nextChange(rest, position);
     if (next.kind !== "change") {
-      // Nobody who follows the rules writes behind an unreadable line.
+      // No well-behaved process appends after an unreadable line, so the rest is rejected too.
       const reason = next.kind === "torn" ? "an unfinished record" : `line ${next.line}: ${next.reason}`;
       sorted.refused.push({ seq: null, reason });
       return sorted;
@@ -118,21 +118,21 @@ export function sortTail(
   return sorted;
 }
 
-const MAX_TOLD = 5;
+const MAX_REASONS = 5;
 
-/** What the user is told about a quarantine. */
+/** The warning about quarantined records. */
 export function quarantineText({ kept, refused }: SortedTail, copy: string): string {
   const shown = refused
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_REASONS)
     .map(({ seq, reason }) => (seq === null ? reason : `record ${seq}: ${reason}`));
   const more = refused.length > shown.length ? `; and ${refused.length - shown.length} more` : "";
   const what =
     refused.length === 0
-      ? "Another process dated its records wrongly"
-      : `Another process wrote to the journal what only the engine records while it runs; refused: ${shown.join("; ")}${more}`;
+      ? "Another process recorded events with wrong timestamps"
+      : `Another process wrote records that only the engine may write during a run; rejected: ${shown.join("; ")}${more}`;
   const again =
     kept.length === 0
       ? ""
       : ` ${kept.length} allowed ${kept.length === 1 ? "change was" : "changes were"} recorded again.`;
-  return `${what}.${again} The bytes are in ${copy}`;
+  return `${what}.${again} The original bytes are in ${copy}`;
 }

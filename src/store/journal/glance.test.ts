@@ -32,20 +32,20 @@ function record(...events: SessionEvent[]): SessionStore {
 }
 
 describe("a glance at the session", () => {
-  test("sees none without a state directory, and none without a journal", () => {
+  test("returns nothing without a state directory or without a journal", () => {
     expect(glance(location())).toBeUndefined();
     mkdirSync(join(project, ".gemini/state"), { recursive: true });
     expect(glance(location())).toBeUndefined();
   });
 
-  test("sees what the store sees", () => {
+  test("returns the same session as the store", () => {
     const store = record(created, moved("1", "pending", "in_progress"));
     expect(glance(location())).toEqual(store.session);
     record(moved("1", "in_progress", "completed"));
     expect(glance(location())?.phases.map(({ status }) => status)).toEqual(["completed", "pending"]);
   });
 
-  test("takes a line that was cut short for not written, and mends nothing", () => {
+  test("ignores a truncated last line, and repairs nothing", () => {
     record(created);
     appendFileSync(journal(), '{"v":1,"seq":2,"ts":"2026');
     const { size, mtimeMs } = statSync(journal());
@@ -53,7 +53,7 @@ describe("a glance at the session", () => {
     expect(statSync(journal())).toMatchObject({ size, mtimeMs });
   });
 
-  test("takes a session that is being put away for gone", () => {
+  test("returns nothing for a session that is being archived", () => {
     record(created);
     const archiving: SessionEvent = {
       type: "archive.started",
@@ -67,7 +67,7 @@ describe("a glance at the session", () => {
     expect(glance(location())).toBeUndefined();
   });
 
-  test("says what is wrong with a journal that it cannot read", () => {
+  test("names the faulty line of an unreadable journal", () => {
     record(created);
     writeFileSync(journal(), "garbage\n{}\n");
     expect(() => glance(location())).toThrow(/line 1/i);

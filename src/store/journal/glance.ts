@@ -1,4 +1,4 @@
-// The session as the journal has it, for readers that mend nothing and judge nothing: what a hook can afford.
+// Reads the session from the journal without repairs, checksums or reviews: fast enough for a hook.
 
 import type { Directory } from "../../disk/contained.ts";
 import { readRegular } from "../../disk/durable.ts";
@@ -10,18 +10,18 @@ import { faultReason } from "./damage.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
 import { decodeRecords, journalStart } from "./record.ts";
 
-/** Ten times the longest session that was ever measured. A conversation waits for the hook that reads it. */
+/** Ten times the longest journal measured. The limit exists because a conversation waits for the hook. */
 const MAX_GLANCE_BYTES = 64 * 1024 * 1024;
 
 export function glance(location: StateLocation): Session | undefined {
   return inState(location, ["state"], glanceIn);
 }
 
-/** Undefined when there is none. One that is being put away counts as gone. */
+/** Undefined without a session, and while the session is being archived. */
 export function glanceIn(state: Directory): Session | undefined {
   const size = state.lstat(JOURNAL_FILE)?.size ?? 0;
   if (size > MAX_GLANCE_BYTES) {
-    const reason = `larger than ${MAX_GLANCE_BYTES} bytes, which is too long for a hook`;
+    const reason = `larger than ${MAX_GLANCE_BYTES} bytes, which is too large for a hook`;
     throw new MaestroError("parse_failed", faultReason(state, { line: 0, reason }));
   }
   const bytes = readRegular(state, JOURNAL_FILE, MAX_GLANCE_BYTES);

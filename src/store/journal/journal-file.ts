@@ -1,13 +1,13 @@
-// Names in state/.
+// Names of files and directories in state/.
 
 import { existsSync } from "node:fs";
 
 export const JOURNAL_FILE = "progress.jsonl";
 export const VIEW_FILE = "active-session.md";
-/** A directory: which native delegations are running. */
+/** A directory that records which native delegations are running. */
 export const DELEGATIONS = "delegations";
 
-/** Whether a session lies in a state directory, given by its absolute path. */
+/** Whether the state directory, given by its absolute path, holds a session. */
 export function hasSession(stateDir: string): boolean {
   return existsSync(`${stateDir}/state/${JOURNAL_FILE}`);
 }

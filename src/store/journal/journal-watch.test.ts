@@ -38,7 +38,7 @@ const note = (text: string): SessionEvent => ({ type: "session.noted", text });
 const completed: SessionEvent = { type: "phase.moved", phase: "1", from: "pending", to: "completed" };
 const kept = () => readdirSync(path).filter((name) => name.startsWith(`${JOURNAL_FILE}.quarantined-`));
 
-/** The journal of an engine, and one of another process that has read the same. */
+/** The journal as an engine and as another process have it open. */
 function watched(): { engine: Journal; other: Journal } {
   const plan = frozenPlan([frozenPhase("1"), frozenPhase("2")]);
   const engine = new Journal();
@@ -61,7 +61,7 @@ const read = () => {
 };
 
 describe("the journal of a running engine", () => {
-  test("takes the allowed changes of another process as they stand", () => {
+  test("accepts the allowed changes of another process as they are", () => {
     const { engine, other } = watched();
     other.append(directory, [note("one")], now);
     other.append(directory, [note("two")], now);
@@ -69,7 +69,7 @@ describe("the journal of a running engine", () => {
     expect([textsIn(engine), kept(), warnings]).toEqual([["one", "two"], [], []]);
   });
 
-  test("takes them up to the first that is refused, and those behind it when that is gone", () => {
+  test("accepts changes up to the first rejected one, and the later ones once that is in quarantine", () => {
     const { engine, other } = watched();
     other.append(directory, [note("before")], now);
     const at = readFileSync(file()).length;
@@ -83,19 +83,19 @@ describe("the journal of a running engine", () => {
     expect(textsIn(read())).toEqual(["before", "behind"]);
     expect(read().session?.phases[0]?.status).toBe("pending");
     expect(kept().map((name) => readFileSync(join(path, name)))).toEqual([tail]);
-    expect(warnings).toEqual([expect.stringMatching(/refused: record 3: .*1 allowed change was recorded again/)]);
+    expect(warnings).toEqual([expect.stringMatching(/rejected: record 3: .*1 allowed change was recorded again/)]);
     engine.append(directory, [note("ours")], now);
     expect(textsIn(read())).toEqual(["before", "behind", "ours"]);
   });
 
-  test("is quiet about a record that is still being written", () => {
+  test("does not warn about a record that is still being written", () => {
     const { engine } = watched();
     appendFileSync(file(), '{"v":1,"seq":2,"ts":"2026');
     expect(engine.refresh(directory)).toMatchObject({ tail: { kind: "torn" } });
     expect(warnings).toEqual([]);
   });
 
-  test("holds what the engine writes, also when another process writes in the same moment", () => {
+  test("keeps the engine's records when another process writes at the same moment", () => {
     const { engine } = watched();
     engine.refresh(directory);
     appendFileSync(file(), "not asked for\n");
@@ -112,7 +112,7 @@ describe("the journal of a running engine", () => {
     ).toEqual(["again\n", "not asked for\n"]);
   });
 
-  test("is not written to when it was swapped for another file between reading and writing", () => {
+  test("is not written to when the file was replaced between reading and writing", () => {
     const { engine } = watched();
     engine.refresh(directory);
     copyFileSync(file(), `${file()}.copy`);

@@ -1,5 +1,5 @@
-// Whether a journal still holds what an engine has read and written: a digest of all of it, compared when the file was touched by
-// another process. Apart from journal.ts because only an engine needs it.
+// Detects that a journal no longer holds what the engine read and wrote, by a digest that is compared when another process has touched
+// the file. Separate from journal.ts because only an engine needs it.
 
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
@@ -13,7 +13,7 @@ export class JournalWatch implements ForeignJudge {
   readonly now: ForeignJudge["now"];
   readonly warn: ForeignJudge["warn"];
   #digest = createHash("sha256");
-  /** The file when its content was last known to be as it should be. */
+  /** The stamp of the file when its content was last known to be intact. */
   #stamp = "";
 
   constructor({ judge, now, warn }: ForeignJudge) {
@@ -22,24 +22,24 @@ export class JournalWatch implements ForeignJudge {
     this.warn = warn;
   }
 
-  /** Begins with the first `offset` bytes of the file. */
+  /** Starts with the digest of the first `offset` bytes of the file. */
   begin(fd: number, offset: number): void {
     this.#digest = createHash("sha256");
     this.#stamp = "";
     for (const chunk of chunksOf(fd, offset)) this.#digest.update(chunk);
   }
 
-  /** Bytes that were read and believed, or written. */
+  /** Adds bytes that were read and accepted, or written. */
   add(bytes: Uint8Array): void {
     this.#digest.update(bytes);
   }
 
-  /** After a write of our own: nobody else has touched the file if it is exactly as long as it should be. */
+  /** After our own write: the file is intact if it has exactly the expected length. */
   note(stat: Stats, length: number): void {
     this.#stamp = stat.size === length ? stampOf(stat) : "";
   }
 
-  /** Whether the first `offset` bytes are those that were read and written. The change time tells when there is nothing to compare. */
+  /** Whether the first `offset` bytes are those that were read and written. An unchanged stamp makes the comparison unnecessary. */
   isIntact(fd: number, stat: Stats, offset: number): boolean {
     const stamp = stampOf(stat);
     if (stamp === this.#stamp) return true;
@@ -51,7 +51,7 @@ export class JournalWatch implements ForeignJudge {
   }
 }
 
-/** Not the modification time: any process can set it. */
+/** Uses the change time, because any process can set the modification time. */
 function stampOf({ ino, size, ctimeMs }: Stats): string {
   return `${ino} ${size} ${ctimeMs}`;
 }

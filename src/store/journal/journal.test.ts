@@ -37,7 +37,7 @@ const write = (id: string, notes: string[]) => {
 const notesOf = (journal: Journal) => journal.session?.notes.map(({ text }) => text);
 
 describe("the journal", () => {
-  test("shows another process's records without reading its own again", () => {
+  test("reads another process's records without rereading its own", () => {
     const mine = write("a", ["one"]);
     const theirs = new Journal();
     theirs.refresh(directory);
@@ -55,7 +55,7 @@ describe("the journal", () => {
     expect(journal.session?.updated).toBe("2026-02-14T12:00:00.000Z");
   });
 
-  test("takes a journal that was replaced for what it is, even under the same inode number", () => {
+  test("rereads a journal that was replaced, even under the same inode number", () => {
     const journal = write("a", ["one"]);
     const first = readFileSync(file());
     rmSync(file());
@@ -63,13 +63,13 @@ describe("the journal", () => {
     const second = readFileSync(file());
     writeFileSync(file(), first);
     journal.refresh(directory);
-    // Written over in place: the inode stays, the content is another session's.
+    // Overwritten in place: the inode stays, but the content belongs to another session.
     writeFileSync(file(), second);
     journal.refresh(directory);
     expect([journal.session?.session_id, notesOf(journal)]).toEqual(["b", ["x", "y", "z"]]);
   });
 
-  test("goes on from what others wrote, so that the last checksum vouches for all of it", () => {
+  test("chains checksums across processes, so that the last one covers the whole file", () => {
     const [mine, theirs] = [write("a", ["one"]), new Journal()];
     for (const text of ["two", "three", "four"]) {
       theirs.refresh(directory);
@@ -100,7 +100,7 @@ describe("the journal", () => {
     const again = new Journal();
     expect(again.refresh(directory)).toMatchObject({ tail: { kind: "none" } });
     expect(notesOf(again)).toEqual(["one", "two"]);
-    // And who was there counts the lines as they are.
+    // The journal that appended the record still counts lines correctly.
     writeFileSync(file(), `${readFileSync(file(), "utf8")}garbage\n`);
     expect(journal.refresh(directory)).toEqual({ tail: { kind: "garbage", line: 4 }, exists: true });
   });

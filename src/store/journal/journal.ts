@@ -1,4 +1,4 @@
-// state/progress.jsonl: the append-only truth about the active session. One record is one write() with O_APPEND.
+// state/progress.jsonl: the append-only source of truth about the active session. One change is one write() with O_APPEND.
 // Appending and repairing need the session lock; reading does not.
 
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, type Stats } from "node:fs";
@@ -24,28 +24,28 @@ import {
   type ReadPosition,
 } from "./record.ts";
 
-/** Enough to hold a record's checksum. */
+/** Enough for a record's checksum. */
 const REMEMBERED_BYTES = 32;
 export const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
-/** `refused`: another process has written what it may not, and under the lock it has to be put in quarantine. */
+/** `refused`: another process has written records that it may not write; they must be quarantined under the lock. */
 type Refreshed = { tail: Decoded["tail"]; exists: boolean; refused?: true } | { fault: JournalFault };
 
-/** The journal as far as it was read. A second look reads only what came after. */
+/** The journal as far as it has been read. A second refresh reads only what was appended since. */
 export class Journal {
   session: Session | undefined;
-  /** Told of every record as it is read or written. */
+  /** Called for every record that is read or written. */
   readonly listeners = new Set<(record: TimedEvent, session: Session) => void>();
   #inode = 0;
   #offset = 0;
   #position: ReadPosition = journalStart;
   #lastTime = "";
-  /** The end of what was read. */
+  /** The last bytes that were read. */
   #last = Buffer.alloc(0);
-  /** While an engine runs the session: nothing that others write is believed before it was judged. */
+  /** Set while an engine runs the session: records of other processes are judged before they are applied. */
   #watch: JournalWatch | undefined;
 
-  /** Reads what is new. Returns what stands after the last good record, or the fault that stops every reader. */
+  /** Reads what was appended. Returns the kind of tail after the last good record, or the fault that stops every reader. */
   refresh(directory: Directory): Refreshed {
     const fd = openJournal(directory, constants.O_RDONLY | constants.O_NONBLOCK);
     if (fd === undefined) {
@@ -75,8 +75,8 @@ export class Journal {
   }
 
   /**
-   * Under the lock: from now on what other processes write is judged before it is believed, and a file that was replaced or rewritten is
-   * not followed.
+   * Under the lock: from now on records of other processes are judged before they are applied, and a file that was replaced or rewritten is
+   * an error.
    */
   watch(directory: Directory, watch: JournalWatch): void {
     const fd = openJournal(directory, constants.O_RDONLY);
@@ -93,7 +93,7 @@ export class Journal {
     this.#watch = undefined;
   }
 
-  /** Under the lock: what a killed engine has put in quarantine, and not cut off yet, is not believed either. */
+  /** Under the lock: truncates a tail that a killed engine had copied to quarantine but not yet cut off. */
   finishQuarantine(directory: Directory, now: Date, judge: ForeignJudge): void {
     const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
     const left = uncutTail(directory, bytes);
@@ -103,7 +103,7 @@ export class Journal {
     else this.#reread(inode, bytes);
   }
 
-  /** False when `bytes` do not end with a whole change. */
+  /** False when `bytes` do not end with a complete change. */
   #reread(inode: number, bytes: Buffer): boolean {
     this.#restart(inode);
     const decoded = this.#take(bytes);
@@ -111,8 +111,8 @@ export class Journal {
   }
 
   /**
-   * Under the lock, after `refresh` has refused something: the bytes are kept, the journal ends where it was good, and what of the rest is
-   * allowed is recorded again. One step replaces the file, so that no crash loses a decision.
+   * Under the lock, after `refresh` has rejected something: copies the tail aside, cuts the journal at the last good record and records the
+   * allowed changes of the tail again. The file is replaced in one step, so that no crash loses a decision.
    */
   quarantine(directory: Directory, now: Date, judge: ForeignJudge | undefined = this.#watch): void {
     if (judge === undefined) return;
@@ -124,7 +124,7 @@ export class Journal {
     if ("fault" in decoded) throw new Error(`journal record cannot be read back: ${decoded.fault.reason}`);
   }
 
-  /** Keeps `tail` and puts `fresh` in its place; returns where the tail is now. */
+  /** Copies `tail` aside and puts `fresh` in its place; returns the path of the copy. */
   #replaceTail(directory: Directory, tail: Buffer, fresh: Buffer, now: Date): string {
     const bytes = readRegular(directory, JOURNAL_FILE, MAX_JOURNAL_BYTES) ?? Buffer.alloc(0);
     const copy = keepCopy(directory, JOURNAL_FILE, QUARANTINED, now, tail);
@@ -135,7 +135,7 @@ export class Journal {
     return shownPath(directory, copy);
   }
 
-  /** Each change behind the one before it. */
+  /** Encodes the changes, each following the previous one. */
   #encodeAll(changes: readonly (readonly SessionEvent[])[], now: Date): Buffer {
     const pieces: Buffer[] = this.#position.open && changes.length > 0 ? [Buffer.from("\n")] : [];
     let last: { seq: number; crc: string } = this.#position;
@@ -147,7 +147,7 @@ export class Journal {
     return Buffer.concat(pieces);
   }
 
-  /** Time never runs backwards in the record, whatever the clock does. */
+  /** Timestamps never decrease, even if the clock is set back. */
   #timeOf(now: Date): string {
     return [now.toISOString(), this.#lastTime].sort().at(-1) as string;
   }
@@ -174,7 +174,7 @@ export class Journal {
     }
   }
 
-  /** Cuts off what stands after the last good record. */
+  /** Truncates the journal after the last good record. */
   cutTail(directory: Directory): void {
     const fd = openJournal(directory, constants.O_RDWR);
     if (fd === undefined) throw vanished(directory);
@@ -205,7 +205,7 @@ export class Journal {
         const stat = this.#write(fd, bytes, isLast);
         this.#inode = stat.ino;
         this.#watch?.note(stat, this.#offset + bytes.length);
-        if (stat.size !== this.#offset + bytes.length) this.#setApart(directory, bytes, now);
+        if (stat.size !== this.#offset + bytes.length) this.#quarantineIntruder(directory, bytes, now);
       } finally {
         closeSync(fd);
       }
@@ -217,8 +217,8 @@ export class Journal {
     if ("fault" in decoded) throw new Error(`journal record cannot be read back: ${decoded.fault.reason}`);
   }
 
-  /** A process that does not ask for the lock has written in the same moment: in the journal stays what we wrote. */
-  #setApart(directory: Directory, ours: Buffer, now: Date): void {
+  /** Another process wrote at the same moment without the lock: quarantines its bytes and keeps ours in the journal. */
+  #quarantineIntruder(directory: Directory, ours: Buffer, now: Date): void {
     const watch = this.#watch;
     if (watch === undefined) return;
     const tail = this.readTail(directory);
@@ -230,7 +230,7 @@ export class Journal {
     );
   }
 
-  /** Makes durable what was appended. */
+  /** Makes appended records durable. */
   sync(directory: Directory): void {
     const fd = openJournal(directory, constants.O_WRONLY);
     if (fd === undefined) throw vanished(directory);
@@ -245,11 +245,11 @@ export class Journal {
     }
   }
 
-  /** A write that fails half-way (disk full) is taken back: the next reader sees the old state. */
+  /** Undoes a partial write (disk full), so that the next reader sees the old state. */
   #write(fd: number, bytes: Buffer, isLast: boolean): Stats {
     try {
       writeAll(fd, bytes, "append");
-      // At once: what another process writes from now on must be seen to be a change.
+      // Taken right after the write, so that a later write of another process is noticed as a change.
       const stat = fstatSync(fd);
       if (!isLast) return stat;
       crashPoint("append-sync");
@@ -262,13 +262,13 @@ export class Journal {
     }
   }
 
-  /** A file made anew may get the number of the one it replaces: what we read last must still be there. */
+  /** A new file may reuse the inode number of the one it replaces, so the last bytes we read must still be there. */
   #isWhereWeLeft(fd: number, size: number): boolean {
     if (size < this.#offset) return false;
     return readFrom(fd, this.#offset - this.#last.length, this.#offset).equals(this.#last);
   }
 
-  /** Folds the records in `bytes`, which follow what was read before. After a fault nothing is known any more. */
+  /** Folds the records in `bytes`, which continue what was read before. A fault resets the journal. */
   #take(bytes: Buffer): ReturnType<typeof decodeRecords> {
     const decoded = decodeRecords(bytes, this.#position, this.#apply);
     if ("fault" in decoded) {
@@ -283,7 +283,7 @@ export class Journal {
     return decoded;
   }
 
-  /** Folds the changes of other processes one by one, up to the first that is not theirs to record. */
+  /** Folds the changes of other processes one by one, up to the first that they may not record. */
   #takeJudged(bytes: Buffer, watch: JournalWatch): Refreshed {
     for (let rest = bytes; rest.length > 0; ) {
       const next = nextChange(rest, this.#position);
@@ -298,7 +298,7 @@ export class Journal {
     return { tail: { kind: "none" }, exists: true };
   }
 
-  /** Itself the function that is handed over: a long replay compiles every layer that it goes through. */
+  /** A field, so that it can be passed as it is: in a long replay every wrapper function costs compile time. */
   #apply = (record: JournalRecord): string | undefined => {
     try {
       this.session = applyEvent(this.session, record);
@@ -320,7 +320,7 @@ export class Journal {
     this.#last = Buffer.alloc(0);
   }
 
-  /** Somebody else has archived the session: the file we were reading is in the archive now. What we have not seen of it is told. */
+  /** Another process has archived the session: reads the rest of our file from the archive, so that listeners get its last records. */
   #followToArchive(directory: Directory): void {
     if (directory.lstat("archive")?.isDirectory() !== true) throw vanished(directory);
     const archive = directory.child("archive");
@@ -347,7 +347,7 @@ function openJournal(directory: Directory, flags: number): number | undefined {
 function replaced(directory: Directory): MaestroError {
   const file = shownPath(directory, JOURNAL_FILE);
   return new MaestroError("environment", `The journal was replaced or rewritten by another process: ${file}`, {
-    hint: 'The engine stops and records nothing more. Look at the file, then run "maestro doctor" and "maestro resume".',
+    hint: 'The engine stops and records nothing more. Inspect the file, then run "maestro doctor" and "maestro resume".',
   });
 }
 

@@ -1,4 +1,4 @@
-// Copies of what an engine refused, beside the journal: progress.jsonl.quarantined-<time>.
+// Copies of records that an engine rejected, beside the journal: progress.jsonl.quarantined-<time>.
 
 import type { Directory } from "../../disk/contained.ts";
 import { readRegular } from "../../disk/durable.ts";
@@ -7,7 +7,7 @@ import { JOURNAL_FILE } from "./journal-file.ts";
 export const QUARANTINED = "quarantined";
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 
-/** How many bytes at the end of a journal are in quarantine already: an engine was killed before it had cut them off. */
+/** How many bytes at the end of the journal are already in quarantine, because an engine was killed before it cut them off. */
 export function uncutTail(state: Directory, journal: Buffer): number {
   for (const name of state.list()) {
     const stat = name.startsWith(`${JOURNAL_FILE}.${QUARANTINED}-`) ? state.lstat(name) : undefined;
@@ -18,7 +18,7 @@ export function uncutTail(state: Directory, journal: Buffer): number {
   return 0;
 }
 
-/** Whether there is a copy at all: nearly always there is none, and then nothing has to be compared. */
+/** Whether a copy exists. Usually none does, and then nothing has to be compared. */
 export function hasQuarantined(state: Directory): boolean {
   return state.list().some((name) => name.startsWith(`${JOURNAL_FILE}.${QUARANTINED}-`));
 }

@@ -7,7 +7,7 @@ import { decodeRecords, encodeChange, type JournalRecord, journalStart } from ".
 
 const ts = "2026-02-14T22:58:00.000Z";
 const note = (text: string): SessionEvent => ({ type: "session.noted", text });
-/** The lines of a journal, a list of texts for every change. */
+/** The lines of a journal; each group of texts is one change. */
 const changes = (...groups: string[][]): Buffer[] => {
   let last: { seq: number; crc: string } = journalStart;
   return groups.map((group) => {
@@ -38,7 +38,7 @@ const useZlib = (use: boolean) => {
   process.getBuiltinModule = use ? getBuiltinModule : (undefined as never);
 };
 
-/** Texts of every kind; now and then one so long that the journal is read in several pieces. */
+/** Texts of every kind, some so long that the journal is decoded in several chunks. */
 const someText = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: "binary" }) },
   { weight: 1, arbitrary: fc.string({ unit: "grapheme" }).map((text) => text.padEnd(30_000, "ü")) },
@@ -54,7 +54,7 @@ describe("crc32", () => {
     expect(hex(crc32(Buffer.alloc(0)))).toBe("00000000");
   });
 
-  test("is the same with and without zlib, for any part, after anything", () => {
+  test("is the same with and without zlib, for any slice and any seed", () => {
     const part = fc.record({ length: fc.nat(40_000), start: fc.nat(40_000), before: fc.nat(0xffffffff) });
     fc.assert(
       fc.property(part, fc.uint8Array({ minLength: 1 }), ({ length, start, before }, pattern) => {
@@ -76,7 +76,7 @@ describe.each([
   beforeEach(() => useZlib(use));
   afterEach(() => useZlib(true));
 
-  test("read back as they were written, whatever the text", () => {
+  test("decode to what was encoded, for any text", () => {
     fc.assert(
       fc.property(someChanges, (groups) => {
         const bytes = Buffer.concat(changes(...groups));
@@ -87,7 +87,7 @@ describe.each([
     );
   });
 
-  test("tell every flipped byte, and in which line it is", () => {
+  test("reveal every flipped byte, and the line it is in", () => {
     const flip = fc.record({ at: fc.nat(), by: fc.integer({ min: 1, max: 255 }) });
     fc.assert(
       fc.property(someChanges, flip, (groups, { at, by }) => {
@@ -96,7 +96,7 @@ describe.each([
         bytes[position] = (bytes[position] as number) ^ by;
         const above = bytes.subarray(0, position);
         const before = above.filter((byte) => byte === 0x0a).length;
-        // A line that begins with a newline now is a blank one, and the next one is bad.
+        // A newline at the start of a line makes it blank, so the next line is the bad one.
         const isBlanked = bytes[position] === 0x0a && (position === 0 || above.at(-1) === 0x0a);
         const line = before + (isBlanked ? 2 : 1);
         const decoded = decode(bytes);
@@ -109,14 +109,14 @@ describe.each([
     );
   });
 
-  test("keep every whole change before a cut, wherever it is", () => {
+  test("keep every complete change before a cut, at any position", () => {
     fc.assert(
       fc.property(someChanges, fc.nat(), (groups, cut) => {
         const written = changes(...groups);
         const whole = Buffer.concat(written);
         const length = cut % (whole.length + 1);
         const ends = written.map((_, index) => Buffer.concat(written.slice(0, index + 1)).length);
-        // A record is whole with or without its newline.
+        // A record is complete with or without its newline.
         const kept = ends.filter((end) => length >= end - 1).length;
         const decoded = sound(whole.subarray(0, length));
         expect(textsOf(decoded.records)).toEqual(groups.slice(0, kept).flat().map(wellFormed));
@@ -126,7 +126,7 @@ describe.each([
     );
   });
 
-  test("read the same in one go and in pieces, with repeated and blank lines between", () => {
+  test("decode the same at once and in pieces, with repeated and blank lines between them", () => {
     const noise = fc.array(fc.constantFrom("repeat", "\n", " \t\r\n"), { maxLength: 2 });
     const journal = fc.array(fc.tuple(fc.array(someText, { minLength: 1, maxLength: 3 }), noise), { maxLength: 8 });
     fc.assert(
@@ -168,7 +168,7 @@ describe("a journal cut short (F11)", () => {
   const whole = Buffer.concat(lines("one", "two", "three – ü"));
   const [one = Buffer.alloc(0), two = Buffer.alloc(0), three = Buffer.alloc(0)] = lines("one", "two", "three – ü");
 
-  test("keeps a change of several records as a whole or not at all, at every byte (P1)", () => {
+  test("keeps a change of several records entirely or not at all, at every byte (P1)", () => {
     const [first = Buffer.alloc(0), group = Buffer.alloc(0)] = changes(["one"], ["part 2", "part 3", "part 4"]);
     const all = Buffer.concat([first, group]);
     for (let length = first.length; length <= all.length; length++) {
@@ -180,7 +180,7 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  test("calls a last line that is complete but not ours garbage", () => {
+  test("classifies a complete but invalid last line as garbage", () => {
     const four = String(lines("one", "two", "three – ü", "four")[3]);
     const damaged = [four.replace("four", "fear"), four.replace('"seq"', '"sea"'), four.replace('"text"', "'text'")];
     for (const garbage of ["garbage\n", "{}\n", '{"v":1,"seq":4}\n', "\0\0\0\n", ...damaged]) {
@@ -195,7 +195,7 @@ describe("a journal cut short (F11)", () => {
     expect(texts(Buffer.concat([one, damaged, three]))).toEqual({ line: 2, reason: "checksum does not match" });
   });
 
-  test("names the line of a record that cannot be used, and hands over none behind it", () => {
+  test("names the line of an unusable record, and delivers no record after it", () => {
     for (const between of ["", "\n"]) {
       const taken: number[] = [];
       const [first = Buffer.alloc(0), group = Buffer.alloc(0)] = changes(["one"], ["two", "three", "four"]);
@@ -209,7 +209,7 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  test("ignores a record that is there twice, and refuses one that contradicts it", () => {
+  test("ignores a repeated record, and rejects one that contradicts it", () => {
     expect(texts(Buffer.concat([one, one, two, two]))).toEqual(["one", "two"]);
     expect(texts(Buffer.concat([one, one.subarray(0, -1)]))).toEqual(["one"]);
     const [other = one] = lines("other");
@@ -220,18 +220,18 @@ describe("a journal cut short (F11)", () => {
     expect(texts(Buffer.concat([one, two, one]))).toMatchObject({ line: 3, reason: "record 1 follows record 2" });
   });
 
-  test("refuses a gap, whether a line was lost or a number left out", () => {
+  test("rejects a gap, whether a line was lost or a number skipped", () => {
     expect(texts(Buffer.concat([one, three]))).toMatchObject({ line: 2, reason: "record 3 follows record 1" });
     const { bytes } = encodeChange({ seq: 4, crc: "" }, ts, [note("five")]);
     expect(texts(bytes)).toMatchObject({ line: 1, reason: "record 5 follows record 0" });
   });
 
-  test("refuses a record that belongs behind another one, though its number fits", () => {
+  test("rejects a record that followed a different record, though its number fits", () => {
     const [, stranger = one] = lines("another one", "two");
     expect(texts(Buffer.concat([one, stranger, three]))).toMatchObject({ line: 2, reason: "checksum does not match" });
   });
 
-  test("refuses a newer version rather than dropping it, whatever its checksum is of", () => {
+  test("rejects a newer version rather than dropping it, whatever its checksum covers", () => {
     const body = '{"v":2,"seq":1,"ts":"","type":"session.noted","text":"x"';
     for (const crc of [hex(crc32(Buffer.from(body))), "00000000"]) {
       const line = Buffer.from(`${body},"crc":"${crc}"}\n`);
@@ -239,7 +239,7 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
-  test("takes blank lines and missing last newlines as they come", () => {
+  test("accepts blank lines and a missing last newline", () => {
     expect(texts(Buffer.concat([one, Buffer.from("\n\r\n"), two]))).toEqual(["one", "two"]);
     const open = sound(Buffer.concat([one, two.subarray(0, -1)]));
     expect(open).toMatchObject({ position: { line: 2, open: true }, tail: { kind: "none" } });

@@ -1,12 +1,12 @@
-// One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Encoding, decoding, nothing else.
-// The checksum goes on from the record before: the last one of many lines vouches for all of them, and one call verifies them.
+// One line of the journal: {"v":1,"seq":n,"ts":"...","type":"...",...,"crc":"xxxxxxxx"}. Only encodes and decodes.
+// Each checksum continues the previous record's: the last one covers all lines, so one call verifies many of them.
 
 import { crc32, hex } from "../../disk/crc32.ts";
 import { recordFault, type SessionEvent } from "../../session/events.ts";
 
 export const JOURNAL_VERSION = 1;
 
-/** `more`: the change has more records; it counts only when the last one of them is there. */
+/** `more`: the change has more records; it counts only when its last record is present. */
 export type JournalRecord = {
   v: typeof JOURNAL_VERSION;
   seq: number;
@@ -15,15 +15,15 @@ export type JournalRecord = {
   crc: string;
 } & SessionEvent;
 
-/** What the next record follows. */
+/** The record that the next one follows. */
 interface LastRecord {
   seq: number;
   crc: string;
 }
 
-/** Where decoding starts: after a record, at line `line` of the file. */
+/** Where decoding starts: after the record at line `line` of the file. */
 export interface ReadPosition extends LastRecord {
-  /** The checksum of the record before that: what tells a repetition of the record. */
+  /** The checksum of the record before that one: needed to recognize a repetition of the last record. */
   before: string;
   line: number;
   /** True when the record lacks its newline. */
@@ -35,7 +35,7 @@ export interface Decoded {
   end: number;
   /** Where the next decoding starts. */
   position: ReadPosition;
-  /** What stands after `end`: the remains of an interrupted write, or somebody's garbage. */
+  /** What follows `end`: an interrupted write (torn), or a line that Maestro did not write (garbage). */
   tail: { kind: "none" } | { kind: "torn" | "garbage"; line: number };
 }
 
@@ -50,13 +50,13 @@ type Take = (record: JournalRecord) => string | undefined;
 export const journalStart: ReadPosition = { seq: 0, crc: "", before: "", line: 0, open: false };
 
 const NEWLINE = 0x0a;
-/** Verified and parsed at once: long enough for the calls to cost little, short enough for the records not to add up. */
+/** Verified and parsed at once: large enough to need few calls, small enough to limit the records held in memory. */
 const CHUNK_BYTES = 64 * 1024;
 const closing = (crc: string) => `,"crc":"${crc}"}\n`;
 const closingForm = /^,"crc":"[0-9a-f]{8}"}\n$/;
 const CLOSING_LENGTH = closing("00000000").length;
 
-/** The lines of one change behind `last`, and what the next change follows. */
+/** The lines of one change that follows `last`, and the last record of that change. */
 export function encodeChange(
   last: LastRecord,
   ts: string,
@@ -74,8 +74,9 @@ export function encodeChange(
 }
 
 /**
- * Decodes what follows `start` and hands over record by record: a long journal is never held as a whole. `take` may answer why a
- * record cannot be used. Without `verify` whole lines are believed: the checksum costs a hook more than all the rest. Only the end may be bad (a torn line, an incomplete change); anything else stops the reader, which names the line.
+ * Decodes what follows `start` record by record, so that a long journal is never held in memory as a whole. `take` may return why a
+ * record cannot be used. Without `verify` complete lines are trusted, because checksums cost a hook more than everything else. Only the
+ * end may be bad (a torn line, an incomplete change); any other fault stops decoding and names the line.
  */
 export function decodeRecords(bytes: Buffer, start: ReadPosition, take: Take, verify = true): Outcome {
   let decoded: Decoded = { end: 0, position: start, tail: { kind: "none" } };
@@ -90,7 +91,7 @@ export function decodeRecords(bytes: Buffer, start: ReadPosition, take: Take, ve
   return decoded;
 }
 
-/** The whole changes before `stop`, when all that stands there are sound records; otherwise undefined, and nothing was taken. */
+/** The complete changes before `stop`, when every line there is a valid record; otherwise undefined, and no record was delivered. */
 function decodeChunk(
   bytes: Buffer,
   { end, position }: Decoded,
@@ -124,7 +125,7 @@ function decodeChunk(
   };
 }
 
-/** A function of its own: what is compiled with a loop over all records should be little. */
+/** A separate function, so that little code is compiled together with the loop over all records. */
 function takeAll(records: readonly JournalRecord[], { seq, line }: ReadPosition, take: Take): JournalFault | undefined {
   for (const record of records) {
     line += 1;
@@ -135,7 +136,7 @@ function takeAll(records: readonly JournalRecord[], { seq, line }: ReadPosition,
   return undefined;
 }
 
-/** Line by line up to `stop` and to the end of the change there: goes around what may be ignored, and names the line that is at fault. */
+/** Decodes line by line up to `stop` and to the end of the change there: skips blank and repeated lines, and names a faulty line. */
 function decodeLines(bytes: Buffer, from: Decoded, stop: number, take: Take): Outcome {
   let good = from;
   let { seq, crc, before, line } = from.position;
@@ -172,7 +173,7 @@ function decodeLines(bytes: Buffer, from: Decoded, stop: number, take: Take): Ou
 
 type Line = { record: JournalRecord } | { repeated: true } | { damage: string } | { misplaced: string };
 
-/** What one line, given without its newline, is behind the record `last`. */
+/** Classifies one line, given without its newline, that follows the record `last`. */
 function decodeLine(bytes: Buffer, last: LastRecord & { before: string }): Line {
   const headEnd = bytes.length + 1 - CLOSING_LENGTH;
   const found = `${bytes.toString("latin1", Math.max(0, headEnd))}\n`;
@@ -183,28 +184,28 @@ function decodeLine(bytes: Buffer, last: LastRecord & { before: string }): Line 
   const record = parse<JournalRecord>(bytes.toString());
   if (record === undefined) return { damage: isSound ? "not JSON" : "checksum does not match" };
   const misplaced = whyMisplaced(record, last.seq);
-  // A lost line, or a format with other checksums, is no damage of this line.
+  // After a lost line, or with another format's checksums, this line itself is not damaged.
   const isRecord = isSound || (Number.isInteger(record.v) && Number.isInteger(record.seq));
   if (misplaced !== undefined && isRecord) return { misplaced };
   return isSound ? { record } : { damage: "checksum does not match" };
 }
 
-/** Why a record may not stand behind record `last`. */
+/** Why a record may not follow record `last`. */
 function whyMisplaced(record: JournalRecord, last: number): string | undefined {
-  // Whoever wrote the line may have put anything between its checksums.
+  // A line that another program wrote may have any JSON value between valid checksums.
   const { v, seq } = record ?? {};
   if (!Number.isSafeInteger(v) || !Number.isSafeInteger(seq)) return "not a record of a journal";
   if (v !== JOURNAL_VERSION) return `format version ${v} is newer than this Maestro understands`;
   return seq === last + 1 ? undefined : `record ${seq} follows record ${last}`;
 }
 
-/** The checksum of `bytes[start, end)` behind a record whose own is `crc`: that one covers everything up to the record's closing. */
+/** The checksum of `bytes[start, end)` after a record with checksum `crc`, which covers everything up to that record's closing. */
 function checksum(crc: string, bytes: Buffer, start: number, end: number): string {
   const seed = crc === "" ? 0 : crc32(Buffer.from(closing(crc)), 0, CLOSING_LENGTH, Number.parseInt(crc, 16));
   return hex(crc32(bytes, start, end, seed));
 }
 
-/** Undefined when it is no JSON. */
+/** Undefined when the text is not JSON. */
 function parse<Shape>(text: string): Shape | undefined {
   try {
     return JSON.parse(text);

@@ -6,7 +6,7 @@ import { redactedEvent } from "./redact-event.ts";
 const secret = "s3cr3t-w0rd";
 const redact = (text: string) => text.replaceAll(secret, "[redacted]");
 
-test("takes a secret out of every text of an event and leaves the names of things", () => {
+test("redacts a secret in every text of an event and keeps identifiers and paths", () => {
   const texts = { title: secret, description: secret, validation_criteria: [secret], validation: [`x ${secret}`] };
   const names = { files_created: [secret], blocked_by: [secret] };
   const event: SessionEvent = {
@@ -37,7 +37,7 @@ test("takes a secret out of every text of an event and leaves the names of thing
   });
 });
 
-test("leaves where an attempt is as it is", () => {
+test("does not change the location fields of an attempt", () => {
   const place = { batch: secret, name: secret, prompt_bytes: 1, timeout_ms: 1 };
   const who = { phase: "1", attempt: 1, agent: "coder", run: secret, runtime: "gemini", model: secret };
   const event: SessionEvent = { type: "attempt.started", ...who, ...place };

@@ -1,10 +1,10 @@
-// An event without secrets, as it is written: all of its text is redacted; names of things stay, because they are looked up later.
+// Redacts secrets in events before they are written: all texts, but not identifiers and paths, which are looked up later.
 
 import { MaestroError } from "../../errors.ts";
 import { projectRedactor } from "../../secrets/redact.ts";
 import { eventFault, type SessionEvent } from "../../session/events.ts";
 
-/** Knows the secrets of the environment and of the project's .env; made when the first text is recorded. */
+/** Redacts the secrets of the environment and of the project's .env; built when the first text is recorded. */
 export function lateRedactor(projectRoot: string): (text: string) => string {
   let redact: ((text: string) => string) | undefined;
   return (text) => {
@@ -13,7 +13,7 @@ export function lateRedactor(projectRoot: string): (text: string) => string {
   };
 }
 
-/** Fields that name something: ids, paths, object ids, times, and the words of lists. Whatever is not here is text. */
+/** Fields that hold identifiers: ids, paths, object ids, times and enum values. Every other field is text. */
 const names = new Set(
   [
     "type status from to result outcome error_type code execution_mode signal granted",
@@ -25,18 +25,18 @@ const names = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** The events as they are written; refused when one is not of its shape. */
+/** The events as they are written; throws when one does not match its schema. */
 export function recordable(events: readonly SessionEvent[], redact: (text: string) => string): SessionEvent[] {
   const clean = events.map((event) => redactedEvent(event, redact));
   for (const event of clean) {
     const fault = eventFault(event);
-    if (fault !== undefined) throw new MaestroError("usage", `Cannot record that: ${fault}`);
+    if (fault !== undefined) throw new MaestroError("usage", `Cannot record the event: ${fault}`);
   }
   return clean;
 }
 
 export function redactedEvent(event: SessionEvent, redact: (text: string) => string): SessionEvent {
-  // It says where things are, and nothing else.
+  // This event holds only identifiers and locations.
   return event.type === "attempt.started" ? event : redacted(event, redact);
 }
 

@@ -1,5 +1,5 @@
-// state/active-session.md on disk: telling our own rendering from somebody's edit, writing it, keeping bytes aside.
-// The last line carries the sequence number and a checksum of all that stands above it.
+// state/active-session.md on disk: tells Maestro's rendering from an edited file, writes it, and moves or copies files aside.
+// The last line carries the sequence number and a checksum of everything above it.
 
 import type { Stats } from "node:fs";
 import type { Directory } from "../../disk/contained.ts";
@@ -15,9 +15,9 @@ const marker = /\n<!-- maestro:view seq=(\d+) crc=([0-9a-f]{8}) -->\n$/;
 
 export type ViewOnDisk =
   | { kind: "none" }
-  /** Rendered by us at `seq`. */
+  /** Rendered by Maestro at `seq`. */
   | { kind: "ours"; seq: number; text: string }
-  /** Written or edited by somebody else. */
+  /** Written or edited by a user or another program. */
   | { kind: "foreign"; text: string }
   | { kind: "unreadable"; reason: string };
 
@@ -39,24 +39,24 @@ export function inspectView(directory: Directory): ViewOnDisk {
   return { kind: "foreign", text };
 }
 
-/** The document that is written: the rendering and the marker. */
+/** The file content: the rendering and the marker line. */
 function renderView(session: Session): Buffer {
   const text = Buffer.from(`${renderSession(session)}\n`);
   return Buffer.concat([text, Buffer.from(`<!-- maestro:view seq=${session.seq} crc=${hex(crc32(text))} -->\n`)]);
 }
 
-/** Draws the view, unless `isAsJudged` says at the last moment that the file is no longer the one that was looked at. */
+/** Writes the view, unless `isAsJudged` says at the last moment that the file has changed since its review. */
 export function writeView(directory: Directory, session: Session, isAsJudged: () => boolean): Stats | undefined {
   return replaceDurably(directory, VIEW_FILE, renderView(session), { confirm: isAsJudged });
 }
 
-/** Removes a rendering of records that were taken back. */
+/** Deletes a view that shows records after `seq`, which were quarantined. */
 export function dropAhead(directory: Directory, seq: number): void {
   const view = inspectView(directory);
   if (view.kind === "ours" && view.seq > seq) directory.unlink(VIEW_FILE);
 }
 
-/** The sequence number in the marker line of a view, also of one that was edited since. */
+/** The sequence number in the marker line of a view, even if the view was edited since. */
 export function markedSeq(text: string): number | undefined {
   const found = lastMarker(text);
   return found === undefined ? undefined : Number(found[1]);
@@ -70,19 +70,19 @@ export function withoutMarker(text: string): string {
   return below.trim() === "" ? above : `${above}${below}`;
 }
 
-/** Somebody may have appended to the file. */
+/** The marker is not always the last line: a user may have appended text. */
 function lastMarker(text: string): RegExpExecArray | undefined {
   return [...text.matchAll(/^<!-- maestro:view seq=(\d{1,15}) [^\n]*-->[^\S\n]*$/gm)].at(-1);
 }
 
-/** Moves `name` out of the way under a new name, `<name>.<tag>-<time>`, and returns that name. */
+/** Renames `name` to `<name>.<tag>-<time>` and returns the new name. */
 export function setAside(directory: Directory, name: string, tag: string, now: Date): string {
   const target = freeName(directory, name, tag, now);
   directory.rename(name, target);
   return target;
 }
 
-/** Keeps a copy of `bytes` as `<name>.<tag>-<time>`; a copy that is already there is enough. Returns its name. */
+/** Saves `bytes` as `<name>.<tag>-<time>`, unless an identical copy exists. Returns the name of the copy. */
 export function keepCopy(directory: Directory, name: string, tag: string, now: Date, bytes: Uint8Array): string {
   for (const entry of directory.list()) {
     const stat = entry.startsWith(`${name}.${tag}-`) ? directory.lstat(entry) : undefined;

@@ -1,4 +1,4 @@
-// Keeps active-session.md in step with the session: knows which file it last saw, judges a foreign one, draws the next.
+// Keeps active-session.md up to date with the session: remembers the file it saw last, reviews an edited one, renders the next.
 
 import type { Stats } from "node:fs";
 import type { Directory } from "../../disk/contained.ts";
@@ -8,7 +8,7 @@ import type { Session } from "../../session/session.ts";
 import { VIEW_FILE } from "../journal/journal-file.ts";
 import { inspectView, keepCopy, markedSeq, setAside, type ViewOnDisk, writeView } from "./view-file.ts";
 
-/** What a foreign view amounts to: nothing new, an event, or something that is not for us. `keep`: it holds text of its own. */
+/** The result of reviewing an edited view: no change, an event, or a rejection. `keep`: the file holds text that a rendering would lose. */
 export type ViewReview =
   | { kind: "same"; keep: boolean }
   | { kind: "adopt"; event: SessionEvent; keep: boolean }
@@ -20,26 +20,26 @@ export type SessionAt = (seq: number) => Session | undefined;
 export interface ViewOptions {
   now: () => Date;
   warn: (message: string) => void;
-  /** Judges a view that somebody else wrote. Without it (hooks) such a view is left for the next process that has it. */
+  /** Reviews an edited view. Without it (hooks) the view is left for the next process that has a reviewer. */
   review?: (session: Session | undefined, text: string, sessionAt: SessionAt) => ViewReview;
 }
 
 export type ViewVerdict =
   | { kind: "fine" }
-  /** `wasOurs`: it was drawn by Maestro once, so there was a journal. */
+  /** `wasOurs`: Maestro rendered the view once, so there was a journal. */
   | { kind: "adopt"; event: SessionEvent; wasOurs: boolean }
   | { kind: "broken"; reason: string };
 
 export class ViewKeeper {
   readonly #options: ViewOptions;
-  /** Why no edit is adopted now, if none is. */
+  /** Why edits are not adopted now; undefined when they are. */
   readonly #unadopted: (directory: Directory) => string | undefined;
-  /** The file as it was when we last looked at it or drew it, and what it showed. */
+  /** The stamp of the view when it was last read or rendered, and the record it showed. */
   #stamp = "";
   #seq = -1;
-  /** The file that was looked at last: only that one may be drawn over. */
+  /** The stamp of the file inspected last: only that file may be overwritten. */
   #judged = "";
-  /** There is a view that nobody here can judge: it must not be drawn over. */
+  /** This process cannot review the edited view on disk, so it must not overwrite it. */
   #unjudged = false;
 
   constructor(options: ViewOptions, unadopted: (directory: Directory) => string | undefined) {
@@ -47,7 +47,7 @@ export class ViewKeeper {
     this.#unadopted = unadopted;
   }
 
-  /** True when the view shows the session, or both are absent: nothing to judge and nothing to draw. */
+  /** True when the view shows the session, or both are absent: nothing to review and nothing to render. */
   isCurrent(directory: Directory, session: Session | undefined): boolean {
     const view = this.#look(directory, session);
     const foreign = view !== undefined && view.kind !== "none" && !isBehind(view, session);
@@ -55,7 +55,7 @@ export class ViewKeeper {
     return session === undefined ? view?.kind === "none" : !foreign && this.#seq === session.seq;
   }
 
-  /** Under the lock: judges a view that is not ours. What is not adopted is kept aside, or stays where it is. */
+  /** Under the lock: reviews an edited view. A rejected one is moved aside, or stays in place without a session. */
   review(directory: Directory, session: Session | undefined, sessionAt: SessionAt): ViewVerdict {
     const view = this.#look(directory, session);
     const { review } = this.#options;
@@ -72,7 +72,7 @@ export class ViewKeeper {
     const shown = shownPath(directory, VIEW_FILE);
     if (view.kind === "ours" && session !== undefined && against === undefined) {
       this.#options.warn(
-        `The journal ends at record ${session.seq}, but ${shown} has seen ${view.seq}: records were lost, and what the view tells is taken over`,
+        `The journal ends at record ${session.seq}, but ${shown} shows record ${view.seq}: records were lost, and the session is restored from the view`,
       );
     }
     this.forget();
@@ -82,21 +82,19 @@ export class ViewKeeper {
       const kept = setAside(directory, VIEW_FILE, "corrupt", this.#options.now());
       this.#judged = "none";
       this.#options.warn(
-        `${shown} was changed by hand and cannot be adopted: ${reason}. It is kept as ${kept}; the view was rebuilt`,
+        `${shown} was edited and cannot be adopted: ${reason}. It is kept as ${kept}; the view was rebuilt`,
       );
       return { kind: "fine" };
     }
     if (verdict.keep && view.kind !== "unreadable") {
       const kept = keepCopy(directory, VIEW_FILE, "edited", this.#options.now(), Buffer.from(view.text));
-      this.#options.warn(
-        `${shown} holds text of its own, which the next rendering does not; a copy is kept as ${kept}`,
-      );
+      this.#options.warn(`${shown} contains added text, which the next rendering drops; a copy is kept as ${kept}`);
     }
     if (verdict.kind === "same" || view.kind === "unreadable") return { kind: "fine" };
     return { kind: "adopt", event: verdict.event, wasOurs: markedSeq(view.text) !== undefined };
   }
 
-  /** Under the lock, after `review`. False when somebody wrote the view meanwhile: it has to be judged first. */
+  /** Under the lock, after `review`. False when the file has changed since: it must be reviewed first. */
   draw(directory: Directory, session: Session | undefined): boolean {
     if (session === undefined || session.seq === this.#seq || this.#unjudged) return true;
     const drawn = writeView(directory, session, () => stampOf(directory.lstat(VIEW_FILE)) === this.#judged);
@@ -111,7 +109,7 @@ export class ViewKeeper {
     this.#seq = -1;
   }
 
-  /** Reads the view only when it is not the file we saw last: undefined then. */
+  /** Reads the view; undefined when it is the file seen last. */
   #look(directory: Directory, session: Session | undefined): ViewOnDisk | undefined {
     const stamp = stampOf(directory.lstat(VIEW_FILE));
     this.#judged = stamp;
@@ -126,14 +124,14 @@ export class ViewKeeper {
 }
 
 /**
- * Our own rendering of the session as it is or was. One that is ahead of the journal, or without one, is not: records were lost, and
- * the view still tells what they said.
+ * Whether the view is Maestro's rendering of the session's present or an earlier state. A view ahead of the journal, or without one, is
+ * not: records were lost, and the view still holds their content.
  */
 function isBehind(view: ViewOnDisk, session: Session | undefined): boolean {
   return view.kind === "ours" && session !== undefined && view.seq <= session.seq;
 }
 
-/** Not the change time: a rename sets it. */
+/** Leaves out the change time, because a rename sets it. */
 function stampOf(stat: Stats | undefined): string {
   return stat === undefined ? "none" : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }

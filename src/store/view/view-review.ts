@@ -1,4 +1,4 @@
-// Judging a view that somebody else wrote. Apart from session-store.ts because it needs YAML, which hooks never load.
+// Reviews an edited view. Separate from session-store.ts because it needs YAML, which hooks never load.
 
 import { importedSession, judgeView } from "../../session/decide/adopt.ts";
 import type { SessionRecord } from "../../session/events.ts";
@@ -10,8 +10,8 @@ import { markedSeq, withoutMarker } from "./view-file.ts";
 import type { ViewReview } from "./view-keeper.ts";
 
 /**
- * With a session: what the edit changes; `sessionAt` gives the state that its editor saw. Without one: the session that the view tells
- * of, as a whole.
+ * With a session: what the edit changes; `sessionAt` returns the state that the editor saw. Without a session: imports the whole session
+ * that the view describes.
  */
 export function reviewView(
   session: Session | undefined,
@@ -38,7 +38,7 @@ export function reviewView(
   return judgement.event === null ? { kind: "same", keep } : { kind: "adopt", event: judgement.event, keep };
 }
 
-/** Times and positions follow from the moves of phases; an edit of them alone changes nothing, and its author should know. */
+/** Times and the current phase follow from phase moves: editing only those changes nothing, so a copy is kept and the user is warned. */
 function setsWhatIsDerived(base: Session, view: SessionRecord): boolean {
   const moves = view.phases.some((phase, at) => phase.status !== base.phases[at]?.status);
   if (moves) return false;
@@ -55,7 +55,7 @@ function inconsistencies(record: SessionRecord): string[] {
   const reasons: string[] = [];
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(record.session_id))
     reasons.push(`session_id: not a usable name (${record.session_id})`);
-  if (record.phases.length === 0) reasons.push("phases: there are none");
+  if (record.phases.length === 0) reasons.push("phases: the list is empty");
   if (ids.size !== record.phases.length) reasons.push("phases: two of them have the same id");
   for (const phase of record.phases) {
     const unknown = phase.blocked_by.filter((id) => !ids.has(id));

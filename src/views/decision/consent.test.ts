@@ -14,7 +14,7 @@ describe("informed consent", () => {
   };
   const lines = consentLines(profile, "gemini");
 
-  test("puts both options in the words of the design document (O199)", () => {
+  test("states both options in the words of the design document (O199)", () => {
     expect(lines.slice(0, 11).join("\n")).toBe(
       [
         "Option 1: Parallel Dispatch (faster)",
@@ -32,10 +32,10 @@ describe("informed consent", () => {
     );
   });
 
-  test("says that nothing is asked in either of them, and what each takes", () => {
+  test("says that neither option asks for approval, and how long each takes", () => {
     expect(lines.slice(12)).toEqual([
-      "Here both options run `gemini --approval-mode=yolo`: option 2 is the same processes, unattended too, one at a time.",
-      "To approve tool calls yourself, carry the plan out in Gemini CLI: /maestro:execute.",
+      "Here both options run `gemini --approval-mode=yolo`: option 2 runs the same processes, also unattended, one at a time.",
+      "To approve tool calls yourself, run the plan in Gemini CLI: /maestro:execute.",
       "Estimated wall time: 45 min parallel, 1 h 15 min sequential (2 of 3 phases have an estimate).",
     ]);
   });

@@ -1,5 +1,5 @@
-// What a person is told before agents run on their own: the two options of design document S0, section 6, word for word,
-// and what they mean here.
+// What the user reads before agents run on their own: the two options of design document S0, section 6, word for word, and what they mean
+// here.
 
 import type { ExecutionProfile } from "../../plan/profile.ts";
 import { roughly } from "../text/duration.ts";
@@ -18,15 +18,15 @@ const options = [
   "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
 ];
 
-/** `program` is what the engine starts for each agent; `notes` is what is to be known about the project. */
+/** `program` is what the engine starts for each agent; `notes` are remarks about the project. */
 export function consentLines(profile: ExecutionProfile, program: string, notes: readonly string[] = []): string[] {
   const { estimated_minutes: minutes, estimate_basis: basis, total_phases: total } = profile;
   const [parallel, sequential] = [minutes.parallel, minutes.sequential].map((each) => roughly(each * 60_000));
   return [
     ...options,
     "",
-    `Here both options run \`${program} --approval-mode=yolo\`: option 2 is the same processes, unattended too, one at a time.`,
-    "To approve tool calls yourself, carry the plan out in Gemini CLI: /maestro:execute.",
+    `Here both options run \`${program} --approval-mode=yolo\`: option 2 runs the same processes, also unattended, one at a time.`,
+    "To approve tool calls yourself, run the plan in Gemini CLI: /maestro:execute.",
     `Estimated wall time: ${parallel} parallel, ${sequential} sequential (${basis} of ${total} phases have an estimate).`,
     ...(notes.length === 0 ? [] : ["", ...notes]),
   ];

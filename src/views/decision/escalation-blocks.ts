@@ -1,10 +1,10 @@
-// The three blocks of design document S2 that put a decision to a person, to the letter: labels, order, blank lines, options.
-// Which of them a session calls for is in escalation.ts.
+// The three blocks of design document S2 that ask the user for a decision, to the letter: labels, order, blank lines, options. escalation.ts
+// chooses the block that a session needs.
 
 import { oneLine } from "../text/cell.ts";
 import { visible } from "../text/visible.ts";
 
-/** More of a message than fits on a few screens hides the options below it. */
+/** A message longer than a few screens would hide the options below it. */
 const MAX_HEAD = 20;
 const MAX_TAIL = 40;
 const MAX_CONFLICTS = 60;
@@ -83,7 +83,7 @@ export function fileConflictBlock({ phase, agent, files }: FileConflicts): strin
 export interface PhaseFailure {
   phase: string;
   agent: string;
-  /** How many retries were made, of how many that are allowed. */
+  /** How many retries were made, of how many allowed. */
   attempt: number;
   maxRetries: number;
   errorType: string;
@@ -91,7 +91,7 @@ export interface PhaseFailure {
   /** What the agent was trying to do. */
   context: string;
   files: readonly string[];
-  /** One line a retry: what was different in it. */
+  /** One line per retry: what was different in it. */
   previousAttempts: readonly string[];
 }
 

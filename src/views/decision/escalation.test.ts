@@ -23,7 +23,7 @@ const timeout = {
 };
 
 describe("the blocks of the design document", () => {
-  test("tell of a timeout to the letter (M174)", () => {
+  test("describe a timeout to the letter (M174)", () => {
     expect(timeoutBlock({ ...timeout, timeoutMs: 600_000, elapsedMs: 600_400 }).join("\n")).toBe(
       `Agent Timeout: coder
 
@@ -58,7 +58,7 @@ What would you like to do?`,
     expect(lines).toContain(`1. Retry with increased timeout (suggest: ${suggested})`);
   });
 
-  test("tell of conflicting files to the letter (M176)", () => {
+  test("describe conflicting files to the letter (M176)", () => {
     const files = [
       { path: "src/a.ts", by: ["coder", "tester"] },
       { path: "src/b.ts", by: "external" as const },
@@ -84,7 +84,7 @@ What would you like to do?`,
     );
   });
 
-  test("tell of a failed phase to the letter (M177)", () => {
+  test("describe a failed phase to the letter (M177)", () => {
     const failure = {
       phase: "Routes",
       agent: "coder",
@@ -123,7 +123,7 @@ What would you like to do?`,
     );
   });
 
-  test("let no control character of a file's name through", () => {
+  test("show no control character of a file name", () => {
     const path = "src/\u001b[2Ja\n.ts";
     const conflict = fileConflictBlock({ phase: "Routes", agent: "coder", files: [{ path, by: "external" }] });
     expect(conflict).toContain("- src/␛[2Ja .ts (modified externally since phase start)");
@@ -133,14 +133,14 @@ What would you like to do?`,
     expect(failure).toContain("Files: src/␛[2Ja .ts");
   });
 
-  test("keep the options in sight below many conflicts", () => {
+  test("keep the options visible below many conflicts", () => {
     const files = Array.from({ length: 500 }, (_, at) => ({ path: `src/${at}.ts`, by: "external" as const }));
     const lines = fileConflictBlock({ phase: "Routes", agent: "coder", files });
     expect(lines.length).toBeLessThan(100);
     expect(lines).toContain("[440 files left out]");
   });
 
-  test("keep the options in sight below a long message", () => {
+  test("keep the options visible below a long message", () => {
     const message = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
     const lines = failureBlock({
       phase: "A",
@@ -188,7 +188,7 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  test("counts retries and says what each was told", () => {
+  test("counts retries and says what each agent was told", () => {
     const lines = of(
       end(10, "3", 9, { outcome: "failure" }),
       ...fails(10, "3", "runtime", "No such module\nat line 1"),
@@ -211,7 +211,7 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  test("names the agents that wrote the same file, or that somebody else did", () => {
+  test("names the agents that wrote the same file, or says that it changed externally", () => {
     const files = (id: string): Timed => [
       5,
       { type: "phase.files_added", phase: id, created: ["src/routes.ts"], modified: [], deleted: [], hashes: {} },
@@ -222,7 +222,7 @@ describe("the escalation of a session", () => {
     expect(of(...conflict)).toContain("- src/routes.ts (modified externally since phase start)");
   });
 
-  test("takes files from the message when the phase declares others", () => {
+  test("takes files from the message when the phase declares other files", () => {
     const lines = of(
       ...fails(9, "3", "file_conflict", 'Changed under me: "lib/a.ts", package.json (version 1.2). Stop.'),
     );
@@ -231,7 +231,7 @@ describe("the escalation of a session", () => {
     expect(lines.filter((line) => line.includes("externally"))).toHaveLength(2);
   });
 
-  describe("after a merge that failed", () => {
+  describe("after a failed merge", () => {
     const message = [
       "- src/a.ts (modified by coder and tester)",
       "docs/my file (1).md (modified by architect, coder and tester)",
@@ -239,7 +239,7 @@ describe("the escalation of a session", () => {
     ].join("\n");
     const shown = of(place(1, "3"), change(8, "3", ["src/a.ts"]), ...fails(9, "3", "file_conflict", message));
 
-    test("has exactly the files that the engine tells, in its words (M175, M176)", () => {
+    test("lists exactly the files that the engine reports, in its words (M175, M176)", () => {
       const from = shown.indexOf("Conflicting Files:");
       expect(shown.slice(from + 1, shown.indexOf("", from))).toEqual([
         "- src/a.ts (modified by coder and tester)",
@@ -248,7 +248,7 @@ describe("the escalation of a session", () => {
       ]);
     });
 
-    test("ends with the commands that answer, and those for the work that is kept", () => {
+    test("ends with the commands to answer, and those for the kept work", () => {
       expect(shown.slice(-7)).toEqual([
         "  To answer:",
         "    1. maestro retry 3",
@@ -262,15 +262,15 @@ describe("the escalation of a session", () => {
 
     test.each<[string, Timed[]]>([
       ["is in the project", [change(8, "3", ["src/a.ts"]), integrate(8, "3")]],
-      ["is in no commit", [change(8, "3", ["src/a.ts"], { commit: null })]],
-      ["is nothing", [change(8, "3", [])]],
-      ["is not known", []],
-    ])("names no command for work that %s", (_, work) => {
+      ["has no commit", [change(8, "3", ["src/a.ts"], { commit: null })]],
+      ["is empty", [change(8, "3", [])]],
+      ["is unknown", []],
+    ])("shows no command for work that %s", (_, work) => {
       const lines = of(...work, ...fails(9, "3", "file_conflict", message));
       expect(lines.at(-1)).toBe("  After 1, 2: maestro resume");
     });
 
-    test("takes prose for prose", () => {
+    test("does not take prose for a list of files", () => {
       const prose =
         "src/routes.ts was (modified strangely)\n(modified by coder)\nsrc/routes.ts (modified by coder) twice";
       expect(of(...fails(9, "3", "file_conflict", prose)).filter((line) => line.includes("(modified"))).toEqual([
@@ -317,7 +317,7 @@ describe("the escalation of a session", () => {
     expect(sensitive.at(-1)).toBe("  maestro apply 3 brings it in as it is, because you decide so");
   });
 
-  test("says after changes outside the phase how they can be seen and allowed", () => {
+  test("says how to view and allow changes outside the phase", () => {
     const message = "Changed outside of its files:\n- src/x.ts\n- src/\u001b[2Jy.ts";
     const lines = of(
       change(8, "3", ["src/x.ts"], { outside: ["src/x.ts"] }),
@@ -340,7 +340,7 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  test("says of any failure that the work can be seen, when it is kept", () => {
+  test("says for any failure how to view the kept work", () => {
     const lines = of(change(8, "3", ["src/a.ts"]), ...fails(9, "3", "validation", "1 test failed"));
     expect(lines.at(-1)).toBe("  maestro diff 3 shows what the attempt did");
   });

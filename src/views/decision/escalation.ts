@@ -1,4 +1,4 @@
-// Which decision a failed phase asks of a person, with the commands that carry it out.
+// Which decision a failed phase needs from the user, with the commands that answer it.
 
 import { writersText } from "../../session/conflict.ts";
 import type { ErrorRecord, FailureCode, FileConflict, RecordedError } from "../../session/events.ts";
@@ -11,21 +11,21 @@ import { type ConflictingFile, failureBlock, fileConflictBlock, timeoutBlock } f
 
 const MAX_REASON = 100;
 const MAX_FILES = 20;
-/** Where in a message a path is looked for. */
+/** How much of a message is searched for paths. */
 const MAX_SEARCHED = 20_000;
 
-/** What a person can answer; `narrow` is work on the plan first. */
+/** The user's possible answers; `narrow` needs a change to the plan first. */
 export type Choice = { kind: "retry" | "adjust"; timeoutMs?: number } | { kind: "skip" | "abort" | "narrow" };
 
 export interface Escalation {
   block: string[];
   /** In the order of the block's options. */
   choices: Choice[];
-  /** What else helps to decide: commands that show or bring in what was done, one line each. */
+  /** Commands that help to decide: they show or apply the kept work, one line each. */
   hints: string[];
 }
 
-/** The block of design document S2 that fits the phase's last error, and below it the commands that answer. */
+/** The block of design document S2 for the phase's last error, followed by the commands to answer. */
 export function escalationBlock(session: Session, phase: SessionPhase, maxRetries: number): string[] {
   const { block, choices, hints } = escalationOf(session, phase, maxRetries);
   return [...block, ...answers(phase, choices), ...hints.map((hint) => `  ${hint}`)];
@@ -59,7 +59,7 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
   const block = failureBlock({
     ...about,
     attempt: phase.retry_count,
-    // A person may have asked for more than the automatic ones.
+    // The user may have asked for more retries than the automatic ones.
     maxRetries: Math.max(maxRetries, phase.retry_count),
     errorType: type,
     message,
@@ -99,7 +99,7 @@ function scopeHints(phase: SessionPhase): string[] {
   ];
 }
 
-/** One line an option; the numbers are those of the block above. */
+/** One line per option, numbered as in the block above. */
 function answers({ id }: SessionPhase, choices: readonly Choice[]): string[] {
   const lines = choices.map((choice, at) => `    ${at + 1}. ${commandOf(id, choice)}`);
   const goesOn = choices.flatMap(({ kind }, at) => (kind === "abort" ? [] : [at + 1]));
@@ -125,7 +125,7 @@ function longer(phase: SessionPhase): Choice {
   return timeout === undefined ? { kind: "retry" } : { kind: "retry", timeoutMs: 2 * timeout };
 }
 
-/** "20m", "90s": as the option takes it. */
+/** "20m", "90s": in the form that the option accepts. */
 function option(milliseconds: number): string {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
   return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
@@ -183,7 +183,7 @@ function conflictingFile({ path, by }: FileConflict): ConflictingFile {
   return { path, by: by.length === 0 ? "external" : [writersText(by)] };
 }
 
-/** Words with a slash or an ending, as paths have them. */
+/** Words that look like paths: with a slash or an extension. */
 function pathsIn(message: string): string[] {
   const words = message.slice(0, MAX_SEARCHED).split(/[\s"'`,;:()[\]<>]+/);
   return words.filter((word) => /\w\/\w|\w\.[a-z]\w{0,7}$/i.test(word)).slice(0, MAX_FILES);

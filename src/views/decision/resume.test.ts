@@ -42,8 +42,8 @@ const interrupted: Timed[] = [
 const shown = (session: Session, { fixed = [] as string[], conflicts = [] as Conflict[] } = {}) =>
   resumeLines(session, positionOf(session), conflicts, at(120), plain, new Set(fixed));
 
-describe("the resume of a session", () => {
-  test("says where it stands: last completed, current, how many are left (L167)", () => {
+describe("resuming a session", () => {
+  test("shows its state: last completed, current, how many are left (L167)", () => {
     const lines = shown(sessionOf(plan, [...runs(1, 10, "1"), ...failed, ...interrupted]));
     expect(lines.slice(0, 7)).toEqual([
       "Session Resume: 2026-02-14-task-api",
@@ -73,14 +73,14 @@ describe("the resume of a session", () => {
     );
   });
 
-  test("says of each whether it looks fixed, and how to answer (L168, L171)", () => {
+  test("says for each error whether it looks fixed, and how to answer (L168, L171)", () => {
     const session = sessionOf(plan, failed);
     expect(shown(session, { fixed: ["2"] })).toContain("   It looks fixed: files of this phase have changed since.");
     expect(shown(session)).toContain("   It does not look fixed: no file of this phase has changed since.");
-    expect(shown(session)).toContain("   Yes: maestro retry 2   Skip: maestro skip 2   End it all: maestro abort");
+    expect(shown(session)).toContain("   Yes: maestro retry 2   Skip: maestro skip 2   Abort: maestro abort");
   });
 
-  test("asks once about a phase, with its last error", () => {
+  test("asks once per phase, with its last error", () => {
     const again = [move(31, "2", "failed", "in_progress"), begin(31, "2", 2), ...fails(40, "2", "timeout", "Stopped")];
     const text = shown(sessionOf(plan, [...failed, ...again])).join("\n");
     expect(text.match(/Has this issue/g)).toHaveLength(1);
@@ -88,44 +88,44 @@ describe("the resume of a session", () => {
     expect(text).toContain("   Before it: validation: Build failed");
   });
 
-  test("asks nothing about errors that were overcome or skipped", () => {
+  test("does not ask about errors that were resolved or skipped", () => {
     const overcome = [move(31, "2", "failed", "in_progress"), move(40, "2", "in_progress", "completed")];
     expect(shown(sessionOf(plan, [...failed, ...overcome])).join()).not.toContain("Unresolved");
     expect(shown(sessionOf(plan, [...failed, move(31, "2", "failed", "skipped")])).join()).not.toContain("Unresolved");
   });
 
-  test("shows what was cut off as interrupted, whether its end was seen or not", () => {
+  test("shows an attempt without a result as interrupted, with or without a recorded end", () => {
     const lines = shown(sessionOf(plan, interrupted));
     expect(lines).toContain("- phase 3 Search (coder): attempt 1, stopped after 45 s");
-    expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not seen");
+    expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not recorded");
   });
 
-  test("says which changes of an interrupted attempt are kept, and how they can be seen", () => {
+  test("says which changes of an interrupted attempt are kept, and how to view them", () => {
     const kept = change(65, "3", ["src/a.ts", "src/b.ts"]);
     const lines = shown(sessionOf(plan, [...interrupted, kept, change(65, "4", ["c.ts"], { commit: null })]));
     expect(lines).toContain(
       "- phase 3 Search (coder): attempt 1, stopped after 45 s; its changes are kept, 2 files (+20 -2): maestro diff 3 shows them",
     );
-    expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not seen");
+    expect(lines).toContain("- phase 4 Phase 4 (coder): attempt 1, started 1 min 39 s ago, its end was not recorded");
   });
 
-  test("says whose work is done and waits at the door", () => {
+  test("lists the phases whose work is done but not yet integrated", () => {
     const done = [move(20, "3", "pending", "in_progress"), begin(20, "3"), place(20, "3"), end(65, "3", 45)];
     const text = shown(sessionOf(plan, [...done, change(65, "3", ["src/a.ts"])])).join("\n");
     expect(text).toContain(
-      "Done, to be brought into the project:\n" +
+      "Done, not yet integrated into the project:\n" +
         "- phase 3 Search (coder): attempt 1; its changes are kept, 1 file (+10 -1): maestro diff 3 shows them",
     );
     expect(text).not.toContain("Interrupted");
     expect(shown(sessionOf(plan, interrupted)).join()).not.toContain("Done, to be");
   });
 
-  test("says the same of an attempt that failed", () => {
+  test("says the same for a failed attempt", () => {
     const lines = shown(sessionOf(plan, [...failed, change(30, "2", ["src/a.ts"])]));
     expect(lines).toContain("   Its changes are kept, 1 file (+10 -1): maestro diff 2 shows them");
   });
 
-  test("lets no control character of a file's name through", () => {
+  test("shows no control character of a file name", () => {
     const name = "src/\u001b]0;x\u0007.ts";
     const begun = [move(20, "2", "pending", "in_progress"), begin(20, "2")];
     const session = sessionOf(plan, [...begun, ...fails(30, "2", "validation", `Changed:\n- ${name}`)]);
@@ -135,15 +135,15 @@ describe("the resume of a session", () => {
     expect(lines.at(-1)).toBe("Phase 1 recorded a file that has changed since: src/␛]0;x␇.ts");
   });
 
-  test("reports conflicts before anything goes on (L169)", () => {
+  test("reports conflicts before it continues (L169)", () => {
     const conflicts: Conflict[] = [
       { kind: "plan_changed", file: "plan.md" },
       { kind: "partially_modified", phase: "3", file: "src/search.ts" },
     ];
     expect(shown(sessionOf(plan, interrupted), { conflicts }).slice(-2)).toEqual([
       "The plan has changed since the session began: plan.md",
-      "Phase 3 was begun and not finished, and changed src/search.ts",
+      "Phase 3 was started but not finished, and changed src/search.ts",
     ]);
-    expect(shown(sessionOf(plan, [])).at(-1)).toBe("No conflicts: what was recorded is as the session left it");
+    expect(shown(sessionOf(plan, [])).at(-1)).toBe("No conflicts: all recorded files are as the session left them");
   });
 });

@@ -1,5 +1,5 @@
-// Session -> what a person sees before work goes on: where it stands, what was cut off, what went wrong, what changed meanwhile.
-// The block of unresolved errors is that of design document S2, to the letter.
+// What the user sees before a session resumes: its state, interrupted attempts, errors, and changes made meanwhile. The block of unresolved
+// errors is that of design document S2, to the letter.
 
 import type { Conflict, Position } from "../../session/position.ts";
 import {
@@ -21,7 +21,7 @@ import { conflictLines } from "./conflict-lines.ts";
 const MAX_MESSAGE_LINES = 6;
 const MAX_LISTED = 20;
 
-/** `looksFixed`: phases of which something that their error is about has changed since. */
+/** `looksFixed` are the phases with a change, since their error, to something the error is about. */
 export function resumeLines(
   session: Session,
   position: Position,
@@ -64,7 +64,7 @@ function summaryLines(session: Session, { counts, last_completed, next, ready }:
   ];
 }
 
-/** Begun, and stopped from outside or left behind by a crash. */
+/** Started, then stopped from outside or left behind by a crash. */
 function isInterrupted(phase: SessionPhase): boolean {
   const attempt = lastAttempt(phase);
   if (phase.status !== "in_progress") return false;
@@ -80,13 +80,13 @@ function interruptedLines(session: Session, now: Date, paint: Paint): string[] {
   const more = phases.length - lines.length;
   return [
     "",
-    "Interrupted, to be started again with the retries they have left:",
+    "Interrupted; they restart with their remaining retries:",
     ...lines,
     ...(more > 0 ? [`  ... and ${more} more`] : []),
   ];
 }
 
-/** Their agents are done; the way into the project was cut off. */
+/** The agents of these phases are done, but their work was not integrated. */
 function waitingLines(session: Session): string[] {
   const phases = session.phases.filter(awaitsIntegration);
   if (phases.length === 0) return [];
@@ -94,17 +94,17 @@ function waitingLines(session: Session): string[] {
     .slice(0, MAX_LISTED)
     .map((phase) => `- ${phaseName(phase)}: attempt ${lastAttempt(phase)?.attempt}${also(phase)}`);
   const more = phases.length - lines.length;
-  return ["", "Done, to be brought into the project:", ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])];
+  return ["", "Done, not yet integrated into the project:", ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])];
 }
 
 function interruption(phase: SessionPhase, now: Date): string {
   const attempt = lastAttempt(phase);
   if (attempt === undefined)
-    return phase.started === null ? "no attempt on record" : `begun ${ago(phase.started, now)}, no attempt on record`;
+    return phase.started === null ? "no attempt on record" : `started ${ago(phase.started, now)}, no attempt on record`;
   const retry = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
   const count = `attempt ${attempt.attempt}${retry}`;
   if (attempt.result === null)
-    return `${count}, started ${ago(attempt.started, now)}, its end was not seen${also(phase)}`;
+    return `${count}, started ${ago(attempt.started, now)}, its end was not recorded${also(phase)}`;
   return `${count}, stopped after ${durationText(attempt.result.duration_ms)}${also(phase)}`;
 }
 
@@ -132,7 +132,7 @@ function errorLines(session: Session, looksFixed: ReadonlySet<string>, paint: Pa
   return ["", "Unresolved Errors Detected:", ...entries];
 }
 
-/** The answers are about the phase, so each phase is asked about once: with its last error. */
+/** The answers apply to the phase, so each phase is listed once, with its last error. */
 function errorEntry(phase: SessionPhase, number: number, looksFixed: boolean, paint: Paint): string[] {
   const errors = phase.errors.filter((error) => !error.resolved);
   const error = errors.at(-1);
@@ -163,7 +163,7 @@ function errorEntry(phase: SessionPhase, number: number, looksFixed: boolean, pa
             .map((one) => cut(`${one.type}: ${one.message}`, 60))
             .join("; ")}`,
         ]),
-    `   Yes: maestro retry ${phase.id}   Skip: maestro skip ${phase.id}   End it all: maestro abort`,
+    `   Yes: maestro retry ${phase.id}   Skip: maestro skip ${phase.id}   Abort: maestro abort`,
     ...keptChanges(phase).map((kept) => `   Its ${kept}`),
   ];
 }

@@ -1,4 +1,4 @@
-// The columns of the live table: how wide each is, and which of them a narrow terminal does without.
+// The columns of the live table: their widths, and which of them a narrow terminal drops.
 
 import type { Session } from "../../session/session.ts";
 import { cell, cellRight, oneLine, shareOut, widest } from "../text/cell.ts";
@@ -6,7 +6,7 @@ import type { LiveRow } from "./row.ts";
 
 type Cells = LiveRow["cells"];
 type Column = keyof Cells;
-/** No width: the column is not shown. */
+/** Width 0 hides the column. */
 export type Widths = Record<Column, number>;
 
 export const headings: Cells = {
@@ -23,11 +23,11 @@ export const headings: Cells = {
 const leading = ["id", "name", "agent", "state"] as const;
 const figures = ["time", "attempt", "tokens"] as const;
 const numbers = new Set<Column>(["id", "time", "attempt", "tokens"]);
-/** What a narrow terminal does without, first to last. Activity comes first: it moves to a line of its own. */
+/** The columns that a narrow terminal drops, in this order. Activity goes first, because it moves to its own line. */
 const dispensable = ["activity", "tokens", "attempt", "agent", "time", "id"] as const;
 const GAP = 2;
 const HOUR = 3_600_000;
-/** A narrower column of activity says too little. */
+/** A narrower activity column would say too little. */
 const MIN_ACTIVITY = 24;
 
 export function columnsOf(session: Session, now: Date, room: number): Widths {
@@ -61,7 +61,7 @@ export function joined(cells: Cells, widths: Widths): string {
     columns
       .filter((column) => widths[column] > 0)
       .map((column) => (numbers.has(column) ? cellRight : cell)(cells[column], widths[column]));
-  // What a phase waits for may stand where its figures will be.
+  // The phases it waits for may use the space of its figures, which are still empty.
   const isBlank = widths.activity === 0 && figures.every((column) => cells[column] === "");
   const rest = isBlank ? [oneLine(cells.activity)] : shown([...figures, "activity"]);
   return [...shown(leading), ...rest].join(" ".repeat(GAP)).trimEnd();

@@ -1,4 +1,4 @@
-// What stands below the live table: slots, what stands in the way, progress and forecast.
+// The lines below the live table: slots, problems, progress and forecast.
 
 import { findPhase, lastAttempt, type Session, type Warning } from "../../session/session.ts";
 import { compact, plural } from "../text/amount.ts";
@@ -13,7 +13,7 @@ import { type Live, standingOf } from "./row.ts";
 const MAX_BAR = 40;
 const MIN_BAR = 8;
 
-/** The progress comes last. */
+/** The progress line comes last. */
 export function footLines(session: Session, live: Live, paint: Paint, width: number): string[] {
   const ahead = forecast(session, live.now, live.slots);
   return [
@@ -40,7 +40,7 @@ function factsOf(session: Session, live: Live, { criticalPathLeftMs }: Forecast)
   ];
 }
 
-/** The last one about what is being worked on; the others are in the report. */
+/** The latest warning about a running phase; the others are in the report. */
 function warningLine(session: Session, paint: Paint, width: number): string[] {
   let latest: { phase: string; warning: Warning } | undefined;
   for (const id of session.running) {
@@ -65,12 +65,12 @@ function quotaLine({ quota }: Session, { now }: Live, paint: Paint, width: numbe
   const left = quota === null ? 0 : Date.parse(quota.until) - now.getTime();
   if (quota === null || left <= 0) return [];
   const then = quota.slots === null ? "" : `, then ${plural(quota.slots, "slot")}`;
-  // Rounded up: it does not say 0:00 before the wait is over.
+  // Rounded up, so that it does not show 0:00 before the wait is over.
   return [paint.yellow(clip(`Waiting for quota: ${stopwatch(left + 999)} left${then}`, width))];
 }
 
 function progressBar(session: Session, live: Live, ahead: Forecast, paint: Paint, width: number): string {
-  // Not 100 before it is over.
+  // Never shows 100 before the end.
   const percent = ahead.done === 1 ? 100 : Math.min(99, Math.floor(ahead.done * 100));
   const text = `${String(percent).padStart(3)}%  ${outlook(session, live, ahead)}`;
   const columns = Math.min(MAX_BAR, width - 1 - displayWidth(text));

@@ -16,7 +16,7 @@ const diamond = [
 ];
 
 describe("the forecast", () => {
-  test("is the critical path when there is a slot for everyone, and more when there is not", () => {
+  test("is the critical path when there is a slot for every phase, and longer otherwise", () => {
     const session = sessionOf(diamond, []);
     expect(forecast(session, at(0), null)).toEqual({
       criticalPathLeftMs: 7 * MINUTE,
@@ -27,20 +27,20 @@ describe("the forecast", () => {
     expect(forecast(session, at(0), 1).remainingMs).toBe(15 * MINUTE);
   });
 
-  test("takes the pace of the phases that are finished", () => {
+  test("uses the pace of the finished phases", () => {
     // Estimated at 2 minutes, took 1.
     const session = sessionOf(diamond, runs(0, 60, "1"));
     expect(forecast(session, at(60), null).remainingMs).toBe(2.5 * MINUTE);
     expect(forecast(session, at(60), null).done).toBeCloseTo(2 / 15);
   });
 
-  test("is not spoilt by one odd phase: the median counts", () => {
+  test("uses the median pace, so that one odd phase does not distort it", () => {
     const plan = [timed("1", 1), timed("2", 1), timed("3", 1), timed("4", 10)];
     const session = sessionOf(plan, [...runs(0, 60, "1"), ...runs(0, 60, "2"), ...runs(0, 3600, "3")]);
     expect(forecast(session, at(3600), null).remainingMs).toBe(10 * MINUTE);
   });
 
-  test("takes off what running phases have behind them, down to nothing", () => {
+  test("subtracts the time that running phases have already taken, down to zero", () => {
     const session = sessionOf([timed("1", 4)], [move(0, "1", "pending", "in_progress"), begin(0, "1")]);
     expect(forecast(session, at(60), 1)).toEqual({
       criticalPathLeftMs: 3 * MINUTE,
@@ -50,7 +50,7 @@ describe("the forecast", () => {
     expect(forecast(session, at(900), 1)).toEqual({ criticalPathLeftMs: 0, remainingMs: 0, done: 0.95 });
   });
 
-  test("lets phases that run alone run alone", () => {
+  test("runs phases alone that must run alone", () => {
     const plan = [timed("1", 3), timed("2", 3), { ...timed("3", 5), parallel: false }];
     expect(forecast(sessionOf(plan, []), at(0), null).remainingMs).toBe(8 * MINUTE);
   });
@@ -60,12 +60,12 @@ describe("the forecast", () => {
     expect(forecast(sessionOf([timed("1", 2)], [quota]), at(0), 1).remainingMs).toBe(3 * MINUTE);
   });
 
-  test("counts a failed phase as if it were to be done again", () => {
+  test("counts a failed phase as if it ran again", () => {
     const failed = [move(0, "1", "pending", "in_progress"), ...fails(5, "1", "runtime", "no")];
     expect(forecast(sessionOf(diamond, failed), at(9), null).remainingMs).toBe(7 * MINUTE);
   });
 
-  test("is over when all is done, or aborted", () => {
+  test("is zero when all phases are done, or the session is aborted", () => {
     const over = { criticalPathLeftMs: 0, remainingMs: 0 };
     expect(forecast(sessionOf([timed("1", 2)], runs(0, 9, "1")), at(9), 1)).toEqual({ ...over, done: 1 });
     const aborted = [
@@ -76,7 +76,7 @@ describe("the forecast", () => {
     expect(forecast(sessionOf(diamond, aborted), at(9), 1)).toMatchObject(over);
   });
 
-  test("lies between the lower bound and the sum, whatever the graph", () => {
+  test("is between the lower bound and the sum for any graph", () => {
     const graph = fc.array(fc.record({ minutes: fc.integer({ min: 1, max: 9 }), blockers: fc.array(fc.nat()) }), {
       minLength: 1,
       maxLength: 30,
@@ -90,7 +90,7 @@ describe("the forecast", () => {
         const { remainingMs, criticalPathLeftMs } = forecast(sessionOf(plan, []), at(0), slots);
         const work = nodes.reduce((sum, { minutes }) => sum + minutes * MINUTE, 0);
         expect(remainingMs).toBeGreaterThanOrEqual(Math.max(criticalPathLeftMs, work / slots));
-        // Graham: a list schedule is never worse than this.
+        // Graham's bound: a list schedule is never worse than this.
         expect(remainingMs).toBeLessThanOrEqual(work / slots + criticalPathLeftMs);
       }),
     );

@@ -1,22 +1,22 @@
-// How long a session still takes: what is left of it, scheduled onto the slots in thought, at the pace measured so far.
+// Estimates how long a session still takes: it simulates the remaining phases on the slots, at the pace measured so far.
 
 import { DEFAULT_PHASE_MINUTES, type Graph, graphOf } from "../../plan/graph.ts";
 import { isClosed, type Session, type SessionPhase } from "../../session/session.ts";
 import { runningAttempt, workedMs } from "../report/times.ts";
 
 export interface Forecast {
-  /** The longest chain of phases that wait for each other. */
+  /** The longest chain of dependent phases. */
   criticalPathLeftMs: number;
-  /** Until the last phase ends. Failed phases count as if they were to be done again. */
+  /** Until the last phase ends. Failed phases count as if they ran again. */
   remainingMs: number;
-  /** The part of the estimated work that is done, 0 to 1. */
+  /** The share of the estimated work that is done, 0 to 1. */
   done: number;
 }
 
-/** Until it ends, a phase is never counted as more than this. */
+/** A running phase never counts as more than this. */
 const ALMOST = 0.95;
 
-/** `slots`: how many attempts may run side by side; null: all that are ready. */
+/** `slots` is how many attempts may run in parallel; null means no limit. */
 export function forecast(session: Session, now: Date, slots: number | null): Forecast {
   const pace = paceOf(session, now);
   const left = session.aborted ? [] : session.phases.filter((phase) => !isClosed(phase));
@@ -54,7 +54,7 @@ function estimateMs(phase: SessionPhase): number {
   return (phase.plan?.estimate?.minutes ?? DEFAULT_PHASE_MINUTES) * 60_000;
 }
 
-/** How finished phases compare with their estimates: the median, so that one odd phase does not spoil it. */
+/** The ratio of finished phases to their estimates: the median, so that one odd phase does not distort it. */
 function paceOf(session: Session, now: Date): number {
   const ratios = session.phases.flatMap((phase) => {
     const actual = phase.status === "completed" ? workedMs(session, phase, now) : null;
@@ -66,7 +66,7 @@ function paceOf(session: Session, now: Date): number {
   return ratios.length % 2 === 1 ? upper : (upper + (ratios[middle - 1] ?? upper)) / 2;
 }
 
-/** For each job, its own time and that of the longest chain behind it. */
+/** For each job, its own duration plus that of the longest chain after it. */
 function tailsOf(graph: Graph, jobs: readonly Job[]): number[] {
   const tails = jobs.map((job) => job.leftMs);
   for (const position of [...graph.order].reverse()) {
@@ -77,14 +77,14 @@ function tailsOf(graph: Graph, jobs: readonly Job[]): number[] {
   return tails;
 }
 
-/** List scheduling: whatever is ready starts when a slot is free, the longest chain first; `parallel: false` runs alone. */
+/** List scheduling: a ready phase starts when a slot is free, the longest chain first; `parallel: false` runs alone. */
 function makespan(jobs: readonly Job[], graph: Graph, tails: readonly number[], slots: number, wait: number): number {
   const dependents: number[][] = jobs.map(() => []);
   const waiting = graph.blockers.map((blockers) => blockers.length);
   for (const [position, blockers] of graph.blockers.entries()) {
     for (const blocker of blockers) dependents[blocker]?.push(position);
   }
-  /** Sorted: the next to start, the next to end, last. */
+  /** Sorted so that the next to start, or to end, comes last. */
   const ready = { together: [] as number[], alone: [] as number[] };
   const running: { position: number; end: number }[] = [];
   const offer = (position: number) => {
@@ -125,7 +125,7 @@ function insert<T>(sorted: T[], item: T, compare: (one: T, other: T) => number):
 
 function doneOf(session: Session, left: readonly Job[]): number {
   if (session.phases.every(isClosed)) return 1;
-  // A plan may estimate nothing at all: then phases are counted.
+  // A plan may have no estimates at all: then phases are counted.
   const total = session.phases.reduce((sum, phase) => sum + estimateMs(phase), 0);
   const weight = (phase: SessionPhase) => (total === 0 ? 1 : estimateMs(phase));
   const closed = session.phases.filter(isClosed).reduce((sum, phase) => sum + weight(phase), 0);

@@ -61,14 +61,14 @@ describe("the live table", () => {
     ]);
   });
 
-  test("gives activity a line of its own where the terminal is too narrow for a column of it", () => {
+  test("puts activity on its own line when the terminal is too narrow for a column", () => {
     const lines = frame(running, {}, { columns: 66, rows: 24 });
     expect(lines).toContain(" ▶  2  Routes  coder          running    0:30    1");
     expect(lines).toContain("       Editing src/routes.ts");
     expect(lines).toContain(" ○  4  Tests   tester         waiting   after 2, 3");
   });
 
-  test("says what a phase in progress is really doing", () => {
+  test("says what a phase in progress is currently doing", () => {
     const stateOf = (timedEvents: Timed[], now = at(150)) =>
       frame([...running, ...timedEvents], { now })[5]?.split(/ {2,}/)[4];
     const until = at(200).toISOString();
@@ -90,7 +90,7 @@ describe("the live table", () => {
     expect(stateOf([[149, { type: "session.status_set", status: "interrupted" }]])).toBe("stopped");
   });
 
-  test("counts the wait for quota down, where everybody sees it", () => {
+  test("counts the wait for quota down in a visible place", () => {
     const until = at(255).toISOString();
     const quota: Timed = [140, { type: "quota.hit", phase: "2", wait_ms: 115_000, until, slots: 1 }];
     expect(frame([...running, quota])).toContain(" Waiting for quota: 1:45 left, then 1 slot");
@@ -111,7 +111,7 @@ describe("the live table", () => {
     expect(lines).toContain(" Needs a decision: phase 2 (retry, skip or abort)");
   });
 
-  test("counts warnings, and has the last one about what runs in words", () => {
+  test("counts warnings, and shows the latest one about a running phase", () => {
     const old = warn(100, "1", "claims_differ", "The report names src/a.ts, which did not change");
     const first = warn(130, "2", "conflict_predicted", "Phase 3 changes the same lines of src/b.ts");
     const last = warn(140, "3", "left_out", "A socket is not taken along:\n- run/\u001b[31m.sock");
@@ -126,7 +126,7 @@ describe("the live table", () => {
     expect(lines.join()).toContain("3 warnings");
   });
 
-  test("forgets the warnings of an attempt when the next one runs", () => {
+  test("drops the warnings of an attempt when the next one runs", () => {
     const again = [
       warn(130, "2", "outside_scope", "src/x.ts changed"),
       end(140, "2", 20, { outcome: "failure" }),
@@ -137,7 +137,7 @@ describe("the live table", () => {
     expect(frame([...running, ...again, begin(141, "2", 2)]).join()).not.toContain("WARNING");
   });
 
-  test("ends with what became of the session", () => {
+  test("ends with the result of the session", () => {
     const all = [...runs(0, 9, "1"), ...runs(9, 19, "2"), ...runs(9, 19, "3"), ...runs(19, 29, "4")];
     expect(frame([...all, [30, { type: "session.status_set", status: "completed" }]]).at(-1)).toMatch(
       /━ 100% {2}completed$/,
@@ -157,7 +157,7 @@ describe("the live table", () => {
     expect(lines).toContain("   … 90 ready, 100 done");
   });
 
-  test("keeps its columns where they are while the work goes on", () => {
+  test("keeps its columns in place while the session runs", () => {
     const starts = (lines: string[]) => lines[3];
     const later = [
       ...running,
@@ -167,7 +167,7 @@ describe("the live table", () => {
     expect(starts(frame(later, { activity: new Map([["3", "x".repeat(300)]]) }))).toBe(starts(frame(running)));
   });
 
-  test("is never wider or higher than the terminal, whatever the session and its size", () => {
+  test("is never wider or higher than the terminal, for any session and size", () => {
     const title = fc.oneof(
       fc.string({ unit: "grapheme", maxLength: 60 }),
       fc.constant("長い題名の設計 🚀 with a tail\nand a second line"),

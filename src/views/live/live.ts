@@ -1,5 +1,5 @@
-// Session -> one frame of the live table, fitted to the terminal. Widths hang on the plan and the terminal alone, so that nothing
-// moves from frame to frame but what has changed.
+// Draws one frame of the live table, fitted to the terminal. Widths depend on the plan and the terminal alone, so that only changed content
+// moves between frames.
 
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { cell, clip, cut, oneLine } from "../text/cell.ts";
@@ -16,13 +16,13 @@ export interface Size {
   rows: number;
 }
 
-/** With fewer rows than that for phases, the frame gives up its ornaments. */
+/** With fewer rows than this for phases, the frame drops its decoration. */
 const FEW_ROWS = 4;
 const MIN_HEIGHT = 7;
 const MARGIN = 1;
 
 export function liveFrame(session: Session, live: Live, paint: Paint, size: Size): string[] {
-  // The last line of the terminal stays free: writing it would scroll.
+  // The last line of the terminal stays free, because writing it would scroll.
   const height = Math.max(1, size.rows - 1);
   const width = size.columns - MARGIN;
   if (width < 1) return [];
@@ -30,11 +30,11 @@ export function liveFrame(session: Session, live: Live, paint: Paint, size: Size
   const foot = footLines(session, live, paint, width);
   const isTight = height - head.length - foot.length - 3 < Math.min(FEW_ROWS, session.phases.length);
   const top = isTight ? head.slice(0, 1) : [...head, ""];
-  // What it waits for is said as long as there is room for a few phases beside it.
+  // Shows what the session waits for as long as a few phases still fit.
   const bottom = isTight ? foot.slice(height < MIN_HEIGHT ? -1 : 1) : ["", ...foot];
   const room = height - top.length - bottom.length;
   const frame = [...top, ...tableLines(session, live, paint, width, { isTight, room }), ...bottom];
-  // So low a terminal shows the end: the progress.
+  // A very low terminal shows only the end: the progress.
   return frame.slice(-height).map((line) => (line === "" ? "" : `${" ".repeat(MARGIN)}${line}`));
 }
 
@@ -54,7 +54,7 @@ function headLines(session: Session, live: Live, paint: Paint, width: number): s
   ];
 }
 
-/** Since the first attempt of the engine that works now; before that, since the session began. */
+/** Since the first attempt of the current engine; before that, since the session was created. */
 function elapsedMs(session: Session, now: Date): number {
   let latest: { run: string; started: string } | undefined;
   const attempts = session.phases.flatMap((phase) => phase.attempts);
@@ -71,7 +71,7 @@ function tableLines(
   width: number,
   { isTight, room }: { isTight: boolean; room: number },
 ): string[] {
-  // Two for the symbol.
+  // The symbol takes two columns.
   const columns = columnsOf(session, live.now, width - 2);
   const header = isTight ? [] : [paint.dim(clip(`  ${joined(headings, columns)}`, width))];
   const space = Math.max(0, room - header.length);
@@ -95,18 +95,18 @@ interface Row {
   height: number;
 }
 
-/** A second line for what is known of the busy ones, unless that would push one of them out. */
+/** Adds a second line with the activity of busy phases, unless that would push one of them out. */
 function heighten(rows: Row[], space: number, hasNews: (phase: SessionPhase) => boolean): void {
   const busy = rows.filter((row) => row.standing.isBusy);
   const tall = busy.filter((row) => hasNews(row.phase));
   if (busy.length + tall.length < space) for (const row of tall) row.height = 2;
 }
 
-/** All in plan order; of too many, what runs and what failed, then what comes next. */
+/** All rows in plan order; if there are too many, running and failed phases first, then the next ones. */
 function chosen(rows: readonly Row[], space: number): { shown: readonly Row[]; rest: string } {
   if (rows.reduce((sum, row) => sum + row.height, 0) <= space) return { shown: rows, rest: "" };
   const ranked = [...rows].sort((one, other) => one.standing.rank - other.standing.rank);
-  // One line for the rest.
+  // The summary of the rest takes one line.
   let left = space - 1;
   const fits = ranked.findIndex((row) => {
     left -= row.height;

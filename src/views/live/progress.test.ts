@@ -36,14 +36,14 @@ function log(...timed: Timed[]): (string | null)[] {
 }
 
 describe("progress in plain lines", () => {
-  test("tells the life of a phase: started, completed with time and tokens", () => {
+  test("reports the life of a phase: started, completed with time and tokens", () => {
     expect(log(...runs(1, 63, "3", [used(20_000, 4_000)]))).toEqual([
       `${clock(1)}  phase 3 coder  started (attempt 1)`,
       `${clock(63)}  phase 3 coder  completed in 1 min 2 s, 24,000 tokens`,
     ]);
   });
 
-  test("tells a failure once, with its reason, and that it is tried again", () => {
+  test("reports a failure once, with its reason, and that it will be retried", () => {
     const again: Timed = [
       13,
       { type: "phase.moved", phase: "3", from: "failed", to: "in_progress", reason: "automatic retry" },
@@ -56,12 +56,12 @@ describe("progress in plain lines", () => {
       log(move(1, "3", "pending", "in_progress"), begin(1, "3"), ...failure, again, begin(14, "3", 2)).slice(1),
     ).toEqual([
       `${clock(13)}  phase 3 coder  failed: No such module (attempt 1, 12 s)`,
-      `${clock(13)}  phase 3 coder  to be tried again: automatic retry`,
+      `${clock(13)}  phase 3 coder  to be retried: automatic retry`,
       `${clock(14)}  phase 3 coder  started (attempt 2)`,
     ]);
   });
 
-  test("tells what happened then, though the session has gone on since", () => {
+  test("reports the state at the time of the event, though the session has moved on", () => {
     const events = eventsOf(plan, [
       move(1, "3", "pending", "in_progress"),
       begin(1, "3"),
@@ -83,7 +83,7 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  test("tells of validation", () => {
+  test("reports validation", () => {
     const validated = (result: "pass" | "fail", detail: string): Timed => [
       20,
       { type: "phase.validated", phase: "4", result, detail },
@@ -98,7 +98,7 @@ describe("progress in plain lines", () => {
     );
   });
 
-  test("tells of quota, interruption, decisions and the end of the session", () => {
+  test("reports quota, interruption, decisions and the end of the session", () => {
     const until = at(65).toISOString();
     expect(
       log(
@@ -122,17 +122,17 @@ describe("progress in plain lines", () => {
         [12, { type: "session.status_set", status: "failed" }],
       ),
     ).toEqual([
-      `${clock(5)}  session  waits 1 min 0 s for quota, until ${clock(65)}, then 2 slots (phase 3 was refused)`,
+      `${clock(5)}  session  waits 1 min 0 s for quota, until ${clock(65)}, then 2 slots (the provider rejected phase 3)`,
       `${clock(6)}  session  note: small steps`,
       `${clock(7)}  phase 3 coder  started (attempt 1)`,
       `${clock(9)}  phase 3 coder  interrupted after 2 s (attempt 1)`,
-      `${clock(10)}  phase 4 tester  skipped by decision: not needed`,
+      `${clock(10)}  phase 4 tester  skipped by user decision: not needed`,
       `${clock(11)}  phase 3 coder  failed: no (attempt 1, 2 s)`,
       `${clock(12)}  session  failed (failed: phase 3)`,
     ]);
   });
 
-  test("tells what an attempt changed, and that it came into the project", () => {
+  test("reports what an attempt changed, and that it was integrated", () => {
     const files = ["src/a.ts", "src/b.ts", { path: "logo.png", added: null, removed: null }];
     const lines = log(
       move(1, "3", "pending", "in_progress"),
@@ -151,7 +151,7 @@ describe("progress in plain lines", () => {
     ]);
   });
 
-  test("says that it validates, whether the phase is integrated then or not", () => {
+  test("reports validation whether the phase is integrated then or not", () => {
     const begun = [move(1, "4", "pending", "in_progress"), begin(1, "4")];
     const done = [end(19, "4", 18), check(20, "4", "e".repeat(40), ["npm test", 0])];
     const line = `${clock(19)}  phase 4 tester  agent done after 18 s, validating`;
@@ -166,23 +166,23 @@ describe("progress in plain lines", () => {
       "by an agent that may not write",
       [place(1, "3"), change(19, "3", ["a.ts"]), warn(19, "3", "not_applied", "Its agent only reads")],
     ],
-  ])("says nothing of integrating what was done %s", (_, work) => {
+  ])("does not report integration of work done %s", (_, work) => {
     const lines = log(move(1, "3", "pending", "in_progress"), begin(1, "3"), ...work, end(19, "3", 18));
     expect(lines.join()).not.toContain("integrating");
   });
 
-  test("does not say of nothing that it was integrated", () => {
+  test("does not report integration when nothing changed", () => {
     const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3"), place(1, "3")];
     const tree = "d".repeat(40);
     const empty: Timed = [20, { type: "phase.integrated", phase: "3", attempt: 1, from: tree, to: tree }];
     const refused = warn(19, "3", "not_applied", "Its agent only reads");
     expect(log(...begun, change(19, "3", []), empty).join()).not.toContain("integrated");
     expect(log(...begun, change(19, "3", ["a.ts"]), refused, empty).join()).not.toContain("integrated");
-    // It was there already: a killed engine had brought it in.
+    // The work was already there: a killed engine had integrated it.
     expect(log(...begun, change(19, "3", ["a.ts"]), empty).at(-1)).toContain("integrated 1 file");
   });
 
-  test("names files that changed outside the phase, a few of them", () => {
+  test("names some of the files that changed outside the phase", () => {
     const outside = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts"];
     const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3")];
     expect(log(...begun, change(9, "3", ["a.ts", "b.ts"], { outside: ["a.ts", "b.ts"] })).at(-1)).toBe(
@@ -193,7 +193,7 @@ describe("progress in plain lines", () => {
     );
   });
 
-  test("says a failure by the files that it lists", () => {
+  test("describes a failure by the files that it lists", () => {
     const message = "Changed outside of its files:\n- src/a.ts\n- src/b.ts";
     const begun = [move(1, "3", "pending", "in_progress"), begin(1, "3"), end(9, "3", 8, { outcome: "failure" })];
     expect(log(...begun, ...fails(9, "3", "validation", message)).at(-1)).toBe(
@@ -201,7 +201,7 @@ describe("progress in plain lines", () => {
     );
   });
 
-  test("tells of warnings, of requests for more files, and of what a person decides about the changes", () => {
+  test("reports warnings, requests for more files, and the user's decisions about the changes", () => {
     const asks = (second: number, over: { granted: boolean; owner: string | null; paths?: string[] }): Timed => [
       second,
       { type: "phase.scope_requested", phase: "3", agent: "coder", paths: ["src/x.ts"], reason: "the type", ...over },
@@ -221,21 +221,21 @@ describe("progress in plain lines", () => {
     expect(lines.slice(1)).toEqual([
       `${clock(2)}  phase 3 coder  was granted src/x.ts: the type`,
       `${clock(3)}  phase 3 coder  asked for src/x.ts, which phase 4 owns: the type`,
-      `${clock(4)}  phase 3 coder  asked for ../y.ts, /z.ts and was refused: the type`,
+      `${clock(4)}  phase 3 coder  asked for ../y.ts, /z.ts and was denied: the type`,
       `${clock(5)}  phase 3 coder  WARNING: The report names src/a.ts, which did not change`,
       `${clock(6)}  phase 3 coder  changed 1 file (+10 -1)`,
-      `${clock(7)}  phase 3 coder  integrated 1 file by decision`,
-      `${clock(8)}  phase 3 coder  its changes were taken back by decision`,
+      `${clock(7)}  phase 3 coder  integrated 1 file by user decision`,
+      `${clock(8)}  phase 3 coder  its changes were reverted by user decision`,
     ]);
   });
 
-  test("lets no control character of a file's name through", () => {
+  test("shows no control character of a file name", () => {
     const outside = ["src/\u001b[2Ja\u009b31m.ts"];
     const [line] = log(begin(1, "3"), change(9, "3", outside, { outside })).slice(1);
     expect(line).toContain("1 outside its files: src/␛[2Ja�31m.ts");
   });
 
-  test("has no line for bookkeeping", () => {
+  test("has no line for bookkeeping events", () => {
     expect(
       log(
         begin(1, "3"),
@@ -247,7 +247,7 @@ describe("progress in plain lines", () => {
     ).toEqual([]);
   });
 
-  test("is one line, whatever the text", () => {
+  test("is one line for any text", () => {
     const [line] = log([1, { type: "session.noted", text: `${"long ".repeat(200)}\nand more` }]);
     expect(line?.length).toBeLessThan(200);
   });

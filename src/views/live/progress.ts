@@ -1,4 +1,4 @@
-// One plain line an event, for logs and for output that is no terminal. What another line says better has none.
+// One plain line per event, for logs and for output that is not a terminal. An event that another line covers better has no line.
 
 import type { TimedEvent } from "../../session/fold.ts";
 import { type Attempt, findPhase, type Session, type SessionPhase } from "../../session/session.ts";
@@ -13,7 +13,7 @@ import { amountOf, someOf, wasTakenOver } from "../work.ts";
 const MAX_TEXT = 160;
 const MAX_PATHS = 3;
 
-/** `session`: after the event. What happened later may be in it already: events are written in batches. */
+/** `session` is the state after the event, and may include later events, because events are written in batches. */
 export function progressLine(event: TimedEvent, session: Session): string | null {
   const said = sentence(event, session);
   if (said === null) return null;
@@ -22,7 +22,7 @@ export function progressLine(event: TimedEvent, session: Session): string | null
 
 function subject(event: TimedEvent, session: Session): string {
   const id = "phase" in event ? event.phase : undefined;
-  // Quota is the business of all of them.
+  // Quota affects all phases.
   if (id === undefined || event.type === "quota.hit") return "session";
   const agent = findPhase(session, id)?.agents[0];
   return agent === undefined ? `phase ${id}` : `phase ${id} ${agent}`;
@@ -33,7 +33,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "session.created":
       return `${event.session_id} created: ${plural(event.plan.phases.length, "phase")} of ${brief(event.plan.title)}`;
     case "session.imported":
-      return `${event.session.session_id} taken over from its view`;
+      return `${event.session.session_id} imported from active-session.md`;
     case "session.mode_set":
       return `${event.execution_mode} mode`;
     case "session.status_set":
@@ -51,7 +51,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "phase.integrated":
       return integrationSentence(event, session);
     case "phase.reverted":
-      return "its changes were taken back by decision";
+      return "its changes were reverted by user decision";
     case "attempt.started":
       return `started (attempt ${event.attempt})`;
     case "attempt.changed":
@@ -59,11 +59,11 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "attempt.finished":
       return endSentence(event, session);
     case "quota.hit":
-      return `waits ${durationText(event.wait_ms)} for quota, until ${clockTime(new Date(event.until))}${event.slots === null ? "" : `, then ${plural(event.slots, "slot")}`} (phase ${event.phase} was refused)`;
+      return `waits ${durationText(event.wait_ms)} for quota, until ${clockTime(new Date(event.until))}${event.slots === null ? "" : `, then ${plural(event.slots, "slot")}`} (the provider rejected phase ${event.phase})`;
     case "plan.revised":
       return `plan revised: ${plural(event.plan.phases.length, "phase")}`;
     case "view.adopted":
-      return "took over what was edited in active-session.md";
+      return "adopted the edits in active-session.md";
     case "archive.started":
       return `archived as ${event.session_to}`;
     case "phase.files_added":
@@ -85,12 +85,12 @@ function moveSentence(event: TimedEvent & { type: "phase.moved" }, session: Sess
     case "failed":
       return `failed: ${brief(event.reason ?? errorAt(phase, event.ts))}${attemptAt(phase, event.ts)}`;
     case "skipped":
-      return `skipped${event.user_decision ? " by decision" : ""}${why}`;
+      return `skipped${event.user_decision ? " by user decision" : ""}${why}`;
     case "aborted":
       return `aborted${why}`;
     case "in_progress":
-      // Otherwise the start of the attempt says it.
-      return event.from === "failed" ? `to be tried again${why}` : null;
+      // Otherwise the start of the attempt reports it.
+      return event.from === "failed" ? `to be retried${why}` : null;
     case "pending":
       return null;
   }
@@ -101,18 +101,18 @@ function validationSentence({ result, detail }: { result: "pass" | "fail" | "ski
   return result === "pass" ? what : `${what}${colon(detail)}`;
 }
 
-/** A failure is told when the phase fails, a refusal when the session waits. */
+/** A failure is reported when the phase fails, a rejection by the provider when the session waits. */
 function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: Session): string | null {
   const took = durationText(event.duration_ms);
   if (event.adopted && event.outcome !== "interrupted")
-    return `result of attempt ${event.attempt} found and taken over (${event.outcome})`;
+    return `result of attempt ${event.attempt} found and recorded (${event.outcome})`;
   if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
   if (event.outcome !== "success") return null;
   const next = whatFollows(findPhase(session, event.phase), attemptOf(session, event));
   return next === null ? null : `agent done after ${took}, ${next}`;
 }
 
-/** Null: nothing that takes its time. */
+/** Null when no slow step follows. */
 function whatFollows(phase: SessionPhase | undefined, attempt: Attempt | undefined): string | null {
   if ((phase?.plan?.validation.length ?? 0) > 0) return "validating";
   if (phase === undefined || attempt === undefined || (attempt.placed?.worktree ?? null) === null) return null;
@@ -129,18 +129,18 @@ function changeSentence(event: TimedEvent & { type: "attempt.changed" }): string
 function scopeSentence(event: TimedEvent & { type: "phase.scope_requested" }): string {
   const why = colon(event.reason);
   if (event.granted) return `was granted ${paths(event.paths)}${why}`;
-  const refused = event.owner === null ? " and was refused" : `, which phase ${event.owner} owns`;
+  const refused = event.owner === null ? " and was denied" : `, which phase ${event.owner} owns`;
   return `asked for ${paths(event.paths)}${refused}${why}`;
 }
 
-/** Null: there was nothing to bring in, or a warning says why nothing was. */
+/** Null when there was nothing to integrate, or a warning says why it was not integrated. */
 function integrationSentence(event: TimedEvent & { type: "phase.integrated" }, session: Session): string | null {
   const attempt = attemptOf(session, event);
   const phase = findPhase(session, event.phase);
   const files = attempt?.changes?.total;
   if (files === 0 || phase === undefined || attempt === undefined) return null;
   if (event.from === event.to && !wasTakenOver(phase, attempt)) return null;
-  return `integrated${files === undefined ? "" : ` ${plural(files, "file")}`}${event.user_decision ? " by decision" : ""}`;
+  return `integrated${files === undefined ? "" : ` ${plural(files, "file")}`}${event.user_decision ? " by user decision" : ""}`;
 }
 
 function attemptOf(session: Session, { phase, attempt }: { phase: string; attempt: number }): Attempt | undefined {

@@ -1,4 +1,4 @@
-// One phase in the live table: what it is doing, and what is worth saying about it.
+// One phase in the live table: what it is doing, and the most useful remark about it.
 
 import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../report/spending.ts";
@@ -9,11 +9,11 @@ import { headline } from "../text/headline.ts";
 import type { Paint } from "../text/paint.ts";
 import { symbols } from "../text/symbols.ts";
 
-/** What a frame is drawn from, besides the session. */
+/** What a frame needs besides the session. */
 export interface Live {
-  /** How many attempts may run side by side; null: all that are ready. */
+  /** How many attempts may run in parallel; null means no limit. */
   slots: number | null;
-  /** What each running phase did last, by id. */
+  /** The latest activity of each running phase, by id. */
   activity: ReadonlyMap<string, string>;
   now: Date;
   engine?: { pid: number };
@@ -22,16 +22,16 @@ export interface Live {
 export interface LiveRow {
   symbol: string;
   color: keyof Paint;
-  /** Of the rest of the row: loud when it needs a person, quiet when nothing happens to it. */
+  /** The colour of the rest of the row: bright when it needs the user, dim when nothing happens. */
   tone: keyof Paint | null;
   cells: Record<"id" | "name" | "agent" | "state" | "time" | "attempt" | "tokens" | "activity", string>;
 }
 
-/** A word for what a phase is doing; the lower the rank, the more it matters now. */
+/** A word for what a phase is doing; a lower rank matters more right now. */
 export interface Standing {
   word: string;
   rank: number;
-  /** There is news of it. */
+  /** Whether its activity is shown. */
   isBusy: boolean;
 }
 
@@ -84,7 +84,7 @@ export function liveRow(session: Session, phase: SessionPhase, live: Live): Live
   };
 }
 
-/** Of what runs, since it started; of what ended, all it took. */
+/** For a running phase, the time since its attempt started; for an ended one, its total time. */
 function timeOf(session: Session, phase: SessionPhase, now: Date): string {
   const attempt = runningAttempt(session, phase);
   if (attempt !== undefined) return stopwatch(now.getTime() - Date.parse(attempt.started));
@@ -98,7 +98,7 @@ function tokensOf(phase: SessionPhase): string {
   return phase.attempts.some((attempt) => attempt.result !== null) ? "?" : "";
 }
 
-/** What is worth saying about the phase, in one line or cut to it. */
+/** The most useful remark about the phase, on one line. */
 export function activityOf(session: Session, phase: SessionPhase, live: Live): string {
   switch (standingOf(session, phase, live).word) {
     case "waiting": {
@@ -106,7 +106,7 @@ export function activityOf(session: Session, phase: SessionPhase, live: Live): s
       return waits.length === 0 ? "" : `after ${waits.slice(0, 8).join(", ")}${waits.length > 8 ? ", ..." : ""}`;
     }
     case "quota":
-      return "refused for now, to be tried again";
+      return "rejected for now, to be retried";
     case "ready":
       return phase.parallel ? "" : "runs alone";
     case "failed":

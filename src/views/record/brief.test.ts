@@ -25,14 +25,14 @@ function brief(phases: Phases, timed: readonly Timed[] = []): string[] {
 const three = [phase("1"), phase("2", { agent: "tester", blocked_by: ["1"] }), phase("3")];
 
 describe("a session in a few lines", () => {
-  test("says where it stands and what can start (U245)", () => {
+  test("shows its state and what can start (U245)", () => {
     expect(brief(three)).toEqual([
       "Maestro session 2026-02-14-task-api: in_progress, parallel mode, 0 of 3 phases done.",
       "Ready: 1 Phase 1 (coder); 3 Phase 3 (coder).",
     ]);
   });
 
-  test("says what runs, what failed, and the last error that is not resolved", () => {
+  test("shows what runs, what failed, and the last unresolved error", () => {
     const timed = [
       ...runs(1, 2, "1"),
       move(3, "2", "pending", "in_progress"),
@@ -49,14 +49,14 @@ describe("a session in a few lines", () => {
     expect(both.at(-1)).toBe("Last error, phase 2: newer");
   });
 
-  test("asks to verify what is reported, unless it is validated on its way into the project", () => {
+  test("asks to verify reported phases, unless integration validates them", () => {
     const plan = [phase("1", { validation: ["npm test"] })];
     const done = [move(1, "1", "pending", "in_progress"), begin(1, "1"), end(9, "1", 8), reported(9, "1")];
     expect(brief(plan, done)[1]).toBe("Reported, to be verified (maestro verify <id>): 1 Phase 1 (coder).");
     expect(brief(plan, [...done, place(1, "1")])[1]).toBe("In progress: 1 Phase 1 (coder).");
   });
 
-  test("says that all is done, and nothing more once the session is completed or aborted", () => {
+  test("says when all phases are done, and nothing more once the session is completed or aborted", () => {
     const done = runs(1, 2, "1");
     expect(brief([phase("1")], done).at(-1)).toBe("All phases are done: review the whole, then complete the session.");
     const completed: Timed = [3, { type: "session.status_set", status: "completed" }];
@@ -69,12 +69,12 @@ describe("a session in a few lines", () => {
     ]);
   });
 
-  test("says when nobody has chosen a mode", () => {
+  test("says when no mode is chosen", () => {
     const session = { ...sessionOf([phase("1")], []), execution_mode: null };
     expect(briefLines(session, positionOf(session))[0]).toContain("execution mode not chosen");
   });
 
-  test("stays short, whatever the plan and the errors are", () => {
+  test("stays short for any plan and any errors", () => {
     const many = Array.from({ length: 500 }, (_, index) => phase(String(index), { title: "long ".repeat(2000) }));
     const lines = brief(many, [move(1, "0", "pending", "in_progress"), ...fails(2, "0", "runtime", "y ".repeat(9000))]);
     expect(lines.join("\n").length).toBeLessThan(1000);
@@ -86,7 +86,7 @@ describe("a session in a few lines", () => {
     expect(lines).toEqual([expect.stringContaining("1 of 2 phases done"), "Ready: 2 Phase 2 (coder)."]);
   });
 
-  test("has lines for what comes next alone", () => {
+  test("can show only what comes next", () => {
     const session = sessionOf(three, []);
     expect(nextLines(session, positionOf(session))).toEqual(briefLines(session, positionOf(session)).slice(1));
   });
@@ -97,7 +97,7 @@ describe("a short text", () => {
     ["  one\n two\t", 20, "one two"],
     ["exactly ten", 11, "exactly ten"],
     ["one too many", 11, "one too ma…"],
-    ["cut at a blank", 8, "cut at…"],
+    ["cut at a space", 8, "cut at…"],
   ])("%j in %i characters: %j", (text, length, shown) => {
     expect(short(text, length)).toBe(shown);
   });

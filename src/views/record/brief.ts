@@ -1,4 +1,4 @@
-// Session -> a few lines for a model: where it stands and what comes next. Paid for in every turn, so it is short. Pure.
+// Summarises a session in a few lines for a model: its state and what comes next. It is short, because every turn pays for it. Pure.
 
 import type { Position } from "../../session/position.ts";
 import { awaitsIntegration, awaitsValidation, type Session, type SessionPhase } from "../../session/session.ts";
@@ -17,7 +17,7 @@ export function briefLines(session: Session, position: Position): string[] {
   ];
 }
 
-/** What runs, what can start, what went wrong, what is left to do. */
+/** What runs, what can start, what failed, what is left to do. */
 export function nextLines(session: Session, { ready, counts }: Position): string[] {
   if (session.aborted || session.status === "completed") return [];
   if (counts.completed + counts.skipped === session.total_phases) {
@@ -42,7 +42,7 @@ export function nextLines(session: Session, { ready, counts }: Position): string
   ];
 }
 
-/** What lies apart is validated on its way into the project. */
+/** Work in a worktree is validated when it is integrated. */
 function isToBeVerified(phase: SessionPhase): boolean {
   return awaitsValidation(phase) && !awaitsIntegration(phase);
 }
@@ -63,7 +63,7 @@ function lastError(failed: readonly SessionPhase[]): string[] {
   return [`Last error, phase ${last.id}: ${short(last.message, MAX_ERROR)}`];
 }
 
-/** On one line. By characters, not by columns: nothing is aligned here, and hooks load it. */
+/** Shortens to one line, by characters and not by columns, because nothing is aligned here and hooks load it. */
 export function short(text: string, length: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;

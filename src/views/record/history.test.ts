@@ -3,7 +3,7 @@ import { begin, end, move, phase, runs, sessionOf, used } from "../../../test/su
 import { historyFacts } from "./history.ts";
 
 describe("a session's line in the history (R232)", () => {
-  test("says its id, its status, how much is done and what it cost", () => {
+  test("shows its id, its status, how much is done and what it cost", () => {
     const phases = [phase("1"), phase("2"), phase("3")];
     expect(historyFacts(sessionOf(phases, []))).toBe("2026-02-14-task-api in_progress phases=0/3 tokens=0/0");
     const timed = [

@@ -1,4 +1,4 @@
-// Session -> its line in the history, without the time.
+// A session's line in the history, without the time.
 
 import { isClosed, type Session } from "../../session/session.ts";
 

@@ -1,4 +1,4 @@
-// active-session.md -> what it says, for adopting a view that was edited or written by somebody else. Form only, no judgement.
+// Reads active-session.md, to adopt a view that was edited or written by another program. Checks the form only.
 
 import { splitFrontMatter } from "../../front-matter.ts";
 import { emptyContext } from "../../handoff/downstream-context.ts";
@@ -13,7 +13,7 @@ export type ReadView =
   | { ok: true; record: SessionRecord; title: string; body: string; unknownKeys: string[] }
   | { ok: false; reason: string };
 
-/** What people and templates leave out is filled in; the strict schema of the event has the last word. */
+/** Fills in what people and templates leave out; the strict schema of the event decides in the end. */
 const looseSession = z.once(() => {
   const id = z.pipe(z.union([z.string(), z.int()]), z.transform(String));
   const list = orElse(z.array(z.string()), () => []);
@@ -62,7 +62,7 @@ const looseSession = z.once(() => {
   });
 });
 
-/** What is missing, or null, is what `fallback` makes. */
+/** Uses `fallback` for a missing or null value. */
 function orElse<S extends z.core.$ZodType, F>(schema: S, fallback: () => F) {
   return z.pipe(
     z.nullish(schema),
@@ -70,7 +70,10 @@ function orElse<S extends z.core.$ZodType, F>(schema: S, fallback: () => F) {
   );
 }
 
-/** What Maestro draws is plain YAML of any length. A hook waits for the reader of anything else: no person writes more by hand. */
+/**
+ * Maestro itself writes plain YAML of any length. Anything else needs the slow parser, which a hook waits for, and people do not write more
+ * than this by hand.
+ */
 const MAX_HAND_WRITTEN = 32 * 1024;
 
 export function readView(text: string): ReadView {

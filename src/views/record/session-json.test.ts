@@ -41,7 +41,7 @@ describe("the session as data", () => {
   );
   const { phases } = sessionJson(session);
 
-  test("has warnings, granted paths and evidence of a phase", () => {
+  test("includes warnings, granted paths and evidence of a phase", () => {
     expect(phases[0]).toMatchObject({
       granted: ["x.ts"],
       warnings: [{ code: "outside_scope", message: "b.ts changed" }],
@@ -53,7 +53,7 @@ describe("the session as data", () => {
     expect(phases[1]).toMatchObject({ granted: [], warnings: [], attempts: [] });
   });
 
-  test("has of an attempt where it was, what it changed and that it is in the project, without positions of the journal", () => {
+  test("includes where an attempt worked, what it changed and whether it is in the project, but no journal positions", () => {
     const attempt = phases[0]?.attempts[0];
     expect(attempt?.placed).toEqual({ worktree: "w1", base: "b".repeat(40) });
     expect(attempt?.integrated).toEqual({ from: "d".repeat(40), to: "e".repeat(40) });

@@ -1,4 +1,4 @@
-// Session -> what `status --json` and the MCP tools answer with: plain data, no internals.
+// The session as plain data without internals, for `status --json` and the MCP tools.
 
 import { type Attempt, isVerified, type Session, type SessionPhase } from "../../session/session.ts";
 
@@ -10,7 +10,7 @@ export function sessionJson(session: Session) {
 
 function phaseJson(phase: SessionPhase) {
   const { plan: _, hashes_at_start: __, handoff, attempts, ...rest } = phase;
-  // A completion that nobody's report stands behind is said to be so.
+  // Marks a completion that has no report behind it as unverified.
   const verified = phase.status === "completed" ? isVerified(phase) : undefined;
   return {
     ...rest,
@@ -20,7 +20,7 @@ function phaseJson(phase: SessionPhase) {
   };
 }
 
-/** Without the positions in the journal. */
+/** Leaves out the journal positions. */
 function attemptJson({ placed, integrated, ...rest }: Attempt) {
   return {
     ...rest,

@@ -1,5 +1,5 @@
-// What a phase did, in the body of active-session.md: changes by the tree, evidence, warnings. Nothing where nothing was recorded.
-// Each list is short: the document is read by models.
+// What a phase did, in the body of active-session.md: recorded changes, evidence, warnings. Empty where nothing was recorded. Each list is
+// short, because models read the document.
 
 import type { SessionPhase } from "../../session/session.ts";
 import { amountOf, endOf, isInProject, nameOf, passed, someOf, tailOf, workOf } from "../work.ts";
@@ -9,17 +9,17 @@ const MAX_OUTSIDE = 20;
 const MAX_WARNINGS = 20;
 const MAX_WARNING_CHARS = 600;
 const MAX_COMMANDS = 20;
-/** Of what a command printed: enough to recognise it by, more where it failed. */
+/** Lines of a command's output: enough to recognise it, more where it failed. */
 const TAIL_LINES = 3;
 const FAILED_TAIL_LINES = 15;
 const MAX_LINE_CHARS = 300;
-/** As Markdown has code in an item: whatever was printed, it is no heading and closes no fence. */
+/** The indentation of Markdown code inside an item, so that no output can be a heading or close a fence. */
 const CODE = "      ";
 
-/** `shown`: text from elsewhere on one line. */
+/** `shown` puts untrusted text on one line. */
 type Shown = (text: string) => string;
 
-/** Items below the lists of files. */
+/** The items below the lists of files. */
 export function changeItems(phase: SessionPhase, shown: Shown): string[] {
   const granted =
     phase.granted.length === 0 ? [] : [`- Granted beyond its files: ${someOf(phase.granted.map(shown), MAX_OUTSIDE)}`];
@@ -47,13 +47,13 @@ export function changeItems(phase: SessionPhase, shown: Shown): string[] {
   ];
 }
 
-/** Items below the result of validation. */
+/** The items below the validation result. */
 export function evidenceItems({ validation }: SessionPhase, shown: Shown): string[] {
   const evidence = validation?.evidence;
   if (evidence === undefined) return [];
   const items = [`- Tree: ${evidence.tree ?? "none, the project as it was"}`];
   for (const command of evidence.commands.slice(0, MAX_COMMANDS)) {
-    // What the command before it printed ends here.
+    // A blank line ends the output of the previous command.
     if (items.at(-1)?.startsWith(CODE)) items.push("");
     items.push(`- $ ${brief(command.command, MAX_LINE_CHARS, shown)}: ${endOf(command)}`);
     const tail = tailOf(command.output, passed(command) ? TAIL_LINES : FAILED_TAIL_LINES).filter(isFilled);
@@ -63,7 +63,7 @@ export function evidenceItems({ validation }: SessionPhase, shown: Shown): strin
   return more > 0 ? [...items, "", `- ... and ${more} more`] : items;
 }
 
-/** A section of its own. */
+/** The section of warnings. */
 export function warningSection({ warnings }: SessionPhase, shown: Shown): string[] {
   if (warnings.length === 0) return [];
   const last = warnings.slice(-MAX_WARNINGS);

@@ -115,14 +115,14 @@ describe("active-session.md", () => {
     expect(data.phases[1].blocked_by).toEqual([1]);
   });
 
-  test("says that a completion without a hand-off is unverified", () => {
+  test("says that a completion without a handoff is unverified", () => {
     const text = renderSession(
       sessionAfter([frozenPhase("1")], moved("1", "pending", "in_progress"), moved("1", "in_progress", "completed")),
     );
     expect(text).toContain("Unverified: no hand-off was recorded");
   });
 
-  test("cuts a long report, never in the middle of a character", () => {
+  test("cuts a long report, never inside a character", () => {
     const handoff = { status: "success" as const, missing: [], downstream_context: emptyContext() };
     const summary = `a${"🚀".repeat(3000)}`;
     const event = { type: "phase.handed_off" as const, phase: "1", agent: "coder", handoff: { ...handoff, summary } };
@@ -131,7 +131,7 @@ describe("active-session.md", () => {
     expect(Buffer.from(text).toString()).toBe(text);
   });
 
-  test("reads back as it was written, whatever the texts are", () => {
+  test("reads back unchanged, for any texts", () => {
     const anyText = fc.string({ unit: "grapheme" });
     const timestamp = "2026-02-14T22:58:00Z";
     fc.assert(
@@ -190,7 +190,7 @@ describe("the work of a phase in active-session.md", () => {
     return section.split("\n\n### ")[0]?.trimEnd().split("\n");
   };
 
-  test("has what changed by the tree, with line counts, below what was reported", () => {
+  test("lists the recorded changes with line counts, below the reported ones", () => {
     const files = [
       { path: "src/a.ts", kind: "created" as const, added: 120, removed: 0 },
       { path: "src/new.ts", kind: "renamed" as const, from: "src/old.ts", added: 0, removed: 4 },
@@ -217,7 +217,7 @@ describe("the work of a phase in active-session.md", () => {
     );
   });
 
-  test("has the evidence: the tree, commands, exit codes, and little of what they printed", () => {
+  test("shows the evidence: the tree, commands, exit codes, and a little of their output", () => {
     const output = Array.from({ length: 90 }, (_, line) => `line ${line}`).join("\n");
     const lines = sectionOf(
       "Validation Result",
@@ -243,7 +243,7 @@ describe("the work of a phase in active-session.md", () => {
     ]);
   });
 
-  test("has warnings in a section of their own, only when there are any", () => {
+  test("shows warnings in their own section, only when there are any", () => {
     expect(sectionOf("Warnings", warn(9, "1", "claims_differ", "The report names\nsrc/b.ts"))).toEqual([
       "- 2026-02-14T22:58:09.000Z claims_differ: The report names src/b.ts",
     ]);
@@ -266,8 +266,8 @@ describe("the work of a phase in active-session.md", () => {
     expect(body).toContain("- ... and 80 more");
   });
 
-  test("reads back as it was written and is no edit, whatever the names of files are", () => {
-    // A name cannot hold a NUL on any system.
+  test("reads back unchanged and not as an edit, for any file names", () => {
+    // No system allows NUL in a name.
     const hostile = [...'\u001b[2J\u007f\u0085\u009b\r\n\t\u2028-#`"\\🚀', "\ud83d", "---\n", "```"];
     const unit = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: "binary", minLength: 1, maxLength: 1 }));
     const anyText = fc.string({ unit, minLength: 1 }).filter((text) => !text.includes("\0"));
@@ -301,19 +301,19 @@ describe("the work of a phase in active-session.md", () => {
   });
 });
 
-describe("reading a view that somebody wrote", () => {
+describe("reading a view written by hand", () => {
   const valid = renderSession(sessionAfter([frozenPhase("1")]));
   test.each([
     ["no front matter", "# Hello\n"],
-    ["an unclosed one", "---\nsession_id: x\n"],
-    ["YAML that is none", "---\n{ : [\n---\n"],
+    ["unclosed front matter", "---\nsession_id: x\n"],
+    ["invalid YAML", "---\n{ : [\n---\n"],
     ["a missing key", valid.replace(/^session_id.*\n/m, "")],
     ["an unknown status", valid.replace('status: "in_progress"', 'status: "sleeping"')],
     ["a negative count", valid.replace("total_input: 0", "total_input: -1")],
-    ["a time that is none", valid.replace(/created: ".*"/, 'created: "t"')],
+    ["an invalid time", valid.replace(/created: ".*"/, 'created: "t"')],
     ["a scalar for a list", valid.replace("files_created: []", "files_created: 5")],
     ["nothing", ""],
-  ])("refuses %s with a reason", (_what, text) => {
+  ])("rejects %s with a reason", (_what, text) => {
     expect(readView(text)).toMatchObject({ ok: false, reason: expect.stringMatching(/.{10}/) });
   });
 

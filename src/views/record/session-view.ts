@@ -1,5 +1,5 @@
-// Session -> active-session.md: the front matter and the body of design document S2, key for key.
-// Text only; strings are JSON strings, which every YAML reader takes as they are.
+// Renders a session as active-session.md: the front matter and the body of design document S2, key for key. Text only; strings are JSON
+// strings, which every YAML parser reads unchanged.
 
 import type { ContextRecord, ErrorRecord } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
@@ -21,11 +21,11 @@ const statusTitles: Record<SessionPhase["status"], string> = {
 export function renderSession(session: Session): string {
   const fields: string[] = ["---"];
   frontMatter(session, fields);
-  // Each part at once: there are a hundred thousand names at times.
+  // Escapes each part in one pass, because there may be a hundred thousand names.
   return `${escaped(fields.join("\n"))}\n---\n${visible(body(session))}`;
 }
 
-/** Control characters that JSON lets through: whoever reads the file back takes bare ones out. */
+/** Escapes control characters that JSON allows unescaped, because reading the file back strips bare ones. */
 function escaped(fields: string): string {
   return fields.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
@@ -160,7 +160,7 @@ function quote(value: string | null): string {
   return JSON.stringify(value);
 }
 
-/** Integers are written as integers, as design document S2 does; all other ids are strings. */
+/** Integers are written as integers, as in design document S2; all other ids are strings. */
 function showId(id: string): string {
   return /^(0|[1-9]\d{0,14})$/.test(id) ? id : quote(id);
 }

@@ -1,16 +1,18 @@
-// What the estimates of a plan come to in money. Where one is missing nothing is claimed.
+// What the estimates of a plan amount to in money. A missing estimate makes the result unknown.
 
 import type { PlanPhase } from "../../plan/plan.ts";
 import { costOf, type Prices } from "./prices.ts";
 
 type Estimated = Pick<PlanPhase, "id" | "estimate">;
 
-/** Every phase says how many tokens it may take. */
+/** Whether every phase has a token estimate. */
 export function isEstimated(phases: readonly Estimated[]): boolean {
   return phases.every(({ estimate }) => estimate?.input_tokens !== undefined && estimate.output_tokens !== undefined);
 }
 
-/** Dollars; null: not every phase has an estimate and a model with a price. `models`: of each phase; null: the runtime chooses. */
+/**
+ * Dollars; null when a phase lacks an estimate or a model with a price. `models` has the model of each phase; null lets the runtime choose.
+ */
 export function estimatedCost(
   phases: readonly Estimated[],
   models: ReadonlyMap<string, string | null>,

@@ -1,4 +1,4 @@
-// When each phase ran, as bars on one axis of time. Retries begin with their number; waits for quota are marked.
+// When each phase ran, as bars on one time axis. Retries start with their number; waits for quota are marked.
 
 import { cell, cellRight, widest } from "../text/cell.ts";
 import { clockTime, durationText } from "../text/duration.ts";
@@ -17,9 +17,9 @@ const marks: Record<Outcome, [mark: string, color: keyof Paint, meaning: string]
   failure: ["▒", "red", "failed"],
   timeout: ["▒", "red", "failed"],
   unaccepted: ["▚", "red", "done, not accepted"],
-  interrupted: ["░", "yellow", "stopped or refused"],
-  quota: ["░", "yellow", "stopped or refused"],
-  unseen: ["?", "yellow", "end not seen"],
+  interrupted: ["░", "yellow", "stopped or rejected"],
+  quota: ["░", "yellow", "stopped or rejected"],
+  unseen: ["?", "yellow", "end not recorded"],
   waiting: ["~", "yellow", "waited for quota"],
 };
 
@@ -30,7 +30,7 @@ interface Bar {
   to: number;
 }
 
-/** Empty before anything ran. */
+/** Empty before anything has run. */
 export function ganttLines({ started, ended, wall_ms: wall, phases }: Report, paint: Paint, width: number): string[] {
   if (started === null || ended === null || !wall) return [];
   const ran = phases.filter((phase) => phase.attempts.length > 0);
@@ -61,7 +61,7 @@ export function ganttLines({ started, ended, wall_ms: wall, phases }: Report, pa
   ];
 }
 
-/** By start, then in plan order. Of too many, those that took longest. */
+/** Sorted by start, then in plan order. If there are too many, the longest ones. */
 function worthShowing(ran: readonly ReportedPhase[]): ReportedPhase[] {
   const longest = [...ran].sort((one, other) => (other.worked_ms ?? 0) - (one.worked_ms ?? 0)).slice(0, MAX_ROWS);
   const kept = new Set(longest);
@@ -75,7 +75,7 @@ function barsOf(phase: ReportedPhase, axis: { start: number; wall: number; colum
     const from = Math.min(axis.columns - 1, column(Date.parse(attempt.start)));
     const to = Math.max(from + 1, column(Date.parse(attempt.end ?? attempt.start)));
     const next = phase.attempts[at + 1];
-    // A hand-off, a validation or a conflict stood against what it did.
+    // Its work was rejected because of the handoff, the validation or a conflict.
     const isUnaccepted = attempt.outcome === "success" && (next !== undefined || phase.status === "failed");
     const outcome = isUnaccepted ? ("unaccepted" as const) : attempt.outcome;
     const bar = { outcome, attempt: attempt.attempt, from, to };
@@ -84,7 +84,7 @@ function barsOf(phase: ReportedPhase, axis: { start: number; wall: number; colum
   });
 }
 
-/** Later bars over earlier ones, so that a short retry is never hidden. */
+/** Draws later bars over earlier ones, so that a short retry is never hidden. */
 function drawn(bars: readonly Bar[], columns: number, paint: Paint): string {
   const cells: { mark: string; color: keyof Paint | null }[] = Array.from({ length: columns }, () => ({
     mark: " ",

@@ -37,7 +37,7 @@ describe("what tokens cost", () => {
 });
 
 describe("the user's prices", () => {
-  test("go over the list, and add to it", () => {
+  test("override the list, and add to it", () => {
     const own = parsePrices({
       "gemini-2.5-pro": { input: 1, output: 2 },
       "local-model": { input: 0, output: 0, cached: 0 },
@@ -54,7 +54,7 @@ describe("the user's prices", () => {
     [{ m: { input: 1 } }, "m.output"],
     [{ m: { input: -1, output: 1 } }, "m.input"],
     [{ m: { input: 1, output: 1, per: "token" } }, "per"],
-  ])("are refused when they are %j, saying where", (json, where) => {
+  ])("are rejected when they are %j, with the place", (json, where) => {
     const refused = parsePrices(json);
     expect("error" in refused && refused.error).toContain(where);
   });

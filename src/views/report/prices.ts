@@ -1,4 +1,4 @@
-// What tokens cost, and what a user says they cost. A model that is not here has no price, and what it used has no claimed cost.
+// What tokens cost, from the built-in list and from the user. A model without an entry has no price, so its cost is unknown.
 
 import * as z from "../../schema.ts";
 import type { Usage } from "../../session/events.ts";
@@ -19,8 +19,8 @@ const override = z.once(() => {
 });
 
 /**
- * Gemini Developer API, paid tier, standard, text, prompts of up to 200,000 tokens; https://ai.google.dev/gemini-api/docs/pricing as it
- * was transcribed on 2026-10-07, cached input checked against models.dev. Left out because it cannot be told for certain:
+ * Gemini Developer API, paid tier, standard, text, prompts of up to 200,000 tokens; transcribed from
+ * https://ai.google.dev/gemini-api/docs/pricing on 2026-10-07, cached input checked against models.dev. Left out because uncertain:
  * gemini-3.8-flash (introductory until 2026-12-31), gemini-3.6-flash and gemini-3.7-flash (sources disagree).
  */
 export const listPrices: Prices = new Map([
@@ -35,7 +35,10 @@ export const listPrices: Prices = new Map([
   ["gemini-2.5-flash-lite", { input: 0.1, output: 0.4, cached: 0.01 }],
 ]);
 
-/** The user's own prices, over the list: `{ "<model>": { "input": 1.25, "output": 10, "cached": 0.125 } }` in USD per million tokens. */
+/**
+ * The user's own prices, which override the list: `{ "<model>": { "input": 1.25, "output": 10, "cached": 0.125 } }` in USD per million
+ * tokens.
+ */
 export function parsePrices(json: unknown): Prices | { error: string } {
   const parsed = override().safeParse(json);
   if (parsed.success) return new Map([...listPrices, ...Object.entries(parsed.data)]);
@@ -45,17 +48,17 @@ export function parsePrices(json: unknown): Prices | { error: string } {
   };
 }
 
-/** What follows a model's name in the name of one of its releases: the price is the same. An "-image" or "-lite" is another model. */
+/** The suffix of a model's release, which has the same price. An "-image" or "-lite" is another model. */
 const release = /^(?:-(?:preview|exp|latest|customtools|\d+))*$/;
 
-/** The price of the model itself, or of the longest name of which it is a release. */
+/** The price of the model itself, or of the longest name that it is a release of. */
 export function priceOf(model: string | null, prices: Prices): Price | undefined {
   if (model === null) return undefined;
   const names = [...prices.keys()].filter((name) => model.startsWith(name) && release.test(model.slice(name.length)));
   return prices.get(names.reduce((longest, name) => (name.length > longest.length ? name : longest), ""));
 }
 
-/** In USD; null when nothing is known, or when a model that used tokens has no price. */
+/** In USD; null when the usage is unknown, or when a model that used tokens has no price. */
 export function costOf(usage: readonly Usage[] | null, prices: Prices): number | null {
   if (usage === null) return null;
   let cost = 0;
@@ -69,7 +72,7 @@ export function costOf(usage: readonly Usage[] | null, prices: Prices): number |
   return cost / 1_000_000;
 }
 
-/** Models that used tokens and have no price, each once; null stands for one without a name. */
+/** Models that used tokens and have no price, each once; null means an unnamed model. */
 export function unpriced(usage: readonly Usage[], prices: Prices): (string | null)[] {
   const models = usage.filter(usedTokens).map(({ model }) => model);
   return [...new Set(models)].filter((model) => priceOf(model, prices) === undefined);

@@ -1,4 +1,4 @@
-// A rehearsed session -> what the real run would be: order, prompt sizes, time, tokens, cost. Pure.
+// Turns a rehearsed session into a forecast of the real run: order, prompt sizes, time, tokens, cost. Pure.
 
 import type { ExecutionProfile } from "../../plan/profile.ts";
 import type { Session } from "../../session/session.ts";
@@ -12,7 +12,7 @@ import type { Prices } from "./prices.ts";
 export interface RehearsalInput {
   profile: ExecutionProfile | null;
   criticalPath: readonly string[];
-  /** The model of each phase; null: the runtime chooses. */
+  /** The model of each phase; null lets the runtime choose. */
   models: ReadonlyMap<string, string | null>;
   prices: Prices;
   slots: number | null;
@@ -43,9 +43,9 @@ export function rehearsalForecast(session: Session, input: RehearsalInput) {
     estimated_minutes: profile?.estimated_minutes ?? null,
     estimate_basis: profile?.estimate_basis ?? 0,
     estimated_tokens: profile?.estimated_tokens ?? null,
-    /** Every phase says how many tokens it may take. */
+    /** Whether every phase has a token estimate. */
     is_estimated: isEstimated(phases),
-    /** Dollars; null: not every phase has an estimate and a model with a price. */
+    /** Dollars; null when a phase lacks an estimate or a model with a price. */
     estimated_cost: estimatedCost(phases, models, prices),
   };
 }
@@ -75,13 +75,13 @@ export function rehearsalLines(forecast: RehearsalForecast, paint: Paint): strin
   });
   return [
     paint.bold(`Rehearsed: ${session.title}`),
-    `${session.total_phases} phases, ${order.length} attempts, ${slots === null ? "no limit to attempts at a time" : `at most ${slots} at a time`}; in the order they started:`,
+    `${session.total_phases} phases, ${order.length} attempts, ${slots === null ? "no concurrency limit" : `at most ${slots} at a time`}; in the order they started:`,
     "",
     ...rows,
     "",
     ...forecastLines(forecast),
     "",
-    `No model was called and nothing of yours was touched.${hasRetry ? " One failure was played, so that you see a retry." : ""}`,
+    `No model was called and none of your files were touched.${hasRetry ? " One failure was simulated to show a retry." : ""}`,
   ];
 }
 
@@ -94,7 +94,7 @@ function forecastLines(forecast: RehearsalForecast): string[] {
   const used = tokens === null ? "no estimate" : `${grouped(tokens.input)} input, ${grouped(tokens.output)} output`;
   const cost =
     forecast.estimated_cost === null
-      ? `unknown (${forecast.is_estimated ? "set MAESTRO_DEFAULT_MODEL to a model with a price" : "not every phase has an estimate of its tokens"})`
+      ? `unknown (${forecast.is_estimated ? "set MAESTRO_DEFAULT_MODEL to a model with a price" : "not every phase has a token estimate"})`
       : dollars(forecast.estimated_cost);
   return [
     "A real run:",
@@ -102,6 +102,6 @@ function forecastLines(forecast: RehearsalForecast): string[] {
     `  Time           ${time}`,
     `  Tokens         ${used}`,
     `  Cost           ${cost}`,
-    `  Prompts        ${(forecast.prompt_bytes / 1024).toFixed(1)} kB, about ${grouped(Math.ceil(forecast.prompt_bytes / 4))} tokens before anybody reads a file`,
+    `  Prompts        ${(forecast.prompt_bytes / 1024).toFixed(1)} kB, about ${grouped(Math.ceil(forecast.prompt_bytes / 4))} tokens before any agent reads a file`,
   ];
 }

@@ -1,4 +1,4 @@
-// Session -> the facts of its final summary as plain data: what `report --json` prints and report.ts draws.
+// The facts of a session's final summary as plain data: `report --json` prints them and report.ts draws them.
 
 import { isClosed, type Session, type SessionPhase } from "../../session/session.ts";
 import { isInProject, sessionAmount, workOf } from "../work.ts";
@@ -6,13 +6,13 @@ import type { Prices } from "./prices.ts";
 import { phaseTokens, spendingOf } from "./spending.ts";
 import { spansOf, wallTime, workedMs } from "./times.ts";
 
-/** Of what a command printed, at most; the end of it. */
+/** The maximum kept of a command's output; its end. */
 const MAX_OUTPUT_CHARS = 4000;
 
 export interface ReportInput {
   prices: Prices;
   now: Date;
-  /** Files that a completed phase declared and that are not there. */
+  /** Files that a completed phase declared and that do not exist. */
   missingFiles: readonly { phase: string; file: string }[];
 }
 
@@ -34,10 +34,10 @@ export function reportJson(session: Session, { prices, now, missingFiles }: Repo
     started: wall === null ? null : new Date(wall.start).toISOString(),
     ended: wall === null ? null : new Date(wall.end).toISOString(),
     wall_ms: wall === null ? null : wall.end - wall.start,
-    /** Of all phases, as if they had run one after another. */
+    /** The sum over all phases, as if they had run one after another. */
     work_ms: phases.reduce((sum, phase) => sum + (phase.worked_ms ?? 0), 0),
     phases,
-    /** By all phases, as far as it is in the project. */
+    /** The changes of all phases that are in the project. */
     changes: sessionAmount(session),
     tokens: spendingOf(session, prices),
     missing_files: [...missingFiles],
@@ -61,7 +61,7 @@ function reported(session: Session, phase: SessionPhase, now: Date) {
     agent: phase.agents[0] ?? null,
     status: phase.status,
     retries: phase.retry_count,
-    /** Null: nothing is known. */
+    /** Null when unknown. */
     worked_ms: workedMs(session, phase, now),
     tokens: phaseTokens(phase),
     attempts: spans,
@@ -72,7 +72,7 @@ function reported(session: Session, phase: SessionPhase, now: Date) {
   };
 }
 
-/** Null: nothing changed, or nothing is known. */
+/** Null when nothing changed, or it is unknown. */
 function changesOf(phase: SessionPhase) {
   const work = workOf(phase);
   if (work === undefined) return null;

@@ -1,4 +1,4 @@
-// The work of a session in its final summary: changed files, the evidence that they are right, and what was warned of or granted.
+// The work of a session in its final summary: changed files, the evidence that they are right, warnings and granted paths.
 
 import { plural } from "../text/amount.ts";
 import { cell, cellRight, clip, cut, shareOut, widest } from "../text/cell.ts";
@@ -8,7 +8,7 @@ import { amountOf, amountText, endOf, nameOf, passed, someOf, tailOf } from "../
 import type { Report, ReportedPhase } from "./report-json.ts";
 
 const MAX_LISTED = 50;
-/** Of one command that failed, and of all of them. */
+/** For one failed command, and for all of them. */
 const MAX_TAIL_LINES = 10;
 const MAX_TAILS = 100;
 const MAX_PATHS = 10;
@@ -91,7 +91,7 @@ function resultOf({ result, tree }: Evidence): string {
   return `${word} on ${tree === null ? "the project as it was" : `tree ${tree.slice(0, SHORT_HASH)}`}`;
 }
 
-/** What failed comes first when there is no room for all, with the end of what it printed. */
+/** If there is not room for all commands, failed ones come first, with the end of their output. */
 function commandLines(
   { commands }: Evidence,
   { share, tail }: { share: number; tail: number },
@@ -125,7 +125,7 @@ export function grantedLines({ phases }: Report, width: number): string[] {
 }
 
 export function warningLines({ phases }: Report, paint: Paint, width: number): string[] {
-  // Each attempt of a phase may give rise to the same one.
+  // Each attempt of a phase may cause the same warning.
   const times = new Map<string, number>();
   for (const { id, warnings } of phases) {
     for (const { code, message } of warnings) {
@@ -146,7 +146,7 @@ function rest(count: number, noun?: string): string[] {
   return [`  ... and ${noun === undefined ? `${count} more` : plural(count, `more ${noun}`)} ${ALL_IN_JSON}`];
 }
 
-/** Those of which something is known. */
+/** The phases for which `key` is known. */
 function having<Key extends "changes" | "evidence">(phases: readonly ReportedPhase[], key: Key) {
   return phases.filter(
     (phase): phase is ReportedPhase & Record<Key, NonNullable<ReportedPhase[Key]>> => phase[key] !== null,

@@ -54,11 +54,11 @@ const shown = (session: Session, over: Partial<typeof look> = {}) =>
   reportLines(session, { ...look, ...over }).join("\n");
 
 describe("the final summary", () => {
-  test("begins with what it is about, and the wall time against the time of all phases", () => {
+  test("starts with its subject, and the wall time against the total phase time", () => {
     expect(shown(sessionOf(plan, done)).split("\n").slice(0, 3)).toEqual([
       "Task API",
       "2026-02-14-task-api: completed, 3 of 3 phases done, parallel mode",
-      "Wall time 3 min 0 s, phases 3 min 30 s in sum (1.2 at a time on average)",
+      "Wall time 3 min 0 s, 3 min 30 s total phase time (1.2 at a time on average)",
     ]);
   });
 
@@ -92,24 +92,24 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     );
   });
 
-  test("claims no cost without a price, names the model, and compares tokens instead", () => {
+  test("shows no cost without a price, names the model, and compares tokens instead", () => {
     const text = shown(sessionOf(plan, done), { prices: new Map() });
     expect(text).toContain("- Estimated Cost: unknown (no price for gemini-2.5-pro)");
     expect(text).toContain("1. coder: 14,000 tokens\n");
     expect(text).toContain("Variance from Estimate: +9% (estimated 33,000 tokens, actual 36,000 tokens)");
   });
 
-  test("says less than estimated with a minus", () => {
+  test("shows less than estimated with a minus sign", () => {
     const text = shown(sessionOf([phase("1", { estimate })], runs(0, 60, "1", [used(5_000, 500)])));
     expect(text).toContain("Variance from Estimate: -50% (estimated $0.02, actual $0.01)");
   });
 
-  test("claims no cost for tokens that were recorded without a model", () => {
+  test("shows no cost for tokens recorded without a model", () => {
     const tokens: Timed = [2, { type: "tokens.used", agent: "coder", input: 100, output: 10, cached: 0 }];
-    expect(shown(sessionOf(plan, [...done, tokens]))).toContain("unknown (no price for a model that was not named)");
+    expect(shown(sessionOf(plan, [...done, tokens]))).toContain("unknown (no price for an unnamed model)");
   });
 
-  test("says how many attempts reported nothing, and compares only what is known in full", () => {
+  test("says how many attempts reported no tokens, and compares only complete figures", () => {
     const session = sessionOf(plan, [...runs(0, 60, "1", null), ...runs(60, 90, "3", [used(11_000, 1_000)], "tester")]);
     const text = shown(session);
     expect(text).toContain("- Not Reported: by 1 of 2 attempts, not in these totals");
@@ -124,14 +124,14 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     expect(text).not.toContain("Variance");
   });
 
-  test("lists declared files that never appeared, and unresolved errors", () => {
+  test("lists declared files that do not exist, and unresolved errors", () => {
     const failed = [
       ...runs(0, 60, "1"),
       move(60, "2", "pending", "in_progress"),
       ...fails(70, "2", "runtime", "It broke\nbadly"),
     ];
     const text = shown(sessionOf(plan, failed), { missingFiles: [{ phase: "1", file: "src/schema.ts" }] });
-    expect(text).toContain("Declared, but never appeared:\n- phase 1: src/schema.ts");
+    expect(text).toContain("Declared but missing:\n- phase 1: src/schema.ts");
     expect(text).toContain("Unresolved errors:\n- phase 2 (coder), runtime: It broke badly");
   });
 
@@ -139,14 +139,14 @@ Variance from Estimate: +21% (estimated $0.06, actual $0.07)`,
     expect(shown(sessionOf(plan, []))).toContain("Nothing has run yet");
   });
 
-  test("claims no time that nobody saw the end of", () => {
+  test("claims no time for an attempt without a recorded end", () => {
     const begun: Timed[] = [move(0, "1", "pending", "in_progress"), begin(0, "1")];
     const lost: Timed[] = [...begun, [90, { type: "session.status_set", status: "interrupted" }]];
     const text = shown(sessionOf(plan, lost));
-    expect(text).toContain("\nNobody saw the end of 1 attempt: the engine had ended before\n");
+    expect(text).toContain("\n1 attempt has no recorded end (the engine stopped first)\n");
     expect(text).not.toMatch(/Wall time|one column/);
     const byHand: Timed[] = [move(0, "1", "pending", "in_progress"), ...fails(90, "1", "validation", "no")];
-    expect(shown(sessionOf(plan, byHand))).toContain("\nHow long it took is not known\n");
+    expect(shown(sessionOf(plan, byHand))).toContain("\nDuration unknown\n");
   });
 
   test("gives the same facts as data", () => {
@@ -206,7 +206,7 @@ describe("the work of a session", () => {
     return from === -1 ? [] : lines.slice(from, [...lines, ""].indexOf("", from));
   };
 
-  test("is told by phase, with every file and its lines; the sum is what is in the project", () => {
+  test("is listed by phase, with every file and its lines; the sum is what is in the project", () => {
     expect(section("Changes")).toEqual([
       "Changes: 3 files (+120 -4)",
       "- phase 1: 3 files (+120 -4)",
@@ -230,7 +230,7 @@ describe("the work of a session", () => {
     expect(section("Changes", kept)[0]).toBe("Changes: nothing is in the project");
   });
 
-  test("is proved by commands, exit codes and the tree they ran on, and a failure by the end of what it printed", () => {
+  test("is proved by commands, exit codes and their tree, and a failure by the end of its output", () => {
     expect(section("Evidence")).toEqual([
       "Evidence:",
       "- phase 1: passed on tree 0123456789ab",
@@ -244,7 +244,7 @@ describe("the work of a session", () => {
     ]);
   });
 
-  test("comes with what was granted and warned of", () => {
+  test("includes grants and warnings", () => {
     expect(section("Granted")).toEqual(["Granted beyond their files:", "- phase 3: a.ts, b.ts"]);
     expect(section("Warnings")).toEqual([
       "Warnings:",
@@ -259,14 +259,11 @@ describe("the work of a session", () => {
     ]);
   });
 
-  test.each(["Changes", "Evidence", "Granted", "Warnings"])(
-    "has no section %s when there is nothing to say",
-    (title) => {
-      expect(section(title, done)).toEqual([]);
-    },
-  );
+  test.each(["Changes", "Evidence", "Granted", "Warnings"])("has no section %s when it would be empty", (title) => {
+    expect(section(title, done)).toEqual([]);
+  });
 
-  test("lists a part of very much, of every phase, and counts the rest", () => {
+  test("lists part of a long list for every phase, and counts the rest", () => {
     const many = Array.from({ length: 60 }, (_, index) => phase(String(index)));
     const files = Array.from({ length: 300 }, (_, index) => `src/${index}.ts`);
     const commands = Array.from(
@@ -292,7 +289,7 @@ describe("the work of a session", () => {
     expect(of("  ... and 70 more (--json has them all)")).toHaveLength(1);
   });
 
-  test.each([60, 80, 120, 200])("stays within %i columns, colours, wide and hostile names included", (width) => {
+  test.each([60, 80, 120, 200])("stays within %i columns, including colours, wide and hostile names", (width) => {
     const name = `src/${"設計と実装".repeat(30)}/\u001b[2J\u009b🚀.ts`;
     const commands = [[`npm test ${name}`, 1, `${name}\n${"x".repeat(999)}`]] as const;
     const timed: Timed[] = [
@@ -322,7 +319,7 @@ describe("the work of a session", () => {
     expect(uncolored).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 
-  test("is whole as data: hashes, files, and the end of what every command printed", () => {
+  test("is complete as data: hashes, files, and the end of every command's output", () => {
     const long = `${"x".repeat(5000)}end`;
     const report = reportJson(sessionOf(plan, [...worked, check(200, "3", null, ["npm test", 0, long])]), look);
     expect(report.changes).toEqual({ files: 3, added: 120, removed: 4 });
@@ -368,7 +365,7 @@ describe("the timeline", () => {
     return lines.slice(from + 1, lines.indexOf("", from));
   };
 
-  test("draws phases on one axis, and a retry as a bar of its own that begins with its number", () => {
+  test("draws phases on one axis, and a retry as its own bar that starts with its number", () => {
     expect(rows(done)).toEqual([
       "  1  Schema  ████████████████████",
       "  2  Routes                      ▒▒▒▒▒▒▒▒▒▒          2███████████████████",
@@ -377,7 +374,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  test("tells work that was not accepted from work that was", () => {
+  test("tells accepted work from rejected work", () => {
     const [moved, begun] = retried("failure") as [Timed, Timed];
     const timed: Timed[] = [
       ...runs(0, 60, "1"),
@@ -398,11 +395,11 @@ describe("the timeline", () => {
     expect(rows(refused)).toEqual([
       "  1  Schema  ████████████████████",
       "  2  Routes                      ░░░░░░░░░░~~~~~~~~~~2███████████████████",
-      "  █ succeeded   ░ stopped or refused   ~ waited for quota   2 second attempt",
+      "  █ succeeded   ░ stopped or rejected   ~ waited for quota   2 second attempt",
     ]);
   });
 
-  test("folds what does not fit: the forty longest stay", () => {
+  test("shows the forty longest phases when not all fit", () => {
     const many = Array.from({ length: 100 }, (_, index) => phase(String(index)));
     const timed = many.flatMap(({ id }, index) => runs(index, index + 10 + (index % 7), id));
     const lines = shown(sessionOf(many, timed)).split("\n");
@@ -410,7 +407,7 @@ describe("the timeline", () => {
     expect(lines).toContain("  ... and 60 shorter phases");
   });
 
-  test.each([60, 80, 120, 200])("keeps table and bars within %i columns, colours and wide names included", (width) => {
+  test.each([60, 80, 120, 200])("keeps table and bars within %i columns, including colours and wide names", (width) => {
     const wide = plan.map((one) => ({ ...one, title: `${one.title} 設計と実装の長い題名がここに入ります 🚀` }));
     const session = sessionOf(wide, [...done, ...fails(190, "2", "runtime", "x".repeat(500))], "題名".repeat(80));
     const lines = reportLines(session, { ...look, paint: colored, width });

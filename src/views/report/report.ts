@@ -1,4 +1,4 @@
-// Session -> the final summary for people: the phases, when they ran, what they used and cost, and what is left to look at.
+// The final summary of a session for people: the phases, when they ran, what they used and cost, and what needs attention.
 
 import type { Session } from "../../session/session.ts";
 import { dollars, grouped, plural } from "../text/amount.ts";
@@ -55,10 +55,13 @@ function timeLine({ wall_ms: wall, work_ms: work, phases }: Report): string[] {
   if (wall === null) return ["Nothing has run yet"];
   const attempts = phases.flatMap((phase) => phase.attempts);
   const cut = attempts.filter(({ attempt, outcome }) => attempt !== null && outcome === "unseen").length;
-  const unseen = cut === 0 ? [] : [`Nobody saw the end of ${plural(cut, "attempt")}: the engine had ended before`];
-  if (wall === 0) return cut > 0 ? unseen : ["How long it took is not known"];
+  const unseen =
+    cut === 0
+      ? []
+      : [`${plural(cut, "attempt")} ${cut === 1 ? "has" : "have"} no recorded end (the engine stopped first)`];
+  if (wall === 0) return cut > 0 ? unseen : ["Duration unknown"];
   const side = `${(work / wall).toFixed(1)} at a time on average`;
-  return [`Wall time ${durationText(wall)}, phases ${durationText(work)} in sum (${side})`, ...unseen];
+  return [`Wall time ${durationText(wall)}, ${durationText(work)} total phase time (${side})`, ...unseen];
 }
 
 function phaseTable({ phases, status: sessionStatus }: Report, paint: Paint, width: number): string[] {
@@ -128,7 +131,7 @@ function tokenLines(tokens: Spending): string[] {
 
 function costText({ cost, unpriced }: Spending): string {
   if (cost !== null) return dollars(cost);
-  return `unknown (no price for ${unpriced.map((model) => model ?? "a model that was not named").join(", ")})`;
+  return `unknown (no price for ${unpriced.map((model) => model ?? "an unnamed model").join(", ")})`;
 }
 
 function agentLines({ by_agent: agents }: Spending): string[] {
@@ -156,10 +159,7 @@ function partial({ phases }: Variance, total: number): string {
 
 function missingLines({ missing_files: missing }: Report): string[] {
   if (missing.length === 0) return [];
-  return [
-    "Declared, but never appeared:",
-    ...listed(missing.map(({ phase, file }) => `- phase ${phase}: ${oneLine(file)}`)),
-  ];
+  return ["Declared but missing:", ...listed(missing.map(({ phase, file }) => `- phase ${phase}: ${oneLine(file)}`))];
 }
 
 function errorLines({ unresolved_errors: errors }: Report, paint: Paint, width: number): string[] {

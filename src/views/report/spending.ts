@@ -1,4 +1,4 @@
-// What a session used, by agent, what that costs and how it compares with the estimate. What is not known stays unknown, never 0.
+// What a session used, by agent, what that costs and how it compares with the estimate. Unknown stays unknown, never 0.
 
 import type { Usage } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
@@ -10,11 +10,11 @@ export interface Spending {
   output: number;
   cached: number;
   thoughts: number;
-  /** USD; null: not every price is known. */
+  /** USD; null when a price is unknown. */
   cost: number | null;
-  /** The models whose price is missing; null stands for one without a name. */
+  /** The models without a price; null means an unnamed model. */
   unpriced: (string | null)[];
-  /** Attempts that do not run any more, and how many of them reported no tokens. */
+  /** Attempts that no longer run, and how many of them reported no tokens. */
   attempts: number;
   unreported: number;
   /** By tokens, most first. */
@@ -33,7 +33,7 @@ export interface Variance {
   unit: "usd" | "tokens";
   estimated: number;
   actual: number;
-  /** Null when nothing was estimated to be used. */
+  /** Null when the estimate is zero. */
   percent: number | null;
   phases: number;
 }
@@ -62,19 +62,19 @@ export function spendingOf(session: Session, prices: Prices): Spending {
   };
 }
 
-/** The same for programs: where attempts ran and none of them reported any, nothing is known, and nothing is claimed. */
+/** The same for programs: null when attempts ran and none reported tokens. */
 export function spendingJson(spending: Spending) {
   const isKnown = spending.unreported === 0 || spending.input + spending.output > 0;
   return isKnown ? spending : { ...spending, input: null, output: null, cached: null, thoughts: null, cost: null };
 }
 
-/** Input and output of a phase's attempts; null: none of them reported any. */
+/** Input and output of a phase's attempts; null when none of them reported any. */
 export function phaseTokens(phase: SessionPhase): number | null {
   const usage = reportedBy(phase);
   return usage.length === 0 ? null : tokensIn(usage.flat());
 }
 
-/** What attempts reported, and as usage of an unnamed model what was recorded beside them. */
+/** What attempts reported, plus other recorded usage as that of an unnamed model. */
 function usageByAgent(session: Session): Map<string, Usage[]> {
   const byAgent = new Map<string, Usage[]>(Object.keys(session.token_usage.by_agent).map((agent) => [agent, []]));
   for (const { agent, result } of session.phases.flatMap((phase) => phase.attempts)) {
@@ -108,7 +108,7 @@ function varianceOf(session: Session, prices: Prices): Variance | null {
     if (!isComplete || !isEstimated) return [];
     const { input_tokens: input = 0, output_tokens: output = 0 } = estimate ?? {};
     const used = usage.flat();
-    // The estimate names no model: it is priced as the one that did most of the work.
+    // The estimate names no model, so it uses the price of the model that did most of the work.
     const price = priceOf(mainModel(used), prices);
     const usd = price === undefined ? null : (input * price.input + output * price.output) / 1_000_000;
     return [{ tokens: input + output, usd, actualTokens: tokensIn(used), actualUsd: costOf(used, prices) }];

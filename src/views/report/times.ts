@@ -1,13 +1,13 @@
-// When phases and their attempts ran, from what was recorded. An end that nobody saw stays unknown.
+// When phases and their attempts ran, from the record. An unrecorded end stays unknown.
 
 import type { AttemptOutcome } from "../../session/events.ts";
 import { type Attempt, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 
 export interface Span {
-  /** Null: the phase was worked without an attempt on record, by native delegation or by hand. */
+  /** Null when the phase was worked on without a recorded attempt, by native delegation or by hand. */
   attempt: number | null;
   start: number;
-  /** Null: nobody saw it. */
+  /** Null when not recorded. */
   end: number | null;
   outcome: AttemptOutcome | "running" | "unseen";
 }
@@ -24,19 +24,19 @@ export function spansOf(session: Session, phase: SessionPhase, now: Date): Span[
   return [{ attempt: null, start, ...(isRunning ? running(now) : unseen) }];
 }
 
-/** The attempt that works on the phase at this moment, as far as the record tells. */
+/** The attempt that is working on the phase now, according to the record. */
 export function runningAttempt(session: Session, phase: SessionPhase): Attempt | undefined {
   const attempt = lastAttempt(phase);
   const isRunning = phase.status === "in_progress" && session.status === "in_progress" && attempt?.result === null;
   return isRunning ? attempt : undefined;
 }
 
-/** What the phase has taken, retries and validation included, waits not; null: nothing is known. */
+/** How long the phase took, including retries and validation but not waits; null when unknown. */
 export function workedMs(session: Session, phase: SessionPhase, now: Date): number | null {
   if (phase.attempts.length === 0) return lengthOf(spansOf(session, phase, now)[0]);
   const running = runningAttempt(session, phase);
   let worked: number | null = null;
-  // Every frame of a live table asks this of every phase: no dates are read but those that are needed.
+  // Every frame of the live table calls this for every phase, so it parses only the dates it needs.
   for (const attempt of phase.attempts) {
     if (attempt.result !== null) worked = (worked ?? 0) + attempt.result.duration_ms;
     if (attempt === running) worked = (worked ?? 0) + Math.max(0, now.getTime() - Date.parse(attempt.started));
@@ -48,7 +48,7 @@ function lengthOf(span: Span | undefined): number | null {
   return span === undefined || span.end === null ? null : Math.max(0, span.end - span.start);
 }
 
-/** From the first start to the last end; null before anything ran. */
+/** From the first start to the last end; null before anything has run. */
 export function wallTime(session: Session, now: Date): { start: number; end: number } | null {
   let wall: { start: number; end: number } | null = null;
   for (const phase of session.phases) {
@@ -63,7 +63,7 @@ export function wallTime(session: Session, now: Date): { start: number; end: num
 function spanOf(session: Session, phase: SessionPhase, attempt: Attempt, now: Date): Span {
   const span = { attempt: attempt.attempt, start: Date.parse(attempt.started) };
   if (attempt.result !== null) {
-    // Not when it was recorded: a result may be found long after its process ended. Its validation belongs to it.
+    // Not the time of recording, because a result may be found long after its process ended. Its validation is included.
     const end = Math.max(span.start + attempt.result.duration_ms, Date.parse(attempt.validated?.at ?? "") || 0);
     const outcome = attempt.validated?.result === "fail" ? "failure" : attempt.result.outcome;
     return { ...span, end, outcome };

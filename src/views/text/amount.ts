@@ -1,4 +1,4 @@
-// Counts and money as people read them.
+// Formats counts and money for people.
 
 /** "12,345" */
 export function grouped(count: number): string {
@@ -12,7 +12,7 @@ export function compact(count: number): string {
   return count < 999_950_000 ? `${(count / 1_000_000).toFixed(1)}M` : `${(count / 1e9).toFixed(1)}G`;
 }
 
-/** Cents; below one cent as many places as show something. */
+/** Rounded to cents; below one cent, as many digits as needed. */
 export function dollars(amount: number): string {
   if (amount >= 0.01 || amount === 0) return `$${grouped2(amount)}`;
   return amount < 0.0001 ? "<$0.0001" : `$${amount.toFixed(4)}`;

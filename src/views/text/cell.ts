@@ -1,4 +1,4 @@
-// Text cut and padded to columns of a terminal, and the sharing of a line among columns.
+// Cuts and pads text to terminal columns, and shares a line among columns.
 
 import { visible } from "./visible.ts";
 import { beginning, displayWidth } from "./width.ts";
@@ -9,24 +9,24 @@ export function cell(text: string, width: number): string {
   return shown + " ".repeat(Math.max(0, width - displayWidth(shown)));
 }
 
-/** As `cell`, for numbers. */
+/** Like `cell`, for numbers. */
 export function cellRight(text: string, width: number): string {
   const shown = cut(text, width);
   return " ".repeat(Math.max(0, width - displayWidth(shown))) + shown;
 }
 
-/** Text from elsewhere as one line of at most `width` columns. */
+/** Untrusted text as one line of at most `width` columns. */
 export function cut(text: string, width: number): string {
   return clip(oneLine(text), width);
 }
 
-/** As `cut`, for lines of our own making: the spaces in them are meant. */
+/** Like `cut`, for Maestro's own lines, whose spaces are intentional. */
 export function clip(line: string, width: number): string {
   if (displayWidth(line) <= width) return line;
   return width < 1 ? "" : `${beginning(line, width - 1).trimEnd()}…`;
 }
 
-/** Also of names of files, which may hold anything: no control character gets through. */
+/** Also for file names, which may contain anything: no control character passes. */
 export function oneLine(text: string): string {
   return visible(text.replace(/\s+/g, " "));
 }
@@ -41,7 +41,7 @@ export function widest(texts: Iterable<string>, limit: number): number {
   return Math.min(width, limit);
 }
 
-/** How wide each column becomes: its least, and of what is left of `room` a fair share up to its most. */
+/** The width of each column: its minimum, plus a fair share of the rest of `room` up to its maximum. */
 export function shareOut(room: number, wants: readonly { least: number; most: number }[]): number[] {
   const widths = wants.map(({ least, most }) => Math.min(least, most));
   let left = room - widths.reduce((sum, width) => sum + width, 0);

@@ -1,4 +1,4 @@
-// Lengths and points of time in words and figures.
+// Formats durations and times.
 
 const SECOND = 1000;
 
@@ -11,7 +11,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** For what is only estimated: no seconds beside minutes. */
+/** For estimates: no seconds next to minutes. */
 export function roughly(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / SECOND));
   if (seconds < 60) return `${seconds} s`;
@@ -34,7 +34,7 @@ export function ago(timestamp: string, now: Date): string {
   return elapsed < SECOND ? "just now" : `${durationText(elapsed)} ago`;
 }
 
-/** HH:MM:SS where the reader lives. */
+/** HH:MM:SS in local time. */
 export function clockTime(time: Date): string {
   return time.toTimeString().slice(0, 8);
 }

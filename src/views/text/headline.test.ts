@@ -10,10 +10,10 @@ test.each([
   ["Changed:\n- a.ts\n- b.ts\nThey are in the project.", "Changed: a.ts, b.ts"],
   ["nothing follows:", "nothing follows:"],
   ["", ""],
-])("%j is known by %j", (message, line) => {
+])("%j has the headline %j", (message, line) => {
   expect(headline(message)).toBe(line);
 });
 
-test("takes no more of a long list than a line can hold", () => {
+test("takes no more of a long list than fits on a line", () => {
   expect(headline(`Files:\n${"- a\n".repeat(100_000)}`).length).toBeLessThan(100);
 });

@@ -1,8 +1,8 @@
-// The line that stands for a message of several.
+// The one line that represents a message of several lines.
 
 const MAX_LINES = 12;
 
-/** The first line; when that only announces what follows, with the list below it, or the line. */
+/** The first line; if that only introduces a list or a line, with that list or line. */
 export function headline(message: string): string {
   const [first = "", ...below] = message.trim().split("\n", MAX_LINES);
   if (!first.trimEnd().endsWith(":")) return first;

@@ -1,4 +1,4 @@
-// The sign of each phase status, the same in every view: readable without colour.
+// The symbol of each phase status, the same in every view: readable without colour.
 
 import type { PhaseStatus } from "../../session/events.ts";
 import type { Paint } from "./paint.ts";

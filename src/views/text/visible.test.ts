@@ -22,7 +22,7 @@ describe("control characters", () => {
     expect(visible(text)).toBe(shown);
   });
 
-  test("never get through, nor through a cell, whatever the name", () => {
+  test("never pass, nor pass a cell, for any name", () => {
     fc.assert(
       fc.property(anyName, fc.nat(60), (name, width) => {
         const shown = visible(name);

@@ -26,7 +26,7 @@ describe("the width of a text", () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  test("is never exceeded by a beginning, and no character is halved", () => {
+  test("is never exceeded by a prefix, and no character is split", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.nat(30), (text, width) => {
         const kept = beginning(text, width);
@@ -38,7 +38,7 @@ describe("the width of a text", () => {
 });
 
 describe("a cell", () => {
-  test("has exactly its width, whatever is in it", () => {
+  test("has exactly its width for any content", () => {
     const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.string(), fc.constant("日本語のとても長い題名"));
     fc.assert(
       fc.property(text, fc.nat(30), (any, width) => {
@@ -58,7 +58,7 @@ describe("a cell", () => {
 });
 
 describe("columns that share a line", () => {
-  test("get their least, then fair shares up to their most", () => {
+  test("get their minimum, then fair shares up to their maximum", () => {
     expect(
       shareOut(30, [
         { least: 5, most: 8 },

@@ -1,11 +1,11 @@
-// How many columns a text takes on a terminal: CJK and emoji two, combining marks and colour codes none.
+// The width of a text in terminal columns: CJK and emoji take two, combining marks and colour codes none.
 
 const colorCodes = /\u001b\[[0-9;]*m|[\ufdd0-\ufdd6]/g;
 const printableAscii = /^[ -~]*$/;
 const emoji = /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|\p{Regional_Indicator}|[#*0-9]\uFE0F)/u;
 const invisible = /^[\p{Mark}\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Unicode's East Asian Wide and Fullwidth, first and last of each block; gaps inside a block are never used in text. */
+/** Unicode's East Asian Wide and Fullwidth, first and last of each block; gaps inside a block do not occur in text. */
 const wideBlocks: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -27,7 +27,7 @@ const wideBlocks: readonly (readonly [first: number, last: number])[] = [
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made when a text needs it: it takes longer than most commands. */
+/** Created on first use, because that takes longer than most commands. */
 function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return segmenter.segment(text);
@@ -41,7 +41,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The longest beginning of `text` that fits into `width` columns; never half a character. */
+/** The longest prefix of `text` that fits into `width` columns; never half a character. */
 export function beginning(text: string, width: number): string {
   if (printableAscii.test(text)) return text.slice(0, Math.max(0, width));
   let kept = "";

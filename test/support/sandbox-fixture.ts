@@ -18,11 +18,11 @@ import { cellFor, type Whereabouts } from "../../src/engine/sandbox/cell.ts";
 import { inSandbox } from "../../src/engine/sandbox/sandbox.ts";
 import { bubblewrap, socketScope } from "./bubblewrap.ts";
 
-/** The word that must not be read by anybody inside. */
+/** A word that no process in the sandbox may read. */
 export const CANARY = `canary-${randomUUID()}`;
 
 /** A home, a project with a worktree beside others, and a bubblewrap. */
-export class Ground {
+export class SandboxFixture {
   readonly base: string;
   readonly home: string;
   readonly project: string;
