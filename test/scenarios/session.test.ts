@@ -490,7 +490,7 @@ describe("in a project without a session", () => {
   ])("%j is refused in one line with what to do, and makes nothing", (args) => {
     const run = project.maestro(args);
     expect([run.code, run.stdout]).toEqual([1, ""]);
-    expect(run.stderr).toMatch(/^ERROR: (?:There is no|No) active session/);
+    expect(run.stderr).toMatch(/^ERROR: No (?:session is active|active session)/);
     expect(project.list()).toEqual([]);
   });
 
