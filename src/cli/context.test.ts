@@ -30,7 +30,7 @@ const shared = { files_created: ["src/a.ts"] };
 describe("phases that run at the same time and own the same file", () => {
   beforeEach(() => plan({ id: 1, ...shared }, { id: 2, ...shared }));
 
-  test("are refused", async () => {
+  test("are rejected", async () => {
     await expect(approve()).rejects.toThrow(
       expect.objectContaining({
         code: "invalid_plan",
@@ -40,7 +40,7 @@ describe("phases that run at the same time and own the same file", () => {
     expect(err).toBe("");
   });
 
-  test("are told as a warning and taken when overlaps are allowed", async () => {
+  test("are accepted with a warning when overlaps are allowed", async () => {
     const approved = await approve(true);
     expect(approved.plan.phases.map(({ id }) => id)).toEqual(["1", "2"]);
     expect(approved.path).toBe("plan.md");
@@ -48,7 +48,7 @@ describe("phases that run at the same time and own the same file", () => {
   });
 
   test.each([undefined, true])(
-    "are an error of maestro validate, which says no more of the plan (--json: %s)",
+    "are an error in maestro validate, which prints nothing else about the plan (--json: %s)",
     async (json) => {
       expect(await validate(io, "plan.md", { ...(json ? { json } : {}) })).toBe(2);
       expect(out).toContain("file_overlap");
@@ -58,13 +58,13 @@ describe("phases that run at the same time and own the same file", () => {
   );
 });
 
-test("overlaps that are allowed excuse nothing else", async () => {
+test("allowing overlaps does not hide other errors", async () => {
   plan({ id: 1, ...shared }, { id: 2, ...shared, agent: "nobody" });
   await expect(approve(true)).rejects.toThrow(expect.objectContaining({ code: "invalid_plan" }));
   expect(err).toBe("");
 });
 
-test("a plan without overlaps is taken in silence, whether they are allowed or not", async () => {
+test("a plan without overlaps is accepted without a warning, whether they are allowed or not", async () => {
   plan({ id: 1, ...shared }, { id: 2, files_created: ["src/b.ts"] });
   for (const allowed of [true, false, undefined]) expect((await approve(allowed)).plan.phases).toHaveLength(2);
   expect(err).toBe("");

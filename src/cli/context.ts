@@ -1,4 +1,4 @@
-// What most verbs need: settings, the roster of agents, the store of the project.
+// What most verbs need: the settings, the roster of agents, the project's session store and the checked plan.
 
 import { loadRoster, type Roster } from "../agents/roster.ts";
 import { MaestroError } from "../errors.ts";
@@ -19,13 +19,13 @@ export function agentsDirectory(io: Io): string {
   return agentsFolder(io.env);
 }
 
-const told = new WeakMap<Io, Set<string>>();
+const printed = new WeakMap<Io, Set<string>>();
 
-/** Each caution is printed once per command, however often the settings are asked for. */
+/** Prints each caution once per command, however often the settings are read. */
 export function settingsOf(io: Io): ResolvedSettings {
   const settings = resolveSettings(io.cwd, io.env);
-  const known = told.get(io) ?? new Set();
-  told.set(io, known);
+  const known = printed.get(io) ?? new Set();
+  printed.set(io, known);
   for (const caution of settings.cautions.filter((one) => !known.has(one))) {
     known.add(caution);
     io.err(`WARNING: ${caution}\n`);
@@ -48,7 +48,7 @@ export function openStore(
   });
 }
 
-/** Runs `use` with the store and draws the view afterwards, also when `use` refuses. */
+/** Runs `use` with the store, then closes it, which writes the view; also when `use` throws. */
 export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: SessionStore) => T): T {
   const store = openStore(io, settings);
   try {
@@ -58,14 +58,14 @@ export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: Se
   }
 }
 
-/** Knows the secrets of the environment and of the project's own .env, which Gemini CLI reads too. */
+/** Redacts the secrets of the environment and of the project's .env, which Gemini CLI reads too. */
 export function redactorOf(io: Io): (text: string) => string {
   return projectRedactor(io.cwd, io.env);
 }
 
 const rosters = new Map<string, Roster>();
 
-/** Read once: a run asks for it again and again. */
+/** Cached, because a run asks for the roster many times. */
 export function rosterOf(io: Io): Roster {
   const directory = agentsDirectory(io);
   const roster = rosters.get(directory) ?? loadRoster(directory);
@@ -92,11 +92,11 @@ export interface CheckedPlan extends ApprovedPlan {
 }
 
 export interface Approval {
-  /** Phases that run at the same time may own the same file; what they share is told. */
+  /** Accept phases that run at the same time and own the same file, with a warning. */
   allowOverlap?: boolean | undefined;
 }
 
-/** The plan, or a refusal that names the first fault. */
+/** Returns the plan, or throws an error that names its first problem. */
 export async function approvePlan(
   io: Io,
   settings: ResolvedSettings,
@@ -109,7 +109,7 @@ export async function approvePlan(
     const [first] = report.errors;
     const more = report.errors.length > 1 ? ` (and ${report.errors.length - 1} more)` : "";
     throw new MaestroError("invalid_plan", `The plan is not valid: ${first?.code}: ${first?.message}${more}`, {
-      hint: `Run "maestro validate ${path}" to see all of it.`,
+      hint: `Run "maestro validate ${path}" to see every problem.`,
     });
   }
   for (const { message } of report.errors) io.err(`WARNING: ${message}\n`);

@@ -1,4 +1,4 @@
-// The end of `maestro --help`: settings, exit codes and first examples.
+// The last part of `maestro --help`: settings, exit codes and examples.
 
 import { definitions } from "../settings.ts";
 
@@ -13,7 +13,7 @@ Settings (exported variable, then .env of the project, then .env of the extensio
 ${settings.join("\n")}
 
 Exit codes:
-  0 done   1 failed   2 usage or invalid plan   3 configuration or environment   4 needs a person   5 quota
+  0 done   1 failed   2 usage or invalid plan   3 configuration or environment   4 needs a decision   5 quota
   129, 130, 143 interrupted   (dispatch: the number of agents that failed)
 
 Examples:

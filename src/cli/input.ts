@@ -1,4 +1,4 @@
-// Files that the user names on the command line: plans and reports, from anywhere, of bounded size.
+// Reads files that the user names on the command line (plans and reports), from any directory and up to a size limit.
 
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -9,13 +9,13 @@ import type { Io } from "./io.ts";
 
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
-/** At most `limit` bytes of a file; `-` is standard input. What is no file (a pipe) is read as it comes, so that a signal still ends it. */
+/** Reads at most `limit` bytes of a file; `-` is standard input. A pipe is read as a stream, so that a signal can still interrupt it. */
 export async function readInput(io: Io, path: string, what: string, limit = MAX_INPUT_BYTES): Promise<Uint8Array> {
   if (path === "-") return io.readStdin();
-  if (path === "") throw new MaestroError("usage", `Cannot read ${what}: it has no name`);
+  if (path === "") throw new MaestroError("usage", `Cannot read ${what}: the path is empty`);
   const full = resolve(io.cwd, path);
   try {
-    // Looked at, not opened: opening a FIFO takes its writer's words, and they would be lost.
+    // stat before open, because opening and closing a FIFO would lose what its writer has written.
     const stat = statSync(full);
     if (stat.isDirectory()) throw new MaestroError("usage", `Cannot read ${what}: it is a directory`);
     if (!stat.isFile()) return await readStream(createReadStream(full), limit);

@@ -1,4 +1,4 @@
-// What an agent at work on a phase may not do with the command line: start another engine, and decide about its own session.
+// Rejects commands that an agent inside an attempt must not run: starting another engine and deciding about its own session.
 
 import { isInsideAttempt, refuseDecision } from "../engine/process/inside-attempt.ts";
 import { MaestroError } from "../errors.ts";
@@ -6,11 +6,11 @@ import { resolveStateDirectory } from "../setting-layers.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import type { Io } from "./io.ts";
 
-/** No orchestra inside an orchestra. */
+/** Throws inside an attempt: runs must not be nested. */
 export function refuseInsideAttempt(io: Io): void {
   if (!isInsideAttempt(io.env, stateOf(io))) return;
   const phase = io.env.MAESTRO_PHASE ? ` (phase ${io.env.MAESTRO_PHASE})` : "";
-  const message = `This is already an attempt of Maestro${phase}: it cannot start another engine`;
+  const message = `Cannot start an engine inside an attempt of Maestro${phase}`;
   throw new MaestroError("environment", message, { hint: "Do the work of the phase yourself and hand it over." });
 }
 
@@ -18,7 +18,7 @@ export function refuseDecisionInsideAttempt(io: Io): void {
   refuseDecision(io.env, stateOf(io));
 }
 
-/** Undefined where the settings name no directory: the verb itself says so. */
+/** Undefined when the setting for the state directory is invalid; the verb itself reports that. */
 function stateOf({ cwd, env }: Io): StateLocation | undefined {
   try {
     return locateState(cwd, resolveStateDirectory(cwd, env));

@@ -1,4 +1,4 @@
-// The machine as a verb sees it. A verb gets it as an argument; only main.ts knows the real one.
+// The process as a verb sees it. Every verb receives an Io as an argument; only main.ts uses the real process.
 
 import type { signalCodes } from "../exit-codes.ts";
 import { plainJson } from "../text.ts";
@@ -8,38 +8,41 @@ export type EndingSignal = keyof typeof signalCodes;
 export interface Io {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** The answer. Text is made harmless on its way out; bytes stay as they are where no terminal is. */
+  /** Writes the answer to stdout. Text is sanitized; bytes are written unchanged unless stdout is a terminal. */
   out(text: string | Uint8Array): void;
-  /** Progress and warnings; made harmless likewise. */
+  /** Writes progress and warnings to stderr, sanitized. */
   err(text: string): void;
   readStdin(): Promise<Uint8Array>;
-  /** From now on a signal waits for the file operation in progress, so that nothing temporary is left behind. */
+  /** From now on a signal waits for the file operation in progress, so that no temporary file is left behind. */
   deferSignals(): void;
   now(): Date;
-  /** Takes over the signals that end a command; returns how to give them back. `isVital`: it goes on though nobody reads its output. */
+  /**
+   * Handles the signals that end a command; returns a function that removes the handler. With `isVital`, the command continues when the
+   * reader of its output exits.
+   */
   onSignal(handler: (signal: EndingSignal) => void, isVital?: boolean): () => void;
-  /** Runs `before` when a signal ends the command and nothing else takes that signal; returns how to give that up. */
+  /** Runs `before` when a signal ends the command and has no other handler; returns a function that cancels this. */
   beforeSignalEnds(before: () => void): () => void;
-  /** Whether somebody can be asked: questions and answers are on a terminal. */
+  /** Whether the user can be asked: stdin and stderr are terminals. */
   interactive: boolean;
-  /** Asks on the terminal; only when `interactive`. Null: the person left. */
+  /** Asks on the terminal; only when `interactive`. Null when the user closes the input. */
   ask(question: string): Promise<string | null>;
-  /** The size of the terminal that progress goes to; undefined when it is none. */
+  /** The size of the terminal on stderr; undefined when stderr is not a terminal. */
   screen(): { columns: number; rows: number } | undefined;
-  /** Draws `lines` on that terminal over the last frame; `close` gives the cursor back. */
+  /** Draws `lines` on that terminal over the last frame; `close` shows the cursor again. */
   frames(): { draw(lines: readonly string[]): void; close(): void };
-  /** The answer goes to a terminal, on which control characters would act. */
+  /** Whether stdout is a terminal, which would interpret control characters. */
   terminal: boolean;
-  /** Colours are wanted: a terminal, and NO_COLOR is not set. */
+  /** Whether to use colours: stdout is a terminal and NO_COLOR is not set. */
   color: boolean;
 }
 
-/** Names of files may hold characters that JSON lets through and some terminals act on. */
+/** Escapes characters that are valid in JSON but that some terminals interpret; file names may contain them. */
 export function printJson(io: Io, value: unknown): void {
   io.out(`${plainJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** The same on one line. */
+/** As printJson, on one line. */
 export function printJsonLine(io: Io, value: unknown): void {
   io.out(`${plainJson(JSON.stringify(value))}\n`);
 }

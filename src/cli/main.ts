@@ -1,4 +1,5 @@
-// The `maestro` command: argv to a verb, errors to stderr and exit codes. The only file here that knows the process.
+// The `maestro` command: runs the verb that argv names, and turns errors into messages on stderr and exit codes. The only file in this
+// folder that uses the real process.
 
 import { fstatSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -11,17 +12,17 @@ import type { EndingSignal, Io } from "./io.ts";
 import { plainWords, program } from "./program.ts";
 import { frameText, outgoing, SHOW_CURSOR } from "./terminal.ts";
 
-/** Something vital was done: it must not end, or end differently, because nobody listens any more. */
+/** A vital command has started, so a closed output must neither stop it nor change its exit code. */
 let hasRun = false;
 
-/** The answer could not be written, though somebody wanted it. */
+/** The answer could not be written although its reader is still there. */
 let isAnswerLost = false;
 
 const code = await main(process.argv);
 process.exitCode = code === 0 && isAnswerLost ? exitCodes.io : code;
 
 async function main(argv: string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", cannotAnswer);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
   let exitCode = 0;
   const onExitCode = (code: number) => {
     exitCode = code;
@@ -42,8 +43,8 @@ function isIncomplete(error: unknown): error is Error {
 
 function incomplete(error: Error): MaestroError {
   const missing = /'([^']*)'/.exec(error.message)?.[1] ?? "a file";
-  return new MaestroError("environment", `The installation is not complete: ${missing} is missing`, {
-    hint: "Install the extension again; in a checkout: git checkout dist.",
+  return new MaestroError("environment", `The installation is incomplete: ${missing} is missing`, {
+    hint: "Reinstall the extension; in a checkout, run: git checkout dist.",
     cause: error,
   });
 }
@@ -70,7 +71,7 @@ function machine(): Io {
 }
 
 function out(text: string | Uint8Array): void {
-  // A patch for a program is worth nothing with a byte missing.
+  // Bytes such as a patch must reach another program unchanged.
   if (typeof text !== "string" && process.stdout.isTTY !== true) process.stdout.write(text);
   else process.stdout.write(outgoing(typeof text === "string" ? text : Buffer.from(text).toString("utf8")));
 }
@@ -118,7 +119,7 @@ async function ask(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {
-      // Ctrl-D: no answer.
+      // Ctrl-D closes the input without an answer.
       terminal.once("close", () => resolve(null));
       terminal.once("SIGINT", () => process.exit(signalCodes.SIGINT));
       terminal.question(outgoing(question), resolve);
@@ -144,9 +145,9 @@ function frames(): ReturnType<Io["frames"]> {
   };
 }
 
-/** Says what failed and what to do, on stderr; returns the exit code. */
+/** Prints the error and its hint on stderr; returns the exit code. */
 function report(error: unknown): number {
-  // Help and version were asked for and printed.
+  // commander throws this after printing the help or the version.
   if (error instanceof CommanderError) return error.exitCode;
   if (error instanceof MaestroError) {
     err(`ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
@@ -163,8 +164,8 @@ function report(error: unknown): number {
   return 1;
 }
 
-/** `maestro status | head -1`: the reader has seen enough. Anything else that cannot be written is an error like others. */
-function cannotAnswer(error: NodeJS.ErrnoException): void {
+/** A reader that exits early, as in `maestro status | head -1`, is not an error; every other failed write is. */
+function onWriteError(error: NodeJS.ErrnoException): void {
   const isGone = error.code === "EPIPE" || (hasRun && error.code === "EIO");
   if (isGone && hasRun) return;
   if (isGone) process.exit(0);
@@ -175,7 +176,7 @@ function cannotAnswer(error: NodeJS.ErrnoException): void {
 }
 
 async function readStdin(): Promise<Uint8Array> {
-  // Node takes a directory for an empty input.
+  // Node reads a directory as empty input.
   if (fstatSync(0).isDirectory()) throw new MaestroError("io", "Cannot read standard input: it is a directory");
   const bytes = await readStream(process.stdin, MAX_INPUT_BYTES + 1);
   if (bytes.length <= MAX_INPUT_BYTES) return bytes;

@@ -1,4 +1,4 @@
-// Colours, or none.
+// Selects the coloured or the plain text style.
 
 import { markedPaint, type Paint, plainPaint } from "../views/text/paint.ts";
 

@@ -1,4 +1,4 @@
-// The prices that costs are computed with, as the settings have them.
+// Reads the model prices that the settings name, from which costs are computed.
 
 import type { ResolvedSettings } from "../settings.ts";
 import { readPrices } from "../store/files/prices-file.ts";

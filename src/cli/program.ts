@@ -1,4 +1,4 @@
-// Turns the table of verbs into commands, and reads the words of a command line with them.
+// Turns the table of verbs into commander commands that parse the command line.
 
 import { Command, type CommanderError, Option } from "commander";
 import { MaestroError } from "../errors.ts";
@@ -10,7 +10,7 @@ import { verbs } from "./verb-table.ts";
 
 declare const MAESTRO_VERSION: string;
 
-/** The command line over `io`; a verb's exit code goes to `onExitCode`. With a `called` verb, only that one is built: it starts sooner. */
+/** Builds the command line; a verb's exit code goes to `onExitCode`. When `called` names a verb, only that one is built, to start faster. */
 export function program(io: Io, onExitCode: (code: number) => void, called?: string): Command {
   const maestro = strict(new Command("maestro"))
     .description("Multi-agent development orchestrator for terminal coding agents.")
@@ -46,7 +46,7 @@ export function commandOption({ flags, meaning, choices, default: value, isRepea
   return option;
 }
 
-/** Wrong words are an error of ours, with the usage as the hint. */
+/** Turns commander's usage errors into a MaestroError with the usage as its hint. */
 function strict(made: Command): Command {
   return made
     .exitOverride((error) => {
@@ -67,7 +67,7 @@ function usageError(used: Command, { code, message }: CommanderError): MaestroEr
   return new MaestroError("usage", said, { hint: `Usage: ${names.join(" ")} ${used.usage()}` });
 }
 
-/** Rewrites `help guard check` to `guard check --help`. Help about an unknown verb leaves the word alone, so that the error names it. */
+/** Rewrites `help guard check` to `guard check --help`. For an unknown verb it drops --help, so that the error names the verb. */
 export function plainWords(maestro: Command, words: readonly string[]): string[] {
   const isHelp = (word: string) => word === "--help" || word === "-h";
   const plain: string[] = [];

@@ -17,33 +17,33 @@ const hostile = fc.string({
   maxLength: 60,
 });
 
-describe("text on its way out", () => {
+describe("text that is written to a terminal", () => {
   test.each([
     ["plain text", "Phase 1: done\n\tindented", "Phase 1: done\n\tindented"],
-    ["a title", "a\u001b]0;owned\u0007b", "ab"],
-    ["the clipboard", "a\u001b]52;c;aGk=\u001b\\b", "ab"],
+    ["a window title", "a\u001b]0;owned\u0007b", "ab"],
+    ["a clipboard write", "a\u001b]52;c;aGk=\u001b\\b", "ab"],
     ["a link", "\u001b]8;;http://evil\u0007x\u001b]8;;\u0007", "x"],
-    ["moves of the cursor", "a\u001b[2A\u001b[Kb\u001b[?1049h", "ab"],
-    ["a colour, hidden text", "\u001b[8mhidden\u001b[0m", "hidden"],
+    ["cursor movements", "a\u001b[2A\u001b[Kb\u001b[?1049h", "ab"],
+    ["hidden text", "\u001b[8mhidden\u001b[0m", "hidden"],
     ["8-bit controls", "\u009b31mred\u009d0;x\u009c", "red"],
     ["a carriage return", "safe\rrm -rf /", "safe\nrm -rf /"],
-    ["the other direction", "a\u202egnp.exe", "a\\u202egnp.exe"],
+    ["a right-to-left override", "a\u202egnp.exe", "a\\u202egnp.exe"],
     ["an isolate", "\u2066x\u2069", "\\u2066x\\u2069"],
-    ["nothing to see", "ad\u200bmin\ufeff\u00ad", "ad\\u200bmin\\ufeff\\u00ad"],
-    ["tags", "a\u{e0041}", "a\\u{e0041}"],
-    ["fillers", "a\u3164b\u115f", "a\\u3164b\\u115f"],
+    ["zero-width characters", "ad\u200bmin\ufeff\u00ad", "ad\\u200bmin\\ufeff\\u00ad"],
+    ["tag characters", "a\u{e0041}", "a\\u{e0041}"],
+    ["filler characters", "a\u3164b\u115f", "a\\u3164b\\u115f"],
     ["annotations and separators", "\ufff9a\u2028b", "\\ufff9a\\u2028b"],
-    ["a mark without an end", "\ufdd4x", "\\ufdd4x"],
+    ["a colour mark without an end", "\ufdd4x", "\\ufdd4x"],
     ["other scripts", "設計 עברית العربية", "設計 עברית العربية"],
     ["emoji", "👩‍💻 ❤️ 1️⃣ 👨‍👩‍👧", "👩‍💻 ❤️ 1️⃣ 👨‍👩‍👧"],
     ["a script with joiners", "می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"],
     ["a joiner between Latin letters", "ad\u200dmin", "ad\\u200dmin"],
-    ["selectors that are no emoji's", "a\ufe0fb\u{e0101}", "a\\ufe0fb\\u{e0101}"],
+    ["variation selectors outside an emoji", "a\ufe0fb\u{e0101}", "a\\ufe0fb\\u{e0101}"],
   ])("%s", (_what, text, shown) => {
     expect(outgoing(text)).toBe(shown);
   });
 
-  test("has the colours of Maestro and no others, whatever the text is", () => {
+  test("contains only Maestro's own colour codes, whatever the input", () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, (a, b, c) => {
         const shown = outgoing(`${a}${colors.red(b)}${c}`);
@@ -53,17 +53,17 @@ describe("text on its way out", () => {
     );
   });
 
-  test("paints without changing the width", () => {
+  test("keeps its width when it is coloured", () => {
     expect(displayWidth(colors.bold("設計 a"))).toBe(6);
     expect(outgoing(colors.bold("x")).replace(ownCodes, "")).toBe("x");
   });
 
-  test("moves the cursor for a frame only", () => {
+  test("moves the cursor only to draw a frame", () => {
     const text = frameText(["a\u001b[5Ab", colors.dim("c")], 3).replace(ownCodes, "");
     expect(text).toBe("\u001b[3A\rab\u001b[K\nc\u001b[K\n\u001b[J");
   });
 
-  test("takes time that grows with the text and no faster", () => {
+  test("is sanitized in linear time", () => {
     for (const unit of ["\u001b]", "\u202e", "👩‍", "\ufdd0", "\u200d", "a\ufe0f"]) {
       const before = process.cpuUsage();
       outgoing(unit.repeat(500_000));

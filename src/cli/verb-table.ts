@@ -1,4 +1,4 @@
-// Every verb of `maestro`, in the order of the help. A new verb is a file in verbs/ and a line here.
+// Every verb of `maestro`, in the order of the help. To add a verb, add a file in verbs/ and a line here.
 
 import type { Verb } from "./verb.ts";
 import { abort } from "./verbs/abort.ts";

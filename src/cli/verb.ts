@@ -1,4 +1,4 @@
-// What a verb of `maestro` is: plain data, from which program.ts makes a command and its help.
+// The type of a verb: plain data from which program.ts builds a command and its help.
 
 import type { Io } from "./io.ts";
 
@@ -8,16 +8,16 @@ export interface Verb {
   summary: string;
   options?: readonly VerbOption[];
   examples: readonly string[];
-  /** Decisions belong to the user: an agent that works on a phase is refused. */
+  /** Only the user may decide: an agent that works on a phase may not run this verb. */
   isDecision?: true | ((options: Record<string, unknown>) => boolean);
-  /** Imports the code of the verb, so that no other command has to load it. */
+  /** Imports the verb's code lazily, so that other verbs do not load it. */
   run?: (verbNames: () => string[]) => Promise<Run>;
-  /** The verbs below this one, such as `session create`. */
+  /** The subcommands, such as `session create`. */
   verbs?: readonly Verb[];
 }
 
 export interface VerbOption {
-  /** As commander reads them: "-f, --follow", "--attempt <n>". */
+  /** In commander's syntax: "-f, --follow", "--attempt <n>". */
   flags: string;
   meaning: string;
   choices?: readonly string[];
@@ -26,11 +26,11 @@ export interface VerbOption {
   isHidden?: true;
 }
 
-/** Takes the arguments and options that the usage names, and answers with the exit code. */
+/** Takes the arguments and options that the usage names, and returns the exit code. */
 // biome-ignore lint/suspicious/noExplicitAny: each verb declares the arguments of its own usage, which commander has checked.
 export type Run = (io: Io, ...args: any[]) => number | Promise<number>;
 
-/** Every verb with its words: "run", "session", "session create". */
+/** The full name of every verb: "run", "session", "session create". */
 export function verbNames(verbs: readonly Verb[]): string[] {
   return verbs.flatMap((verb) => {
     const name = verbName(verb);

@@ -30,7 +30,7 @@ const begun = (phase: string, attempt = 1): SessionEvent[] => [started(phase, at
 
 const modified = (path: string): FileChange => ({ path, kind: "modified", added: 1, removed: 0 });
 
-/** The phase's work on those files comes into the project. */
+/** The events that bring the phase's work on these files into the project. */
 function broughtIn(phase: string, files: FileChange[], attempt = 1): SessionEvent[] {
   const counts = { total: files.length, added: 1, removed: 0, outside: [] };
   return [
@@ -50,16 +50,16 @@ function line(path: string, ...events: SessionEvent[]): string {
 }
 const external = (path: string) => `${path} (modified externally since phase start)`;
 
-describe("who changed a file that an attempt changed too", () => {
+describe("a file that an attempt and something else changed", () => {
   test.each<[string, SessionEvent[], string]>([
-    ["nobody of the session", [...begun("1")], external("a.ts")],
+    ["was changed by no phase of the session", [...begun("1")], external("a.ts")],
     [
-      "a phase whose work came in meanwhile",
+      "was changed by a phase whose work was integrated in the meantime",
       [...begun("2"), ...begun("1"), ...broughtIn("2", [modified("a.ts")])],
       "a.ts (modified by tester and coder)",
     ],
     [
-      "two of them",
+      "was changed by two such phases",
       [
         ...begun("2"),
         ...begun("3"),
@@ -70,17 +70,17 @@ describe("who changed a file that an attempt changed too", () => {
       "a.ts (modified by tester, refactor and coder)",
     ],
     [
-      "a phase that changed something else",
+      "was not changed by a phase that changed another file",
       [...begun("2"), ...begun("1"), ...broughtIn("2", [modified("b.ts")])],
       external("a.ts"),
     ],
     [
-      "a phase whose work was there before it began",
+      "was changed by a phase whose work was integrated before the attempt started",
       [...begun("2"), ...broughtIn("2", [modified("a.ts")]), ...begun("1")],
       external("a.ts"),
     ],
     [
-      "a phase that renamed it",
+      "was renamed by another phase",
       [
         ...begun("2"),
         ...begun("1"),
@@ -89,12 +89,12 @@ describe("who changed a file that an attempt changed too", () => {
       "a.ts (modified by tester and coder)",
     ],
     [
-      "a phase whose work is not in the project",
+      "was changed by a phase whose work is not in the project",
       [...begun("2"), ...begun("1"), ...broughtIn("2", [modified("a.ts")]).slice(0, 1)],
       external("a.ts"),
     ],
     [
-      "the phase itself, in an earlier attempt that is in the project",
+      "was changed by an earlier, integrated attempt of the phase itself",
       [...begun("1"), ...broughtIn("1", [modified("a.ts")]), ...begun("1", 2)],
       external("a.ts"),
     ],
@@ -102,7 +102,7 @@ describe("who changed a file that an attempt changed too", () => {
     expect(line("a.ts", ...events)).toBe(expected);
   });
 
-  test("names the phases where the agents have the same name", () => {
+  test("is reported with phase ids when the agents have the same name", () => {
     const alike = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { agent: "tester" })];
     const others = [...begun("2"), ...begun("3"), ...begun("1"), ...broughtIn("2", [modified("a.ts")])];
     const session = sessionAfter(alike, ...others);
@@ -110,12 +110,12 @@ describe("who changed a file that an attempt changed too", () => {
     expect(said).toBe("a.ts (modified by coder and coder, phases 2 and 1)");
   });
 
-  test("is found out from the last attempt: what came in before it began is part of what it began with", () => {
+  test("is compared from the start of the last attempt, which already contains earlier integrations", () => {
     const events = [...begun("1"), ...begun("2"), ...broughtIn("2", [modified("a.ts")]), ...begun("1", 2)];
     expect(line("a.ts", ...events)).toBe(external("a.ts"));
   });
 
-  test("counts what came in while the attempt's worktree was being made: its files are from before", () => {
+  test("counts work that was integrated while the attempt's worktree was being created", () => {
     const events = [...begun("2"), started("1"), ...broughtIn("2", [modified("a.ts")]), placed("1")];
     expect(line("a.ts", ...events)).toBe("a.ts (modified by tester and coder)");
   });

@@ -1,11 +1,11 @@
-// Which phases changed a file that an attempt changed too, and the words of the File Conflict block for it. Pure.
+// Finds the phases that changed the same file as an attempt, and formats them for the File Conflict block. Pure.
 
 import type { FileConflict } from "./events.ts";
 import { lastAttempt, type Session, type SessionPhase } from "./session.ts";
 
-/** The phases whose work on the file came in while the phase ran, and the phase itself; none when the change came from outside. */
+/** `by`: the phases whose work on the file was integrated while this phase ran, and this phase; empty for an external change. */
 export function conflictOn(session: Session, phase: SessionPhase, path: string): FileConflict {
-  // The start of the attempt counts, not of its worktree: work that came in while the worktree was made is not in it.
+  // Counted from the start of the attempt, because work that is integrated while the worktree is created is not in it.
   const since = lastAttempt(phase)?.seq ?? 0;
   const others = session.phases.filter((other) => other !== phase && broughtIn(other, path, since));
   return { path, by: others.length === 0 ? [] : [...others, phase].map(writer) };
@@ -20,12 +20,12 @@ export function conflictLine({ path, by }: FileConflict): string {
   return `${path} (modified ${by.length === 0 ? "externally since phase start" : `by ${writersText(by)}`})`;
 }
 
-/** One line for each file. */
+/** One line per file. */
 export function conflictMessage(conflicts: readonly FileConflict[]): string {
   return conflicts.map(conflictLine).join("\n");
 }
 
-/** "coder and tester"; phases are named only where their agents are the same: "coder and coder, phases 1 and 2". */
+/** "coder and tester"; phases are added only when agents have the same name: "coder and coder, phases 1 and 2". */
 export function writersText(by: FileConflict["by"]): string {
   const agents = by.map(({ agent }) => agent);
   const isPlain = new Set(agents).size === agents.length;
@@ -36,7 +36,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
-/** Whether work on the file came into the project from that phase after `since`. */
+/** Whether the phase's work on the file was integrated after event `since`. */
 function broughtIn({ attempts }: SessionPhase, path: string, since: number): boolean {
   return attempts.some(
     ({ integrated, changes }) =>

@@ -1,5 +1,5 @@
-// The parts that events are made of: ids, names, paths, plans, reports. What names a file, a directory, a git object or an agent is held
-// to a pattern here, because it comes from a file that anybody may have written.
+// The shapes that events are built from: ids, names, paths, plans, reports. Every name of a file, a directory, a git object or an agent
+// must match a pattern, because the journal may have been written by another program.
 
 import { errorTypes } from "../handoff/output/error-type.ts";
 import {
@@ -26,21 +26,21 @@ export const time = is.time;
 export const path = is.path;
 export const paths = is.paths;
 const id = is.matching<PhaseId>(phaseIdForm, "the id of a phase");
-/** Which phase an event is about: the fold refuses what is not the id of one. */
+/** The phase that an event is about; the fold rejects an id that no phase has. */
 export const about = is.text(64) as is.Shape<PhaseId>;
-/** Of a batch of attempts; it has the form of the id of a session. */
+/** The name of a batch of attempts, which has the form of a session id. */
 export const batchName = is.matching(sessionIdForm, "the id of a session");
 export const sessionId = is.matching<SessionId>(sessionIdForm, "the id of a session");
-/** What the engine calls a run, a worktree, the files of an attempt: one component of a path. */
+/** The engine's name for a run, a worktree or an attempt's files: one path component. */
 export const name = is.matching(attemptIdForm, "a name");
 export const attemptId = is.matching<AttemptId>(attemptIdForm, "a name");
 export const runtimeName = is.matching(/^[A-Za-z0-9][\w.:-]{0,63}$/, "the name of a runtime");
 export const modelName = is.matching(/^[^\p{C}]{1,200}$/u, "the name of a model");
-/** A role of the roster: nothing that could be mistaken for a property of Object. */
+/** An agent of the roster; the pattern excludes names such as __proto__, which are properties of Object. */
 export const agent = is.matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "the name of an agent");
-/** So many of them can be added up a thousand times. */
+/** The limit is small enough that a thousand of them can be added without losing precision. */
 export const count = is.integer(0, 1e12);
-/** Of an attempt. */
+/** The number of an attempt. */
 export const number = is.integer(1, 1e6);
 export const treeId = is.matching<TreeId>(objectIdForm, "a full object id");
 export const commitId = is.matching<CommitId>(objectIdForm, "a full object id");
@@ -69,9 +69,9 @@ const errorFields = {
 /** An error as `active-session.md` shows it. */
 export const errorRecord = is.object(errorFields);
 
-/** Failures that call for a hint of their own. */
+/** Failures for which Maestro shows a specific hint. */
 export const failureCodes = ["outside_scope", "sensitive_change", "file_conflict"] as const;
-/** More conflicting files than these are not listed with an error. */
+/** Conflicting files beyond this number are not listed with an error. */
 export const MAX_LISTED_CONFLICTS = 2000;
 
 /** A file that was changed while an attempt worked on it. `by` is empty when no phase of the session changed it. */
@@ -86,10 +86,10 @@ export const recordedError = is.object({
 
 export const tokenCounts = { input: count, output: count, cached: count };
 const tokens = is.object(tokenCounts);
-/** `input` has the cached tokens in it, `output` has not the thoughts. The model is null when the runtime does not name it. */
+/** `input` includes cached tokens, `output` excludes thoughts. The model is null when the runtime does not name it. */
 export const usage = is.object({ model: is.nullable(modelName), ...tokenCounts, thoughts: count });
 
-/** Content hash of a project file; null: it was not there; "unknown": not a file we could hash. */
+/** Content hash of a project file; null if it did not exist, "unknown" if it could not be hashed. */
 export const fileHashes = is.wordsByPath;
 
 export const files = { created: paths, modified: paths, deleted: paths };
@@ -115,7 +115,7 @@ const planPhase = is.object({
   ),
 });
 
-/** A phase as `active-session.md` shows it: what an adopted view brings with it. */
+/** A phase as `active-session.md` shows it, and as an adopted view contains it. */
 export const phaseRecord = is.object({
   id,
   name: text,
@@ -157,17 +157,17 @@ export const sessionRecord = is.object({
 
 export const importedSession = is.refined(sessionRecord, ({ phases }) => orderFault(phases));
 
-/** One file, as the tree tells it. Lines are null where there are none to count. */
+/** One changed file, from a comparison of trees. The line counts are null for a binary file. */
 export const fileChange = is.object({
   path,
   kind: is.oneOf(changeKinds),
-  /** Where it was, when it was renamed. */
+  /** The old path of a renamed file. */
   from: is.optional(path),
   added: is.nullable(count),
   removed: is.nullable(count),
 });
 
-/** What a validation command did, on which tree (null: on the project as it was). */
+/** The results of validation commands, and the tree they ran on (null for the project itself). */
 export const evidence = is.object({
   tree: is.nullable(treeId),
   commands: is.list(
@@ -191,7 +191,7 @@ const planShape = is.object({
   phases: is.list(planPhase),
 });
 
-/** A plan of the right shape may still contradict itself. */
+/** Also checks what the shape cannot: that the plan does not contradict itself. */
 export const plan = is.refined(planShape, ({ phases }) => planFault(phases));
 
 export const handoff = is.object({
@@ -201,7 +201,7 @@ export const handoff = is.object({
   downstream_context: downstreamContext,
 });
 
-/** What a hand edit of the view may change on a phase; everything else in it is ours. */
+/** The fields of a phase that a manual edit of the view may change. */
 export const adoptedPhase = is.object({
   id,
   status: is.optional(phaseStatus),

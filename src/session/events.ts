@@ -1,5 +1,5 @@
-// The catalogue of what can happen to a session: one shape per event, version 1. Types are inferred from here, and every event is checked
-// against its shape before it is written and whenever it is read. A change of meaning is a new version and a migration, never an edit.
+// The catalogue of session events, version 1: one shape per event. Types are inferred from it, and every event is checked against its
+// shape before it is written and whenever it is read. To change the meaning of an event, add a version and a migration.
 
 import { errorTypes } from "../handoff/output/error-type.ts";
 import { MAX_PLAN_BYTES } from "../plan/plan.ts";
@@ -45,28 +45,28 @@ import {
   usage,
 } from "./event-parts.ts";
 
-/** What an attempt came to. `interrupted`: stopped from outside, by a person or a crash; `quota`: the provider refused for now. */
+/** The outcome of an attempt. `interrupted`: stopped by the user or a crash; `quota`: the provider rejected it for now. */
 export const attemptOutcomes = ["success", "failure", "timeout", "quota", "interrupted"] as const;
-/** What is told without anything being stopped for it. */
+/** Warnings: reported to the user, but the run continues. */
 export const warningCodes = [
-  /** The report names other files than those that changed. */
+  /** The report does not name the files that changed. */
   "claims_differ",
   /** Files changed that the phase does not own. */
   "outside_scope",
-  /** Two attempts that run have changed the same lines. */
+  /** Two running attempts have changed the same lines. */
   "conflict_predicted",
-  /** Changes of an agent that may not write. */
+  /** An agent that may not write changed files; the changes are not applied. */
   "not_applied",
-  /** Files that no snapshot can hold, or that could not be looked at. */
+  /** Files that a snapshot cannot hold, or that could not be read. */
   "left_out",
-  /** What an attempt changed could not be told from what others did. */
+  /** The changes of an attempt cannot be distinguished from those of others. */
   "unjudged",
-  /** Links that lead out of the project. */
+  /** Links that point outside the project. */
   "link_outside",
 ] as const;
-/** More files of one attempt than these are counted, not listed. */
+/** Changed files of an attempt beyond this number are counted but not listed. */
 export const MAX_LISTED_CHANGES = 2000;
-/** Of files outside of its scope an attempt may leave more; what was done before it is then not carried on. */
+/** The limit for listed files outside an attempt's scope. The next attempt does not continue from work that reaches it. */
 export const MAX_LISTED_OUTSIDE = 20_000;
 
 /** The fields of each event besides its type. */
@@ -77,10 +77,10 @@ const bodies = {
     execution_mode: is.nullable(executionMode),
     plan,
   },
-  /** A view that had no journal: written by hand, by a script or by an earlier version. */
+  /** Created from a view without a journal, which a user, a script or an earlier version wrote. */
   "session.imported": { title: text, session: importedSession },
   "session.mode_set": { execution_mode: executionMode },
-  /** `aborted`: a person ended it for good. */
+  /** `aborted`: the user ended the session for good. */
   "session.status_set": {
     status: sessionStatus,
     summary: is.optional(text),
@@ -93,14 +93,14 @@ const bodies = {
     to: phaseStatus,
     user_decision: is.optional(is.boolean),
     reason: is.optional(text),
-    /** Hashes of the files the phase owns, taken when it starts: what a resume compares with. */
+    /** Hashes of the phase's own files when it starts; a resume compares with them. */
     hashes: is.optional(fileHashes),
-    /** From now on its attempts may take that long. */
+    /** The time limit of its attempts from now on. */
     timeout_ms: is.optional(count),
   },
   "phase.files_added": { phase: about, ...files, hashes: fileHashes },
   "phase.handed_off": { phase: about, agent, handoff },
-  /** A delegated agent was sent back once and still reported without these parts: its phase is not completed. */
+  /** A delegated agent was asked once to correct its report, and these parts are still missing: its phase is not completed. */
   "handoff.malformed": { phase: about, agent, missing: is.list(is.text(200), 100) },
   "phase.validated": {
     phase: about,
@@ -109,7 +109,7 @@ const bodies = {
     evidence: is.optional(evidence),
   },
   "phase.warned": { phase: about, code: is.oneOf(warningCodes), message: text },
-  /** An agent asked for more than its phase owns. `owner`: the unfinished phase that stood against it. */
+  /** An agent asked for files that its phase does not own. `owner`: the unfinished phase because of which the request was refused. */
   "phase.scope_requested": {
     phase: about,
     agent,
@@ -118,7 +118,7 @@ const bodies = {
     granted: is.boolean,
     owner: is.nullable(about),
   },
-  /** The work of an attempt is in the project, which was the tree `from` and is the tree `to`. */
+  /** The work of an attempt was applied to the project, which changed from tree `from` to tree `to`. */
   "phase.integrated": {
     phase: about,
     attempt: number,
@@ -126,15 +126,15 @@ const bodies = {
     to: treeId,
     user_decision: is.optional(is.boolean),
   },
-  /** A person took the work of an attempt out of the project again. */
+  /** The user removed the work of an attempt from the project. */
   "phase.reverted": { phase: about, attempt: number, from: treeId, to: treeId },
   "phase.error_added": { phase: about, error: recordedError },
-  /** Durable before the process exists. `batch` and `name` say where its files are: parallel/<batch>/results/<name>.json */
+  /** Durable before the process starts. `batch` and `name` give the path of its files: parallel/<batch>/results/<name>.json */
   "attempt.started": {
     phase: about,
     attempt: number,
     agent,
-    /** Which engine started it; its processes carry the same word. */
+    /** The run that started it; the environment of its processes has the same id. */
     run: name,
     runtime: runtimeName,
     model: is.nullable(modelName),
@@ -143,14 +143,14 @@ const bodies = {
     prompt_bytes: count,
     timeout_ms: count,
   },
-  /** Where it works, durable before its process exists: a worktree of its own, or (null) the project. `base`: what it began with. */
+  /** Where the attempt works, durable before its process starts: its own worktree, or the project (null). `base`: the commit it starts from. */
   "attempt.placed": {
     phase: about,
     attempt: number,
     worktree: is.nullable(name),
     base: is.nullable(commitId),
   },
-  /** What it did, read from the tree. `commit` holds it, with `base` as its parent; null outside git. */
+  /** The changes of the attempt, read from its files. `commit` contains them, with `base` as its parent; null outside git. */
   "attempt.changed": {
     phase: about,
     attempt: number,
@@ -158,12 +158,12 @@ const bodies = {
     commit: is.nullable(commitId),
     files: is.list(fileChange, MAX_LISTED_CHANGES),
     total: count,
-    /** Lines of all of them. */
+    /** Lines added and removed, over all files. */
     added: count,
     removed: count,
-    /** Those that the phase does not own. */
+    /** The changed files that the phase does not own. */
     outside: paths,
-    /** Of these, what was too large to be kept: the commit has it as it was. */
+    /** Files in `outside` that were too large to keep: the commit has their old content. */
     unkept: is.optional(paths),
   },
   "attempt.finished": {
@@ -173,19 +173,19 @@ const bodies = {
     exit_code: is.nullable(is.integer(Number.MIN_SAFE_INTEGER)),
     signal: is.nullable(is.matching(/^SIG[A-Z0-9+]{1,12}$/, "the name of a signal")),
     duration_ms: count,
-    /** A word for programs, such as `no_result` or `output_too_large`, and a sentence for people. */
+    /** A code such as `no_result` or `output_too_large`; `message` is its text for people. */
     reason: is.optional(is.text(64)),
     error_type: is.optional(is.oneOf(errorTypes)),
     message: is.optional(text),
-    /** By model; null: nothing is known. */
+    /** Per model; null when the usage is unknown. */
     usage: is.nullable(is.list(usage)),
-    /** The result was found on disk after the engine that started it had died. */
+    /** A later engine found the result on disk after the engine that started the attempt had died. */
     adopted: is.optional(is.yes),
   },
-  /** The session as a whole waits for the provider. `slots`: how many attempts may run after it; null: no limit. */
+  /** The whole session waits for the provider. `slots`: how many attempts may run afterwards; null for no limit. */
   "quota.hit": { phase: about, wait_ms: count, until: time, slots: is.nullable(count) },
   "tokens.used": { agent, phase: is.optional(about), ...tokenCounts },
-  /** What is still to be done when this is written: the new plan's file, and the old one's move to the archive (null: it lies elsewhere). */
+  /** Written before the new plan's file is created and the old one is moved to the archive (`superseded`; null if it is not in the plans directory). */
   "plan.revised": { plan, text: is.text(MAX_PLAN_BYTES), superseded: is.nullable(fileMove) },
   "view.adopted": {
     status: is.optional(sessionStatus),
@@ -193,7 +193,7 @@ const bodies = {
     phases: is.list(adoptedPhase),
     token_usage: is.optional(tokenUsage),
   },
-  /** Written before the first file moves, so that an interrupted archiving is finished by whoever comes next. */
+  /** Written before the first file moves, so that the next command can finish an interrupted archiving. */
   "archive.started": {
     status: sessionStatus,
     session_to: path,
@@ -227,14 +227,14 @@ export type Evidence = is.TypeOf<typeof evidence>;
 export type WarningCode = (typeof warningCodes)[number];
 export type HandoffRecord = is.TypeOf<typeof handoff>;
 
-/** Why an event is not one of ours, in one line; undefined when it is. Asked before anything is written. */
+/** Why an event is not valid, in one line; undefined if it is. Checked before anything is written. */
 export function eventFault(event: { type: string }): string | undefined {
   return faultOf(event, event.type, written);
 }
 
-/** The same for a line of a journal, whose number and checksum have been looked at. Asked of every line that is read. */
+/** As eventFault, for every journal line that is read, after its number and checksum were checked. */
 export function recordFault(record: { type: unknown; ts: unknown }): string | undefined {
-  if (typeof record.ts !== "string" || !recordTime.test(record.ts)) return "its time is not one";
+  if (typeof record.ts !== "string" || !recordTime.test(record.ts)) return "its time is not valid";
   return faultOf(record, record.type, recorded);
 }
 

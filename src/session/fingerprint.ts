@@ -1,15 +1,15 @@
-// What a session would do if it were run: its plan, reduced to one word. Not the hash that the record claims to have, but what it holds.
+// The fingerprint of a session: a hash of its id and its recorded phases, computed from their content and not from the recorded plan hash.
 
 import { createHash } from "node:crypto";
 import type { FrozenPlan } from "./events.ts";
 import type { Session } from "./session.ts";
 
-/** Of a session with these phases. */
+/** The fingerprint of a new session with these phases. */
 export function planFingerprint(sessionId: string, phases: FrozenPlan["phases"]): string {
   return digest(sessionId, phases);
 }
 
-/** Of a session as it stands; one that was imported from a view has no plan, and its phases count as the view tells them. */
+/** The fingerprint of an existing session. One imported from a view has no plan, so the phases of the view are used. */
 export function sessionFingerprint({ session_id, phases }: Session): string {
   return digest(
     session_id,

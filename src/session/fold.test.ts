@@ -13,7 +13,7 @@ const failure = (message: string): SessionEvent => ({
 });
 
 describe("a new session (C22, K139, K140)", () => {
-  test("has every phase pending, is in progress, and stands at the first phase", () => {
+  test("has every phase pending, is in progress, and starts at the first phase", () => {
     const session = sessionAfter(two);
     expect(session).toMatchObject({
       status: "in_progress",
@@ -51,7 +51,7 @@ describe("phases", () => {
     expect(session).toMatchObject({ current_phase: "2", updated: "2026-02-14T22:58:03.000Z", created: startTime });
   });
 
-  test("stand at the phase that still runs when another one ends", () => {
+  test("make the still running phase current when another one ends", () => {
     const three = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3")];
     const session = sessionAfter(
       three,
@@ -74,7 +74,7 @@ describe("phases", () => {
     expect(findPhase(session, "1")?.retry_count).toBe(2);
   });
 
-  test("append files and never list one twice (K154)", () => {
+  test("append files without duplicates (K154)", () => {
     const files = (created: string[]): SessionEvent => ({
       type: "phase.files_added",
       phase: "1",
@@ -144,7 +144,7 @@ describe("token usage (J131, K156)", () => {
 });
 
 describe("the session's own status", () => {
-  test("fails when a phase is aborted (K148), and goes on when a failed one is retried or skipped", () => {
+  test("fails when a phase is aborted (K148), and continues when a failed one is retried or skipped", () => {
     const failed: SessionEvent[] = [moved("1", "pending", "in_progress"), moved("1", "in_progress", "failed")];
     expect(sessionAfter(two, ...failed, moved("1", "failed", "aborted")).status).toBe("failed");
     const stopped: SessionEvent = { type: "session.status_set", status: "failed" };
@@ -154,7 +154,7 @@ describe("the session's own status", () => {
 });
 
 describe("a revised plan (L166)", () => {
-  test("keeps what happened to phases that stay, drops pending ones, adds new ones", () => {
+  test("keeps the state of remaining phases, drops removed pending ones, and adds new ones", () => {
     const plan = {
       ...frozenPlan([frozenPhase("1", { title: "Renamed" }), frozenPhase("3")]),
       path: "v2.md",
@@ -195,7 +195,7 @@ describe("an aborted session (K148)", () => {
 });
 
 describe("events", () => {
-  test("are not changed by folding them: twice gives the same", () => {
+  test("are not changed by folding, so folding them twice gives the same session", () => {
     const record = JSON.parse(JSON.stringify(sessionAfter(two)));
     const { token_usage, phases } = record;
     const session = {
@@ -230,7 +230,7 @@ describe("events", () => {
     expect(JSON.stringify(fold(events as TimedEvent[]))).toBe(once);
   });
 
-  test("of a type that this version does not know are refused by name", () => {
+  test("of an unknown type are rejected with an error that names the type", () => {
     const unknown = { type: "phase.teleported", phase: "1" } as unknown as SessionEvent;
     expect(() => sessionAfter(two, unknown)).toThrow(
       "event 2 (phase.teleported) is not known to this version of Maestro",
@@ -247,7 +247,7 @@ describe("the work of an attempt", () => {
   const attemptAfter = (...events: SessionEvent[]) =>
     sessionAfter(two, moved("1", "pending", "in_progress"), start, ...events).phases[0]?.attempts[0];
 
-  test("is in the project, is taken out, and comes in again", () => {
+  test("can be integrated, reverted and integrated again", () => {
     const integrated: SessionEvent = { type: "phase.integrated", ...about };
     const reverted: SessionEvent = { type: "phase.reverted", ...about };
     expect(attemptAfter(integrated)).toMatchObject({ integrated: { to: about.to } });
@@ -257,8 +257,8 @@ describe("the work of an attempt", () => {
   });
 });
 
-describe("folding in two steps", () => {
-  test("gives what folding at once gives, wherever it is cut", () => {
+describe("folding the same events", () => {
+  test("gives the same session every time", () => {
     const steps = fc.array(
       fc.constantFrom<SessionEvent>(
         moved("1", "pending", "in_progress"),

@@ -1,5 +1,5 @@
-// Journal -> Session. Pure but for the session it is given to extend: one event costs the same at phase 5,000 as at phase 5.
-// It trusts what it reads: legality is judged before an event is written, never here.
+// Folds journal events into a Session. It only changes the session that it is given, so that an event costs the same in a session with
+// 5,000 phases as with 5. It trusts the events: whether a move is legal is judged before it is written.
 
 import { MaestroError } from "../errors.ts";
 import { emptyContext } from "../handoff/downstream-context.ts";
@@ -10,10 +10,10 @@ import { type Attempt, type AttemptResult, findPhase, type Session, type Session
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
 
 type Timed<Type extends EventType> = EventOf<Type> & { seq: number; ts: string };
-/** What happens to a session after its first event. */
+/** Every event type that may follow the first event. */
 type Change = Exclude<EventType, "session.created" | "session.imported">;
 
-/** Applies one event. The session given is changed and returned; `undefined` before the first event. */
+/** Applies one event: changes the given session and returns it. `session` is undefined before the first event. */
 export function applyEvent(session: Session | undefined, event: TimedEvent): Session {
   if (event.type === "session.created") return created(event);
   if (event.type === "session.imported") return imported(event);
@@ -33,8 +33,8 @@ export function fold(events: Iterable<TimedEvent>): Session | undefined {
 }
 
 /**
- * One function an event. A table, because a process that reads a long journal once pays more for compiling one large function, again and
- * again with everything in it, than for running it.
+ * One function per event. A table, because a process that reads a long journal once would spend more time compiling one large function,
+ * repeatedly and as a whole, than running it.
  */
 const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => void } = {
   "session.mode_set": (session, { execution_mode }) => {
@@ -72,7 +72,7 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     phase.handoff = event.handoff;
     phase.downstream_context = event.handoff.downstream_context;
   },
-  // The error that comes with it tells it to people.
+  // The user sees the error that is recorded with this event.
   "handoff.malformed": (session, event) => void phaseOf(session, event),
   "phase.validated": (session, event) => {
     const phase = phaseOf(session, event);
@@ -166,16 +166,16 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
   if (phase.status === "failed" && to === "in_progress") phase.retry_count += 1;
   phase.status = to;
   session.running.delete(phase.id);
-  // Going on after an interruption or a failure: somebody decided to.
-  const goesOn = (to === "in_progress" || to === "skipped") && !session.aborted;
-  if (goesOn && (session.status === "interrupted" || session.status === "failed")) session.status = "in_progress";
+  // Starting or skipping a phase is a decision to continue an interrupted or failed session.
+  const continues = (to === "in_progress" || to === "skipped") && !session.aborted;
+  if (continues && (session.status === "interrupted" || session.status === "failed")) session.status = "in_progress";
   if (to === "in_progress") {
     session.running.add(phase.id);
     session.current_phase = phase.id;
     phase.started = ts;
     phase.completed = null;
     phase.attempts_at_start = phase.attempts.length;
-    // What was reported and checked before is no evidence for what comes now.
+    // Earlier reports and validations prove nothing about the new attempt.
     delete phase.handoff;
     delete phase.validation;
     return;
@@ -191,7 +191,7 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
   if (session.current_phase === phase.id) for (const running of session.running) session.current_phase = running;
 }
 
-/** A phase that completes has overcome what went wrong before. */
+/** Completing a phase resolves its earlier errors. */
 function resolveErrors(phase: SessionPhase): void {
   const resolution = phase.retry_count === 0 ? "The phase completed" : `Resolved by retry ${phase.retry_count}`;
   phase.errors = phase.errors.map((error) => (error.resolved ? error : { ...error, resolved: true, resolution }));
@@ -203,7 +203,7 @@ function addFiles(phase: SessionPhase, files: { created: string[]; modified: str
   append(phase.files_deleted, files.deleted);
 }
 
-/** What a long list holds, so that appending to it costs the same as to a short one. */
+/** The contents of long lists as sets, so that appending to a long list costs the same as to a short one. */
 const contents = new WeakMap<string[], Set<string>>();
 const LONG_LIST = 64;
 
@@ -255,13 +255,13 @@ function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"ses
 }
 
 function imported(event: Timed<"session.imported">): Session {
-  // A copy: what happens later must not change the event.
+  // A copy, because later events must not change this one.
   const session = structuredClone(event.session);
   const phases = session.phases.map((phase) => ({ ...phase, attempts: [], granted: [], warnings: [] }));
   return { ...session, ...begin(phases, event.seq), title: event.title, task: null, plan_hash: null };
 }
 
-/** What every session has at its first event. */
+/** The fields that every session has after its first event. */
 function begin(phases: SessionPhase[], seq: number) {
   const running = phases.filter((phase) => phase.status === "in_progress").map((phase) => phase.id);
   return {
@@ -303,7 +303,7 @@ function pendingPhase(plan: FrozenPlan["phases"][number]): SessionPhase {
   };
 }
 
-/** The new plan's phases; those that were in the old one keep what was recorded of them. */
+/** Switches to the new plan's phases; a phase that was in the old plan keeps its recorded state. */
 function revise(session: Session, plan: FrozenPlan): void {
   const phases = plan.phases.map((next): SessionPhase => {
     const { name, agents, parallel, blocked_by, plan: frozen, ...fresh } = pendingPhase(next);
@@ -334,7 +334,7 @@ function adopt(session: Session, event: Timed<"view.adopted">): void {
       phase.errors = change.errors.map((error, at) => ({ ...phase.errors[at], ...error }));
     if (change.status !== undefined) move(session, phase, change.status, event.ts);
   }
-  // Last: an edit may close the last phase and the session at once.
+  // Set last, because one edit may close both the last phase and the session.
   session.status = event.status ?? session.status;
 }
 

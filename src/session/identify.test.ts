@@ -18,7 +18,7 @@ describe("a session's id (J128, J129)", () => {
     expect(newSessionId(file, title, now, none)).toBe(id);
   });
 
-  test("is never one that was used before", () => {
+  test("is never an id that is already taken", () => {
     const taken = new Set(["2026-02-14-a", "2026-02-14-a-2"]);
     expect(newSessionId("2026-02-14-a-impl-plan.md", "", now, taken)).toBe("2026-02-14-a-3");
   });

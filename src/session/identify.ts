@@ -1,11 +1,11 @@
-// Names: the session id of a plan, and the names of its revisions. `YYYY-MM-DD-<topic-slug>`, the same slug everywhere.
+// Derives the id of a session (`YYYY-MM-DD-<topic-slug>`) from its plan, and the file names of plan revisions.
 
 import type { SessionId } from "../ids.ts";
 
 const planName = /^(?:(\d{4}-\d{2}-\d{2})-)?(.+?)-impl-plan(?:-v(\d+))?\.md$/;
 const MAX_SLUG = 80;
 
-/** From the plan's file name when it follows the convention, else from its title and today's date. Never one in `taken`. */
+/** Uses the plan's file name if it follows the convention, else its title and today's date. Never returns an id in `taken`. */
 export function newSessionId(planFile: string, title: string, now: Date, taken: ReadonlySet<string>): SessionId {
   const named = planName.exec(planFile);
   const base = `${named?.[1] ?? now.toISOString().slice(0, 10)}-${slug(named?.[2] ?? title)}`;
@@ -22,7 +22,7 @@ export function revisedPlanName(sessionId: string, planFile: string): string {
   return `${stem}-impl-plan-v${Number(named?.[3] ?? 1) + 1}.md`;
 }
 
-/** Lower case, words joined by hyphens, letters of any script kept. */
+/** Lower-case words joined by hyphens; letters of any script are kept. */
 function slug(text: string): string {
   const words = text
     .normalize("NFKD")

@@ -6,7 +6,7 @@ import { recordFault } from "./events.ts";
 import { applyEvent } from "./fold.ts";
 import type { Session } from "./session.ts";
 
-/** Lines as version 0.1.0 wrote them, before errors carried a code. */
+/** Journal lines from version 0.1.0, in which errors have no code. */
 const lines = {
   conflict:
     '{"v":1,"seq":3,"ts":"2026-02-14T22:59:00.000Z","more":true,"type":"phase.error_added","phase":"1","error":{"agent":"coder","timestamp":"2026-02-14T22:59:00.000Z","type":"file_conflict","message":"src/a.ts (modified by coder and coder, phases 2 and 1)\\nsrc/b.ts (modified externally since phase start)","resolution":"pending","resolved":false},"crc":"5a0e1f37"}',
@@ -24,7 +24,7 @@ function shown(line: string): string[] {
   return escalationBlock(session, requirePhase(session, "1"), 2);
 }
 
-describe("an error of an old journal", () => {
+describe("an error in an old journal", () => {
   test("has its conflicting files read from the message", () => {
     expect(shown(lines.conflict)).toEqual(
       expect.arrayContaining([
@@ -39,7 +39,7 @@ describe("an error of an old journal", () => {
     expect(shown(lines.scope).at(-1)).toMatch(/^ {2}To be warned of them only: maestro retry 1/);
   });
 
-  test("gets no hint about the scope when only a person may decide about the files", () => {
+  test("gets no hint about the scope when only the user may decide about the files", () => {
     expect(shown(lines.sensitive).join("\n")).not.toContain("To be warned of them only");
   });
 });

@@ -1,4 +1,4 @@
-// Errors of journals that were written before errors carried a code and conflicts: both are read from the message here and nowhere else.
+// Reads the code and the conflicts of an error from its message, for old journals that record neither. No other file parses messages.
 
 import type { FailureCode, RecordedError } from "./events.ts";
 import { OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "./scope.ts";
@@ -14,7 +14,7 @@ export function failureCodeOf({
   return message.startsWith(SENSITIVE_CHANGE) ? "sensitive_change" : "outside_scope";
 }
 
-/** Names of agents in one text, as the message has them. */
+/** `by` has the names of all agents in one text, as the message does. */
 export interface OldConflict {
   path: string;
   by: string[] | "external";
@@ -22,7 +22,7 @@ export interface OldConflict {
 
 const MODIFIED = " (modified ";
 
-/** The files of lines such as "src/a.ts (modified by coder and tester)". */
+/** Parses lines such as "src/a.ts (modified by coder and tester)". */
 export function oldConflicts(message: string): OldConflict[] {
   return message.split("\n").flatMap((line): OldConflict[] => {
     const at = line.lastIndexOf(MODIFIED);

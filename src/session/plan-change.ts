@@ -1,4 +1,4 @@
-// What a plan file says now that the frozen plan of the session does not. Pure.
+// Compares the current plan file with the plan that the session recorded. Pure.
 
 import type { PlanPhase } from "../plan/plan.ts";
 import type { Session } from "./session.ts";
@@ -17,7 +17,7 @@ const fields = [
   "estimate",
 ] as const;
 
-/** One line a phase that was added, removed or changed; empty when only the text around the phases differs. */
+/** One line per added, removed or changed phase; empty when only the text around the phases differs. */
 export function planChanges(session: Session, phases: readonly PlanPhase[]): string[] {
   const lines: string[] = [];
   const now = new Map(phases.map((phase) => [phase.id, phase]));

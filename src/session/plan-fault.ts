@@ -1,11 +1,11 @@
-// What a recorded plan may not say although every field of it has the right form: a reader must not rely on the one who wrote it.
+// Checks a recorded plan for contradictions that its shape allows, because a reader must not trust the program that wrote it.
 
 import { graphOf } from "../plan/graph.ts";
 import { readOwnedPath } from "../plan/owned-path.ts";
 import { fileFields, type PlanPhase } from "../plan/plan.ts";
 import type { Fault } from "../shape.ts";
 
-/** Ids are unique, every phase waits for phases of the plan and never for itself, and owned paths stay in the project. */
+/** Ids must be unique, phases may only depend on other phases of the plan and without cycles, and owned paths must be in the project. */
 export function planFault(phases: readonly PlanPhase[]): Fault | undefined {
   return orderFault(phases) ?? pathsFault(phases);
 }
@@ -20,7 +20,7 @@ export function orderFault(phases: readonly Pick<PlanPhase, "id" | "blocked_by">
   }
   const stuck = graphOf(phases).depths.indexOf(null);
   if (stuck === -1) return undefined;
-  return { path: ["phases", phases[stuck]?.id ?? "", "blocked_by"], expected: "free of circles" };
+  return { path: ["phases", phases[stuck]?.id ?? "", "blocked_by"], expected: "free of cycles" };
 }
 
 function pathsFault(phases: readonly PlanPhase[]): Fault | undefined {

@@ -1,4 +1,4 @@
-// Where a session stands and what stands in its way: what `status` shows and `resume` starts from. Pure.
+// The progress of a session and the conflicts that block it, as `status` shows them and `resume` uses them. Pure.
 
 import type { PhaseId } from "../ids.ts";
 import type { FileHashes } from "./events.ts";
@@ -7,11 +7,11 @@ import { isClosed, type Session, type SessionPhase } from "./session.ts";
 export interface Position {
   /** The last completed phase in plan order. */
   last_completed: string | null;
-  /** The first phase in progress or pending: where work goes on. */
+  /** The first phase in progress or pending, where work continues. */
   next: string | null;
   /** Phases that can start now. */
   ready: string[];
-  /** Failed phases: somebody has to decide about them. */
+  /** Failed phases, about which the user has to decide. */
   unresolved: string[];
   counts: Record<SessionPhase["status"], number>;
 }
@@ -23,7 +23,7 @@ export function positionOf(session: Session): Position {
   for (const phase of session.phases) {
     counts[phase.status] += 1;
     if (phase.status === "completed") position.last_completed = phase.id;
-    // Nothing more will start.
+    // In an aborted session no further phase starts.
     if (session.aborted) continue;
     if (phase.status === "in_progress" || phase.status === "pending") position.next ??= phase.id;
     if (phase.status === "pending" && phase.blocked_by.every((id) => closed.has(id))) position.ready.push(phase.id);
@@ -33,13 +33,13 @@ export function positionOf(session: Session): Position {
 }
 
 export type Conflict =
-  /** A phase was begun and not finished, and its files are not as it found them. */
+  /** An unfinished phase whose file differs from its content when the phase started. */
   | { kind: "partially_modified"; phase: PhaseId; file: string }
-  /** A file that a finished phase recorded is not as it left it. */
+  /** A file that differs from the content that a finished phase recorded. */
   | { kind: "modified_externally"; phase: PhaseId; file: string }
   | { kind: "plan_changed"; file: string };
 
-/** The files whose content `findConflicts` wants to know. */
+/** The files whose content `findConflicts` compares. */
 export function watchedFiles(session: Session): string[] {
   const started = session.phases.filter(
     (phase) => phase.status === "in_progress" && phase.hashes_at_start !== undefined,

@@ -23,8 +23,8 @@ function phaseWith(declared: Declared, ...events: SessionEvent[]): SessionPhase 
 const modified = (path: string) => ({ path, kind: "modified" as const });
 const outside = (phase: SessionPhase, ...paths: string[]) => outsideScope(phase, paths.map(modified));
 
-describe("changes outside of what a phase owns", () => {
-  test("are none where it may create, modify or delete, whatever was done there", () => {
+describe("changes outside the files of a phase", () => {
+  test("never include a declared file, whether it was created, modified or deleted", () => {
     const phase = phaseWith({ files_created: ["a.ts"], files_modified: ["b.ts"], files_deleted: ["c.ts"] });
     const changes = [
       { path: "a.ts", kind: "modified" },
@@ -34,7 +34,7 @@ describe("changes outside of what a phase owns", () => {
     expect(outsideScope(phase, changes)).toEqual([]);
   });
 
-  test("are told sorted, each once", () => {
+  test("are sorted and unique", () => {
     const phase = phaseWith({ files_modified: ["src/a.ts"] });
     expect(outside(phase, "z.ts", "src/b.ts", "z.ts", "src/a.ts", "A.ts")).toEqual(["A.ts", "src/b.ts", "z.ts"]);
   });
@@ -51,7 +51,7 @@ describe("changes outside of what a phase owns", () => {
   test.each<[string, string[], string[], string[]]>([
     ["a directory, with or without a slash", ["src/", "lib"], ["src/a/b.ts", "lib/c.ts", "srcs/a.ts"], ["srcs/a.ts"]],
     ["a directory that was replaced by a file", ["src/"], ["src"], ["src"]],
-    ["what lies above", ["src/x/y.ts"], ["src/x", "src"], ["src", "src/x"]],
+    ["the directories above an owned file", ["src/x/y.ts"], ["src/x", "src"], ["src", "src/x"]],
     ["globs", ["src/**/*.ts", "*.md"], ["src/a.ts", "src/b/c.ts", "x.md", "src/x.md"], ["src/x.md"]],
     ["a brace set", ["src/{a,b}.ts"], ["src/a.ts", "src/b.ts", "src/c.ts"], ["src/c.ts"]],
     ["a name that looks like a brace set", ["src/{a,b}.ts"], ["src/{a,b}.ts"], []],
@@ -68,30 +68,30 @@ describe("changes outside of what a phase owns", () => {
       ["src/.env", ".husky/pre-commit"],
       [".husky/pre-commit", "src/.env"],
     ],
-    ["all of the project", ["."], ["a", "b/c"], []],
+    ["the whole project", ["."], ["a", "b/c"], []],
     ["the repository around the project", ["**", "."], ["../other/a.ts"], ["../other/a.ts"]],
     ["names with spaces and other scripts", ["docs/été/"], ["docs/été/a b.md"], []],
-    ["what is not in normal form", ["./src//a.ts", "lib\\b.ts"], ["src/a.ts", "lib/b.ts"], []],
-    ["what no phase may own", ["../x", "/etc"], ["../x", "etc"], ["../x", "etc"]],
+    ["paths that are not in normal form", ["./src//a.ts", "lib\\b.ts"], ["src/a.ts", "lib/b.ts"], []],
+    ["paths that no phase may own", ["../x", "/etc"], ["../x", "etc"], ["../x", "etc"]],
   ])("%s", (_, declared, changed, expected) => {
     expect(outside(phaseWith({ files_modified: declared }), ...changed)).toEqual(expected);
   });
 
-  test("are not what was granted, to the letter", () => {
+  test("do not include granted paths, which are literal", () => {
     const phase = phaseWith({}, grant("src/a.ts", "docs/", "app/[id].tsx"));
     expect(outside(phase, "src/a.ts", "docs/x/y.md", "app/[id].tsx")).toEqual([]);
     expect(outside(phase, "src/b.ts", "docs", "app/i.tsx")).toEqual(["app/i.tsx", "docs", "src/b.ts"]);
   });
 
-  test("are all of them when nothing is declared, or no plan is on record", () => {
+  test("are all changes when the phase declares no files or has no recorded plan", () => {
     const { plan: _, ...unplanned } = phaseWith({ files_modified: ["a.ts"] });
     expect(outside(phaseWith({}), "a.ts")).toEqual(["a.ts"]);
     expect(outside(unplanned, "a.ts")).toEqual(["a.ts"]);
   });
 
-  test("are found in no time: 2,000 changes against 500 paths, and against 500 globs", () => {
+  test("are found quickly: 2,000 changes against 500 paths, and against 500 globs", () => {
     const changes = Array.from({ length: 2_000 }, (_, at) => modified(`src/module-${at % 700}/part/file-${at}.ts`));
-    /** The best of three: others may be at work on this machine. */
+    /** The best of three, because other processes may be using this machine. */
     const timed = (phase: SessionPhase) => {
       const times = [1, 2, 3].map(() => {
         const start = performance.now();
@@ -117,7 +117,7 @@ describe("whether a phase declares files", () => {
   });
 });
 
-describe("what a phase owns, known from names alone", () => {
+describe("what a phase owns, judged by the path alone", () => {
   test.each([
     ["src/a.ts", true],
     ["lib/x/a.ts", true],

@@ -1,5 +1,5 @@
-// What a phase owns: which changes lie outside of it. Pure; whether its agent may have more is in scope-request.ts.
-// A sensitive file is outside of every phase, whatever the plan says: only a person brings a change of one in.
+// The scope of a phase: which changes are outside the files it owns. Pure. Requests for more files are judged in scope-request.ts.
+// A sensitive file is outside every phase, whatever the plan says: only the user may apply a change to one.
 
 import { readOwnedPath } from "../plan/owned-path.ts";
 import { covers, type Pattern } from "../plan/pattern.ts";
@@ -8,12 +8,12 @@ import { ownedFiles } from "./decide/attempt.ts";
 import type { FileChange } from "./events.ts";
 import type { SessionPhase } from "./session.ts";
 
-/** How the error of an attempt begins that changed what its phase does not own; a line "- path" for each file follows. */
+/** The start of the error message when an attempt changed files that its phase does not own; one line "- path" per file follows. */
 export const OUTSIDE_SCOPE = "Changed outside of its files:";
-/** The same, when a person has to look at the files first. */
+/** The same for sensitive files, about which the user must decide. */
 export const SENSITIVE_CHANGE = `${OUTSIDE_SCOPE} only a person may decide about these.`;
 
-/** Paths among `changes` that the phase does not own, or that are sensitive, sorted, each once. Both names of a renamed file count. */
+/** The paths in `changes` that the phase does not own or that are sensitive, sorted and unique. Both names of a renamed file count. */
 export function outsideScope(
   phase: SessionPhase,
   changes: readonly Pick<FileChange, "path" | "kind" | "from">[],
@@ -28,12 +28,12 @@ export function outsideScope(
   return [...outside].sort();
 }
 
-/** Whether the phase declares anything at all, or was granted something. */
+/** Whether the phase declares any files or was granted any. */
 export function declaresFiles(phase: SessionPhase): boolean {
   return phase.granted.length > 0 || ownedFiles(phase).length > 0;
 }
 
-/** Whether the phase owns a file, or all of a directory (written with its trailing slash), known from their names alone. */
+/** Whether the phase owns a file, or a whole directory (written with a trailing slash), judged by the path alone. */
 export function ownershipOf(phase: SessionPhase): (path: string) => boolean {
   const scope = scopeOf(phase);
   const byName = { ...scope, globs: new Map() };
@@ -45,11 +45,11 @@ export function ownershipOf(phase: SessionPhase): (path: string) => boolean {
 }
 
 interface Scope {
-  /** Files; or directories, should something lie below them. */
+  /** Owned files, or directories with everything below them. */
   paths: Set<string>;
-  /** What lies below them, but not they themselves. */
+  /** Directories of which only the contents are owned. */
   directories: Set<string>;
-  /** By the plain names that they begin with. */
+  /** Keyed by the literal directories that the glob starts with. */
   globs: Map<string, Pattern[]>;
 }
 
@@ -59,15 +59,15 @@ function scopeOf(phase: SessionPhase): Scope {
     const owned = readOwnedPath(declared, []);
     if ("problem" in owned) continue;
     for (const pattern of owned.patterns) addPattern(scope, pattern);
-    // A brace set may be a name.
+    // A path with braces may also be a literal file name.
     if (owned.path.includes("{")) addPath(scope, owned.path);
   }
-  // Granted is what was asked for, to the letter.
+  // Granted paths are literal, never patterns.
   for (const path of phase.granted) addPath(scope, path);
   return scope;
 }
 
-/** Names are looked up, and only what has wildcards is compared. */
+/** Literal paths go into sets for lookup; only patterns with wildcards are matched one by one. */
 function addPattern({ paths, directories, globs }: Scope, pattern: Pattern): void {
   const { segments, literal, text } = pattern;
   if (literal === segments.length) paths.add(text);
@@ -87,7 +87,7 @@ function addPath({ paths, directories }: Scope, path: string): void {
 }
 
 function owns({ paths, directories, globs }: Scope, path: string): boolean {
-  // The rest of the repository that the project is a part of: no pattern of a plan reaches it.
+  // Outside the project, elsewhere in its repository: a plan's patterns never reach there.
   if (path.startsWith("../")) return false;
   if (paths.has(path)) return true;
   const above = directoriesOf(path);

@@ -1,4 +1,4 @@
-// What a session is, once its events are folded. The fold owns these objects; everybody else reads them.
+// The types of a folded session, and questions about them. Only the fold changes these objects; all other code reads them.
 
 import type { CommitId, PhaseId, TreeId } from "../ids.ts";
 import type {
@@ -18,20 +18,20 @@ import type {
 /** One process (or native delegation) that worked on a phase. */
 export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phase"> {
   started: string;
-  /** Null while it runs, and when nobody saw its end. */
+  /** Null while it runs, and when no engine recorded its end. */
   finished: string | null;
   result: AttemptResult | null;
-  /** What the engine's own check of its work came to, and when. */
+  /** The result and time of the engine's validation of its work. */
   validated?: { at: string; result: "pass" | "fail" | "skipped" };
-  /** Sequence number of its start. */
+  /** Sequence number of its start event. */
   seq: number;
-  /** Where it works and what it began with; absent before that is known. */
+  /** Where it works and the commit it started from; absent until recorded. */
   placed?: { worktree: string | null; base: CommitId | null };
-  /** What it did, as the tree tells it. */
+  /** Its changes, read from its files. */
   changes?: Changes;
-  /** Its work is in the project; `seq`: since when. */
+  /** Set while its work is in the project; `seq` is the event that applied it. */
   integrated?: { from: TreeId; to: TreeId; seq: number };
-  /** A person has taken its work out of the project. */
+  /** The user has removed its work from the project. */
   reverted?: true;
 }
 
@@ -43,20 +43,20 @@ export interface SessionPhase extends PhaseRecord {
   errors: RecordedError[];
   /** Oldest first. */
   attempts: Attempt[];
-  /** How many attempts it had when it was last started: a later one belongs to that start. */
+  /** The number of attempts when the phase was last started; later attempts belong to that start. */
   attempts_at_start?: number;
-  /** How many attempts it had when a person last decided about it. */
+  /** The number of attempts when the user last decided about the phase. */
   attempts_at_decision?: number;
-  /** Decided by a person for its next attempts. */
+  /** The time limit that the user set for its next attempts. */
   timeout_ms?: number;
-  /** The phase as the plan froze it; absent in a session imported from a view. */
+  /** The phase in the recorded plan; absent in a session imported from a view. */
   plan?: FrozenPlan["phases"][number];
   handoff?: HandoffRecord;
   validation?: { result: "pass" | "fail" | "skipped"; detail: string; evidence?: Evidence };
   /** Paths that its agent asked for and was granted. */
   granted: string[];
   warnings: Warning[];
-  /** Files the phase owns and their content when it started. */
+  /** Hashes of the files that the phase owns when it started. */
   hashes_at_start?: FileHashes;
 }
 
@@ -78,19 +78,19 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   task: string | null;
   execution_mode: ExecutionMode | null;
   phases: SessionPhase[];
-  /** sha256 of the plan file when it was frozen; null in a session imported from a view. */
+  /** sha256 of the plan file when it was recorded; null in a session imported from a view. */
   plan_hash: string | null;
-  /** Content of every recorded file when it was last recorded. */
+  /** The last recorded content hash of every recorded file. */
   file_hashes: Map<string, { hash: string | null; phase: PhaseId }>;
   notes: Note[];
   summary: string | null;
-  /** How many times the plan was revised. */
+  /** The revision of the plan, from 1. */
   revision: number;
-  /** The last revision: its file has to be there, and the plan before it has to be in the archive. */
+  /** The last revision: its file must exist, and the plan before it must be in the archive. */
   revised: { path: string; text: string; superseded: FileMove | null } | null;
-  /** A phase was aborted: the session is over, whatever else happens to it. */
+  /** The session was aborted and can never continue. */
   aborted: boolean;
-  /** The last time the provider refused; null: never. */
+  /** The last time the provider rejected requests; null if never. */
   quota: { since: string; until: string; slots: number | null } | null;
   archiving: EventOf<"archive.started"> | null;
   /** Sequence number of the last event. */
@@ -101,57 +101,57 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   running: Set<PhaseId>;
 }
 
-/** Takes any text: only the id of a phase finds one. */
+/** Accepts any text; returns undefined when it is not the id of a phase. */
 export function findPhase(session: Session, id: string): SessionPhase | undefined {
   const position = session.index.get(id as PhaseId);
   return position === undefined ? undefined : session.phases[position];
 }
 
-/** The attempt that runs, ran last, or was cut off by a crash. */
+/** The latest attempt: running, finished, or interrupted by a crash. */
 export function lastAttempt(phase: SessionPhase): Attempt | undefined {
   return phase.attempts.at(-1);
 }
 
-/** Closed: nothing more will happen to it unless somebody decides so. */
+/** Completed or skipped: the phase does not change again unless the user decides so. */
 export function isClosed(phase: { status: string }): boolean {
   return phase.status === "completed" || phase.status === "skipped";
 }
 
-/** Somebody waits for it, and needs its Downstream Context. */
+/** Whether another phase depends on this one and so needs its Downstream Context. */
 export function hasDependents(session: Session, id: string): boolean {
   return session.phases.some((phase) => phase.blocked_by.some((blocker) => blocker === id));
 }
 
-/** The plan's commands for it have passed, or there are none. */
+/** The phase's validation commands have passed, or it has none. */
 export function isValidated(phase: SessionPhase): boolean {
   return (phase.plan?.validation ?? []).length === 0 || phase.validation?.result === "pass";
 }
 
-/** Its agent has reported success, and the plan's commands have not been run on its work yet. */
+/** Its agent has reported success, but its validation commands have not passed yet. */
 export function awaitsValidation(phase: SessionPhase): boolean {
   return phase.status === "in_progress" && hasReported(phase) && !isValidated(phase);
 }
 
-/** Its agent has succeeded in a worktree, and its work is not in the project yet. */
+/** Its agent has succeeded in a worktree, but its work is not in the project yet. */
 export function awaitsIntegration(phase: SessionPhase): boolean {
   const attempt = lastAttempt(phase);
-  // An attempt from before the phase was last started is one whose work was refused.
+  // The work of an attempt from before the last start of the phase was rejected.
   const isCurrent = phase.attempts.length > (phase.attempts_at_start ?? 0);
   const isApart = attempt?.placed != null && attempt.placed.worktree !== null;
   return phase.status === "in_progress" && isCurrent && isApart && attempt.result?.outcome === "success";
 }
 
-/** What an attempt said that was cut off, or that has begun again since, is no report. */
+/** Whether the phase has a valid report of success. The output of an interrupted or restarted attempt does not count. */
 export function hasReported(phase: SessionPhase): boolean {
   const { handoff, attempts } = phase;
   if (handoff?.status !== "success" || handoff.missing.length > 0) return false;
-  // Without an attempt since the phase was last started it was a native delegation.
+  // No attempt since the last start means that the phase was delegated natively.
   if (attempts.length <= (phase.attempts_at_start ?? 0)) return true;
   const outcome = lastAttempt(phase)?.result?.outcome;
   return outcome !== undefined && outcome !== "interrupted" && outcome !== "quota";
 }
 
-/** Completed, with a report of success and commands that passed. */
+/** Completed, with a report of success and passed validation commands. */
 export function isVerified(phase: SessionPhase): boolean {
   return phase.status === "completed" && phase.handoff?.status === "success" && isValidated(phase);
 }

@@ -5,7 +5,7 @@ import type { PhaseStatus } from "./events.ts";
 import { findPhase, type Session, type SessionPhase } from "./session.ts";
 import { judgeMove, judgeStatus } from "./transitions.ts";
 
-/** Decision C20: what is legal freely, and what only by a person's decision. All else is not. */
+/** Decision C20: moves that are always legal, and moves that need the user's decision. All others are illegal. */
 const free = ["pending>in_progress", "in_progress>completed", "in_progress>failed", "failed>in_progress"];
 const byDecision = ["pending>skipped", "in_progress>skipped", "failed>skipped", "failed>aborted"];
 
@@ -21,7 +21,7 @@ describe("a phase (C20, K142-K149)", () => {
     for (const to of phaseStatuses) {
       const pair = `${from}>${to}`;
       const legal = { free: free.includes(pair), decision: free.includes(pair) || byDecision.includes(pair) };
-      test(`may ${legal.free ? "" : legal.decision ? "only by decision " : "never "}go from ${from} to ${to}`, () => {
+      test(`may ${legal.free ? "" : legal.decision ? "only by the user's decision " : "never "}go from ${from} to ${to}`, () => {
         for (const userDecision of [false, true]) {
           const { session, phase } = inStatus(from);
           const verdict = judgeMove(session, phase, { to, userDecision, maxRetries: 2 });
@@ -35,7 +35,7 @@ describe("a phase (C20, K142-K149)", () => {
     }
   }
 
-  test("does not start before what it waits for is closed (K149)", () => {
+  test("does not start before the phases it depends on are closed (K149)", () => {
     const phases = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { blocked_by: ["1", "2"] })];
     const start = (session: Session) =>
       judgeMove(session, findPhase(session, "3") as SessionPhase, {
@@ -55,7 +55,7 @@ describe("a phase (C20, K142-K149)", () => {
     expect(start(sessionAfter(phases, ...oneDone, moved("2", "pending", "skipped"))).legal).toBe(true);
   });
 
-  test("is retried MAESTRO_MAX_RETRIES times, then a person decides (K150)", () => {
+  test("is retried MAESTRO_MAX_RETRIES times, then the user decides (K150)", () => {
     const { session, phase } = inStatus("failed");
     const retry = (userDecision: boolean) =>
       judgeMove(session, phase, { to: "in_progress", userDecision, maxRetries: 2 });

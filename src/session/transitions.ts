@@ -1,9 +1,9 @@
-// The table of legal moves (decision C20), for phases and for the session itself. Every writer asks here before it writes.
+// The table of legal moves (decision C20) for phases and for the session. Every writer checks it before writing.
 
 import type { PhaseStatus, SessionStatus } from "./events.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
-/** "decision": legal only when a person asked for it. */
+/** "decision": legal only when the user asked for it. */
 type Rule = "free" | "decision";
 
 const phaseTransitions: Record<PhaseStatus, Partial<Record<PhaseStatus, Rule>>> = {
@@ -22,19 +22,19 @@ const sessionTransitions: Record<SessionStatus, readonly SessionStatus[]> = {
   completed: [],
 };
 
-const endIt = "Archive it, then start a new one.";
+const archiveHint = "Archive it, then start a new one.";
 
 export interface Move {
   to: PhaseStatus;
   userDecision: boolean;
   maxRetries: number;
-  /** Phases to count as closed; the session's own by default. */
+  /** Phases to treat as closed; by default, those that are closed in the session. */
   closed?: ReadonlySet<string>;
 }
 
 export type MoveVerdict = { legal: true } | { legal: false; reason: string; hint?: string };
 
-/** Judges one phase move. The reason names both states. */
+/** Judges a phase move; the reason for a refusal names both statuses. */
 export function judgeMove(session: Session, phase: SessionPhase, move: Move): MoveVerdict {
   const { status: from } = phase;
   const { to } = move;
@@ -42,10 +42,10 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Mo
   const what = `Cannot move phase ${phase.id} from ${from} to ${to}`;
   if (session.archiving !== null) return refuse(`${what}: session ${session.session_id} is being archived`);
   if (session.status === "completed") return refuse(`${what}: session ${session.session_id} is completed`);
-  if (session.aborted) return refuse(`${what}: session ${session.session_id} was aborted`, endIt);
+  if (session.aborted) return refuse(`${what}: session ${session.session_id} was aborted`, archiveHint);
   if (rule === undefined) return refuse(`${what}: ${legalFrom(from)}`);
   if (rule === "decision" && !move.userDecision) {
-    return refuse(`${what}: only a person may decide that`, "Pass --user-decision when the user has asked for it.");
+    return refuse(`${what}: only the user may decide that`, "Pass --user-decision when the user has asked for it.");
   }
   if (to !== "in_progress") return { legal: true };
   const isDone = (id: string) => move.closed?.has(id) ?? isClosed(findPhase(session, id) ?? { status: "missing" });
@@ -62,10 +62,10 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Mo
   return { legal: true };
 }
 
-/** Judges a change of the session's own status. `closed`: phases to count as closed; the session's own by default. */
+/** Judges a change of the session's status. `closed`: phases to treat as closed; by default, those that are closed in the session. */
 export function judgeStatus(session: Session, to: SessionStatus, closed?: ReadonlySet<string>): MoveVerdict {
   const what = `Cannot change session ${session.session_id} from ${session.status} to ${to}`;
-  if (session.aborted) return refuse(`${what}: it was aborted`, endIt);
+  if (session.aborted) return refuse(`${what}: it was aborted`, archiveHint);
   if (!sessionTransitions[session.status].includes(to)) return refuse(`${what}: that is not a legal change`);
   if (to !== "completed") return { legal: true };
   const open = session.phases.filter((phase) => !(closed?.has(phase.id) ?? isClosed(phase)));

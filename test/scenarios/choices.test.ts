@@ -8,9 +8,9 @@ const attempt = { MAESTRO_ATTEMPT: "1", MAESTRO_PHASE: "1", MAESTRO_AGENT: "code
 
 describe("--phases", () => {
   test.each([
-    ["2", /--phases names 2, which waits for phase 1\n.*Name 1 too, or run it first/],
-    ["1,9", /--phases names 9, which is no phase of the plan/],
-    [" , ", /--phases names no phase/],
+    ["2", /--phases names 2, which waits for phase 1\n.*Add 1 to --phases, or run it first/],
+    ["1,9", /--phases names 9, which is not a phase of the plan/],
+    [" , ", /--phases is empty/],
   ])("%s is refused before anything is created or changed", (phases, said) =>
     withProject((project) => {
       project.write(planPath, planText([{ id: 1 }, { id: 2, blocked_by: [1] }]));

@@ -157,7 +157,7 @@ describe("a session that is running", () => {
       const { agent, env, engine } = await running(project);
       const pid = agent.notes("start").find((note) => note.phase === "2")?.pid ?? 0;
       const skip = await maestro(project, ["skip", "2"], env);
-      expect([skip.code, skip.stdout]).toEqual([0, expect.stringContaining("the running engine takes it up")]);
+      expect([skip.code, skip.stdout]).toEqual([0, expect.stringContaining("the running engine applies this")]);
       await until("phase 3 has ended", () => agent.notes("end").some((note) => note.phase === "3"));
       expect(isAlive(pid)).toBe(false);
       project.write(".bin/go", "");
@@ -296,7 +296,7 @@ describe("commands that show a session", () => {
       expect(events.some((event) => event.type === "phase.moved" && event.to === "skipped")).toBe(true);
       expect(events.some((event) => event.type === "session.status_set" && event.status === "completed")).toBe(true);
       const late = await maestro(project, ["watch"], env);
-      expect([late.code, late.stderr]).toEqual([3, expect.stringContaining("nothing to watch")]);
+      expect([late.code, late.stderr]).toEqual([3, expect.stringContaining("Nothing to watch")]);
     }));
 
   test.concurrent("`watch` of a session without an engine says so and exits with 0", () =>

@@ -65,7 +65,7 @@ describe("a dispatch that is refused before any agent starts", () => {
     expect(run).toMatchObject({ code: 1, stdout: "" });
     expect(run.stderr.trimEnd().split("\n").sort()).toEqual(
       [
-        "ERROR: Prompt file has no agent in its name: batch/prompts/$!.txt",
+        "ERROR: Prompt file name does not contain an agent: batch/prompts/$!.txt",
         "ERROR: Prompt file is empty: batch/prompts/architect.txt",
         "ERROR: Agent 'codr' not found in agents/",
         "  Did you mean: coder?",
@@ -94,7 +94,7 @@ describe("a dispatch that is refused before any agent starts", () => {
     const [none, file, other, missing] = await Promise.all(
       [["nowhere"], ["file"], ["other"], []].map((words) => maestro(project, ["dispatch", ...words], agent.env())),
     );
-    const hint = "  A dispatch directory has prompts/<agent>.txt in it, one file per agent.\n";
+    const hint = "  A dispatch directory contains prompts/<agent>.txt, one file per agent.\n";
     expect(none).toMatchObject({ code: 1, stderr: `ERROR: Prompts directory not found: nowhere/prompts\n${hint}` });
     expect(file).toMatchObject({ code: 1, stderr: `ERROR: Prompts directory not found: file/prompts\n${hint}` });
     expect(other).toMatchObject({
@@ -158,7 +158,7 @@ describe("a dispatch that is refused before any agent starts", () => {
     ]);
     for (const run of [attempt, marked]) {
       expect(run).toMatchObject({ code: 3, stdout: "" });
-      expect(run.stderr).toContain("ERROR: This is already an attempt of Maestro");
+      expect(run.stderr).toContain("ERROR: Cannot start an engine inside an attempt of Maestro");
     }
     expect(missing).toMatchObject({ code: 3, stdout: "" });
     expect(missing.stderr).toContain("ERROR: gemini was not found on PATH");

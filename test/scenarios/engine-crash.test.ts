@@ -383,7 +383,7 @@ describe("a session that cannot be run", () => {
       project.write(".bin/go", "");
       expect((await maestro(project, ["resume", ...quick], agent.env())).code).toBe(0);
       const nothing = await maestro(project, ["resume"], agent.env());
-      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("nothing to resume")]);
+      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("Nothing to resume")]);
     }));
 
   test.concurrent("makes `resume` say so and exit with 0 when it is completed", () =>

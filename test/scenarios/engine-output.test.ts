@@ -40,7 +40,7 @@ describe("a run on a terminal", () => {
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["sleep", 700]]), played(2, [], { blocked_by: [1] })]);
       const { answer, ended } = onTerminal(project, agent, { MAESTRO_EXECUTION_MODE: "ask" });
-      await answer("Which one?", "2\r");
+      await answer("Which mode?", "2\r");
       const { code, shown } = await ended;
       expect(code, shown).toBe(0);
       expect(shown).toContain("Option 1: Parallel Dispatch (faster)");

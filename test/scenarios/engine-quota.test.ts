@@ -118,7 +118,7 @@ describe("a provider that does not come back", () => {
       const env = agent.env({ MAESTRO_QUOTA_DELAY: "50ms" });
       const run = await maestro(project, ["run", planPath, "--quota-wait", "300ms", ...quick], env);
       expect(run.code, run.stderr).toBe(5);
-      expect(run.stdout).toContain("refusing for too long");
+      expect(run.stdout).toContain("rejected requests for too long");
       expect(run.stdout).toContain("maestro resume");
       expect(status(project)).toMatchObject({
         status: "interrupted",

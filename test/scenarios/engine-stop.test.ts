@@ -58,7 +58,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
         // Whoever sees it end may rely on it: nothing is left at that moment.
         expect(processesOf(project)).toEqual([]);
         expect([end.code, end.signal]).toEqual([code, null]);
-        expect(end.stdout).toContain("was interrupted; nothing that was done is lost");
+        expect(end.stdout).toContain("was interrupted; all finished work is kept");
         expect(stateOf(project)).toEqual({
           session: "interrupted",
           phases: [

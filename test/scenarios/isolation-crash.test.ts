@@ -448,7 +448,9 @@ describe("a kill while an agent works in its worktree", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       const early = await maestro(project, ["diff", "one"], project.agents.env());
-      expect(early.stderr).toContain('attempt 1 has no end, "maestro resume" or "abort" looks at what it did');
+      expect(early.stderr).toContain(
+        'attempt 1 has no recorded end: "maestro resume" or "maestro abort" records its changes',
+      );
       const aborted = await maestro(project, ["abort"], project.agents.env());
       expect(aborted.code, aborted.stderr).toBe(0);
       expect(isAlive(agent)).toBe(false);

@@ -186,7 +186,7 @@ describe("a report that differs from the tree", () => {
         const run = await project.begin(...only("lies")).ended;
         expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
         const message =
-          "The report names a.txt, dreamt.txt, of which the tree shows no change; made.txt, old.txt changed and are not in it";
+          "The report names a.txt, dreamt.txt, which did not change; made.txt, old.txt changed and are not in it";
         expect(warnings(project)).toEqual([`lies claims_differ: ${message}`]);
         expect(run.stderr).toContain(`WARNING: ${message}`);
         expect(phaseOf(project, "lies")).toMatchObject({
@@ -357,7 +357,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
 
 describe("agents that share the project's files", () => {
   const scope =
-    "Agents share the project's files, and what they change outside of their phase's files can only be told, not refused.";
+    "Agents share the project's files; changes outside a phase's own files are reported, but cannot be rejected.";
   const beside = agent("beside", ["b.txt"], ["write", ["b.txt", "b\n"]]);
   const stray =
     "strays unjudged: Changed during the attempt, and not owned by any running phase: extra.txt, theirs.txt. Without isolation, Maestro cannot tell what changed it";
@@ -409,7 +409,7 @@ describe("agents that share the project's files", () => {
       for (const words of [["--isolation", "worktree"], ["--allow-overlap"]]) {
         const run = await project.begin(...words).ended;
         expect(run.code, run.stderr).toBe(3);
-        expect(run.stderr).toContain("Attempts cannot have worktrees here: the project is not in a git repository");
+        expect(run.stderr).toContain("Cannot create worktrees for attempts: the project is not in a git repository");
       }
       expect(project.list(".gemini")).toEqual(["plans"]);
       expect(project.notes("start")).toEqual([]);

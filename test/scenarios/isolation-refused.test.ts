@@ -29,7 +29,7 @@ describe("a large file outside of the phase's files", () => {
       const diff = project.maestro(["diff", "large"]);
       expect([diff.code, diff.stderr]).toEqual([
         0,
-        "WARNING: Not kept, because it was too large and outside of the phase's files: core.dump\n",
+        "WARNING: Not kept (too large, and not owned by the phase): core.dump\n",
       ]);
       expect(diff.stdout).toContain("+more");
       expect(diff.stdout).not.toContain("core.dump");

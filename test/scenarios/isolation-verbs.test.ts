@@ -110,7 +110,7 @@ describe("maestro diff", () => {
     expect(await project.command(["diff", "2"])).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "No changes are known of any attempt of phase 2\n",
+      stderr: "No recorded changes for any attempt of phase 2\n",
     });
     expect(await json(["diff", "2"])).toMatchObject({
       attempt: null,
@@ -180,7 +180,7 @@ describe("maestro diff", () => {
       code: 1,
       stdout: "",
       stderr: expect.stringContaining(
-        `ERROR: ${ref(1, 1)} is not what the session recorded for attempt 1 of phase 1: ${commit}\n`,
+        `ERROR: ${ref(1, 1)} is not the commit that the session recorded for attempt 1 of phase 1: ${commit}\n`,
       ),
     });
     project.git.git("update-ref", "-d", ref(1, 1));
@@ -191,7 +191,7 @@ describe("maestro diff", () => {
         code: 1,
         stdout: "",
         stderr: expect.stringContaining(
-          "ERROR: The work of attempt 1 of phase 1 is gone: the repository does not have",
+          "ERROR: The work of attempt 1 of phase 1 does not exist any more: the repository does not have",
         ),
       });
     }
@@ -217,7 +217,7 @@ describe("maestro diff", () => {
         code: 3,
         stdout: "",
         stderr: expect.stringContaining(
-          "ERROR: The work of attempts is kept with git: the project is not in a git repository\n",
+          "ERROR: Cannot read the work of attempts, which is kept in git: the project is not in a git repository\n",
         ),
       });
     }
@@ -271,7 +271,7 @@ describe("maestro apply", () => {
     const seq = project.session.seq;
     expect(await project.command(["apply", "1"])).toMatchObject({
       code: 0,
-      stdout: "Attempt 1 of phase 1 is in the project already\n",
+      stdout: "Attempt 1 of phase 1 is already in the project\n",
     });
     expect(project.session.seq).toBe(seq);
   });
@@ -302,7 +302,7 @@ describe("maestro apply", () => {
         "- src/old.ts (one changed it, the other deleted it)",
         "",
         "Nothing was changed.",
-        'The work is kept: "maestro diff 1" shows it. Change these files so that it fits, then apply it again.',
+        'The work is kept; see it with "maestro diff 1". Change these files so that it merges, then apply it again.',
         "",
       ].join("\n"),
     );
@@ -317,10 +317,7 @@ describe("maestro apply", () => {
   test("also integrates files that the phase does not own, because a person asks, and says so", async () => {
     await oneAttempt({ outside: ["src/new.ts", "src/old.ts"] });
     const { code, stderr, stdout } = await project.command(["apply", "1"]);
-    expect([code, stderr]).toEqual([
-      0,
-      "WARNING: Not among the files of phase 1, and applied because you asked: src/new.ts, src/old.ts\n",
-    ]);
+    expect([code, stderr]).toEqual([0, "WARNING: Applied files that phase 1 does not own: src/new.ts, src/old.ts\n"]);
     expect(stdout).toContain("src/new.ts  (not one of its files)\n");
     expect(project.files()).toEqual(after);
   });
@@ -337,7 +334,7 @@ describe("maestro apply", () => {
       { type: "phase.moved", phase: "1", from: "in_progress", to: "failed" },
     );
     expect((await project.command(["apply", "1"])).stdout).toContain(
-      '\nPhase 1 is still failed: "maestro retry 1" lets its agent go on from here, "maestro skip 1" goes on without it.\n',
+      '\nPhase 1 is still failed: "maestro retry 1" lets its agent continue from here, "maestro skip 1" skips it.\n',
     );
   });
 
@@ -376,7 +373,7 @@ describe("maestro apply", () => {
     expect((await project.command(["apply", "1", "--session", SESSION])).code).toBe(0);
     expect(project.files()).toEqual(after);
     expect(filesBelow(join(project.path, ".gemini/state/archive"))).toEqual(archived);
-    expect((await project.command(["apply", "1"])).stdout).toBe("Attempt 1 of phase 1 is in the project already\n");
+    expect((await project.command(["apply", "1"])).stdout).toBe("Attempt 1 of phase 1 is already in the project\n");
   });
 
   test("works in a directory of the repository, and refuses what lies outside of it", async () => {
@@ -450,11 +447,11 @@ describe("maestro revert", () => {
     const expected = { code: 1, stdout: "" };
     expect(await project.command(["revert", "1"])).toMatchObject({
       ...expected,
-      stderr: expect.stringContaining("ERROR: Nothing of phase 1 is recorded as brought into the project\n"),
+      stderr: expect.stringContaining("ERROR: No attempt of phase 1 is recorded as applied to the project\n"),
     });
     expect(await project.command(["revert", "1", "--attempt", "1"])).toMatchObject({
       ...expected,
-      stderr: expect.stringContaining("ERROR: Attempt 1 of phase 1 is not recorded as brought into the project\n"),
+      stderr: expect.stringContaining("ERROR: Attempt 1 of phase 1 is not recorded as applied to the project\n"),
     });
     expect(project.files()).toEqual(before);
   });
@@ -591,7 +588,7 @@ describe("archiving a session with worktrees and refs", () => {
     // The session that is active is not counted and not touched, whatever the limit.
     const third = await endedSession("Third");
     expect((await project.command(["doctor", "--fix"], { env: { MAESTRO_KEEP_REFS: "0" } })).stdout).toContain(
-      `warn  Let go of the work of ${second}\n`,
+      `warn  Deleted the kept work of ${second}\n`,
     );
     expect(keptSessions()).toEqual([third, "elsewhere"].toSorted());
   });
@@ -632,7 +629,7 @@ describe("maestro doctor", () => {
       {
         check: "isolation",
         level: "ok",
-        message: expect.stringMatching(/^git 2\.\d+.*: attempts that run side by side get worktrees of their own, in /),
+        message: expect.stringMatching(/^git 2\.\d+.*: attempts that run in parallel get their own worktrees, in /),
       },
     ]);
   });
@@ -641,7 +638,7 @@ describe("maestro doctor", () => {
     project.git.git("config", "core.sparseCheckout", "true");
     expect(await isolation()).toMatchObject({
       code: 0,
-      findings: [{ level: "warn", message: expect.stringContaining("runs them side by side: the checkout is sparse") }],
+      findings: [{ level: "warn", message: expect.stringContaining("runs them in parallel: the checkout is sparse") }],
     });
     rmSync(join(project.git.path, ".git"), { recursive: true });
     expect(await isolation()).toMatchObject({
@@ -653,7 +650,7 @@ describe("maestro doctor", () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     const messages = (await isolation()).findings.map(({ message }) => message);
-    expect(messages).toContain("1 worktree left by processes that have ended");
+    expect(messages).toContain("1 worktree left behind by processes that have ended");
     expect(messages).toContain("The work of 1 session is kept in refs/maestro");
     expect(filesBelow(dead)).not.toEqual({});
     // Of a repository that was removed.
@@ -663,7 +660,7 @@ describe("maestro doctor", () => {
     writeFileSync(join(project.git.cache, "maestro", "users-file"), "");
     const fixed = (await isolation({}, "--fix")).findings.map(({ message }) => message);
     expect(fixed).toContain("Removed 1 worktree of processes that have ended");
-    expect(fixed).toContain("Removed 1 place kept for repositories that are gone");
+    expect(fixed).toContain("Removed 1 cache folder of repositories that no longer exist");
     expect(filesBelow(dead)).toEqual({});
     expect(filesBelow(gone)).toEqual({});
     expect(filesBelow(join(project.git.cache, "maestro", "users-file"))).not.toEqual({});

@@ -113,7 +113,7 @@ describe("a git that waits for ever", () => {
       const end = await engine.ended;
       expect(performance.now() - began).toBeLessThan(2000 + NOISE_MS);
       expect([end.code, isAlive(pid)]).toEqual([143, false]);
-      expect(end.stdout).toContain("was interrupted; nothing that was done is lost");
+      expect(end.stdout).toContain("was interrupted; all finished work is kept");
       await allGone(project);
       git.heal();
       const resumed = await background(project, ["resume", "--keep-open", ...only("works")], project.agents.env())

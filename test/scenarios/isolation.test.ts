@@ -93,7 +93,7 @@ describe("attempts that run side by side", () => {
       // A way out that costs nothing: the person makes room for the work, and says so.
       project.write("a.txt", "old\n");
       const applied = project.maestro(["apply", "two"]);
-      expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("Phase two is completed by it") });
+      expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("This completes phase two") });
       expect(project.read("a.txt")).toBe("2\n");
       expect(project.resume()).toMatchObject({ code: 0 });
       expect(project.agents.notes("start")).toHaveLength(2);

@@ -121,7 +121,7 @@ describe("the command line", () => {
 
   test.each([
     [["validate", "."], "Cannot read the plan .: it is a directory"],
-    [["validate", ""], "Cannot read the plan : it has no name"],
+    [["validate", ""], "Cannot read the plan : the path is empty"],
     [["handoff", "check", "."], "Cannot read .: it is a directory"],
   ])("refuses %j with a readable message", (args, message) => {
     expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
@@ -133,7 +133,7 @@ describe("the command line", () => {
     const run = project.maestro(["status"], { cwd: `${project.path}/src/deep` });
     expect([run.stdout, run.stderr]).toEqual([
       "No active session\n",
-      `There is one in ${project.path}: run the command there.\n`,
+      `A session exists in ${project.path}. Run the command there.\n`,
     ]);
   });
 

@@ -351,7 +351,7 @@ describe("maestro_session_write", () => {
         revision: 2,
       });
       const weak = await client.refused("maestro_session_write", move("1", "completed", { handoff: "All done!" }));
-      expect(weak.message).toMatch(/does not stand for a completed phase: it lacks task_report/);
+      expect(weak.message).toMatch(/does not show a completed phase: it lacks task_report/);
       expect(weak.hint).not.toContain("maestro handoff");
       const half = await client.refused(
         "maestro_session_write",

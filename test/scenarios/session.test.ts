@@ -106,7 +106,7 @@ describe("moving phases", () => {
     [["1", "completed"], "Cannot move phase 1 from pending to completed"],
     [["1", "pending"], "Cannot move phase 1 from pending to pending"],
     [["2", "in_progress"], "Cannot move phase 2 from pending to in_progress: it waits for phase 1"],
-    [["1", "skipped"], "Cannot move phase 1 from pending to skipped: only a person may decide that"],
+    [["1", "skipped"], "Cannot move phase 1 from pending to skipped: only the user may decide that"],
     [["1", "aborted", "--user-decision"], "Cannot move phase 1 from pending to aborted"],
     [["9", "in_progress"], 'Session 2026-02-14-task-api has no phase "9"'],
     [["__proto__", "in_progress"], 'Session 2026-02-14-task-api has no phase "__proto__"'],
@@ -182,9 +182,9 @@ describe("moving phases", () => {
     });
     expect(status(project).phases[0].errors).toMatchObject([
       { agent: "coder", type: "runtime", message: "the build broke", resolution: "pending", resolved: false },
-      { agent: "coder", type: "quota", message: "The agent handed over: quota", resolved: false },
+      { agent: "coder", type: "quota", message: "The agent reported: quota", resolved: false },
     ]);
-    expect(project.maestro(["status"]).stdout).toContain("failed: The agent handed over: quota");
+    expect(project.maestro(["status"]).stdout).toContain("failed: The agent reported: quota");
   });
 
   test("needs a Downstream Context only where a phase waits for it (C6)", () => {
@@ -272,7 +272,7 @@ describe("the notes of a session", () => {
   });
 
   test("need a session and something to say", () => {
-    expect(project.maestro(["session", "note", "x"]).stderr).toContain("There is no active session");
+    expect(project.maestro(["session", "note", "x"]).stderr).toContain("No session is active");
     createSession(project);
     expect(project.maestro(["session", "note", "  "]).code).toBe(2);
   });
@@ -490,7 +490,7 @@ describe("in a project without a session", () => {
   ])("%j is refused in one line with what to do, and makes nothing", (args) => {
     const run = project.maestro(args);
     expect([run.code, run.stdout]).toEqual([1, ""]);
-    expect(run.stderr).toMatch(/^ERROR: (?:There is no|No) active session/);
+    expect(run.stderr).toMatch(/^ERROR: No (?:session is active|active session)/);
     expect(project.list()).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import { played, prepare, type StandIn, type Steps } from "../support/stand-in.t
 const quick = ["--grace", "100ms", "--stagger", "0"];
 const unseen = [["environment"]] as [string][];
 const notTrusted = "You have not trusted this project in Gemini CLI";
-const unguarded = `The Maestro extension is not installed in Gemini CLI. No guard checks what agents run in the shell: only policies hold them. Install it: gemini extensions install ${root.replace(/\/$/, "")}\n`;
+const unguarded = `The Maestro extension is not installed in Gemini CLI. No guard checks the shell commands of agents; only policies restrict them. Install it: gemini extensions install ${root.replace(/\/$/, "")}\n`;
 
 function install(project: Project): void {
   const linked = JSON.stringify({ source: root, type: "link" });

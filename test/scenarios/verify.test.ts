@@ -118,31 +118,35 @@ describe("maestro verify refuses, and changes nothing,", () => {
   test("without a session", () => {
     const project = new Project();
     shelf.keep(project);
-    refuses(project, 1, /There is no active session/);
+    refuses(project, 1, /No session is active/);
     expect(project.list()).toEqual([]);
   });
 
   test("a phase that has not been started, one that is done, and one that does not exist", () => {
     const project = planned([command]);
-    refuses(project, 1, /Phase 1 is pending: there is nothing to verify\n.*Delegate it first/);
+    refuses(project, 1, /Cannot verify phase 1: it is pending\n.*Delegate it first/);
     refuses(project, 1, /no phase "9"\n.*Its phases are 1, 2/, {}, "9");
     succeed(project, ["session", "transition", "1", "in_progress"]);
     const early = project.maestro(["session", "transition", "1", "completed"]);
     expect(early.stderr).toMatch(/its validation commands have not been run\n.*maestro verify 1/);
     succeed(project, ["session", "transition", "1", "completed", "--user-decision"]);
-    refuses(project, 1, /Phase 1 is completed: there is nothing to verify/);
+    refuses(project, 1, /Cannot verify phase 1: it is completed/);
   });
 
   test("a phase without a report", () => {
     const project = planned([command]);
     delegated(project, "coder", "Phase: 1");
-    refuses(project, 1, /Phase 1 has no report of success yet\n.*its report is recorded when its agent comes back/);
+    refuses(
+      project,
+      1,
+      /Cannot verify phase 1: its agent has not reported success yet\n.*its report is recorded when its agent returns/,
+    );
   });
 
   test("a phase whose agent reported failure", () => {
     const project = planned([command]);
     handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report({ status: "failure" }));
-    refuses(project, 1, /Phase 1 is failed: there is nothing to verify\n.*Delegate it first/);
+    refuses(project, 1, /Cannot verify phase 1: it is failed\n.*Delegate it first/);
   });
 
   test("a phase that is being worked on again: the report of the attempt before proves nothing", () => {
@@ -150,7 +154,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
     expect(verify(project).code).toBe(1);
     delegated(project, "coder", "Phase: 1");
     project.write("fixed", "");
-    refuses(project, 1, /Phase 1 has no report of success yet/);
+    refuses(project, 1, /Cannot verify phase 1: its agent has not reported success yet/);
   });
 
   test("a phase without validation commands", () => {
@@ -161,9 +165,9 @@ describe("maestro verify refuses, and changes nothing,", () => {
 
   test("inside an attempt, and while an engine runs the session", async () => {
     const project = reported(command);
-    refuses(project, 3, /already an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
+    refuses(project, 3, /Cannot start an engine inside an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
     await whileHolding(project, ".engine", () =>
-      refuses(project, 3, new RegExp(`being run by process ${process.pid}`)),
+      refuses(project, 3, new RegExp(`An engine is already running session \\S+ \\(process ${process.pid} since`)),
     );
   });
 });
@@ -180,7 +184,7 @@ describe("maestro verify, interrupted", () => {
     expect(verify(project).code).toBe(3);
     run.child.kill(signal);
     const { code: ended, stderr, stdout } = await run.ended;
-    expect([ended, stdout, stderr]).toEqual([code, "", "Stopped; phase 1 is as it was.\n"]);
+    expect([ended, stdout, stderr]).toEqual([code, "", "Interrupted; phase 1 is unchanged.\n"]);
     expect(project.read(journal)).toBe(before);
     await allGone(project);
     project.write("again", "");

@@ -44,11 +44,11 @@ describe("an edit of the view", () => {
 
   test.each([
     ["an illegal move", phase1, '$1"completed"', "Cannot move phase 1 from pending to completed"],
-    ["a skip, which only a person may decide", phase1, '$1"skipped"', "only a person may decide"],
+    ["a skip, which only a person may decide", phase1, '$1"skipped"', "only the user may decide"],
     ["another session's id", /session_id: ".*"/, 'session_id: "2026-02-14-other"', "session_id cannot be changed"],
     ["another agent", 'agents: ["coder"]', 'agents: ["tester"]', "agents belongs to the plan"],
     ["fewer phases", / {2}- id: 2[\s\S]*?retry_count: 0\n/, "", "phases cannot be added or removed"],
-    ["a retry count", "retry_count: 0", "retry_count: 7", "retry_count is counted, not set"],
+    ["a retry count", "retry_count: 0", "retry_count: 7", "retry_count cannot be edited"],
     ["an unknown status", phase1, '$1"sleeping"', "phases.0.status"],
     ["broken YAML", "token_usage:", "token_usage: [", "cannot be read as YAML"],
     ["no front matter", /^---/, "", "no closed YAML front matter"],

@@ -1,4 +1,4 @@
-// maestro agents check: do the agents have only the tools of their tier?
+// maestro agents check: checks that each agent has only the tools of its tier.
 
 import { permissionReport } from "../../agents/permissions.ts";
 import { MaestroError } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { type Io, printJson } from "../io.ts";
 export function agentsCheck(io: Io, options: { json?: boolean; quiet?: boolean }): number {
   const roster = rosterOf(io);
   if (!roster.exists) {
-    throw new MaestroError("environment", `There is no agents directory: ${agentsDirectory(io)}`, {
+    throw new MaestroError("environment", `The agents directory does not exist: ${agentsDirectory(io)}`, {
       hint: "Set MAESTRO_EXTENSION_PATH to the directory of the extension.",
     });
   }

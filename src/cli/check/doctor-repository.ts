@@ -1,4 +1,4 @@
-// What `maestro doctor` knows about git: whether attempts can be kept apart here, and what runs left lying about. With --fix it is cleared away.
+// The git part of `maestro doctor`: whether attempts can have worktrees here, and what earlier runs left behind. --fix removes it.
 
 import { existsSync } from "node:fs";
 import { openProject } from "../../engine/open-project.ts";
@@ -36,24 +36,29 @@ export async function checkRepository(io: Io, settings: ResolvedSettings, fix: b
     readSession(store);
     const needed = new Set(unexaminedWorktrees(store.session));
     const cleared = fix ? await clear(io, settings, location) : [];
-    return [await possible(io, opening), ...cleared, ...begun(location), ...(await left(opening, location, needed))];
+    return [
+      await possible(io, opening),
+      ...cleared,
+      ...unfinished(location),
+      ...(await leftBehind(opening, location, needed)),
+    ];
   } catch (error) {
     return [failure(expected(error))];
   }
 }
 
-/** Whether attempts can have worktrees of their own here. */
+/** Reports whether attempts can have their own worktrees here. */
 async function possible(io: Io, opening: Opening): Promise<Finding> {
   const version = hasGit() ? `git ${await gitVersion(io.cwd)}: attempts` : "Attempts";
   if (opening.kind === "open") {
-    const message = `${version} that run side by side get worktrees of their own, in ${opening.repository.place}`;
+    const message = `${version} that run in parallel get their own worktrees, in ${opening.repository.place}`;
     return { check, level: "ok", message };
   }
   const hint = opening.kind === "refused" && opening.hint !== undefined ? { hint: opening.hint } : {};
   if (opening.kind === "none") {
     return { check, level: "ok", message: `${version} share the files of the project: ${opening.reason}` };
   }
-  const message = `${version} cannot have worktrees here, and only "--isolation none" runs them side by side: ${opening.reason}`;
+  const message = `${version} cannot have worktrees here, and only "--isolation none" runs them in parallel: ${opening.reason}`;
   return { check, level: "warn", message, ...hint };
 }
 
@@ -62,8 +67,8 @@ async function gitVersion(cwd: string): Promise<string> {
   return stdout.toString().trim().replace("git version ", "");
 }
 
-/** A change of the project that a killed process began. */
-function begun(location: StateLocation): Finding[] {
+/** A change to the project that a killed process left unfinished. */
+function unfinished(location: StateLocation): Finding[] {
   if (runningEngine(location) !== undefined) return [];
   try {
     const intent = readIntent(location);
@@ -75,12 +80,12 @@ function begun(location: StateLocation): Finding[] {
   }
 }
 
-async function left(opening: Opening, location: StateLocation, needed: ReadonlySet<string>): Promise<Finding[]> {
+async function leftBehind(opening: Opening, location: StateLocation, needed: ReadonlySet<string>): Promise<Finding[]> {
   if (opening.kind !== "open") return [];
   const { repository } = opening;
   const dead = deadWorktrees(repository, worktreePrefix(location)).filter((name) => !needed.has(name));
   const hint = '"maestro doctor --fix" removes them, and so does the next run.';
-  const message = `${plural(dead.length, "worktree")} left by processes that have ended`;
+  const message = `${plural(dead.length, "worktree")} left behind by processes that have ended`;
   const worktrees: Finding[] = dead.length === 0 ? [] : [{ check, level: "warn", message, hint }];
   return [...worktrees, ...(await keptWork(repository))];
 }
@@ -99,13 +104,15 @@ async function clear(io: Io, settings: ResolvedSettings, location: StateLocation
     ...aside,
     ...(finished === undefined ? [] : [finished]),
     ...(worktrees.length === 0 ? [] : [`Removed ${plural(worktrees.length, "worktree")} of processes that have ended`]),
-    ...(sessions.length === 0 ? [] : [`Let go of the work of ${someOf(sessions, MAX_NAMES)}`]),
-    ...(places.length === 0 ? [] : [`Removed ${plural(places.length, "place")} kept for repositories that are gone`]),
+    ...(sessions.length === 0 ? [] : [`Deleted the kept work of ${someOf(sessions, MAX_NAMES)}`]),
+    ...(places.length === 0
+      ? []
+      : [`Removed ${plural(places.length, "cache folder")} of repositories that no longer exist`]),
   ];
   return [...done.map((message): Finding => ({ check, level: "warn", message })), ...rest.map(failure)];
 }
 
-/** What cannot be read, or can never be finished, would stand in the way for ever. The file is kept. */
+/** An unreadable or unfinishable record of a change would block every run, so the file is moved aside and kept. */
 function setDamagedAside(
   io: Io,
   location: StateLocation,

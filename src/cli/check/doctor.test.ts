@@ -31,25 +31,25 @@ async function examine(options: { json?: boolean } = {}) {
   return { code: await doctor(io, options, ["run"]), out };
 }
 
-describe("doctor looks at the extension", () => {
-  test("and says what a run costs when all is well", async () => {
+describe("doctor checks the extension", () => {
+  test("and reports the token cost of a run when every file is valid", async () => {
     writeFileSync(join(extension, "GEMINI.md"), "word".repeat(300));
     const { code, out } = await examine();
     expect(code).toBe(0);
     expect(out).toContain(
-      "ok    Extension: every file is one that Gemini CLI takes; a standard run reads about 300 tokens of instructions (limit 12000)\n",
+      "ok    Extension: Gemini CLI accepts every file; a standard run reads about 300 tokens of instructions (limit 12000)\n",
     );
   });
 
-  test("and fails with file, line, problem and what to do", async () => {
+  test("and fails with the file, the line, the problem and a hint", async () => {
     writeFileSync(join(extension, "GEMINI.md"), "First.\nRun `maestro runn plan.md`.\n");
     const { code, out } = await examine();
     expect(code).toBe(3);
     expect(out).toContain('FAIL  GEMINI.md:2: maestro has no verb "runn"\n      Did you mean "run"?\n');
-    expect(out).toContain("1 problem to solve.");
+    expect(out).toContain("1 problem to fix.");
   });
 
-  test("and answers programs too", async () => {
+  test("and reports as JSON", async () => {
     writeFileSync(join(extension, "GEMINI.md"), "`edit_file`");
     const report = JSON.parse((await examine({ json: true })).out);
     expect(report.healthy).toBe(false);
@@ -62,21 +62,21 @@ describe("doctor looks at the extension", () => {
     expect(report.findings.filter(({ check }: { check: string }) => check === "extension")).toHaveLength(2);
   });
 
-  test("and says a broken agent once", async () => {
+  test("and reports a broken agent only once", async () => {
     writeFileSync(join(extension, "agents", "coder.md"), "no front matter");
     const { code, out } = await examine();
     expect([code, out.match(/coder has invalid front matter/g)?.length]).toEqual([3, 1]);
   });
 
-  test("but a directory of agents alone is no extension", async () => {
+  test("and warns that a directory without a manifest is not an extension", async () => {
     rmSync(join(extension, "gemini-extension.json"));
     const { code, out } = await examine();
     expect(code).toBe(0);
-    expect(out).toContain(`warn  ${extension} is no extension of Gemini CLI: its files were not checked\n`);
+    expect(out).toContain(`warn  ${extension} is not a Gemini CLI extension, so its files were not checked\n`);
   });
 });
 
-test("doctor names what is in the way of the state directory, once", async () => {
+test("doctor reports only once what blocks the state directory", async () => {
   symlinkSync(place, join(place, "project", ".gemini"));
   const { code, out } = await examine();
   expect([code, out.match(/not a link or a file \(got: \.gemini\)/g)?.length]).toEqual([3, 1]);

@@ -1,4 +1,4 @@
-// maestro doctor: is everything in place on this machine and in this project? With --fix it repairs what it can without losing a byte.
+// maestro doctor: checks this machine and this project for what Maestro needs. --fix repairs what it can without deleting data.
 
 import { dirname } from "node:path";
 import { permissionReport } from "../../agents/permissions.ts";
@@ -22,7 +22,7 @@ import { checkRepository } from "./doctor-repository.ts";
 import { checkSandbox } from "./doctor-sandbox.ts";
 import type { Finding } from "./finding.ts";
 
-/** `verbs`: every verb of the program, with its words; the extension's texts may name no other. */
+/** `verbs`: the full names of all verbs; the extension's texts may mention only these. */
 export async function doctor(
   io: Io,
   options: { json?: boolean; fix?: boolean },
@@ -37,14 +37,14 @@ export async function doctor(
   if (settings !== undefined) {
     const fix = options.fix ?? false;
     findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
-    const said = new Set(findings.map(({ message }) => message));
-    findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !said.has(message)));
+    const reported = new Set(findings.map(({ message }) => message));
+    findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !reported.has(message)));
     findings.push(checkSandbox(io.env, settings.values.MAESTRO_SANDBOX));
   }
   const healthy = findings.every((finding) => finding.level !== "fail");
   const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
   if (options.json) printJson(io, { healthy, settings: settingsJson(settings), extension, findings });
-  else io.out(`${people(io, findings, settings).join("\n")}\n`);
+  else io.out(`${textLines(io, findings, settings).join("\n")}\n`);
   return healthy ? 0 : 3;
 }
 
@@ -78,7 +78,7 @@ function checkAgents(io: Io): Finding[] {
       {
         check: "agents",
         level: "fail",
-        message: `No agents directory: ${directory}`,
+        message: `The agents directory does not exist: ${directory}`,
         hint: "Reinstall, or set MAESTRO_EXTENSION_PATH.",
       },
     ];
@@ -93,29 +93,29 @@ function checkAgents(io: Io): Finding[] {
     .map((line) => ({ check: "agents", level: "fail" as const, message: line.replace(/^ERROR: /, "") }));
 }
 
-/** What Gemini CLI would drop or believe of the extension's own files. What `known` says already is not said again. */
+/** Problems in the extension's own files as Gemini CLI would read them; problems that are already in `known` are left out. */
 function checkExtension(directory: string, lint: LintResult | undefined, known: readonly Finding[]): Finding[] {
   const check = "extension";
   if (lint === undefined) {
-    const message = `${directory} is no extension of Gemini CLI: its files were not checked`;
+    const message = `${directory} is not a Gemini CLI extension, so its files were not checked`;
     return [{ check, level: "warn", message, hint: "It has no gemini-extension.json." }];
   }
   const { problems, budget } = lint;
-  const unsaid = problems.filter(({ problem }) => !known.some(({ message }) => message === problem));
-  const failures = unsaid.map(
+  const fresh = problems.filter(({ problem }) => !known.some(({ message }) => message === problem));
+  const failures = fresh.map(
     (problem): Finding => ({ check, level: "fail", message: describeProblem(problem), ...hintOf(problem) }),
   );
   const cost = `a standard run reads about ${budget.total} tokens of instructions (limit ${MAX_RUN_TOKENS})`;
   if (problems.length > 0) return [...failures, { check, level: "ok", message: `Extension: ${cost}` }];
-  return [{ check, level: "ok", message: `Extension: every file is one that Gemini CLI takes; ${cost}` }];
+  return [{ check, level: "ok", message: `Extension: Gemini CLI accepts every file; ${cost}` }];
 }
 
-/** Whether the guard is there for agents; the trust of a project is nothing to be repaired. */
+/** Whether the guard runs in agents. A project that is not trusted is not a finding, because that is the user's choice. */
 function checkHooks(io: Io, settings: ResolvedSettings | undefined): Finding[] {
   const words = splitWords(settings?.values.MAESTRO_GEMINI_EXTRA_ARGS ?? "");
   const fault = missingHooks(io, "error" in words ? [] : words);
   if (fault === null) return [{ check: "hooks", level: "ok", message: "The guard runs in agents of this project" }];
-  const message = `${hookReason(fault)}: no guard checks what agents run in the shell, only policies hold them`;
+  const message = `${hookReason(fault)}: no guard checks the shell commands of agents, only policies restrict them`;
   return [{ check: "hooks", level: "warn", message, hint: hookRemedy(fault) }];
 }
 
@@ -159,7 +159,7 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
   try {
     const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
     const store = openStore(io, settings);
-    // Only what is there: looking at a project must not make a workspace in it.
+    // A check must not create a workspace in a project that has none.
     if (store.hasWorkspace()) ensureWorkspace(location);
     let read = store.read();
     if (read.state === "broken" && fix) {
@@ -173,7 +173,7 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
       const kept = read.kept === null ? "" : ` The bytes are kept in ${read.kept}.`;
       fail(
         `The session cannot be read: ${read.reason}`,
-        `"maestro doctor --fix" sets the broken file aside and goes on from what is left.${kept}`,
+        `"maestro doctor --fix" moves the broken file aside and continues from what is still readable.${kept}`,
       );
     }
     if (read.state === "open") {
@@ -187,7 +187,7 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
     store.close();
   } catch (error) {
     if (error instanceof MaestroError) fail(error.message, error.hint);
-    else if (errno(error) !== undefined) fail(`The state directory cannot be used: ${reasonOf(error)}`);
+    else if (errno(error) !== undefined) fail(`Cannot use the state directory: ${reasonOf(error)}`);
     else throw error;
   }
   return findings;
@@ -203,7 +203,7 @@ function settingsJson(settings: ResolvedSettings | undefined) {
   );
 }
 
-function people(io: Io, findings: readonly Finding[], settings: ResolvedSettings | undefined): string[] {
+function textLines(io: Io, findings: readonly Finding[], settings: ResolvedSettings | undefined): string[] {
   const colors = paint(io.color);
   const marks = { ok: colors.green("ok  "), warn: colors.yellow("warn"), fail: colors.red("FAIL") };
   const lines = findings.flatMap((finding) => [
@@ -211,12 +211,12 @@ function people(io: Io, findings: readonly Finding[], settings: ResolvedSettings
     ...(finding.hint ? [`      ${finding.hint}`] : []),
   ]);
   const verdict = verdictOn(findings);
-  return [...lines, "", settings === undefined ? `${verdict} The session was not looked at.` : verdict];
+  return [...lines, "", settings === undefined ? `${verdict} The session was not checked.` : verdict];
 }
 
 function verdictOn(findings: readonly Finding[]): string {
   const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
-  if (count("fail") > 0) return `${plural(count("fail"), "problem")} to solve.`;
+  if (count("fail") > 0) return `${plural(count("fail"), "problem")} to fix.`;
   if (count("warn") > 0) return `Nothing is broken; ${plural(count("warn"), "warning")}.`;
   return "Everything Maestro needs is in place.";
 }

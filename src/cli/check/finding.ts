@@ -1,4 +1,4 @@
-// What `maestro doctor` found: one line for people, one object for programs.
+// A finding of `maestro doctor`, printed as one line of text or as a JSON object.
 
 export interface Finding {
   check: string;

@@ -44,17 +44,17 @@ async function check(command: string | undefined, options: GuardOptions = {}, st
 }
 
 describe("maestro guard check", () => {
-  test("says allow and exits with 0", async () => {
+  test("prints allow and exits with 0", async () => {
     expect(await check("npm test")).toEqual({ code: 0, out: "allow\n", err: "" });
   });
 
-  test("says deny, the rule and the reason, and exits with 1", async () => {
+  test("prints deny, the rule and the reason, and exits with 1", async () => {
     const { code, out } = await check("echo hi > notes.md");
     expect(code).toBe(1);
     expect(out).toMatch(/^deny shell-write: Use write_file .*notes\.md.*\n$/);
   });
 
-  test("says it as JSON", async () => {
+  test("prints the verdict as JSON", async () => {
     expect(JSON.parse((await check("npm test", { json: true })).out)).toEqual({
       verdict: "allow",
       rule: "none",
@@ -70,11 +70,11 @@ describe("maestro guard check", () => {
     expect((await check(command, {}, "cat <<E > f\nx\nE\n")).out).toMatch(/^deny shell-write/);
   });
 
-  test("does not wait for a person to type a command", async () => {
+  test("does not wait for a command to be typed on a terminal", async () => {
     await expect(check(undefined, {}, "", true)).rejects.toMatchObject({ code: "usage" });
   });
 
-  test("follows a link that leads to nothing yet", async () => {
+  test("follows a link whose target does not exist yet", async () => {
     symlinkSync(".env", join(project, "link"));
     expect((await check("npm run keys > link")).out).toMatch(/^deny sensitive-file/);
   });
@@ -107,7 +107,7 @@ describe("maestro guard check --jsonl", () => {
     expect(answers.every(({ reason }) => typeof reason === "string")).toBe(true);
   });
 
-  test("judges the others when a line cannot be read, names it and exits with 1", async () => {
+  test("judges the other lines when one cannot be read, reports that line and exits with 1", async () => {
     const { code, err, answers } = await ask(
       '{"id": 1, "command": "ls"}',
       "nonsense",
@@ -126,7 +126,7 @@ describe("maestro guard check --jsonl", () => {
     expect(err).toMatch(/Line 2: .*\n.*Line 3: .*\n.*Line 4: /);
   });
 
-  test("takes no command", async () => {
+  test("rejects a command argument", async () => {
     await expect(check("ls", { jsonl: true })).rejects.toMatchObject({ code: "usage" });
   });
 });

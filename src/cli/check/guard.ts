@@ -1,4 +1,4 @@
-// maestro guard check: what the guard says to a command, or to many tool calls, one JSON object a line.
+// maestro guard check: prints the guard's verdict on a command, or on many tool calls given as JSON Lines.
 
 import { resolve } from "node:path";
 import { realPath } from "../../disk/real-path.ts";
@@ -20,7 +20,7 @@ export interface GuardOptions {
 
 export async function guardCheck(io: Io, command: string | undefined, options: GuardOptions): Promise<number> {
   if (options.jsonl) return checkLines(io, command);
-  const verdict = judgeCommand(await commandOf(io, command), groundOf(io));
+  const verdict = judgeCommand(await commandOf(io, command), machineFor(io));
   const said = published(verdict);
   if (options.json) printJson(io, said);
   else io.out(verdict.verdict === "allow" ? "allow\n" : `deny ${said.rule}: ${said.reason}\n`);
@@ -30,25 +30,25 @@ export async function guardCheck(io: Io, command: string | undefined, options: G
 async function commandOf(io: Io, command: string | undefined): Promise<string> {
   if (command !== undefined && command !== "-") return command;
   if (command === undefined && io.interactive) {
-    throw new MaestroError("usage", "There is no command to judge", {
-      hint: 'Usage: maestro guard check "<command>", or the command on standard input.',
+    throw new MaestroError("usage", "No command given", {
+      hint: 'Usage: maestro guard check "<command>", or pass the command on standard input.',
     });
   }
   return new TextDecoder().decode(await io.readStdin());
 }
 
-/** Every line is answered with a line; one that cannot be read is an error that does not stop the others. */
+/** Answers every line with a line; a line that cannot be read is reported as an error and does not stop the rest. */
 async function checkLines(io: Io, command: string | undefined): Promise<number> {
   if (command !== undefined && command !== "-") {
-    throw new MaestroError("usage", "--jsonl reads standard input and takes no command");
+    throw new MaestroError("usage", "--jsonl reads standard input and does not take a command");
   }
-  const ground = groundOf(io);
+  const machine = machineFor(io);
   const lines = new TextDecoder().decode(await io.readStdin()).split("\n");
   const answers: string[] = [];
   let faults = 0;
   for (const [i, line] of lines.entries()) {
     if (line.trim() === "") continue;
-    const answer = answerOf(line, ground);
+    const answer = answerOf(line, machine);
     if (answer.verdict === "error") {
       faults++;
       io.err(`ERROR: Line ${i + 1}: ${answer.reason}\n`);
@@ -66,15 +66,15 @@ interface Answer {
   reason: string;
 }
 
-function answerOf(line: string, ground: Machine): Answer {
+function answerOf(line: string, machine: Machine): Answer {
   const asked = parsed(line);
   if (asked === undefined) return fault(null, "not a JSON object");
   const id = asked.id ?? null;
-  if (typeof asked.command === "string") return { id, ...published(judgeCommand(asked.command, ground)) };
+  if (typeof asked.command === "string") return { id, ...published(judgeCommand(asked.command, machine)) };
   const { tool_name: tool, tool_input: input } = asked;
   if (typeof tool !== "string" || !isObject(input))
     return fault(id, 'neither "command" nor "tool_name" and "tool_input"');
-  return { id, ...published(judgeToolCall(tool, input, ground)) };
+  return { id, ...published(judgeToolCall(tool, input, machine)) };
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {
@@ -100,7 +100,7 @@ function published(verdict: Verdict): { verdict: "allow" | "deny"; rule: string;
   return { verdict: "deny", rule: verdict.rule, reason: verdict.reason };
 }
 
-function groundOf(io: Io): Machine {
+function machineFor(io: Io): Machine {
   const installed = io.env[EXTENSION_PATH]?.trim() || programRoot;
   const stateDir = resolve(io.cwd, resolveStateDirectory(io.cwd, io.env));
   return {

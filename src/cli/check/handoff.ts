@@ -1,4 +1,4 @@
-// maestro handoff check <file|->: what an agent handed over, and what is missing from it.
+// maestro handoff check <file|->: prints what an agent's hand-off contains and what it lacks.
 
 import { checkHandoff, type HandoffCheck } from "../../handoff/handoff.ts";
 import type { HandoffFormat } from "../../handoff/output/formats.ts";
@@ -7,7 +7,7 @@ import { type Io, printJson } from "../io.ts";
 
 export interface HandoffFlags {
   format?: HandoffFormat;
-  /** False with --no-dependents: then nobody needs a Downstream Context. */
+  /** False with --no-dependents: no later phase needs a Downstream Context. */
   dependents: boolean;
   json?: boolean;
 }
@@ -19,11 +19,11 @@ export async function handoffCheck(io: Io, file: string, options: HandoffFlags):
     ...(format === undefined ? {} : { format }),
   });
   if (options.json) printJson(io, check);
-  else io.out(`${people(check).join("\n")}\n`);
+  else io.out(`${textLines(check).join("\n")}\n`);
   return check.valid ? 0 : 1;
 }
 
-function people(check: HandoffCheck): string[] {
+function textLines(check: HandoffCheck): string[] {
   const files = (title: string, list: string[]) => (list.length === 0 ? [] : [`${title}: ${list.join(", ")}`]);
   return [
     check.valid ? `Valid hand-off, status ${check.status}` : "Not a valid hand-off",

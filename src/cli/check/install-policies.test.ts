@@ -43,7 +43,7 @@ const put = (name: string, text: string) => {
 };
 
 describe("installing policies (Y292)", () => {
-  test("writes a file for each tier, says so, and does nothing the second time", () => {
+  test("writes and reports a file for each tier, and changes nothing the second time", () => {
     const first = install();
     expect([first.code, first.err]).toEqual([0, ""]);
     expect(first.out).toBe(
@@ -55,31 +55,31 @@ describe("installing policies (Y292)", () => {
     for (const { name, text } of userPolicies()) expect(read(name)).toBe(text);
     const before = names.map((name) => statSync(join(folder, name)).ino);
     const second = install();
-    expect([second.code, second.out.match(/nothing to do, it is what this version writes/g)?.length]).toEqual([0, 4]);
+    expect([second.code, second.out.match(/unchanged, already up to date/g)?.length]).toEqual([0, 4]);
     expect(names.map((name) => statSync(join(folder, name)).ino)).toEqual(before);
   });
 
-  test("goes where Gemini CLI looks", () => {
+  test("writes to GEMINI_CLI_HOME when it is set", () => {
     const other = join(home, "other");
     expect(install({}, { HOME: home, GEMINI_CLI_HOME: other }).code).toBe(0);
     expect(readdirSync(join(other, ".gemini", "policies")).sort()).toEqual(names);
   });
 
-  test("brings a file of another version up to date", () => {
+  test("updates a file that another version wrote", () => {
     put("maestro-read-only.toml", userPolicies().find(({ name }) => name === "maestro-read-write.toml")?.text ?? "");
-    expect(install().out).toContain("maestro-read-only.toml: written anew");
+    expect(install().out).toContain("maestro-read-only.toml: updated");
     expect(read("maestro-read-only.toml")).toContain('subagent = "architect"');
   });
 
   test.each([
-    ["an edited one", () => `${userPolicies()[0]?.text}# mine\n`, "it was edited since Maestro wrote it"],
-    ["somebody else's", () => '[[rule]]\ntoolName = "*"\n', "it is not Maestro's"],
+    ["an edited file", () => `${userPolicies()[0]?.text}# mine\n`, "edited since Maestro wrote it"],
+    ["a file of another origin", () => '[[rule]]\ntoolName = "*"\n', "not written by Maestro"],
   ])("never overwrites %s, installs the others, and fails", (_, content, reason) => {
     put("maestro-read-only.toml", content());
     const { code, out, err } = install();
     expect(code).toBe(1);
-    expect(out).toContain(`maestro-read-only.toml: left alone, ${reason}; move it away to install ours`);
-    expect(err).toMatch(/^ERROR: Not everything could be done/);
+    expect(out).toContain(`maestro-read-only.toml: not changed, ${reason}; move it away and run this again`);
+    expect(err).toMatch(/^ERROR: Some files were not changed/);
     expect(read("maestro-read-only.toml")).toBe(content());
     expect(readdirSync(folder).sort()).toEqual(names);
   });
@@ -93,7 +93,7 @@ describe("installing policies (Y292)", () => {
     expect(statSync(join(folder, "maestro-read-shell.toml")).isDirectory()).toBe(true);
   });
 
-  test("says what it would do and does nothing", () => {
+  test("only prints what it would do with --dry-run", () => {
     expect(install({ dryRun: true }).out).toContain("maestro-read-only.toml: would be written\n");
     expect(readdirSync(home)).toEqual([]);
     put("maestro-read-only.toml", "mine");
@@ -101,7 +101,7 @@ describe("installing policies (Y292)", () => {
     expect(readdirSync(folder)).toEqual(["maestro-read-only.toml"]);
   });
 
-  test("answers programs too", () => {
+  test("reports as JSON", () => {
     put("maestro-read-only.toml", "mine");
     const { out } = install({ json: true });
     expect(JSON.parse(out)).toMatchObject({
@@ -117,14 +117,14 @@ describe("installing policies (Y292)", () => {
     });
   });
 
-  test("says why when the directory cannot be used", () => {
+  test("reports why the directory cannot be used", () => {
     writeFileSync(join(home, ".gemini"), "a file");
     expect(() => install()).toThrow(/^Cannot use the policy directory .*policies: /);
   });
 });
 
 describe("removing policies", () => {
-  test("takes back what was installed and leaves what is not ours", () => {
+  test("deletes the installed files and keeps all others", () => {
     put("mine.toml", "mine");
     install();
     const { code, out } = install({ remove: true });
@@ -132,19 +132,19 @@ describe("removing policies", () => {
     expect(readdirSync(folder)).toEqual(["mine.toml"]);
     expect(install({ remove: true })).toMatchObject({
       code: 0,
-      out: expect.stringContaining("nothing to do, it is not there"),
+      out: expect.stringContaining("unchanged, not installed"),
     });
   });
 
-  test("leaves an edited file and fails", () => {
+  test("keeps an edited file and fails", () => {
     install();
     put("maestro-read-only.toml", `${userPolicies()[0]?.text}# mine\n`);
     const { code, out } = install({ remove: true });
     expect([code, readdirSync(folder)]).toEqual([1, ["maestro-read-only.toml"]]);
-    expect(out).toContain("left alone, it was edited since Maestro wrote it; move it away to be rid of it");
+    expect(out).toContain("not changed, edited since Maestro wrote it; delete it yourself");
   });
 
-  test("makes no directory", () => {
+  test("does not create the directory", () => {
     expect(install({ remove: true }).code).toBe(0);
     expect(readdirSync(home)).toEqual([]);
   });

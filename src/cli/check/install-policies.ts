@@ -1,4 +1,5 @@
-// maestro agents install-policies: the tiers as policies of the user's own. Never touches a file that is not ours or was edited.
+// maestro agents install-policies: writes the tiers as user policies of Gemini CLI. It never changes a file that the user edited or
+// that Maestro did not write.
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -16,7 +17,7 @@ interface Options {
   json?: boolean;
 }
 
-/** What is done with a file: `left` is the one that a person has to look at. */
+/** What happens to a file; `left` means that the user has to handle it. */
 type Deed = "write" | "remove" | "keep" | "left";
 
 interface Step {
@@ -32,7 +33,7 @@ export function installPolicies(io: Io, options: Options): number {
   const isWriting = !options.dryRun;
   const directory = openDirectory(path, isWriting && !options.remove);
   const steps = userPolicies().map((policy): Step => {
-    const standing = directory === undefined ? "absent" : look(directory, policy);
+    const standing = directory === undefined ? "absent" : stateOf(directory, policy);
     const deed = deedFor(standing, options.remove ?? false);
     if (isWriting && directory !== undefined) act(directory, policy, deed);
     return { name: policy.name, standing, deed };
@@ -42,8 +43,7 @@ export function installPolicies(io: Io, options: Options): number {
   const lines = steps.map((step) => `  ${sentence(step, isWriting, options.remove ?? false)}`);
   if (options.json) printJson(io, { directory: path, dry_run: !isWriting, done: isDone, files: steps });
   else io.out(`${[`${path}:`, ...lines].join("\n")}\n`);
-  if (!isDone)
-    io.err("ERROR: Not everything could be done: a file that was edited or is not Maestro's is left alone\n");
+  if (!isDone) io.err("ERROR: Some files were not changed, because they were edited or not written by Maestro\n");
   return isDone ? 0 : 1;
 }
 
@@ -54,8 +54,8 @@ function deedFor(standing: PolicyState, isRemoving: boolean): Deed {
   return standing === "edited" || standing === "foreign" ? "left" : "write";
 }
 
-/** A link, a directory or anything else that is no file is not ours. */
-function look(directory: Directory, policy: InstalledPolicy): PolicyState {
+/** Anything but a regular file, such as a link or a directory, was not written by Maestro. */
+function stateOf(directory: Directory, policy: InstalledPolicy): PolicyState {
   const entry = directory.lstat(policy.name);
   if (entry !== undefined && (!entry.isFile() || entry.size > MAX_POLICY_BYTES)) return "foreign";
   return policyStateOf(policy, readRegular(directory, policy.name, MAX_POLICY_BYTES)?.toString("utf8"));
@@ -78,18 +78,18 @@ function openDirectory(path: string, isWanted: boolean): Directory | undefined {
 }
 
 const reasons: Record<PolicyState, string> = {
-  absent: "it is not there",
-  current: "it is what this version writes",
-  older: "it was written by another version",
-  edited: "it was edited since Maestro wrote it",
-  foreign: "it is not Maestro's",
+  absent: "not installed",
+  current: "already up to date",
+  older: "written by another version",
+  edited: "edited since Maestro wrote it",
+  foreign: "not written by Maestro",
 };
 
 function sentence({ name, standing, deed }: Step, isWriting: boolean, isRemoving: boolean): string {
   const reason = reasons[standing];
   if (deed === "left")
-    return `${name}: left alone, ${reason}; move it away to ${isRemoving ? "be rid of it" : "install ours"}`;
-  if (deed === "keep") return `${name}: nothing to do, ${reason}`;
-  const verb = deed === "remove" ? "removed" : standing === "absent" ? "written" : "written anew";
+    return `${name}: not changed, ${reason}; ${isRemoving ? "delete it yourself" : "move it away and run this again"}`;
+  if (deed === "keep") return `${name}: unchanged, ${reason}`;
+  const verb = deed === "remove" ? "removed" : standing === "absent" ? "written" : "updated";
   return `${name}: ${isWriting ? verb : `would be ${verb}`}`;
 }

@@ -1,4 +1,4 @@
-// maestro validate <plan>: is it a plan, and what would carrying it out look like?
+// maestro validate <plan>: checks a plan and draws how it would run.
 
 import { drawPlan } from "../../plan/draw.ts";
 import type { ValidationReport } from "../../plan/validate.ts";
@@ -11,12 +11,12 @@ export async function validate(io: Io, path: string, options: { json?: boolean }
     const { plan: _, mergeable: __, ...published } = report;
     printJson(io, published);
   } else {
-    io.out(`${people(path, report).join("\n")}\n`);
+    io.out(`${textLines(path, report).join("\n")}\n`);
   }
   return report.valid ? 0 : 2;
 }
 
-function people(path: string, report: ValidationReport): string[] {
+function textLines(path: string, report: ValidationReport): string[] {
   const issues = [
     ...report.errors.map((issue) => `  error   ${issue.code}: ${issue.message}${suggestion(issue)}`),
     ...report.warnings.map((issue) => `  warning ${issue.code}: ${issue.message}${suggestion(issue)}`),

@@ -1,4 +1,4 @@
-// The environment of the agents of a run: the user's exported variables, the user's home, and whether the project's settings are believed.
+// Builds the environment of a run's agents: the user's exported variables, the home directory, and whether the project's settings are trusted.
 
 import { homedir } from "node:os";
 import { type AgentEnvironment, agentEnvironmentOf } from "../../engine/attempt/agent-environment.ts";
@@ -10,15 +10,15 @@ import type { Io } from "../io.ts";
 
 interface Agents {
   runtime: Runtime;
-  /** What reaches agents of the user's environment. */
+  /** The variables of the user's environment that agents receive. */
   exported: Readonly<Record<string, string>>;
   projectRoot: string;
-  /** Whether commands run before the first agent does. */
+  /** Whether setup commands run before the first agent starts. */
   hasSetup: boolean;
 }
 
 export function environmentOfAgents(io: Io, { runtime, exported, projectRoot, hasSetup }: Agents): AgentEnvironment {
-  // Both as they are before the first agent runs: an agent could change either.
+  // Both are read before the first agent runs, because an agent could change them.
   const rules = readTrustRules(io.env);
   const settings = readProjectSettings(projectRoot);
   const isTrusted = (root: string) => trustIn(io, root, rules) === "trusted" && readProjectSettings(root) === settings;
@@ -33,7 +33,7 @@ export function environmentOfAgents(io: Io, { runtime, exported, projectRoot, ha
   });
 }
 
-/** Where programs and the user's files are, for a user who exports neither: an env file would say it otherwise. */
+/** Defaults for PATH and HOME when the user exports neither; otherwise the project's env file could set them. */
 function places({ env }: Io, exported: Readonly<Record<string, string>>): Record<string, string> {
   const hasPath = Object.keys(exported).some((name) => name.toUpperCase() === "PATH");
   return { ...(hasPath ? {} : { PATH: safePath(undefined) }), ...(env.HOME === undefined ? { HOME: homedir() } : {}) };

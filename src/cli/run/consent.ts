@@ -1,4 +1,4 @@
-// How a session is to be carried out: by flag, by setting, or by asking. Nothing runs before it is decided.
+// Chooses the execution mode of a session from a flag, a setting or the user's answer. Nothing runs before it is chosen.
 
 import { MaestroError } from "../../errors.ts";
 import { graphOf } from "../../plan/graph.ts";
@@ -13,7 +13,7 @@ import type { EngineFlags } from "./engine-options.ts";
 import { projectNotes } from "./project-notes.ts";
 import { extraArguments } from "./run-session.ts";
 
-/** The mode that a flag or a setting names; null: to be asked. */
+/** The mode that a flag or a setting names; null when the user must be asked. */
 export function presetMode({ values }: ResolvedSettings, flags: EngineFlags): ExecutionMode | null {
   const preset = flags.mode ?? values.MAESTRO_EXECUTION_MODE;
   if (preset === "parallel" || preset === "sequential") return preset;
@@ -23,7 +23,7 @@ export function presetMode({ values }: ResolvedSettings, flags: EngineFlags): Ex
   });
 }
 
-/** The mode; undefined when nobody is there to choose it, or does not want to. The question itself has been shown then. */
+/** Returns undefined, after showing the question, when the user declines or no terminal is available to ask on. */
 export async function chooseMode(
   io: Io,
   settings: ResolvedSettings,
@@ -41,7 +41,7 @@ export async function chooseMode(
   return chosen;
 }
 
-/** Once per machine and project: the next run takes the project's proposal without asking. */
+/** Remembers the answer per machine and project, so that the next run uses the project's proposed mode without asking. */
 function rememberMode(io: Io, record: UserRecord, mode: ExecutionMode): void {
   try {
     record.rememberMode(io.cwd, mode, io.now());
@@ -66,13 +66,13 @@ async function ask(
   }
   if (!io.interactive) {
     io.err(
-      "ERROR: Somebody has to choose how the phases are carried out, and there is no terminal to ask on\n" +
+      "ERROR: Cannot start: no execution mode is set, and no terminal is available to ask on\n" +
         "  Pass --mode parallel or --mode sequential, or set MAESTRO_EXECUTION_MODE.\n",
     );
     return undefined;
   }
   for (;;) {
-    const question = "Which one? [1 parallel, 2 sequential, q to leave] ";
+    const question = "Which mode? [1 parallel, 2 sequential, q quit] ";
     const answer = (await io.ask(question))?.trim().toLowerCase() ?? "q";
     if (/^(1|p|parallel)$/.test(answer)) return "parallel";
     if (/^(2|s|sequential)$/.test(answer)) return "sequential";

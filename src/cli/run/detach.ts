@@ -1,5 +1,5 @@
-// --detach: the same command again in a process of its own, which outlives the terminal. This one waits until the session is
-// under way, so that what can fail at the start is said here.
+// --detach: runs the same command in a background process that outlives the terminal. The parent waits until the session has
+// started, so that errors at startup are printed here.
 
 import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags } from "./engine-options.ts";
 
-/** The options of `flags` as words, without those that concern this process only. */
+/** The flags as command line arguments, without those that only apply to this process. */
 function words(flags: object): string[] {
   const skipped = new Set(["detach", "readyFd", "json"]);
   return Object.entries(flags).flatMap(([key, value]) => {
@@ -50,19 +50,19 @@ export async function detach(io: Io, command: readonly string[], flags: EngineFl
   if (flags.json) printJson(io, { ...begun, log: path });
   else {
     io.out(`Session ${begun.session_id} is running in process ${begun.pid}\n`);
-    io.out(`  maestro watch    shows it\n  maestro status   where it stands\n  maestro stop     ends it\n`);
+    io.out(`  maestro watch    follow it live\n  maestro status   show its progress\n  maestro stop     stop it\n`);
   }
   return 0;
 }
 
-/** Tells the process that waits that the session is under way. */
+/** Tells the waiting parent process that the session has started. */
 export function tellParent(fd: string | undefined, begun: object): void {
   if (fd === undefined) return;
   try {
     writeSync(Number(fd), `${JSON.stringify(begun)}\n`);
     closeSync(Number(fd));
   } catch (error) {
-    // It has gone meanwhile: the session outlives it, which is what it was detached for.
+    // The parent process has exited; a detached session is meant to outlive it.
     if (errno(error) !== "EPIPE") throw error;
   }
 }

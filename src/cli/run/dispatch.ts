@@ -1,4 +1,4 @@
-// maestro dispatch: the batch runner of the design documents. Every prompt is checked before the first agent starts.
+// maestro dispatch: runs a directory of prompts as one batch. Every prompt is checked before the first agent starts.
 
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -27,7 +27,7 @@ import { extraArguments, requireProgram, supervise, warnOfArguments } from "./ru
 const MAX_PROMPT_BYTES = 1_048_576;
 const REJECTED = 1;
 
-/** Exit code: how many agents failed, at most 255; 1 for a batch that was rejected. */
+/** Exits with the number of failed agents (at most 255), or with 1 when the batch was rejected. */
 export async function dispatch(io: Io, directory: string, flags: EngineFlags): Promise<number> {
   refuseInsideAttempt(io);
   const checked = check(io, directory);
@@ -50,12 +50,17 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
   for (const note of projectNotes(io, extraArgs)) io.out(`\n${note}\n`);
   const exported = exportedEnvironment(io.env, limits.passEnv, {});
-  const agentsOwn = environmentOfAgents(io, { runtime: geminiRuntime, exported, projectRoot: io.cwd, hasSetup: false });
+  const agentEnvironment = environmentOfAgents(io, {
+    runtime: geminiRuntime,
+    exported,
+    projectRoot: io.cwd,
+    hasSetup: false,
+  });
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
   const supervisor = supervise(io, run, limits.graceMs);
   let stopped: EndingSignal | undefined;
-  const leave = io.onSignal((signal) => {
+  const stopListening = io.onSignal((signal) => {
     supervisor.stopAll("stopped", stopped !== undefined);
     stopped ??= signal;
   }, true);
@@ -69,12 +74,13 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
       program,
       projectRoot: io.cwd,
       extraArgs,
-      environment: (root, own) => agentsOwn(root, { [ATTEMPT_STATE_DIR]: settings.values.MAESTRO_STATE_DIR, ...own }),
+      environment: (root, own) =>
+        agentEnvironment(root, { [ATTEMPT_STATE_DIR]: settings.values.MAESTRO_STATE_DIR, ...own }),
       slots: limits.slots,
       staggerMs: limits.staggerMs,
       timeoutMs: limits.timeoutMs,
       started: ({ name }) => io.err(`${name}: started\n`),
-      finished: (result) => io.err(`${said(result)}\n`),
+      finished: (result) => io.err(`${resultLine(result)}\n`),
       isStopped: () => stopped !== undefined,
     });
     if (settings.values.MAESTRO_CLEANUP_DISPATCH && stopped === undefined) batch.removePrompts();
@@ -84,7 +90,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
     return stopped === undefined ? Math.min(255, failed) : signalCodes[stopped];
   } finally {
     await supervisor.close();
-    leave();
+    stopListening();
     batch.close();
   }
 }
@@ -103,7 +109,7 @@ function check(io: Io, directory: string): Checked {
     const policyFile = policyPath(resolve(io.cwd, directory), "read-only");
     const extraArgs = extraArguments(settings);
     warnOfArguments(io, extraArgs);
-    // What the runtime would refuse of an agent it refuses before the first one starts.
+    // Build every command line now, so that the runtime rejects a bad one before the first agent starts.
     for (const { agent, tier, model } of prompts) {
       geminiRuntime.argv({ agent, tier, model, policyFile, extraArgs });
     }
@@ -122,7 +128,7 @@ function promptFiles(io: Io, directory: string): string[] {
   } catch (error) {
     if (errno(error) === undefined) throw error;
     throw new MaestroError("usage", `Prompts directory not found: ${path}`, {
-      hint: "A dispatch directory has prompts/<agent>.txt in it, one file per agent.",
+      hint: "A dispatch directory contains prompts/<agent>.txt, one file per agent.",
     });
   }
   const files = entries.filter((entry) => entry.name.endsWith(".txt") && !entry.isDirectory()).map(({ name }) => name);
@@ -130,7 +136,7 @@ function promptFiles(io: Io, directory: string): string[] {
   return files.sort();
 }
 
-/** `<agent>[.<label>]`: letters, digits, `-` and `_`; the first dot ends the agent. */
+/** Splits `<agent>[.<label>]` at the first dot; only letters, digits, `-` and `_` are kept. */
 function stemOf(file: string): { name: string; role: string } {
   const [agent = "", ...label] = file.slice(0, -".txt".length).split(".");
   const clean = (part: string) => part.replace(/[^A-Za-z0-9_-]/g, "");
@@ -146,7 +152,7 @@ function readPrompt(
   path: string,
 ): DispatchPrompt | { lines: string[] } {
   const { name, role } = stemOf(path.slice(path.lastIndexOf("/") + 1));
-  if (role === "") return { lines: [`ERROR: Prompt file has no agent in its name: ${stripControls(path)}`] };
+  if (role === "") return { lines: [`ERROR: Prompt file name does not contain an agent: ${stripControls(path)}`] };
   const agent = normalizeAgentName(role);
   const known = roster.agents.find((one) => one.name === agent);
   if (roster.exists) {
@@ -165,7 +171,7 @@ function promptText(io: Io, path: string): Buffer | { lines: string[] } {
   const shown = stripControls(path);
   let fd: number;
   try {
-    // A FIFO must not make us wait for its writer.
+    // Without O_NONBLOCK, opening a FIFO waits for a writer.
     fd = openSync(resolve(io.cwd, path), constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return { lines: [`ERROR: Cannot read prompt file ${shown}: ${reasonOf(error)}`] };
@@ -184,7 +190,7 @@ function promptText(io: Io, path: string): Buffer | { lines: string[] } {
   }
 }
 
-/** Two prompts whose results would have the same names; capitals make no difference to some file systems. */
+/** Prompts whose result files would have the same name; case is ignored, as on some file systems. */
 function collisions(files: readonly string[]): string[] {
   const byName = new Map<string, string[]>([["summary", ["the batch's summary"]]]);
   for (const file of files) {
@@ -214,6 +220,6 @@ function banner(
   ];
 }
 
-function said({ name, status, exit_code }: DispatchResult): string {
+function resultLine({ name, status, exit_code }: DispatchResult): string {
   return `${name}: ${status}${status === "failed" ? ` (exit code ${exit_code})` : ""}`;
 }

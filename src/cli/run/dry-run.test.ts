@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true }));
 
-async function said(flags: EngineFlags, isolation = "none"): Promise<string> {
+async function outputOf(flags: EngineFlags, isolation = "none"): Promise<string> {
   let out = "";
   const env = { HOME: project, PATH: "", MAESTRO_WORKTREE_SETUP: "npm ci" };
   const io = { cwd: project, env, out: (text: string) => (out += text), err: () => undefined } as unknown as Io;
@@ -27,12 +27,14 @@ async function said(flags: EngineFlags, isolation = "none"): Promise<string> {
   return out;
 }
 
-test("a dry run says how attempts would be kept apart", async () => {
-  expect(await said({}, "a worktree for each attempt")).toMatch(/^Mode .*\nIsolation: a worktree for each attempt\n/m);
+test("a dry run shows how attempts would be isolated", async () => {
+  expect(await outputOf({}, "a worktree for each attempt")).toMatch(
+    /^Mode .*\nIsolation: a worktree for each attempt\n/m,
+  );
 });
 
-test("a dry run tells programs the same, and limits apart from it", async () => {
-  const answer = JSON.parse(await said({ json: true, ownership: "warn", sandbox: true }, "none"));
+test("a dry run with --json has the isolation fields beside the limits, not inside them", async () => {
+  const answer = JSON.parse(await outputOf({ json: true, ownership: "warn", sandbox: true }, "none"));
   expect(answer).toMatchObject({ isolation: "none", ownership: "warn", sandbox: true, setup: "npm ci" });
   expect(answer.limits).toMatchObject({ slots: 0, timeoutMs: 600_000, passEnv: [] });
   for (const name of ["isolation", "ownership", "sandbox", "setup"]) expect(answer.limits).not.toHaveProperty(name);

@@ -1,4 +1,4 @@
-// --dry-run: what a run would do, without doing any of it.
+// --dry-run: prints what a run would do, without starting anything.
 
 import { drawPlan } from "../../plan/draw.ts";
 import { modelFor } from "../../runtimes/models.ts";
@@ -15,7 +15,7 @@ interface Intended {
   flags: EngineFlags;
   engine: EngineSettings;
   runtime: Runtime;
-  /** How attempts would be kept apart, in words. */
+  /** A description of how attempts would be isolated. */
   isolation: string;
 }
 
@@ -40,7 +40,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     printJson(io, { mode, program, ...apart, limits, profile: report.profile, commands });
     return 0;
   }
-  const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "all that are ready at a time";
+  const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "no concurrency limit";
   io.out(`${drawPlan(plan, report).join("\n")}\n\n`);
   io.out(
     `Mode ${mode}, ${slots}, ${durationText(engine.timeoutMs)} per attempt, ${durationText(engine.staggerMs)} between launches\n`,

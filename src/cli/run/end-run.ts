@@ -1,4 +1,4 @@
-// The last word about a run: the report and the archive, or what somebody has to decide, and the exit code.
+// Ends a run: prints the report and archives the session, or prints what the user must decide, and chooses the exit code.
 
 import type { EngineEnd } from "../../engine/engine.ts";
 import { runExitCodes, signalCodes } from "../../exit-codes.ts";
@@ -18,16 +18,16 @@ export interface EndedRun {
   end: EngineEnd;
   json: boolean;
   yes: boolean;
-  /** The completed session stays, for somebody who has more to do with it. */
+  /** Do not archive the completed session. */
   keepOpen: boolean;
 }
 
-export async function endRun(io: Io, concluding: EndedRun): Promise<number> {
-  const { store, settings, end, json } = concluding;
+export async function endRun(io: Io, ended: EndedRun): Promise<number> {
+  const { store, settings, end, json } = ended;
   const session = requireSession(store.session);
   const code = end.kind === "interrupted" ? signalCodes[end.signal] : runExitCodes[end.kind];
-  if (!json) for (const line of lastWords(io, settings, session, end)) io.out(`${line}\n`);
-  const archived = end.kind === "completed" && !concluding.keepOpen ? await putAway(io, concluding) : undefined;
+  if (!json) for (const line of closingLines(io, settings, session, end)) io.out(`${line}\n`);
+  const archived = end.kind === "completed" && !ended.keepOpen ? await archiveIfWanted(io, ended) : undefined;
   if (json) {
     const phases = end.kind === "failed" ? { failed: end.phases } : {};
     const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
@@ -36,32 +36,34 @@ export async function endRun(io: Io, concluding: EndedRun): Promise<number> {
   return code;
 }
 
-function lastWords(io: Io, settings: ResolvedSettings, session: Session, end: EngineEnd): string[] {
-  const goOn = 'Go on with "maestro resume".';
+function closingLines(io: Io, settings: ResolvedSettings, session: Session, end: EngineEnd): string[] {
+  const next = 'Resume it with "maestro resume".';
   switch (end.kind) {
     case "completed":
       return reportOf(io, settings, session);
     case "chosen": {
       const left = session.phases.filter((phase) => !isClosed(phase)).map((phase) => phase.id);
-      return [`Done. Left: phase ${left.slice(0, 10).join(", ")}${left.length > 10 ? ", ..." : ""}. ${goOn}`];
+      return [
+        `The chosen phases are done. Not finished yet: phase ${left.slice(0, 10).join(", ")}${left.length > 10 ? ", ..." : ""}. ${next}`,
+      ];
     }
     case "failed": {
-      if (end.phases.length === 0) return ['Nothing more can start. Look at it with "maestro status".'];
+      if (end.phases.length === 0) return ['No further phase can start. See why with "maestro status".'];
       const { MAESTRO_MAX_RETRIES } = settings.values;
       const blocks = end.phases.map((id) => escalationBlock(session, requirePhase(session, id), MAESTRO_MAX_RETRIES));
       return blocks.flatMap((block, position) => (position === 0 ? block : ["", ...block]));
     }
     case "interrupted":
-      return [`Session ${session.session_id} was interrupted; nothing that was done is lost. ${goOn}`];
+      return [`Session ${session.session_id} was interrupted; all finished work is kept. ${next}`];
     case "quota":
-      return [`The provider has been refusing for too long; session ${session.session_id} is interrupted. ${goOn}`];
+      return [`The provider rejected requests for too long; session ${session.session_id} is interrupted. ${next}`];
     case "aborted":
-      return [`Session ${session.session_id} was aborted. "maestro archive" puts it away.`];
+      return [`Session ${session.session_id} was aborted. Archive it with "maestro archive".`];
   }
 }
 
-/** Archives the completed session when that is wanted; returns where it is. */
-async function putAway(io: Io, { store, settings, json, yes }: EndedRun): Promise<string | undefined> {
+/** Archives the completed session if the settings or the user say so; returns the path of the archive. */
+async function archiveIfWanted(io: Io, { store, settings, json, yes }: EndedRun): Promise<string | undefined> {
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
     const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {

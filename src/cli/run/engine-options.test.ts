@@ -5,15 +5,15 @@ import { engineOptions } from "../options.ts";
 import { commandOption } from "../program.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 
-/** What the words of a command line come to, with those settings. */
-function given(words: string[], env: Record<string, string> = {}) {
+/** The engine settings that result from command line arguments and an environment. */
+function settingsFor(words: string[], env: Record<string, string> = {}) {
   const verb = new Command("run").exitOverride().configureOutput({ writeErr: () => undefined });
   for (const option of engineOptions) verb.addOption(commandOption(option));
   const flags: EngineFlags = verb.parse(words, { from: "user" }).opts();
   return engineSettings(resolveSettings("/nowhere", { HOME: "/nowhere", ...env }), flags);
 }
 
-describe("how attempts are kept apart", () => {
+describe("isolation, ownership and sandbox", () => {
   test.each([
     [[], {}, { isolation: "auto", ownership: "auto", sandbox: false, setup: "" }],
     [
@@ -28,11 +28,11 @@ describe("how attempts are kept apart", () => {
     [["--ownership", "warn"], { MAESTRO_OWNERSHIP: "strict" }, { ownership: "warn" }],
     [["--sandbox"], { MAESTRO_SANDBOX: "false" }, { sandbox: true }],
   ] as [string[], Record<string, string>, object][])("%j with %j: flags win over settings", (words, env, expected) => {
-    expect(given(words, env)).toMatchObject(expected);
+    expect(settingsFor(words, env)).toMatchObject(expected);
   });
 
-  test.each([["--isolation"], ["--ownership"]])("%s takes only words that it knows", (option) => {
-    expect(() => given([option, "auto"])).toThrow(/argument 'auto' is invalid/);
+  test.each([["--isolation"], ["--ownership"]])("%s rejects unknown values", (option) => {
+    expect(() => settingsFor([option, "auto"])).toThrow(/argument 'auto' is invalid/);
   });
 });
 
@@ -40,17 +40,17 @@ describe("--allow-overlap", () => {
   test.each([
     ["--isolation none", ["--isolation", "none"], {}],
     ["MAESTRO_ISOLATION=none", [], { MAESTRO_ISOLATION: "none" }],
-  ])("is refused with %s: there is nothing to merge", (source, words, env) => {
-    expect(() => given(["--allow-overlap", ...words], env)).toThrow(
+  ])("is rejected with %s, because only worktrees can be merged", (source, words, env) => {
+    expect(() => settingsFor(["--allow-overlap", ...words], env)).toThrow(
       expect.objectContaining({ code: "usage", message: `--allow-overlap cannot be used with ${source}` }),
     );
   });
 
   test.each([
     ["worktrees", ["--isolation", "worktree"], {}],
-    ["worktrees, whatever the setting says", ["--isolation", "worktree"], { MAESTRO_ISOLATION: "none" }],
-    ["no word about it", [], {}],
-  ])("is taken with %s", (_name, words, env) => {
-    expect(given(["--allow-overlap", ...words], env).isolation).not.toBe("none");
+    ["worktrees, even if the setting says none", ["--isolation", "worktree"], { MAESTRO_ISOLATION: "none" }],
+    ["no isolation flag", [], {}],
+  ])("is accepted with %s", (_name, words, env) => {
+    expect(settingsFor(["--allow-overlap", ...words], env).isolation).not.toBe("none");
   });
 });

@@ -1,4 +1,4 @@
-// The options of a run, combined with the settings: what the engine is started with.
+// Combines the command line options of a run with the settings into the limits that the engine starts with.
 
 import { type DurationUnit, parseDuration } from "../../duration.ts";
 import { MaestroError } from "../../errors.ts";
@@ -25,7 +25,7 @@ export interface EngineFlags {
 }
 
 export interface EngineSettings {
-  /** Infinity: all that are ready. */
+  /** How many attempts may run at once; Infinity for no limit. */
   slots: number;
   timeoutMs: number;
   staggerMs: number;
@@ -34,12 +34,12 @@ export interface EngineSettings {
   quotaWaitMs: number;
   quotaBaseMs: number;
   passEnv: string[];
-  /** auto: a worktree each where attempts run side by side and the project is one of git. */
+  /** auto: one worktree per attempt when attempts run in parallel and the project is a git repository. */
   isolation: "auto" | "worktree" | "none";
   /** auto: strict in parallel mode, warn otherwise. */
   ownership: "auto" | "strict" | "warn";
   sandbox: boolean;
-  /** The command that makes a worktree ready; "": there is none. */
+  /** The command that prepares a worktree; "" for none. */
   setup: string;
 }
 
@@ -66,11 +66,11 @@ function isolationOf(values: Settings, flags: EngineFlags): EngineSettings["isol
   if (isolation !== "none" || !flags.allowOverlap) return isolation;
   const source = flags.isolation === undefined ? "MAESTRO_ISOLATION=none" : "--isolation none";
   throw new MaestroError("usage", `--allow-overlap cannot be used with ${source}`, {
-    hint: "Changes of the same file are merged from worktrees: pass --isolation worktree, or let one phase own the file.",
+    hint: "Merging changes to the same file needs worktrees: pass --isolation worktree, or let one phase own the file.",
   });
 }
 
-/** A length of time from the command line; undefined when the option was not given. */
+/** A duration in milliseconds from the command line; undefined when the option is absent. */
 export function duration(
   option: string,
   given: string | undefined,
@@ -80,7 +80,7 @@ export function duration(
   if (given === undefined) return undefined;
   const milliseconds = parseDuration(given, unit);
   if (milliseconds !== undefined && milliseconds >= least) return milliseconds;
-  throw new MaestroError("usage", `${option} must be a length of time (got: ${given})`, {
+  throw new MaestroError("usage", `${option} must be a duration (got: ${given})`, {
     hint: "Write it as 90s, 10m or 1h.",
   });
 }
@@ -88,12 +88,12 @@ export function duration(
 function isVariable(name: string): boolean {
   if (/^[A-Za-z_]\w*$/.test(name)) return true;
   if (name === "") return false;
-  throw new MaestroError("usage", `--pass-env takes the names of variables (got: ${name})`);
+  throw new MaestroError("usage", `--pass-env must be a list of variable names (got: ${name})`);
 }
 
 function count(given: string): number {
   if (/^\d{1,6}$/.test(given)) return Number(given);
   throw new MaestroError("usage", `--max-concurrent must be a non-negative integer (got: ${given})`, {
-    hint: "0 means all that are ready.",
+    hint: "0 means no limit.",
   });
 }

@@ -1,5 +1,4 @@
-// What happens at a terminal when phases have failed: each is put to the person as the block of the design documents, and the
-// answer is recorded at once.
+// Asks the user at a terminal about each failed phase, with the escalation block, and records each answer at once.
 
 import { parseDuration } from "../../duration.ts";
 import { decideAbort } from "../../session/decide/attempt.ts";
@@ -10,7 +9,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { type Choice, escalationOf } from "../../views/decision/escalation.ts";
 import type { Io } from "../io.ts";
 
-/** Asks about every phase; true when each has an answer and the session can go on. */
+/** Asks about every phase; true when each has an answer and the session can continue. */
 export async function askAboutFailed(
   io: Io,
   settings: ResolvedSettings,
@@ -21,7 +20,7 @@ export async function askAboutFailed(
   for (const id of phases) {
     store.refresh();
     const session = requireSession(store.session);
-    // Somebody else may have decided meanwhile.
+    // Another process may have recorded a decision in the meantime.
     if (requirePhase(session, id).status !== "failed") continue;
     const { block, choices, hints } = escalationOf(session, requirePhase(session, id), maxRetries);
     io.err(`\n${[...block, ...hints.map((hint) => `  ${hint}`)].join("\n")}\n`);
@@ -49,21 +48,21 @@ export async function askAboutFailed(
   return true;
 }
 
-/** What the next attempts may take; undefined: as before. */
+/** The time limit of the next attempts; undefined keeps the current one. */
 async function timeLimit(io: Io, choice: Choice): Promise<number | undefined> {
   if (choice.kind === "retry") return choice.timeoutMs;
   if (choice.kind !== "adjust") return undefined;
   for (;;) {
-    const answer = (await io.ask("Time limit of its next attempts (90s, 20m; empty: as before) "))?.trim() ?? "";
+    const answer = (await io.ask("Time limit for the next attempts (90s, 20m; empty: unchanged) "))?.trim() ?? "";
     const milliseconds = answer === "" ? undefined : parseDuration(answer, "m");
     if (answer === "" || milliseconds) return milliseconds;
   }
 }
 
-/** Null: the person leaves without an answer. */
+/** Returns null when the user quits without an answer. */
 async function ask(io: Io, choices: readonly Choice[]): Promise<Choice | null> {
   for (;;) {
-    const question = `[1-${choices.length}, q to leave it for later] `;
+    const question = `[1-${choices.length}, q decide later] `;
     const answer = (await io.ask(question))?.trim().toLowerCase() ?? "q";
     if (/^(q|quit|)$/.test(answer)) return null;
     const choice = choices[Number(answer) - 1];

@@ -1,4 +1,4 @@
-// How the attempts of a run are kept apart: what was asked for, what the project allows, and what is said about it before anything starts.
+// Chooses how the attempts of a run are isolated, from the user's options and what the project allows, and tells the user before anything starts.
 
 import { Isolation, type IsolationOptions } from "../../engine/isolation.ts";
 import { excluded, openProject } from "../../engine/open-project.ts";
@@ -19,26 +19,26 @@ export interface IsolationRequest {
   engine: EngineSettings;
   mode: ExecutionMode;
   location: StateLocation;
-  /** How many phases there are. */
+  /** The number of phases in the plan. */
   phases: number;
-  /** Phases that run side by side own the same files. */
+  /** Phases that run in parallel may own the same files. */
   allowOverlap?: boolean | undefined;
 }
 
-/** Refused when what was asked for cannot be had; otherwise says what is not as one would expect. */
+/** Throws when the requested isolation is not possible; prints a note when agents share the project's files. */
 export async function chooseIsolation(io: Io, request: IsolationRequest): Promise<Isolation> {
   const { engine, mode, location, phases, allowOverlap } = request;
   const hasMany = mode === "parallel" && engine.slots > 1;
   const isWanted = engine.isolation === "worktree" || engine.sandbox || allowOverlap === true;
   const opening = await openProject(io);
   const isDefault = engine.isolation === "auto" && hasMany;
-  // A phase that is alone in its plan needs no worktree.
+  // The only phase of a plan does not need a worktree.
   const isAlone = isDefault && phases === 1;
   if (isWanted) requireOpen(opening);
   if (isDefault && !isAlone && opening.kind === "refused") throw impossible(opening);
   if (engine.sandbox && engine.isolation === "none") {
     throw new MaestroError("usage", "--sandbox cannot be used with --isolation none", {
-      hint: "A sandbox is a worktree that nothing outside of it can be changed from.",
+      hint: "--sandbox needs a worktree to confine the agent to. Pass --isolation worktree.",
     });
   }
   const repository = opening.kind === "open" ? opening.repository : null;
@@ -61,7 +61,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
   return new Isolation(options);
 }
 
-/** A rehearsal changes nothing, and nobody looks. */
+/** For a rehearsal: played agents change no files, so changes are neither isolated nor recorded. */
 export function noIsolation(projectRoot: string): Isolation {
   return new Isolation({
     projectRoot,
@@ -77,7 +77,7 @@ export function noIsolation(projectRoot: string): Isolation {
   });
 }
 
-/** For somebody who only wants to know: nothing is looked at. */
+/** Describes the isolation for a dry run, without opening the repository. */
 export function describeIsolation(engine: EngineSettings, mode: ExecutionMode): string {
   const hasMany = mode === "parallel" && engine.slots > 1;
   const isAll = engine.isolation === "worktree" || engine.sandbox;
@@ -100,23 +100,30 @@ function requireOpen(opening: Opening): void {
 }
 
 function impossible({ reason, hint }: { reason: string; hint?: string }): MaestroError {
-  return noWorktrees(reason, `${hint === undefined ? "" : `${hint} `}Or let agents share the files: --isolation none.`);
+  return noWorktrees(
+    reason,
+    `${hint === undefined ? "" : `${hint} `}Or let agents share the project's files: --isolation none.`,
+  );
 }
 
 function noWorktrees(reason: string, hint: string | undefined): MaestroError {
-  return new MaestroError("environment", `Attempts cannot have worktrees here: ${reason}`, { hint });
+  return new MaestroError("environment", `Cannot create worktrees for attempts: ${reason}`, { hint });
 }
 
-/** A change that is half in the project cannot wait until git is there again. */
+/** Rejects a run while a half-applied change cannot be finished, because git is not available. */
 function refuseUnfinished(location: StateLocation, opening: Opening): void {
   const intent = opening.kind === "open" ? undefined : readIntent(location);
   if (intent === undefined || opening.kind === "open") return;
-  throw new MaestroError("environment", `${describeIntent(intent)} is not finished, and cannot be: ${opening.reason}`, {
-    hint: "Put that right first.",
-  });
+  throw new MaestroError(
+    "environment",
+    `${describeIntent(intent)} is not finished, and cannot be finished now: ${opening.reason}`,
+    {
+      hint: "Fix this first.",
+    },
+  );
 }
 
-/** Outside git: what Maestro itself writes in the project. */
+/** The paths that Maestro itself writes in a project outside git. */
 function ownPaths({ root, projectRoot, components }: StateLocation): string[] {
   if (root !== projectRoot) return [];
   const parts = new Set(manifest.flatMap(([part]) => part ?? []));
@@ -125,11 +132,11 @@ function ownPaths({ root, projectRoot, components }: StateLocation): string[] {
 
 function tell(io: Io, options: IsolationOptions, opening: Opening, isDefault: boolean): void {
   const { isShared, ownership, setup, worktrees } = options;
-  // It may come from the project's own .env: nobody should run it unseen.
+  // The command may come from the project's own .env, so the user must see it before it runs.
   if (setup !== "" && worktrees !== "none") io.err(`Each worktree is prepared with: ${stripControls(setup)}\n`);
   if (!isShared) return;
   const why = isDefault && opening.kind === "none" ? ` (${opening.reason})` : "";
   const scope =
-    ownership === "strict" ? ", and what they change outside of their phase's files can only be told, not refused" : "";
+    ownership === "strict" ? "; changes outside a phase's own files are reported, but cannot be rejected" : "";
   io.err(`Isolation: none${why}. Agents share the project's files${scope}.\n`);
 }

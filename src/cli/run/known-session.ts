@@ -1,4 +1,4 @@
-// Only sessions that this user started, or accepted, on this machine are run: a record that came with a repository is shown and asked about.
+// Runs only sessions that this user started or accepted on this machine: one that came with a repository is shown, and the user is asked.
 
 import { MaestroError } from "../../errors.ts";
 import { sessionFingerprint } from "../../session/fingerprint.ts";
@@ -12,7 +12,7 @@ export interface AcceptFlags {
   acceptSession?: boolean;
 }
 
-/** False when the user declines, or when there is no terminal to ask on; the session has been shown then. */
+/** Returns false, after showing the session, when the user declines or no terminal is available to ask on. */
 export async function isAccepted(
   io: Io,
   { values }: ResolvedSettings,
@@ -36,18 +36,18 @@ export async function isAccepted(
 async function isAnsweredYes(io: Io, id: string): Promise<boolean> {
   if (io.interactive) return /^\s*y(?:es)?\s*$/i.test((await io.ask("Run it? [y/N] ")) ?? "n");
   io.err(
-    `ERROR: Session ${id} was not started by you on this machine, and there is no terminal to ask on\n` +
+    `ERROR: Session ${id} was not started by you on this machine, and no terminal is available to ask on\n` +
       "  If you trust it, run: maestro resume --accept-session. To remove it from the project: maestro archive.\n",
   );
   return false;
 }
 
-/** For a verb that runs the session's commands and asks nothing. */
+/** Throws for an unknown session; for verbs that run its commands without asking. */
 export function requireKnown(io: Io, session: Session): void {
   if (new UserRecord(io.env).knowsSession(sessionFingerprint(session))) return;
   throw new MaestroError(
     "environment",
-    `Session ${session.session_id} was not started by you on this machine: its commands are not run`,
+    `Cannot run the commands of session ${session.session_id}: it was not started by you on this machine`,
     { hint: 'See what it would do with "maestro resume", which asks before anything runs.' },
   );
 }

@@ -1,4 +1,4 @@
-// What a person is told about a project before agents run in it: that the user has not trusted it, and that no guard watches over them.
+// Tells the user, before agents run, that Gemini CLI does not trust the project or does not run Maestro's hooks in it.
 
 import { cacheRoot } from "../../git/cache-directory.ts";
 import { programRoot } from "../../program-root.ts";
@@ -9,21 +9,21 @@ import { stripControls } from "../../text.ts";
 import type { Io } from "../io.ts";
 import { trustIn } from "./agent-environment.ts";
 
-/** One line each; none when the project is trusted and the hooks run. */
+/** One line per note; empty when the project is trusted and the hooks run. */
 export function projectNotes(io: Io, extraArgs: readonly string[]): string[] {
   const fault = missingHooks(io, extraArgs);
   return [...trustNote(trustIn(io, io.cwd), io.cwd), ...(fault === null ? [] : [hookNote(fault)])];
 }
 
-/** For a user who sees no consent text, because the mode is chosen already. */
+/** Prints the notes for a user who does not see the consent text because the mode is already chosen. */
 export function tellProject(io: Io, extraArgs: readonly string[]): void {
   for (const note of projectNotes(io, extraArgs)) io.err(`${note}\n`);
 }
 
-/** Why the extension's hooks would not run for agents of this project; null: they would. */
+/** Why the extension's hooks would not run for agents of this project; null if they would. */
 export function missingHooks(io: Io, extraArgs: readonly string[]): HookFault | null {
   const trusted = trustIn(io, io.cwd) === "trusted" ? io.cwd : null;
-  // Attempts work in the project, or in worktrees below the cache.
+  // Attempts work in the project or in worktrees below the cache directory.
   return hookFault(readGeminiState(io.env, trusted), [io.cwd, cacheRoot(io.env)], extraArgs);
 }
 
@@ -37,12 +37,12 @@ function trustNote(trust: Trust, project: string): string[] {
 }
 
 function hookNote(fault: HookFault): string {
-  return `${hookReason(fault)}. No guard checks what agents run in the shell: only policies hold them. ${hookRemedy(fault)}`;
+  return `${hookReason(fault)}. No guard checks the shell commands of agents; only policies restrict them. ${hookRemedy(fault)}`;
 }
 
 export function hookReason(fault: HookFault): string {
   if (fault.kind === "not-installed") return "The Maestro extension is not installed in Gemini CLI";
-  if (fault.kind === "left-out") return "MAESTRO_GEMINI_EXTRA_ARGS leaves the Maestro extension out";
+  if (fault.kind === "left-out") return "MAESTRO_GEMINI_EXTRA_ARGS excludes the Maestro extension";
   if (fault.kind === "disabled") return `The Maestro extension is disabled for ${stripControls(fault.directory)}`;
   return `Gemini CLI does not run the hooks of Maestro (setting ${fault.setting})`;
 }
@@ -54,7 +54,7 @@ export function hookRemedy(fault: HookFault): string {
   return "Change it in the settings.json of Gemini CLI.";
 }
 
-/** A path as one word of a shell. */
+/** A path, quoted for a shell if necessary. */
 function shellWord(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
-// maestro rehearse: the real engine, prompts, journal and views over a plan, with every agent played. It costs nothing and touches
-// nothing but a throw-away copy.
+// maestro rehearse: runs a plan with the real engine, prompts, journal and views, but with simulated agents. It calls no model and
+// writes only to a temporary directory.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,7 +68,7 @@ async function play(
     viewDelayMs: 250,
   });
   const mode = flags.mode === "sequential" ? "sequential" : "parallel";
-  // What the table says of the time that is left is the time on stage.
+  // The live table estimates the remaining time from these minutes, so they are the simulated durations.
   const phases = played.phases.map(({ ms, ...phase }) => ({
     ...phase,
     estimate: { ...phase.estimate, minutes: ms / 60_000 },
@@ -86,15 +86,15 @@ async function play(
     display: flags.json ? "none" : "auto",
     isolation: noIsolation(stage),
     projectRoot: stage,
-    // The user's own commands could do anything: they are played too.
+    // The user's validation commands could have side effects, so they are simulated too.
     validator: () => ({ program: process.execPath, args: [player, "validation", script] }),
   });
   if (end.kind === "interrupted") return signalCodes[end.signal];
-  say(io, settings, approved, flags, requireSession(store.session), mode === "sequential" ? 1 : limits.slots);
+  printForecast(io, settings, approved, flags, requireSession(store.session), mode === "sequential" ? 1 : limits.slots);
   return end.kind === "completed" ? 0 : 1;
 }
 
-function say(
+function printForecast(
   io: Io,
   settings: ResolvedSettings,
   { report, plan }: CheckedPlan,

@@ -1,4 +1,4 @@
-// maestro resume: where the session stands, what has to be decided first, and then on with it.
+// maestro resume: shows the state of the active session, asks for the decisions it waits for, and continues it.
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -52,9 +52,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const store = openLiveStore(io, settings);
   const session = openSession(store);
   if (session.status === "completed") {
-    io.out(
-      `Session ${session.session_id} is completed: there is nothing left to do. "maestro archive" puts it away.\n`,
-    );
+    io.out(`Session ${session.session_id} is already completed. Archive it with "maestro archive".\n`);
     return 0;
   }
   chosenPhases(session.phases, flags.phases);
@@ -71,7 +69,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const hasOldPlan = conflicts.some((conflict) => conflict.kind === "plan_changed");
   const isStuck =
     (hasOldPlan && !flags.acceptPlanChange) || (hasFailed(session, flags) && !flags.yes && !io.interactive);
-  // What somebody has to read before they decide is the answer; otherwise it is on the way to it.
+  // When the user has to decide, the overview is the answer (stdout); otherwise it is progress (stderr).
   (isStuck ? io.out : io.err)(`${shown.join("\n")}\n\n`);
   if (hasOldPlan && !(await takeNewPlan(io, settings, store, flags))) return NEEDS_A_PERSON;
   if (!(await decideFailed(io, settings, store, flags))) {
@@ -85,7 +83,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     store.close();
     throw missingRuntime(runtime);
   }
-  if (!(await haveMode(io, settings, store, flags))) return NEEDS_A_PERSON;
+  if (!(await ensureMode(io, settings, store, flags))) return NEEDS_A_PERSON;
   store.close();
   const { location } = store;
   const { execution_mode, total_phases: phases } = requireSession(store.session);
@@ -100,13 +98,13 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
 function openSession(store: SessionStore): Session {
   const session = idleSession(store);
   if (session === undefined) {
-    throw new MaestroError("environment", "There is nothing to resume: no session is active", {
+    throw new MaestroError("environment", "Nothing to resume: no session is active", {
       hint: 'Start one with "maestro run <plan>".',
     });
   }
   if (session.aborted) {
-    throw new MaestroError("environment", `There is nothing to resume: session ${session.session_id} was aborted`, {
-      hint: 'Put it away with "maestro archive".',
+    throw new MaestroError("environment", `Cannot resume: session ${session.session_id} was aborted`, {
+      hint: 'Archive it with "maestro archive".',
     });
   }
   return session;
@@ -117,7 +115,7 @@ function hasFailed({ phases }: Session, flags: ResumeFlags): boolean {
   return phases.some((phase) => phase.status === "failed" && chosen?.has(phase.id) !== false);
 }
 
-/** Phases of whose files some were written after their last error. */
+/** Failed phases that may be fixed: at least one of their files was written after their last error. */
 function fixedPhases(io: Io, session: Session): Set<string> {
   const fixed = session.phases.filter((phase) => {
     const error = phase.errors.findLast((one) => !one.resolved);
@@ -127,7 +125,7 @@ function fixedPhases(io: Io, session: Session): Set<string> {
   return new Set(fixed.map((phase) => phase.id));
 }
 
-/** The plan was changed after it was frozen: the session follows the change only when somebody says so. */
+/** Switches the session to the changed plan file, but only when the user passes --accept-plan-change. */
 async function takeNewPlan(
   io: Io,
   settings: ResolvedSettings,
@@ -138,15 +136,15 @@ async function takeNewPlan(
   const path = session.implementation_plan ?? "";
   if (!existsSync(resolve(io.cwd, path))) {
     if (!flags.acceptPlanChange) {
-      io.out(`The plan that the session began with is gone: ${path}\n`);
-      io.out("Put it back, or pass --accept-plan-change to go on with it as it was recorded.\n");
+      io.out(`The plan file of this session does not exist any more: ${path}\n`);
+      io.out("Restore it, or pass --accept-plan-change to continue with the recorded plan.\n");
     }
     return flags.acceptPlanChange === true;
   }
   if (!flags.acceptPlanChange) {
-    io.out(`The plan is not the one that the session began with: ${path}\n`);
+    io.out(`The plan has changed since the session started: ${path}\n`);
     for (const line of await difference(io, settings, session, path)) io.out(`  ${line}\n`);
-    io.out("Put the old plan back, or pass --accept-plan-change to go on with the new one.\n");
+    io.out("Restore the old plan, or pass --accept-plan-change to continue with the new one.\n");
     return false;
   }
   const revised = revisePlan(store, await approvePlan(io, settings, path, flags));
@@ -166,7 +164,7 @@ async function difference(io: Io, settings: ResolvedSettings, session: Session, 
   }
 }
 
-/** Failed phases wait for somebody's word; --yes gives the proposed one, which is to try again. */
+/** Failed phases need a decision of the user; --yes takes the proposed one, which is to retry. */
 async function decideFailed(
   io: Io,
   settings: ResolvedSettings,
@@ -193,7 +191,7 @@ async function decideFailed(
 async function askAbout(io: Io, id: string): Promise<"retry" | "skip" | "options" | "leave"> {
   if (!io.interactive) return "leave";
   for (;;) {
-    const question = `Phase ${id}: has this issue been resolved? [y retry, n show options, s skip, q leave] `;
+    const question = `Phase ${id}: has this issue been resolved? [y retry, n show options, s skip, q quit] `;
     const answer = (await io.ask(question))?.trim().toLowerCase() ?? "q";
     if (/^(y|yes|r|retry)$/.test(answer)) return "retry";
     if (/^(s|skip)$/.test(answer)) return "skip";
@@ -202,12 +200,17 @@ async function askAbout(io: Io, id: string): Promise<"retry" | "skip" | "options
   }
 }
 
-async function haveMode(io: Io, settings: ResolvedSettings, store: SessionStore, flags: ResumeFlags): Promise<boolean> {
+async function ensureMode(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  flags: ResumeFlags,
+): Promise<boolean> {
   const { execution_mode, phases } = requireSession(store.session);
   if (execution_mode !== null) {
     if (flags.mode !== undefined && flags.mode !== execution_mode && flags.mode !== "ask") {
-      throw new MaestroError("environment", `The session runs in ${execution_mode} mode`, {
-        hint: "The mode holds for the whole session.",
+      throw new MaestroError("environment", `Cannot change the mode: the session runs in ${execution_mode} mode`, {
+        hint: "The mode holds for the whole session. Resume without --mode.",
       });
     }
     return true;

@@ -1,4 +1,4 @@
-// Carries a session out: builds what the engine needs, lets it run in front of the user's eyes, and says what came of it.
+// Runs a session: builds the engine's context, runs the engine while showing its progress, and returns how the run ended.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,27 +45,27 @@ export interface SessionRun {
   engine: EngineSettings;
   model?: string | undefined;
   keepGoing: boolean;
-  /** The phases that may start; absent: all of them. */
+  /** The phases that may start; all of them when absent. */
   only?: ReadonlySet<string> | undefined;
   display: Display;
   isolation: Isolation;
-  /** The project that agents work in; the current directory but for a rehearsal. */
+  /** The project that agents work in: the current directory, except in a rehearsal. */
   projectRoot: string;
-  /** Called when the engine has the session for itself. */
+  /** Called once the engine has locked the session. */
   begun?: () => void;
-  /** A rehearsal plays validation commands. */
+  /** A rehearsal simulates validation commands. */
   validator?: RunContext["validator"];
 }
 
-/** Drives the active session to its end, or to where somebody has to decide. */
-export async function runSession(io: Io, conducting: SessionRun): Promise<EngineEnd> {
-  const { store, engine: limits, runtime } = conducting;
+/** Runs the active session until it ends or the user has to decide something. */
+export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd> {
+  const { store, engine: limits, runtime } = running;
   const release = claimEngine(store.location, { drives: true });
   try {
     const session = requireSession(store.session);
     const run = randomHex(8);
     const batch = openBatch(store.location, session.session_id);
-    // What a runtime would refuse of every attempt it refuses before the first.
+    // Build one command line now, so that a runtime that rejects every attempt fails before the first one.
     runtime.argv({
       agent: "",
       tier: "read-only",
@@ -73,31 +73,31 @@ export async function runSession(io: Io, conducting: SessionRun): Promise<Engine
       policyFile: policyPath(batch.path, "read-only"),
       extraArgs: [],
     });
-    const parts = workshopOf(io, conducting);
-    // From here on nothing is between the warden and the engine that ends it.
+    const parts = contextOf(io, running);
+    // This starts the warden, which only the finally below stops, so nothing in between may throw.
     const supervisor = supervise(io, run, limits.graceMs);
-    const workshop = { ...parts, run, batch, batchId: session.session_id, supervisor };
-    const engine = new Engine(workshop, {
+    const context = { ...parts, run, batch, batchId: session.session_id, supervisor };
+    const engine = new Engine(context, {
       slots: limits.slots,
       staggerMs: runtime.callsModel ? limits.staggerMs : 0,
       mode: session.execution_mode ?? "sequential",
-      keepGoing: conducting.keepGoing,
-      only: conducting.only,
+      keepGoing: running.keepGoing,
+      only: running.only,
       quotaBaseMs: limits.quotaBaseMs,
       quotaWaitMs: limits.quotaWaitMs,
       graceMs: limits.graceMs,
     });
-    const leave = io.onSignal((signal) => engine.stop(signal), true);
+    const stopListening = io.onSignal((signal) => engine.stop(signal), true);
     let hide: (() => void) | undefined;
     try {
       store.keepOpen(new JournalWatch({ judge: judgeFor(store.location), now: io.now, warn: parts.warn }));
-      hide = showRun(io, store, engine, conducting.display);
-      conducting.begun?.();
+      hide = showRun(io, store, engine, running.display);
+      running.begun?.();
       return await engine.run();
     } finally {
       hide?.();
       await supervisor.close();
-      leave();
+      stopListening();
       batch.close();
       store.close();
     }
@@ -108,8 +108,8 @@ export async function runSession(io: Io, conducting: SessionRun): Promise<Engine
 
 type Made = "run" | "batch" | "batchId" | "supervisor";
 
-function workshopOf(io: Io, conducting: SessionRun): Omit<RunContext, Made> {
-  const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = conducting;
+function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
+  const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = running;
   const hasSetup = isolation.options.setup !== "";
   const roster = rosterOf(io);
   const extraArgs = extraArguments(settings);
@@ -127,7 +127,7 @@ function workshopOf(io: Io, conducting: SessionRun): Omit<RunContext, Made> {
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
     agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
-    validator: conducting.validator ?? inShell,
+    validator: running.validator ?? inShell,
     redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,
@@ -140,10 +140,10 @@ function workshopOf(io: Io, conducting: SessionRun): Omit<RunContext, Made> {
   };
 }
 
-/** How a validation command is run. */
+/** Runs a validation command in /bin/sh. */
 export const inShell: RunContext["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
 
-/** Looks after the processes of a run; the warden starts with it. */
+/** Creates the supervisor of a run's processes, which also starts the warden. */
 export function supervise(io: Io, run: string, graceMs: number): Supervisor {
   const warn = (message: string) => io.err(`WARNING: ${message}\n`);
   return new Supervisor(new Lifeline(wardenProgram, run, graceMs, warn), graceMs);
@@ -166,9 +166,9 @@ export function warnOfArguments(io: Io, words: readonly string[]): void {
   io.err("WARNING: --allowed-tools is deprecated in Gemini CLI; use --policy (Policy Engine) instead\n");
 }
 
-/** The active session, if there is one. It must be readable, and nobody may be running it. */
+/** The active session, if one exists. Throws if it cannot be read or another process is running it. */
 export function idleSession(store: SessionStore): Session | undefined {
-  // Before anything of it is shown as the user's own, and before anybody is asked about it.
+  // Checked first, so that a foreign session is neither shown as the user's own nor asked about.
   const foreign = foreignState(store.location);
   if (foreign !== undefined) throw foreign;
   const state = store.read();
@@ -179,23 +179,23 @@ export function idleSession(store: SessionStore): Session | undefined {
     });
   }
   const { session } = state;
-  // Whoever speaks from inside that conversation knows what it does.
+  // A command run from inside the delegating conversation is allowed: that conversation knows its own delegation.
   const [delegation] = delegationsElsewhere(store.location).filter(({ by }) => !isAncestor(by));
   if (delegation !== undefined) {
-    const what = `Phase ${delegation.phase} is being worked on by ${delegation.agent} in a conversation (process ${delegation.by})`;
-    throw new MaestroError("environment", what, { hint: "Wait until it has come back, or end that conversation." });
+    const what = `The agent ${delegation.agent} is working on phase ${delegation.phase} in a conversation (process ${delegation.by})`;
+    throw new MaestroError("environment", what, { hint: "Wait until the agent returns, or end that conversation." });
   }
   const owner = runningEngine(store.location);
   if (owner !== undefined) {
-    const what = `Session ${session.session_id} is being run by process ${owner.pid} since ${owner.since}`;
+    const what = `An engine is already running session ${session.session_id} (process ${owner.pid} since ${owner.since})`;
     throw new MaestroError("environment", what, {
-      hint: 'Look at it with "maestro watch", or end it with "maestro stop".',
+      hint: 'Watch it with "maestro watch", or stop it with "maestro stop".',
     });
   }
   return session;
 }
 
-/** Where a program is on PATH; undefined when it is not. */
+/** The path of a program on PATH; undefined if it is not found. */
 export function requireProgram(io: Io, name: string): string | undefined {
   return findOnPath(name, io.env.PATH);
 }

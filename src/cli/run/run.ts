@@ -1,4 +1,4 @@
-// maestro run: a plan becomes a session, and the session is carried out.
+// maestro run: creates a session from a plan and runs it.
 
 import type { EngineEnd } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";
@@ -35,7 +35,7 @@ export interface RunFlags extends EngineFlags {
   detach?: boolean;
   dryRun?: boolean;
   keepOpen?: boolean;
-  /** Given by the process that detaches this one. */
+  /** The descriptor on which a detached run reports to its parent process that the session has started. */
   readyFd?: string;
 }
 
@@ -53,7 +53,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
     return dryRun(io, settings, approved, { flags, engine, runtime, isolation });
   }
   const store = openLiveStore(io, settings);
-  await clearTheWay(io, settings, store, flags);
+  await requireNoSession(io, settings, store, flags);
   const program = requireProgram(io, runtime.program);
   if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
   const mode = await chooseMode(io, settings, approved.plan.phases, flags);
@@ -79,9 +79,9 @@ export interface CarryOut {
   flags: RunFlags;
 }
 
-/** From a session whose mode is chosen to the last word about it. At a terminal, what has failed is asked about, and then on. */
-export async function startRun(io: Io, carrying: CarryOut): Promise<number> {
-  const { store, settings, runtime, program, isolation, flags } = carrying;
+/** Runs a session whose mode is chosen to its end. At a terminal, it asks about failed phases and continues with the answers. */
+export async function startRun(io: Io, parts: CarryOut): Promise<number> {
+  const { store, settings, runtime, program, isolation, flags } = parts;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;
   const { execution_mode } = requireSession(store.session);
@@ -102,11 +102,11 @@ export async function startRun(io: Io, carrying: CarryOut): Promise<number> {
       begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
     });
     noteFallback(store, end);
-    const goesOn =
+    const mayContinue =
       mayAsk && end.kind === "failed" && end.phases.length > 0
         ? await askAboutFailed(io, settings, store, end.phases)
         : null;
-    if (goesOn === null) {
+    if (mayContinue === null) {
       return endRun(io, {
         store,
         settings,
@@ -117,16 +117,16 @@ export async function startRun(io: Io, carrying: CarryOut): Promise<number> {
       });
     }
     store.close();
-    if (goesOn) continue;
+    if (mayContinue) continue;
     if (store.session?.aborted) {
       return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
     }
-    io.out(`Session ${id} waits for your decision. "maestro resume" asks again.\n`);
+    io.out(`Session ${id} is waiting for your decision. Run "maestro resume" to decide.\n`);
     return NEEDS_A_PERSON;
   }
 }
 
-/** --phases: ids that there are, and that wait for nothing but each other. */
+/** The ids of --phases: each must exist, and may be blocked only by phases that are finished or in the list too. */
 export function chosenPhases(
   phases: readonly { id: string; blocked_by: readonly string[]; status?: string }[],
   given: string | undefined,
@@ -135,15 +135,15 @@ export function chosenPhases(
   const ids = given.split(/[\s,]+/).filter((id) => id !== "");
   const unknown = ids.find((id) => !phases.some((phase) => phase.id === id));
   if (ids.length > 0 && unknown === undefined) {
-    refuseWaiting(phases, ids);
+    rejectBlocked(phases, ids);
     return new Set(ids);
   }
   const what =
-    unknown === undefined ? "--phases names no phase" : `--phases names ${unknown}, which is no phase of the plan`;
-  throw new MaestroError("usage", what, { hint: "Write ids with commas between them: --phases 1,2." });
+    unknown === undefined ? "--phases is empty" : `--phases names ${unknown}, which is not a phase of the plan`;
+  throw new MaestroError("usage", what, { hint: "Separate phase ids with commas: --phases 1,2." });
 }
 
-function refuseWaiting(
+function rejectBlocked(
   phases: readonly { id: string; blocked_by: readonly string[]; status?: string }[],
   ids: string[],
 ) {
@@ -152,7 +152,7 @@ function refuseWaiting(
     const blocker = blocked_by.find((other) => !ids.includes(other) && !isDone(other));
     if (blocker === undefined) continue;
     throw new MaestroError("usage", `--phases names ${id}, which waits for phase ${blocker}`, {
-      hint: `Name ${blocker} too, or run it first.`,
+      hint: `Add ${blocker} to --phases, or run it first.`,
     });
   }
 }
@@ -164,36 +164,49 @@ export function openLiveStore(io: Io, settings: ResolvedSettings): SessionStore 
 export function runtimeNamed(name = "gemini"): Runtime {
   if (name === geminiRuntime.name) return geminiRuntime;
   throw new MaestroError("usage", `Unknown runtime ${JSON.stringify(name)}`, {
-    hint: 'The runtime is "gemini"; "maestro rehearse" plays a plan without a model.',
+    hint: 'The only runtime is "gemini". To run a plan without a model, use "maestro rehearse <plan>".',
   });
 }
 
-/** One session at a time: an unfinished one is named, a finished one is put away when that is wanted. */
-async function clearTheWay(io: Io, settings: ResolvedSettings, store: SessionStore, flags: RunFlags): Promise<void> {
+/** Only one session may be active: throws for an unfinished one, and archives a completed one if the user agrees. */
+async function requireNoSession(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  flags: RunFlags,
+): Promise<void> {
   const session = idleSession(store);
   if (session === undefined) return;
   if (session.aborted) {
-    throw new MaestroError("environment", `Session ${session.session_id} was aborted and is still there`, {
-      hint: 'Put it away with "maestro archive".',
-    });
+    throw new MaestroError(
+      "environment",
+      `Cannot start a new session: session ${session.session_id} was aborted but not archived`,
+      {
+        hint: 'Archive it with "maestro archive".',
+      },
+    );
   }
   if (session.status !== "completed") {
-    const what = `Session ${session.session_id} is not finished (${session.status})`;
-    const hint = 'Go on with it: "maestro resume". Or put it away: "maestro archive".';
+    const what = `Cannot start a new session: session ${session.session_id} is not finished (${session.status})`;
+    const hint = 'Resume it with "maestro resume", or archive it with "maestro archive".';
     throw new MaestroError("environment", what, { hint });
   }
   const question = `Session ${session.session_id} is completed but not archived. Archive it now? [Y/n] `;
   const isWanted = flags.yes || (io.interactive && /^\s*(y|yes|)\s*$/i.test((await io.ask(question)) ?? "n"));
   if (!isWanted) {
-    throw new MaestroError("environment", `Session ${session.session_id} is completed but not archived`, {
-      hint: 'Put it away with "maestro archive", or pass --yes.',
-    });
+    throw new MaestroError(
+      "environment",
+      `Cannot start a new session: session ${session.session_id} is completed but not archived`,
+      {
+        hint: 'Archive it with "maestro archive", or pass --yes.',
+      },
+    );
   }
   store.archive();
   await pruneAfterArchive(io, settings);
 }
 
-/** Sessions whose work the repository keeps; another project of it may have one of the same title and day. */
+/** Ids of sessions whose work the repository keeps: another project in it may have used the same title on the same day. */
 async function keptSessions({ options: { repository } }: Isolation): Promise<string[]> {
   return repository === null ? [] : (await listKept(repository)).map(({ session }) => session);
 }
@@ -210,14 +223,14 @@ function create(
     const asked = task === undefined ? null : redactorOf(io)(stripControls(task));
     createSession(store, { ...approved, task: asked, executionMode: mode, now: io.now(), taken });
   } catch (error) {
-    // Somebody else was faster.
+    // Another process created a session first.
     if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;
     throw new MaestroError("environment", error.message, { hint: error.hint, cause: error });
   }
   return requireSession(store.session);
 }
 
-/** Without a runtime nothing can run. The session says so, and goes on when there is one. */
+/** Records in the session that the runtime's program is missing, so that the user can resume once it is installed. */
 function recordMissing(
   io: Io,
   store: SessionStore,
@@ -238,18 +251,18 @@ export function noteMissing(store: SessionStore, runtime: Runtime): void {
 
 export function missingRuntime(runtime: Runtime): MaestroError {
   return new MaestroError("environment", `${runtime.program} was not found on PATH, so no agent can be started`, {
-    hint: `Install it: ${runtime.install}. Then go on with "maestro resume". To see the plan played without a model: "maestro rehearse <plan>".`,
+    hint: `Install it: ${runtime.install}. Then run "maestro resume". To try the plan without a model: "maestro rehearse <plan>".`,
   });
 }
 
-/** Nobody succeeded: the design documents then fall back to one agent at a time, under a person's eyes. */
+/** When no agent succeeded, notes the fallback: delegate one agent at a time, supervised by the user. */
 function noteFallback(store: SessionStore, end: EngineEnd): void {
   const { session } = store;
   if (end.kind !== "failed" || session === undefined) return;
   const results = session.phases.flatMap((phase) => phase.attempts.flatMap((attempt) => attempt.result ?? []));
   if (results.length < 2 || results.some((result) => result.outcome === "success")) return;
   const text =
-    "All agents failed. Fallback: sequential delegation inside Gemini CLI, or retry the failed phases once the cause is mended.";
+    "All agents failed. Fallback: sequential delegation inside Gemini CLI, or retry the failed phases once the cause is fixed.";
   if (session.notes.at(-1)?.text === text) return;
   store.update((current) => ({ events: decideNote(requireSession(current), text, undefined), result: undefined }));
   store.close();

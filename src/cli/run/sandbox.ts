@@ -1,4 +1,4 @@
-// The sandbox around an attempt's worktree, if this machine has one.
+// Builds the sandbox around an attempt's worktree, if this machine supports one.
 
 import { dirname, join, resolve } from "node:path";
 import type { Command, IsolationOptions } from "../../engine/isolation.ts";
@@ -18,14 +18,14 @@ export async function sandboxOf(
 ): Promise<IsolationOptions["sandbox"]> {
   const found = findSandbox(io.env);
   if (found.kind === "missing") {
-    throw new MaestroError("environment", `--sandbox is not possible: ${found.reason}`, { hint: found.hint });
+    throw new MaestroError("environment", `Cannot use --sandbox: ${found.reason}`, { hint: found.hint });
   }
   if (found.scope === null) io.err(`Sandbox: ${SOCKETS_IN_REACH}.\n`);
   const stateDir = [location.root, ...location.components].join("/");
   const { projectRoot } = repository;
   const policyPlaces = [stateDir, dirname(agentsFolder(io.env))];
   const place = { projectRoot, stateDir, repository, env: io.env, author: await authorOf(projectRoot) };
-  // What lies where is looked up for each command: files come and go.
+  // Computed for each command, because files appear and disappear during a run.
   return (command, { path, apart }) => {
     const linked = apart.map((name) => join(projectRoot, name));
     const own = { worktree: path, linked, program: command.program, files: policiesOf(command, policyPlaces) };
@@ -34,9 +34,9 @@ export async function sandboxOf(
 }
 
 export const SOCKETS_IN_REACH =
-  "abstract Unix sockets of this machine are within reach of agents (Linux 6.12 with Landlock, and perl or python3, would prevent it)";
+  "agents can reach this machine's abstract Unix sockets (Linux 6.12 with Landlock, and perl or python3, would prevent it)";
 
-/** Policies that the runtime is told to read, if they are Maestro's own: the user's arguments may come from a project's settings. */
+/** The --policy files of a command that are Maestro's own; others are left out, because extra arguments may come from a project's settings. */
 function policiesOf({ args }: Command, own: readonly string[]): string[] {
   const named = args.filter((_, at) => args[at - 1] === "--policy");
   return named.filter((path) => own.some((directory) => resolve(path).startsWith(`${directory}/`)));

@@ -1,4 +1,4 @@
-// A run in front of the user's eyes: a table on a terminal, plain lines elsewhere, events as JSON on request.
+// Shows the progress of a run: a live table on a terminal, plain lines elsewhere, events as JSON Lines on request.
 
 import type { TimedEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
@@ -12,13 +12,13 @@ export type Display = "auto" | "json" | "none";
 
 const FRAME_MS = 250;
 
-/** What changes without being recorded. */
+/** The live state of a run that the journal does not record. */
 export interface Pulse {
   activity: ReadonlyMap<string, string>;
   slots: number;
 }
 
-/** Begins to show the session; returns how to stop. */
+/** Starts showing the session; returns a function that stops it. */
 export function showRun(io: Io, store: SessionStore, pulse: Pulse, display: Display): () => void {
   if (display === "none") return () => undefined;
   if (display === "json") return store.observe((event) => printJsonLine(io, plain(event)));
@@ -26,7 +26,7 @@ export function showRun(io: Io, store: SessionStore, pulse: Pulse, display: Disp
   return showTable(io, store, pulse);
 }
 
-/** What happens at once is written at once. */
+/** Lines of events that arrive in the same turn of the event loop are written together. */
 function showLines(io: Io, store: SessionStore): () => void {
   let lines = "";
   const flush = () => {
@@ -54,7 +54,7 @@ function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
     if (store.session !== undefined && size !== undefined) {
       frames.draw(frame(io, store.session, pulse, size));
     }
-    // A plan of thousands of phases must not be drawn all the time.
+    // Drawing takes at most a tenth of the time, even for a plan with thousands of phases.
     timer = setTimeout(draw, Math.max(FRAME_MS, 10 * (performance.now() - started)));
   };
   draw();
@@ -72,7 +72,7 @@ function frame(io: Io, session: Session, pulse: Pulse, size: { columns: number; 
   return liveFrame(session, live, paint(io.color), size);
 }
 
-/** Without what only the journal needs. */
+/** The event without the fields that only the journal needs. */
 function plain(event: TimedEvent): object {
   const { v: _, crc: __, more: ___, ...rest } = event as TimedEvent & { v?: number; crc?: string; more?: true };
   return rest;

@@ -1,4 +1,4 @@
-// maestro verify <phase>: runs the validation commands of a phase that was delegated natively, and records what came of them.
+// maestro verify <phase>: runs the validation commands of a natively delegated phase and records the result.
 
 import { randomHex } from "../../disk/durable.ts";
 import { startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
@@ -34,7 +34,7 @@ export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<nu
   try {
     const { result, signal } = await runCommands(io, store, phase, limits);
     if (result.kind === "stopped") {
-      io.err(`Stopped; phase ${id} is as it was.\n`);
+      io.err(`Interrupted; phase ${id} is unchanged.\n`);
       return signal === null ? 1 : signalCodes[signal];
     }
     record(io, store, id, result, settings.values.MAESTRO_MAX_RETRIES);
@@ -45,31 +45,27 @@ export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<nu
   }
 }
 
-/** Commands that pass prove nothing about work that nobody has reported. */
+/** Throws unless the phase's agent has reported success: passing commands prove nothing about unreported work. */
 function requireReported(phase: SessionPhase): void {
   const { id, status, plan } = phase;
   if (status !== "in_progress") {
-    throw new MaestroError(
-      "illegal_transition",
-      `Phase ${id} is ${status.replace("_", " ")}: there is nothing to verify`,
-      {
-        hint: status === "pending" || status === "failed" ? "Delegate it first." : undefined,
-      },
-    );
+    throw new MaestroError("illegal_transition", `Cannot verify phase ${id}: it is ${status.replace("_", " ")}`, {
+      hint: status === "pending" || status === "failed" ? "Delegate it first." : undefined,
+    });
   }
   if ((plan?.validation ?? []).length === 0) {
     throw new MaestroError("usage", `Phase ${id} has no validation commands in the plan`, {
-      hint: "It is completed by its agent's report.",
+      hint: "Its agent's report completes it.",
     });
   }
   if (awaitsIntegration(phase)) {
-    throw new MaestroError("illegal_transition", `The work of phase ${id} is not in the project yet`, {
-      hint: 'Go on with "maestro resume": it is validated on its way into the project.',
+    throw new MaestroError("illegal_transition", `Cannot verify phase ${id}: its work is not in the project yet`, {
+      hint: 'Run "maestro resume": it validates the work before applying it to the project.',
     });
   }
   if (hasReported(phase)) return;
-  throw new MaestroError("illegal_transition", `Phase ${id} has no report of success yet`, {
-    hint: "Delegate it first: its report is recorded when its agent comes back.",
+  throw new MaestroError("illegal_transition", `Cannot verify phase ${id}: its agent has not reported success yet`, {
+    hint: "Delegate it first: its report is recorded when its agent returns.",
   });
 }
 
@@ -101,14 +97,14 @@ async function runCommands(
       id,
       { cwd: io.cwd, tree: null, env: {}, wrap: (command) => command },
     );
-    const leave = io.onSignal((caught) => {
+    const stopListening = io.onSignal((caught) => {
       signal = caught;
       validation.stop("stopped");
     }, true);
     try {
       return { result: await validation.done, signal };
     } finally {
-      leave();
+      stopListening();
     }
   } finally {
     await supervisor.close();
@@ -119,7 +115,7 @@ async function runCommands(
 function record(io: Io, store: SessionStore, id: string, result: Proved, maxRetries: number): void {
   const { projectRoot } = store.location;
   const message = `Validation failed\n${result.detail}`;
-  // Whoever delegated decides about another attempt.
+  // The conversation that delegated the phase decides whether to retry.
   const failure = result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: false };
   store.update((current) => ({
     events: decideValidated(

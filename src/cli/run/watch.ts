@@ -1,4 +1,4 @@
-// maestro watch: a session that some other process runs, as that process would show it.
+// maestro watch: shows a session that another process is running, as that process would show it.
 
 import { MaestroError } from "../../errors.ts";
 import { findPhase, type Session } from "../../session/session.ts";
@@ -11,48 +11,48 @@ import type { Io } from "../io.ts";
 import { batchPath } from "../work/results.ts";
 import { type Pulse, showRun } from "./show.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export async function watch(io: Io, flags: { json?: boolean }): Promise<number> {
   const store = openStore(io, settingsOf(io));
   const redact = redactorOf(io);
   const state = store.read();
   if (state.state !== "open") {
-    throw new MaestroError("environment", "There is nothing to watch: no session is active", {
+    throw new MaestroError("environment", "Nothing to watch: no session is active", {
       hint: 'Start one with "maestro run <plan> --detach".',
     });
   }
   const id = state.session.session_id;
   if (runningEngine(store.location) === undefined) {
-    io.out(`No engine is running session ${id} (${state.session.status}). "maestro status" shows where it stands.\n`);
+    io.out(`No engine is running session ${id} (${state.session.status}). See its progress with "maestro status".\n`);
     return 0;
   }
   const pulse: Pulse & { activity: Map<string, string> } = { activity: new Map(), slots: Number.POSITIVE_INFINITY };
   let isLeaving = false;
-  const leave = io.onSignal(() => {
+  const stopListening = io.onSignal(() => {
     isLeaving = true;
   });
   const hide = showRun(io, store, pulse, flags.json ? "json" : "auto");
-  // Told also of what is recorded between the last look and the archive.
+  // The observer also sees events that are recorded between the last poll and the archiving.
   let last: Session = state.session;
   const stop = store.observe((_, session) => {
     last = session;
   });
   for (let isRunning = true; isRunning && !isLeaving && store.session !== undefined; ) {
-    listen(store, last, pulse.activity, redact);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    readActivity(store, last, pulse.activity, redact);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     isRunning = runningEngine(store.location) !== undefined;
     store.refresh();
   }
   stop();
   hide();
-  leave();
+  stopListening();
   if (!flags.json && !isLeaving) io.out(`Session ${id}: ${last.status}\n`);
   return 0;
 }
 
-/** The last words of what runs. */
-function listen(
+/** Updates the activity of each running phase to the last line of its attempt's log. */
+function readActivity(
   store: SessionStore,
   session: Session,
   activity: Map<string, string>,

@@ -1,4 +1,4 @@
-// maestro archive: archives the session and its plans, and clears what it left in the repository.
+// maestro archive: archives the session and its plans, and deletes its leftover refs and worktrees from the repository.
 
 import { recoverBeforeArchive, refuseWhileRunning } from "../../engine/recovery/recover.ts";
 import type { Archived } from "../../store/archive.ts";

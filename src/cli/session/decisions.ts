@@ -1,5 +1,5 @@
-// maestro retry, skip, abort, stop: what a person decides about a session. Decisions go into the journal, where a running engine
-// reads them; only stop signals the engine itself.
+// maestro retry, skip, abort and stop: the user's decisions about a session. They are written to the journal, where a running
+// engine reads them; only stop signals the engine process.
 
 import { abortSession, skipPhase } from "../../engine/recovery/recover.ts";
 import type { ResolvedSettings } from "../../settings.ts";
@@ -23,7 +23,7 @@ export function retry(io: Io, phase: string, flags: DecisionFlags & { timeout?: 
   const timeoutMs = duration("--timeout", flags.timeout, "m", 1);
   const decision = { ...decisionOf(io, settings, phase, flags), timeoutMs, to: "in_progress" as const };
   const isRunning = withStore(io, settings, (store) => decidePhase(store, decision));
-  return tell(io, phase, { status: "in_progress", what: "will be tried again", isRunning }, flags);
+  return tell(io, phase, { status: "in_progress", what: "will be retried", isRunning }, flags);
 }
 
 export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise<number> {
@@ -43,7 +43,7 @@ function tell(
   { status, what, isRunning }: { status: string; what: string; isRunning: boolean },
   { json }: DecisionFlags,
 ): number {
-  const next = isRunning ? "the running engine takes it up" : 'go on with "maestro resume"';
+  const next = isRunning ? "the running engine applies this" : 'continue with "maestro resume"';
   if (json) printJson(io, { phase, status, engine_running: isRunning });
   else io.out(`Phase ${phase} ${what}; ${next}\n`);
   return 0;
@@ -57,15 +57,18 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
   const reason = reasonOf(io, flags);
   const { id } = await withRecovery(io, settingsOf(io), (recovery) => abortSession(recovery, reason));
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
-  else io.out(`Session ${id} is aborted. "maestro archive" puts it away.\n`);
+  else io.out(`Session ${id} is aborted. Archive it with "maestro archive".\n`);
   return 0;
 }
 
 export async function stop(io: Io, flags: { force?: boolean; json?: boolean }): Promise<number> {
   const location = withStore(io, settingsOf(io), (store) => store.location);
-  const late = setTimeout(() => io.err('Still ending; "maestro stop --force" does not wait.\n'), STOP_PATIENCE_MS);
+  const late = setTimeout(
+    () => io.err('Still waiting for the engine to stop; "maestro stop --force" kills it.\n'),
+    STOP_PATIENCE_MS,
+  );
   const pid = await stopEngine(location, flags.force).finally(() => clearTimeout(late));
   if (flags.json) printJson(io, { stopped: true, pid });
-  else io.out(`Stopped the engine (process ${pid}). Go on with "maestro resume".\n`);
+  else io.out(`Stopped the engine (process ${pid}). Resume with "maestro resume".\n`);
   return 0;
 }

@@ -1,4 +1,4 @@
-// The recovery room as the command line uses it: the store of the project is opened, and what recovery reports goes to standard error.
+// Runs recovery for the command line: opens the project's store and prints recovery's messages on stderr.
 
 import { openProject } from "../../engine/open-project.ts";
 import type { Problem } from "../../engine/recovery/problem.ts";
@@ -31,7 +31,7 @@ export function pruneProject(io: Io, settings: ResolvedSettings): Promise<Pruned
   return withRecovery(io, settings, (recovery) => prune(recovery, settings.values.MAESTRO_KEEP_REFS));
 }
 
-/** After a session was archived: a failure to clear up is a warning, because the archive is complete without it. */
+/** Cleans up after archiving; a failure only warns, because the archive is already complete. */
 export async function pruneAfterArchive(io: Io, settings: ResolvedSettings): Promise<void> {
   const { finished, problems } = await pruneProject(io, settings);
   if (finished !== undefined) warn(io, { message: finished });

@@ -1,4 +1,4 @@
-// maestro session ...: the operations of a session for scripts and tests; the same ones, with the same rules, as the MCP tools.
+// maestro session ...: the session operations for scripts and tests, with the same rules as the MCP tools.
 
 import { normalizeAgentName } from "../../agents/names.ts";
 import { pathFault, withoutDetours } from "../../disk/contained.ts";
@@ -91,7 +91,12 @@ export function sessionFiles(io: Io, phase: string, options: FilesOptions): numb
     });
   }
   withStore(io, settingsOf(io), (store) => addFiles(store, phase, { created, modified, deleted }));
-  answer(io, options, { phase, files: count }, `Recorded ${count} ${count === 1 ? "file" : "files"} of phase ${phase}`);
+  answer(
+    io,
+    options,
+    { phase, files: count },
+    `Recorded ${count} ${count === 1 ? "file" : "files"} for phase ${phase}`,
+  );
   return 0;
 }
 
@@ -102,7 +107,7 @@ export interface ErrorOptions extends Json {
 }
 
 export function sessionError(io: Io, phase: string, message: string, options: ErrorOptions): number {
-  if (message.trim() === "") throw new MaestroError("usage", "An error must say what went wrong");
+  if (message.trim() === "") throw new MaestroError("usage", "The error message is empty");
   const error = {
     agent: normalizeAgentName(options.agent ?? ""),
     timestamp: io.now().toISOString(),
@@ -111,7 +116,7 @@ export function sessionError(io: Io, phase: string, message: string, options: Er
     resolution: stripControls(options.resolution),
   };
   withStore(io, settingsOf(io), (store) => addError(store, phase, error));
-  answer(io, options, { phase, type: error.type }, `Recorded an error of phase ${phase}`);
+  answer(io, options, { phase, type: error.type }, `Recorded an error for phase ${phase}`);
   return 0;
 }
 
@@ -145,7 +150,7 @@ function answer(io: Io, options: Json, value: object, line: string): void {
   else io.out(`${line}\n`);
 }
 
-/** Words from a command line may come from a model. */
+/** Command line arguments may come from a model, so control characters are removed. */
 function clean(text: string | undefined): string | undefined {
   return text === undefined ? undefined : stripControls(text);
 }

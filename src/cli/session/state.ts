@@ -1,4 +1,4 @@
-// maestro state read|write|active and maestro workspace: what the documented scripts launch.
+// maestro state read|write|active and maestro workspace: the commands behind the documented scripts.
 
 import { MaestroError } from "../../errors.ts";
 import { readStateFile, writeStateFile } from "../../store/files/state-file.ts";
@@ -10,7 +10,7 @@ import { renderSession } from "../../views/record/session-view.ts";
 import { settingsOf, withStore } from "../context.ts";
 import type { Io } from "../io.ts";
 
-/** A directory given by name is held to the strict rules of the script; without one the settings decide. */
+/** A directory given as an argument must satisfy the strict rules of the script; without one, the settings apply. */
 export function workspace(io: Io, stateDir: string | undefined): number {
   if (stateDir === undefined) ensureWorkspace(locateState(io.cwd, settingsOf(io).values.MAESTRO_STATE_DIR));
   else ensureRelativeWorkspace(io.cwd, stateDir);
@@ -28,7 +28,7 @@ export async function writeState(io: Io, path: string): Promise<number> {
   return 0;
 }
 
-/** The document of the active session as it lies there; drawn from the journal where there is one. */
+/** Prints the active session's document as it is on disk, or renders it from the journal if the file is missing. */
 export function activeState(io: Io): number {
   return withStore(io, settingsOf(io), (store) => {
     const read = store.hasJournal() ? readSession(store) : { state: "none" as const };

@@ -1,4 +1,4 @@
-// maestro status: where the session stands.
+// maestro status: shows the progress of the active session.
 
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
@@ -24,9 +24,9 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
       if (options.json) printJson(io, { exists: false });
       else io.out("No active session\n");
       const last = options.json ? undefined : readArchived(store.location)?.session_id;
-      if (last !== undefined) io.err(`The last one, ${last}, is archived: "maestro report" shows it.\n`);
+      if (last !== undefined) io.err(`The last session, ${last}, is archived. See it with "maestro report".\n`);
       const elsewhere = sessionAbove(io.cwd, store.location);
-      if (elsewhere !== undefined) io.err(`There is one in ${elsewhere}: run the command there.\n`);
+      if (elsewhere !== undefined) io.err(`A session exists in ${elsewhere}. Run the command there.\n`);
       return 0;
     }
     if (read.state === "broken") {
@@ -34,7 +34,7 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
         const message = `The session cannot be read: ${read.reason}`;
         throw new MaestroError("parse_failed", message, { hint: brokenHint(read.kept) });
       }
-      // What may not be read is not broken: there is nothing to repair.
+      // A journal that the system does not let us read is not damaged, so it is not a parse failure.
       const error = errno(read.cause) === undefined ? "parse_failed" : "io_error";
       printJson(io, { exists: false, error, message: read.reason, kept: read.kept });
       return 1;
@@ -51,12 +51,12 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
     }
     const lines = statusLines(session, position, conflicts, io.now(), paint(io.color), owner !== undefined);
     io.out(`${lines.join("\n")}\n`);
-    if (owner !== undefined) io.out(`Engine:  process ${owner.pid}; "maestro watch" shows it\n`);
+    if (owner !== undefined) io.out(`Engine:  process ${owner.pid}; follow it with "maestro watch"\n`);
     return 0;
   });
 }
 
-/** The nearest directory above that has a session of its own, for someone who is too deep in the project. */
+/** The nearest parent directory that has a session, for a user who runs the command in a subdirectory. */
 function sessionAbove(from: string, location: StateLocation): string | undefined {
   if (isAbsolute(location.shown)) return undefined;
   for (let at = from; at !== dirname(at); ) {

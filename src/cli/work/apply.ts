@@ -1,4 +1,4 @@
-// maestro apply <phase>: merges the change of an attempt into the project as it is now, because a person asks for it.
+// maestro apply <phase>: merges an attempt's change into the current project at the user's request.
 
 import { decideApplied, settlesPhase } from "../../session/decide/applied-work.ts";
 import { oneLine } from "../../views/text/cell.ts";
@@ -14,24 +14,24 @@ const deed: Deed = {
   done: "applied",
   choose: workedAttempt,
   merge: ({ base, commit }) => ({ base, theirs: commit }),
-  already: "is in the project already",
+  already: "is already in the project",
   advice: (phase) =>
-    `The work is kept: "maestro diff ${phase}" shows it. Change these files so that it fits, then apply it again.`,
+    `The work is kept; see it with "maestro diff ${phase}". Change these files so that it merges, then apply it again.`,
   warning: ({ phase, attempt }, paths) => {
     const outside = attempt.changes.outside.filter((path) => paths.has(path));
     if (outside.length === 0) return undefined;
     const files = someOf(outside.map(oneLine), MAX_PATHS);
-    return `Not among the files of phase ${phase.id}, and applied because you asked: ${files}`;
+    return `Applied files that phase ${phase.id} does not own: ${files}`;
   },
   next: (work) => {
     const { id, status, plan } = work.phase;
     if (status !== "failed") return undefined;
     if (!settlesPhase(work)) {
-      return `Phase ${id} is still failed: "maestro retry ${id}" lets its agent go on from here, "maestro skip ${id}" goes on without it.`;
+      return `Phase ${id} is still failed: "maestro retry ${id}" lets its agent continue from here, "maestro skip ${id}" skips it.`;
     }
     return (plan?.validation ?? []).length === 0
-      ? `Phase ${id} is completed by it. Go on with "maestro resume".`
-      : `Phase ${id} is done but for its validation: "maestro verify ${id}", or "maestro resume".`;
+      ? `This completes phase ${id}. Continue with "maestro resume".`
+      : `Phase ${id} only needs validation now: run "maestro verify ${id}" or "maestro resume".`;
   },
   events: decideApplied,
 };

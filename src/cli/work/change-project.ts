@@ -1,5 +1,5 @@
-// What apply and revert have in common: the change of one attempt is merged into the project as it is now, or out of it, and brought in whole
-// or not at all. Nothing is touched on a conflict, and nobody else's engine may be at work.
+// The common part of apply and revert: merges one attempt's change into or out of the current project, completely or not at all.
+// A conflict changes nothing, and no other engine may be running.
 
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
@@ -40,18 +40,18 @@ import { sessionFor } from "./results.ts";
 export interface Deed {
   what: "apply" | "revert";
   done: "applied" | "reverted";
-  /** The attempt that is meant; undefined when there is nothing to do. */
+  /** The attempt to apply or revert; undefined when none has recorded changes. */
   choose(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined;
   merge(kept: KeptWork): Omit<MergeRequest, "ours">;
-  /** What to say when the project is as it would be afterwards. */
+  /** The message when the merge changes nothing in the project. */
   already: string;
-  /** What to do about a conflict. */
+  /** Tells the user how to resolve a conflict. */
   advice(phase: string): string;
-  /** What somebody should know about files that were changed. */
+  /** A warning about the changed files, if one is needed. */
   warning?(work: ChosenWork, paths: ReadonlySet<string>): string | undefined;
-  /** What is left to decide. */
+  /** The next step for the user, if one remains. */
   next(work: ChosenWork): string | undefined;
-  /** What is recorded; nothing when the session knows it already. */
+  /** The events to record; empty when the session has already recorded the change. */
   events(work: ChosenWork, change: ProjectChange): SessionEvent[];
 }
 
@@ -98,11 +98,11 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, deed, deed.advice(id));
   const changes = await changesBetween(repository, from, merged.tree);
   const links = await linksOutside(repository, from, merged.tree);
-  // As it is before that is recorded.
+  // The next step depends on the phase's status before the change is recorded.
   const next = store.session?.session_id === session.session_id ? deed.next(work) : undefined;
-  // Short, and what is half done would be for another command to finish: only a second signal interrupts it.
+  // The change is short, and another command would have to finish a partial one, so only a second signal interrupts it.
   let signals = 0;
-  const leave = io.onSignal(() => {
+  const stopListening = io.onSignal(() => {
     signals += 1;
     if (signals > 1) stopGit();
   });
@@ -110,14 +110,14 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
     const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt, what: deed.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });
     if (brought.kind === "changed") {
-      const files = brought.paths.map((path) => ({ path, reason: "not on disk as git has it" }));
+      const files = brought.paths.map((path) => ({ path, reason: "on disk it differs from git's version" }));
       const advice =
-        "Somebody changed it in this very moment: try again. Or a content filter (git-lfs, git-crypt) stands for it.";
+        "If another process just changed the file, try again. A content filter (git-lfs, git-crypt) has the same effect.";
       return conflict(io, work, files, flags, deed, advice);
     }
     record(store, work, deed, { from, to: merged.tree, files: filesOf({ files: changes }) }, io.cwd);
   } finally {
-    leave();
+    stopListening();
   }
   const missing = unkeptLine(attempt.changes);
   if (links.length > 0) io.err(`WARNING: ${describeLinks(links)}\n`);
@@ -125,7 +125,7 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
   return tell(io, { ...work, next }, changes, flags, deed);
 }
 
-/** In the project itself others work too: what the phase does not own may be theirs, and is left alone. */
+/** An attempt that ran in the project itself shared it with others: files that its phase does not own may be theirs and are left out. */
 async function ownWork(
   repository: Repository,
   { placed, changes }: AttemptWithChanges,
@@ -143,7 +143,7 @@ function record(
   projectRoot: string,
 ): void {
   const { session_id } = work.session;
-  // One that was put away stays as it is.
+  // An archived session is never changed.
   if (store.session?.session_id !== session_id) return;
   const { created, modified, deleted } = change.files;
   store.update((session) => {
@@ -198,7 +198,7 @@ function tell(
   return 0;
 }
 
-/** The File Conflict block, with what is wrong about each file. */
+/** Prints the File Conflict block, with the reason for each file. */
 function conflict(
   io: Io,
   { session, phase, attempt }: ChosenWork,

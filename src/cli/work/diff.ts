@@ -1,4 +1,4 @@
-// maestro diff <phase>: what an attempt changed, as the tree told it. Changes nothing.
+// maestro diff <phase>: shows what an attempt changed, from the recorded trees. It changes nothing.
 
 import { patchBetween } from "../../git/objects/patch.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
@@ -33,7 +33,7 @@ export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number
   return 0;
 }
 
-/** What the journal knows: it needs no repository, and is there when the work itself is gone. */
+/** The changes that the journal recorded: available without a repository, and after the kept work is deleted. */
 function facts({ session_id: session }: Session, phase: SessionPhase, attempt: AttemptWithChanges | undefined) {
   const about = { session, phase: phase.id, attempt: attempt?.attempt ?? null };
   const none = { base: null, commit: null, files: [], total: 0, added: 0, removed: 0, outside: [] };
@@ -52,9 +52,9 @@ function unchanged(phase: SessionPhase, attempt: AttemptWithChanges | undefined,
   const last = lastAttempt(phase);
   const isCutOff = last?.result === null && last.placed !== undefined;
   const later = isCutOff
-    ? ` yet; attempt ${last.attempt} has no end, "maestro resume" or "abort" looks at what it did`
+    ? ` yet; attempt ${last.attempt} has no recorded end: "maestro resume" or "maestro abort" records its changes`
     : "";
-  return `No changes are known of ${who}${later}`;
+  return `No recorded changes for ${who}${later}`;
 }
 
 async function printPatch(io: Io, { session_id }: Session, id: string, attempt: AttemptWithChanges): Promise<void> {
@@ -63,6 +63,6 @@ async function printPatch(io: Io, { session_id }: Session, id: string, attempt: 
   const patch = await patchBetween(repository, base, commit);
   const missing = unkeptLine(attempt.changes);
   if (missing !== undefined) io.err(`WARNING: ${missing}\n`);
-  // For programs every byte as it is.
+  // Other programs get the patch byte for byte.
   io.out(io.terminal ? diffText(patch.toString("utf8"), paint(io.color)) : patch);
 }

@@ -1,4 +1,4 @@
-// The work of an attempt as the session recorded it and the repository keeps it: which attempt is meant, and whether its commit is still there.
+// Finds an attempt's work: selects the attempt that the user means and checks that the repository still has its commit.
 
 import { openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
@@ -17,10 +17,10 @@ export interface WorkFlags {
   json?: boolean;
 }
 
-/** An attempt whose files are known. */
+/** An attempt whose changes are recorded. */
 export type AttemptWithChanges = Attempt & { changes: Changes };
 
-/** The attempt of that number; without one the last that changed something, or else the last that was looked at. */
+/** The attempt with this number; without a number, the last one that changed files, or else the last one with recorded changes. */
 export function workedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges | undefined {
   const worked = phase.attempts.filter(isWorked);
   if (number === undefined) return worked.findLast(({ changes }) => changes.total > 0) ?? worked.at(-1);
@@ -28,16 +28,16 @@ export function workedAttempt(phase: SessionPhase, number: string | undefined): 
   return worked.find((one) => one.attempt === attempt);
 }
 
-/** The last attempt whose work is in the project, or the one of that number, which has to be. */
+/** The last attempt whose work is in the project, or the one with this number; throws if its work is not in the project. */
 export function integratedAttempt(phase: SessionPhase, number: string | undefined): AttemptWithChanges {
   const meant = number === undefined ? phase.attempts : [numbered(phase, number)];
   const there = meant.filter(isWorked).filter((attempt) => isInProject(phase, attempt));
   const found = there.findLast(({ changes }) => changes.total > 0) ?? there.at(-1);
   if (found !== undefined) return found;
   const what =
-    number === undefined ? `Nothing of phase ${phase.id} is` : `Attempt ${number} of phase ${phase.id} is not`;
-  throw new MaestroError("not_found", `${what} recorded as brought into the project`, {
-    hint: `"maestro diff ${phase.id}" shows what it did.`,
+    number === undefined ? `No attempt of phase ${phase.id} is` : `Attempt ${number} of phase ${phase.id} is not`;
+  throw new MaestroError("not_found", `${what} recorded as applied to the project`, {
+    hint: `See its changes with "maestro diff ${phase.id}".`,
   });
 }
 
@@ -57,25 +57,28 @@ function isWorked(attempt: Attempt): attempt is AttemptWithChanges {
 export async function requireRepository(io: Io): Promise<Repository> {
   const opening = await openProject(io);
   if (opening.kind === "open") return opening.repository;
-  const hint = opening.kind === "refused" ? opening.hint : "Without git only the names of changed files are known.";
-  throw new MaestroError("environment", `The work of attempts is kept with git: ${opening.reason}`, { hint });
+  const hint =
+    opening.kind === "refused" ? opening.hint : "Without git, Maestro records only the names of changed files.";
+  throw new MaestroError("environment", `Cannot read the work of attempts, which is kept in git: ${opening.reason}`, {
+    hint,
+  });
 }
 
 const MAX_NAMED = 10;
 
-/** What of the work cannot be shown or applied; undefined when all of it can. */
+/** Names the changes that were not kept and so cannot be shown or applied; undefined if all were kept. */
 export function unkeptLine({ unkept = [] }: Changes): string | undefined {
   if (unkept.length === 0) return undefined;
-  return `Not kept, because it was too large and outside of the phase's files: ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
+  return `Not kept (too large, and not owned by the phase): ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
 }
 
 export interface KeptWork {
   base: CommitId;
-  /** A commit, or a tree without what the phase does not own. */
+  /** A commit, or a tree without the files that the phase does not own. */
   commit: ObjectId;
 }
 
-/** What the journal says, when the repository agrees. */
+/** The work that the journal recorded, after checking that the repository still has it. */
 export async function requireKept(
   repository: Repository,
   session: SessionId,
@@ -86,21 +89,29 @@ export async function requireKept(
   if (base === null || commit === null) {
     throw new MaestroError(
       "not_found",
-      `The content of ${what} was not kept: it shared the project with others, or git was not there`,
+      `The content of ${what} was not kept: it shared the project with other attempts, or git was not available`,
       {
-        hint: `"maestro diff ${phase} --stat" shows which files changed.`,
+        hint: `See which files changed with "maestro diff ${phase} --stat".`,
       },
     );
   }
   const ref = (await listKept(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
   if (ref !== undefined && ref.commit !== commit) {
-    throw new MaestroError("conflict", `${ref.ref} is not what the session recorded for ${what}: ${commit}`, {
-      hint: "Somebody moved it, or another project of this repository has a session of the same name.",
-    });
+    throw new MaestroError(
+      "conflict",
+      `${ref.ref} is not the commit that the session recorded for ${what}: ${commit}`,
+      {
+        hint: "The ref was moved, or another project in this repository has a session with the same name.",
+      },
+    );
   }
   const [missing] = await missingObjects(repository, [commit, base]);
   if (missing === undefined) return { base, commit };
-  throw new MaestroError("not_found", `The work of ${what} is gone: the repository does not have ${missing} any more`, {
-    hint: "Work is kept for the last sessions only: MAESTRO_KEEP_REFS says how many.",
-  });
+  throw new MaestroError(
+    "not_found",
+    `The work of ${what} does not exist any more: the repository does not have ${missing}`,
+    {
+      hint: "Only the work of the last sessions is kept; MAESTRO_KEEP_REFS sets how many.",
+    },
+  );
 }

@@ -1,4 +1,4 @@
-// maestro logs: what the agent of a phase printed, and what it answered.
+// maestro logs: prints the log and the answer of a phase's agent.
 
 import { errno, MaestroError } from "../../errors.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
@@ -12,7 +12,7 @@ import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { batchPath, sessionFor } from "./results.ts";
 
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 export interface LogFlags {
   follow?: boolean;
@@ -57,11 +57,13 @@ function openResults(store: SessionStore, attempt: Attempt): Batch {
     return new Batch(batchPath(store.location, attempt.batch), attempt.batch);
   } catch (error) {
     if (errno(error) !== "ENOENT") throw error;
-    throw new MaestroError("not_found", `The files of attempt ${attempt.name} are gone`, { cause: error });
+    throw new MaestroError("not_found", `The log files of attempt ${attempt.name} do not exist any more`, {
+      cause: error,
+    });
   }
 }
 
-/** Prints the log as it grows, until the attempt has ended or nobody runs it any more. */
+/** Prints the log as it grows, until the attempt ends or its engine stops. */
 async function follow(
   io: Io,
   store: SessionStore,
@@ -71,13 +73,13 @@ async function follow(
   print: (bytes: string) => void,
 ): Promise<void> {
   let isLeaving = false;
-  const leave = io.onSignal(() => {
+  const stopListening = io.onSignal(() => {
     isLeaving = true;
   });
   let seen = 0;
-  // Half a line may hold half a secret, which nobody recognises.
+  // Only whole lines are printed: half of a secret at the end of a partial line would not be redacted.
   let rest = "";
-  const look = (isLast: boolean) => {
+  const printNew = (isLast: boolean) => {
     const size = batch.size(name, "log");
     const fresh = rest + (size > seen ? batch.read(name, "log", MAX_STDERR_BYTES, seen) : "");
     seen = size;
@@ -92,14 +94,14 @@ async function follow(
     return now?.result === null && runningEngine(store.location) !== undefined;
   };
   while (!isLeaving && isRunning()) {
-    look(false);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    printNew(false);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  look(true);
-  leave();
+  printNew(true);
+  stopListening();
 }
 
-/** What the agent said; its raw output when that cannot be read. */
+/** The agent's answer, or its raw output if that cannot be parsed. */
 function answerOf(store: SessionStore, batch: Batch, { name }: Attempt): string {
   const stdout = batch.read(name, "json", MAX_STDOUT_BYTES);
   const { text: said } = geminiRuntime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });

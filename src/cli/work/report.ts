@@ -1,4 +1,4 @@
-// maestro report: what a session did, took and cost.
+// maestro report: shows a session's results, duration and cost.
 
 import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
@@ -23,7 +23,7 @@ export function report(io: Io, id: string | undefined, flags: { json?: boolean }
   return 0;
 }
 
-/** For people. */
+/** The report as lines of text. */
 export function reportOf(io: Io, settings: ResolvedSettings, session: Session): string[] {
   const width = Math.min(120, io.screen()?.columns ?? 100);
   return reportLines(session, {
@@ -35,7 +35,7 @@ export function reportOf(io: Io, settings: ResolvedSettings, session: Session): 
   });
 }
 
-/** Files that a completed phase was to create and that are not there. */
+/** Files that a completed phase should have created but that do not exist. */
 function missingFiles(projectRoot: string, session: Session): { phase: string; file: string }[] {
   return session.phases
     .filter((phase) => phase.status === "completed")

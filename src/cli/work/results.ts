@@ -1,4 +1,4 @@
-// Where the words of agents are, and of which session: the active one, or one that was put away.
+// Finds the session that a command means (the active one or an archived one) and the directory of its agents' results.
 
 import { join } from "node:path";
 import { MaestroError } from "../../errors.ts";
@@ -12,7 +12,7 @@ export function batchPath(location: StateLocation, batch: string): string {
   return join(location.root, ...location.components, "parallel", batch);
 }
 
-/** The session of that id; without one the active session, or else the last that was archived. */
+/** The session with this id; without an id, the active session, or else the last archived one. */
 export function sessionFor(store: SessionStore, id?: string): Session {
   const state = store.read();
   if (state.state === "broken" && id === undefined) {
@@ -23,6 +23,6 @@ export function sessionFor(store: SessionStore, id?: string): Session {
   const found = active !== undefined && (id === undefined || active.session_id === id) ? active : undefined;
   const session = found ?? readArchived(store.location, id);
   if (session !== undefined) return session;
-  const what = id === undefined ? "There is no session, active or archived" : `There is no session ${id}`;
+  const what = id === undefined ? "No active or archived session exists" : `Session ${id} does not exist`;
   throw new MaestroError("no_session", what, { hint: 'Start one with "maestro run <plan>".' });
 }

@@ -1,4 +1,4 @@
-// maestro revert <phase>: takes the change of an attempt out of the project again; what came after it stays.
+// maestro revert <phase>: removes an attempt's change from the project and keeps later changes.
 
 import { decideReverted } from "../../session/decide/applied-work.ts";
 import type { Io } from "../io.ts";
@@ -12,7 +12,7 @@ const deed: Deed = {
   merge: ({ base, commit }) => ({ base: commit, theirs: base }),
   already: "is not in the project any more",
   advice: (phase) =>
-    `What came later stands on it: "maestro diff ${phase}" shows what would go. Change these files by hand, then revert it again.`,
+    `Later changes depend on it; see what would be removed with "maestro diff ${phase}". Change these files by hand, then revert it again.`,
   next: ({ phase: { id, status } }) =>
     status === "completed" ? `Phase ${id} is still recorded as completed.` : undefined,
   events: decideReverted,

@@ -58,7 +58,7 @@ describe("an attempt succeeds (P9)", () => {
       kind: "failure",
       reason: "reported_error",
       errorType: "runtime",
-      message: "The report says success, but the output does not bear it out (runtime error)",
+      message: "The report says success, but the output contradicts it (runtime error)",
     });
   });
 });

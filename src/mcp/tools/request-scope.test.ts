@@ -166,7 +166,7 @@ describe("maestro_request_scope", () => {
       "conflict",
       /Attempt 1 .* is not running/,
     ],
-    ["no session at all", {}, [], "no_session", /no active session/],
+    ["no session at all", {}, [], "no_session", /No session is active/],
   ])("rejects a request with %s, and records nothing", async (_, env, events, error, message) => {
     const { isError, body } = await ask({ paths: ["x.ts"], reason: "why" }, { env, events: events ?? running });
     expect(isError).toBe(true);

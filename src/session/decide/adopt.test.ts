@@ -22,12 +22,12 @@ function judged(text: string) {
   return judgeView(session, session, view.record, 2);
 }
 
-describe("an edit of a view whose errors have codes in the journal", () => {
-  test("is none when the view is as Maestro drew it", () => {
+describe("a view whose errors have codes in the journal", () => {
+  test("is not an edit when it is unchanged", () => {
     expect(judged(renderSession(session))).toEqual({ event: null });
   });
 
-  test("may resolve an error, which keeps its code and its conflicts", () => {
+  test("may be edited to resolve an error, which keeps its code and conflicts", () => {
     const edited = renderSession(session)
       .replace('resolution: "pending"', 'resolution: "by hand"')
       .replace("resolved: false", "resolved: true");

@@ -1,5 +1,5 @@
-// What a hand edit of active-session.md means: the event it amounts to, or why it is refused. Pure.
-// The edit is what differs from the state that the editor saw (`base`); whether it is legal is judged against the session as it is now.
+// Turns a manual edit of active-session.md into an event, or rejects it with reasons. Pure.
+// The edit is the difference from the state that the editor saw (`base`); whether it is legal is judged against the current session.
 
 import { emptyContext } from "../../handoff/downstream-context.ts";
 import type { ErrorRecord, EventOf, SessionRecord } from "../events.ts";
@@ -10,17 +10,17 @@ type Adopted = EventOf<"view.adopted">;
 type PhaseRecord = SessionRecord["phases"][number];
 type Usage = SessionRecord["token_usage"];
 
-/** `null`: the view says nothing that its editor had not seen. */
+/** `event` is null when the view does not differ from what its editor saw. */
 export type Judgement = { event: Adopted | null } | { refused: string[] };
 
-/** A view without a journal: all that is known of a session. */
+/** For a view without a journal, which is then the only record of the session. */
 export function importedSession(title: string, session: SessionRecord): EventOf<"session.imported"> {
   return { type: "session.imported", title, session };
 }
 
 interface Rules {
   maxRetries: number;
-  /** An edit may close one phase and start the next: what the edit itself closes counts as closed. */
+  /** Includes the phases that the edit itself closes, so that one edit may close a phase and start the next. */
   closed: ReadonlySet<string>;
 }
 
@@ -89,11 +89,11 @@ function judgePhase(session: Session, states: PhaseStates, rules: Rules, refused
     if (verdict.legal) change.status = view.status;
     else refused.push(verdict.reason);
   }
-  // Whoever retries a phase by hand may count it as well.
+  // A user who retries a phase by editing the view may also increase its retry count.
   const counted =
     view.status === "in_progress" && before.status === "failed" ? before.retry_count + 1 : before.retry_count;
   if (view.retry_count !== before.retry_count && view.retry_count !== counted) {
-    refused.push(`phase ${now.id}: retry_count is counted, not set`);
+    refused.push(`phase ${now.id}: retry_count cannot be edited`);
   }
   const files = {
     created: added("files_created", states, refused),
@@ -120,11 +120,11 @@ function added(
   const { before, now, view } = states;
   const seen = new Set(before[key]);
   const left = new Set(view[key]);
-  if (before[key].some((path) => !left.has(path))) refused.push(`phase ${now.id}: ${key} is appended to, never cut`);
+  if (before[key].some((path) => !left.has(path))) refused.push(`phase ${now.id}: entries of ${key} cannot be removed`);
   return view[key].filter((path) => !seen.has(path));
 }
 
-/** The same error, but for what was done about it. */
+/** Whether two errors differ only in their resolution. */
 function isSameError(error: ErrorRecord, view: ErrorRecord | undefined): boolean {
   return (
     view !== undefined &&
@@ -132,7 +132,7 @@ function isSameError(error: ErrorRecord, view: ErrorRecord | undefined): boolean
   );
 }
 
-/** The fields that the view has; the journal also keeps a code and conflicts. */
+/** The fields of an error that the view shows; the journal also records a code and conflicts. */
 function shownError({ agent, timestamp, type, message, resolution, resolved }: ErrorRecord): ErrorRecord {
   return { agent, timestamp, type, message, resolution, resolved };
 }

@@ -1,4 +1,4 @@
-// The events of work that a person brings into the project or takes out of it, and of a change that a killed process had begun. Pure.
+// Builds the events for work that the user applies or reverts, and for a change that a killed process left unfinished. Pure.
 
 import type { PhaseId, SessionId, TreeId } from "../../ids.ts";
 import type { FileHashes, SessionEvent } from "../events.ts";
@@ -13,7 +13,7 @@ export interface Work {
   attempt: Attempt;
 }
 
-/** What a change did to the project: its trees before and after, the files, and their content now. */
+/** A change to the project: its trees before and after, the changed files, and the hashes of their new content. */
 export interface ProjectChange {
   from: TreeId;
   to: TreeId;
@@ -21,7 +21,7 @@ export interface ProjectChange {
   hashes: FileHashes;
 }
 
-/** The agent had succeeded, and its work alone was missing from the project: applying the work completes or validates the phase. */
+/** Whether applying the work completes the phase or leaves only its validation: the agent succeeded, and only its work is missing. */
 export function settlesPhase({ session, phase, attempt }: Work): boolean {
   const again = { to: "in_progress", userDecision: true, maxRetries: 0 } as const;
   return (
@@ -32,7 +32,7 @@ export function settlesPhase({ session, phase, attempt }: Work): boolean {
   );
 }
 
-/** A person applied the work of an attempt. */
+/** The user applied the work of an attempt. */
 export function decideApplied(work: Work, { from, to, files, hashes }: ProjectChange): SessionEvent[] {
   const { session, phase, attempt } = work;
   const recorded = decideFiles(session, phase.id, files, hashes);
@@ -58,11 +58,11 @@ function settled({ session, phase }: Work, integrated: SessionEvent[]): SessionE
   ];
 }
 
-/** A person took the work of an attempt out of the project again. */
+/** The user reverted the work of an attempt. */
 export function decideReverted({ phase, attempt }: Work, { from, to, hashes }: ProjectChange): SessionEvent[] {
   const reverted = revertedEvent(phase.id, attempt.attempt, from, to);
   if (Object.keys(hashes).length === 0) return [reverted];
-  // The phase made none of these files, but a resume must not report their present content as a foreign change.
+  // The phase created none of these files, but a resume must not report their new content as an external change.
   const none = { created: [], modified: [], deleted: [] };
   return [reverted, { type: "phase.files_added", phase: phase.id, ...none, hashes }];
 }
@@ -71,9 +71,9 @@ function revertedEvent(phase: PhaseId, attempt: number, from: TreeId, to: TreeId
   return { type: "phase.reverted", phase, attempt, from, to };
 }
 
-/** A change of the project that was written down before it began. */
+/** A change to the project, recorded before it started. */
 export interface BegunChange {
-  /** `integrate`: by the engine; the others: because a person asked for it. */
+  /** The engine integrates; apply and revert are requested by the user. */
   what: "integrate" | "apply" | "revert";
   session: SessionId;
   phase: PhaseId;
@@ -82,13 +82,13 @@ export interface BegunChange {
   to: TreeId;
 }
 
-/** The engine's own change is wanted as long as its phase waits for it; a change that a person asked for is always wanted. */
+/** An integration is wanted only while its phase is in progress; a change that the user requested is always wanted. */
 export function isWanted(session: Session | undefined, { what, session: id, phase }: BegunChange): boolean {
   if (what !== "integrate" || session?.session_id !== id) return true;
   return !session.aborted && findPhase(session, phase)?.status === "in_progress";
 }
 
-/** A change is finished that a killed process had begun; nothing is recorded twice, or for a session that is not active. */
+/** The events after recovery has finished a killed process's change; empty if it is already recorded or belongs to another session. */
 export function decideFinishedChange(
   session: Session,
   change: BegunChange,

@@ -45,7 +45,7 @@ describe("the end of a native delegation", () => {
     expect(end({ work }, "2")).toEqual([{ type: "phase.handed_off", phase: "2", agent: "coder", handoff }]);
   });
 
-  test("fails the phase with the error, and never begins it again by itself", () => {
+  test("fails the phase with the error and never retries it automatically", () => {
     for (const phase of ["1", "2"])
       expect(end({ work: null, shortfall }, phase)).toEqual([
         {
@@ -64,7 +64,7 @@ describe("the end of a native delegation", () => {
       ]);
   });
 
-  test("keeps what was handed over beside a failure, and says what the report lacks before it fails", () => {
+  test("records the hand-off of a failure, and the missing parts before the error", () => {
     const types = end({ shortfall, missing: ["status"] }).map(({ type }) => type);
     expect(types).toEqual([
       "phase.handed_off",
@@ -81,7 +81,7 @@ describe("the end of a native delegation", () => {
     });
   });
 
-  test("has one of the six types of the design documents (K158, C45)", () => {
+  test("has one of the six specified error types (K158, C45)", () => {
     const [error] = end({ work: null, shortfall: { ...shortfall, errorType: "auth" } });
     expect(error).toMatchObject({ error: { type: "runtime" } });
     const [quota] = end({ work: null, shortfall: { ...shortfall, errorType: "quota" } });
@@ -98,11 +98,11 @@ describe("the end of a native delegation", () => {
       "skipped",
       sessionAfter([frozenPhase("1")], moved("1", "pending", "in_progress"), moved("1", "in_progress", "skipped")),
     ],
-  ])("is nothing to a phase that is %s", (_, session) => {
+  ])("does not change a phase that is %s", (_, session) => {
     expect(end({ shortfall, missing: ["status"] }, "1", session)).toEqual([]);
   });
 
-  test("is refused for a phase that does not exist", () => {
+  test("is rejected for a phase that does not exist", () => {
     expect(() => end({}, "9")).toThrow('has no phase "9"');
   });
 });

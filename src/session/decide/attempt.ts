@@ -1,4 +1,4 @@
-// What the start, the end and the validation of an attempt amount to: the events to record. Pure; the engine says what happened.
+// Builds the events for the start, the end and the validation of an attempt. Pure; the engine passes in what happened.
 
 import { type AttemptId, attemptId, type TreeId } from "../../ids.ts";
 import { writer } from "../conflict.ts";
@@ -23,7 +23,7 @@ import { decideMove, type FileLists, requirePhase } from "./operation.ts";
 export interface Rules {
   maxRetries: number;
   now: Date;
-  /** The content of files, asked for when it is to be recorded. */
+  /** Hashes file contents; called only when they must be recorded. */
   hashes: (paths: readonly string[]) => FileHashes;
 }
 
@@ -34,7 +34,7 @@ export function nextAttempt(phase: SessionPhase): { attempt: number; name: Attem
   return { attempt, name: attemptId(phase.agents[0] ?? "unknown", phase.id, attempt) };
 }
 
-/** A pending phase is moved on the way; one that is in progress gets another attempt. */
+/** Also moves a pending phase to in progress; a phase in progress gets another attempt. */
 export function decideStart(session: Session, id: string, start: AttemptStart, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   const moved = phase.status === "in_progress" ? [] : begin(session, phase, rules);
@@ -56,20 +56,20 @@ export interface AttemptFailure {
   message: string;
   code?: FailureCode | undefined;
   conflicts?: FileConflict[] | undefined;
-  /** Retries are left, and the engine may use one. */
+  /** Whether the engine retries the phase automatically. */
   retry: boolean;
 }
 
 export interface AttemptEnd {
   finished: Omit<EventOf<"attempt.finished">, "type" | "phase">;
-  /** What the agent handed over, as far as it could be read. */
+  /** The agent's report, as far as it could be parsed. */
   evidence: ReportedWork | null;
-  /** What the tree tells; null when nobody looked. */
+  /** The changes read from its files; null when they were not examined. */
   changes: Changes | null;
   warnings: readonly Warned[];
-  /** Its work is not in the project yet. */
+  /** Whether its work is in a worktree and not in the project yet. */
   isApart: boolean;
-  /** Absent when it succeeded, was interrupted or has to wait. */
+  /** Absent when the attempt succeeded, was interrupted or waits for quota. */
   failure?: AttemptFailure | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface Warned {
   message: string;
 }
 
-/** The end of an attempt. A phase that a person has closed meanwhile keeps its status. */
+/** The end of an attempt. A phase that the user has closed in the meantime keeps its status. */
 export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   const { attempt } = end.finished;
@@ -94,7 +94,7 @@ export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: 
   return isDone ? [...events, completed(phase)] : events;
 }
 
-/** An attempt that was cut off has not handed over, whatever it had said by then. */
+/** An interrupted attempt has no hand-off, whatever its output says. */
 function workEvents(
   phase: SessionPhase,
   { handoff, files }: ReportedWork,
@@ -112,7 +112,7 @@ function filesAdded(phase: SessionPhase, files: FileLists, hashes: Rules["hashes
   return all.length === 0 ? [] : [{ type: "phase.files_added", phase: phase.id, ...files, hashes: hashes(all) }];
 }
 
-/** Changes in the form in which a phase's files are listed. */
+/** Changes as lists of created, modified and deleted files. */
 export function filesOf({ files }: { files: readonly Pick<FileChange, "kind" | "path" | "from">[] }): FileLists {
   const lists: FileLists = { created: [], modified: [], deleted: [] };
   for (const { kind, path, from } of files) {
@@ -125,7 +125,7 @@ export function filesOf({ files }: { files: readonly Pick<FileChange, "kind" | "
   return lists;
 }
 
-/** The work of an attempt is in the project, and its proof on record. A phase that a person has closed meanwhile keeps its status. */
+/** Work that is in the project and whose validation is recorded. A phase that the user has closed in the meantime keeps its status. */
 export interface Integrated {
   attempt: number;
   from: TreeId;
@@ -145,7 +145,7 @@ export function decideIntegrated(session: Session, id: string, done: Integrated,
   ];
 }
 
-/** What went wrong between an attempt's success and the project. */
+/** A failure after the attempt succeeded, while its work was being integrated. */
 export function decideFailure(session: Session, id: string, failure: AttemptFailure, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   return phase.status === "in_progress" ? fail(phase, failure, rules) : [];
@@ -153,13 +153,13 @@ export function decideFailure(session: Session, id: string, failure: AttemptFail
 
 export interface DelegationEnd {
   work: ReportedWork | null;
-  /** Absent when the report says success and lacks nothing. */
+  /** Absent when the report is complete and says success. */
   shortfall?: Shortfall | undefined;
-  /** What the report lacks. */
+  /** The parts that are missing from the report. */
   missing: string[];
 }
 
-/** The end of a native delegation. Whether there is another attempt is for whoever delegated to say. */
+/** The end of a native delegation. The delegating conversation decides whether to retry. */
 export function decideDelegationEnd(session: Session, id: string, end: DelegationEnd, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
   if (phase.status !== "in_progress") return [];
@@ -174,7 +174,7 @@ export function decideDelegationEnd(session: Session, id: string, end: Delegatio
   }
   if (end.shortfall !== undefined) {
     const { errorType, message } = end.shortfall;
-    // The session's errors have the six types of the design documents.
+    // The specification allows six types for a session's errors, and "auth" is not one of them.
     return [
       ...events,
       ...fail(phase, { type: errorType === "auth" ? "runtime" : errorType, message, retry: false }, rules),
@@ -183,7 +183,7 @@ export function decideDelegationEnd(session: Session, id: string, end: Delegatio
   return (phase.plan?.validation ?? []).length === 0 ? [...events, completed(phase)] : events;
 }
 
-/** `detail` is what the commands printed, or which of them passed. */
+/** `detail`: the output of the commands, or which of them passed. */
 export interface Validated {
   result: "pass" | "fail";
   detail: string;
@@ -225,7 +225,7 @@ function fail(phase: SessionPhase, failure: AttemptFailure, { now, hashes }: Rul
   return [...events, { type: "phase.moved", phase: phase.id, ...again, reason: "automatic retry" }];
 }
 
-/** Files that this attempt and a phase that ended while it ran both claim. */
+/** Files that both this attempt and a phase that ended while it ran claim to have changed. */
 export function claimedTwice(session: Session, id: string, files: Iterable<string>): FileConflict[] {
   const phase = requirePhase(session, id);
   const started = phase.attempts.at(-1)?.started ?? "";
@@ -239,7 +239,7 @@ export function claimedTwice(session: Session, id: string, files: Iterable<strin
   return conflicts;
 }
 
-/** A person ends the session for good: what runs has failed, what has failed is aborted, what waits stays as it is. */
+/** The user aborts the session: running phases fail, failed phases become aborted, pending phases stay pending. */
 export function decideAbort(session: Session, reason: string | undefined, now: Date): SessionEvent[] {
   const events: SessionEvent[] = [];
   const said = reason === undefined ? {} : { reason };

@@ -11,7 +11,7 @@ const modified = (path: string): Change => ({ path, kind: "modified" });
 const deleted = (path: string): Change => ({ path, kind: "deleted" });
 const renamed = (from: string, path: string): Change => ({ path, kind: "renamed", from });
 
-describe("a report that agrees with the tree", () => {
+describe("a report that agrees with the changes", () => {
   test.each<[string, Partial<FileLists>, Change[]]>([
     ["about nothing", {}, []],
     [
@@ -19,13 +19,13 @@ describe("a report that agrees with the tree", () => {
       { created: ["a"], modified: ["b"], deleted: ["c"] },
       [created("a"), modified("b"), deleted("c")],
     ],
-    ["but for created and modified: a retry finds what was created before", { created: ["a"] }, [modified("a")]],
-    ["but for modified and created", { modified: ["a"] }, [created("a")]],
+    ["except that it says created for modified, as after a retry", { created: ["a"] }, [modified("a")]],
+    ["except that it says modified for created", { modified: ["a"] }, [created("a")]],
     ["about a rename, as deleted and created", { created: ["b"], deleted: ["a"] }, [renamed("a", "b")]],
     ["about a rename, as modified by its new name", { modified: ["b"] }, [renamed("a", "b")]],
     ["about a rename, as modified by its old name", { modified: ["a"] }, [renamed("a", "b")]],
     ["about a rename, as modified by both", { modified: ["a", "b"] }, [renamed("a", "b")]],
-    ["about a file that came and went", { created: ["tmp.txt"], deleted: ["tmp.txt"] }, []],
+    ["about a file that was created and deleted again", { created: ["tmp.txt"], deleted: ["tmp.txt"] }, []],
     ["by a directory", { created: ["src/parts/"] }, [created("src/parts/a.ts"), created("src/parts/x/b.ts")]],
     ["by a glob", { modified: ["src/**/*.ts"] }, [modified("src/a.ts"), modified("src/x/b.ts")]],
     ["in a name that looks like a glob", { modified: ["app/[id]/page.tsx"] }, [modified("app/[id]/page.tsx")]],
@@ -37,19 +37,24 @@ describe("a report that agrees with the tree", () => {
   });
 });
 
-describe("a report that differs from the tree", () => {
+describe("a report that differs from the changes", () => {
   test.each<[string, Partial<FileLists>, Change[], object]>([
     ["names a file that was not created (K143)", { created: ["a"] }, [], { missing: ["a"] }],
     ["names files that did not change", { modified: ["b", "a"], deleted: ["c"] }, [], { missing: ["a", "b", "c"] }],
     ["names a directory in which nothing changed", { created: ["src/"] }, [], { missing: ["src"] }],
-    ["names a place elsewhere", { created: ["/etc/x", "/project2/a"] }, [], { missing: ["/etc/x", "/project2/a"] }],
-    ["leaves out what changed", {}, [modified("b"), deleted("a")], { unclaimed: ["a", "b"] }],
-    ["leaves out a rename", {}, [renamed("a", "b")], { unclaimed: ["a", "b"] }],
-    ["leaves out that the old name is gone", { created: ["b"] }, [renamed("a", "b")], { unclaimed: ["a"] }],
-    ["leaves out the new name", { deleted: ["a"] }, [renamed("a", "b")], { unclaimed: ["b"] }],
-    ["says deleted of what is there", { deleted: ["a"] }, [modified("a")], { otherwise: ["a"] }],
-    ["says created of what is gone", { created: ["a"] }, [deleted("a")], { otherwise: ["a"] }],
-    ["says modified of what is gone", { modified: ["a"] }, [deleted("a")], { otherwise: ["a"] }],
+    [
+      "names paths outside the project",
+      { created: ["/etc/x", "/project2/a"] },
+      [],
+      { missing: ["/etc/x", "/project2/a"] },
+    ],
+    ["omits changed files", {}, [modified("b"), deleted("a")], { unclaimed: ["a", "b"] }],
+    ["omits a rename", {}, [renamed("a", "b")], { unclaimed: ["a", "b"] }],
+    ["omits the old name of a renamed file", { created: ["b"] }, [renamed("a", "b")], { unclaimed: ["a"] }],
+    ["omits the new name of a renamed file", { deleted: ["a"] }, [renamed("a", "b")], { unclaimed: ["b"] }],
+    ["says deleted for a file that exists", { deleted: ["a"] }, [modified("a")], { otherwise: ["a"] }],
+    ["says created for a deleted file", { created: ["a"] }, [deleted("a")], { otherwise: ["a"] }],
+    ["says modified for a deleted file", { modified: ["a"] }, [deleted("a")], { otherwise: ["a"] }],
   ])("%s", (_, claimed, changes, expected) => {
     expect(claimDifferences(claims(claimed), changes, ["/project"])).toEqual({ ...none, ...expected });
   });
@@ -63,27 +68,27 @@ describe("a report that differs from the tree", () => {
   });
 });
 
-describe("what people are told about it", () => {
+describe("the warning about the differences", () => {
   test.each<[Partial<ClaimDifferences>, string]>([
-    [{ missing: ["src/a.ts"] }, "The report names src/a.ts, of which the tree shows no change"],
-    [{ missing: ["/etc/x", "../y"] }, "The report names /etc/x, ../y outside of the project"],
+    [{ missing: ["src/a.ts"] }, "The report names src/a.ts, which did not change"],
+    [{ missing: ["/etc/x", "../y"] }, "The report names /etc/x, ../y outside the project"],
     [{ unclaimed: ["src/b.ts"] }, "src/b.ts changed and is not in the report"],
     [{ unclaimed: ["a", "b"] }, "a, b changed and are not in the report"],
     [{ otherwise: ["a"] }, "The report is wrong about whether a was deleted"],
     [{ otherwise: ["a", "b"] }, "The report is wrong about whether a, b were deleted"],
     [
       { missing: ["a", "/x"], otherwise: ["c"], unclaimed: ["d"] },
-      "The report names a, of which the tree shows no change; it names /x outside of the project; it is wrong about whether c was deleted; d changed and is not in it",
+      "The report names a, which did not change; it names /x outside the project; it is wrong about whether c was deleted; d changed and is not in it",
     ],
   ])("%j: %s", (differences, told) => {
     expect(claimWarning({ ...none, ...differences })).toBe(told);
   });
 
-  test("is nothing when there is no difference", () => {
+  test("is null without a difference", () => {
     expect(claimWarning(none)).toBeNull();
   });
 
-  test("stays short and is one line, whatever the names are", () => {
+  test("is one short line, whatever the paths are", () => {
     const unclaimed = Array.from({ length: 500 }, (_, at) => `${"long/".repeat(100)}${at}\n\u001b[31m.ts`);
     const told = claimWarning({ ...none, unclaimed }) ?? "";
     expect(told).toMatch(/ and 495 more changed and are not in the report$/);

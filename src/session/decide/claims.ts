@@ -1,4 +1,4 @@
-// What an agent says it changed against what the tree shows. Pure; a difference is told, and stops nothing.
+// Compares the files that an agent's report claims with the files that changed. Pure; a difference is only a warning.
 
 import { readOwnedPath } from "../../plan/owned-path.ts";
 import { covers } from "../../plan/pattern.ts";
@@ -7,26 +7,26 @@ import type { FileChange } from "../events.ts";
 import type { FileLists } from "./operation.ts";
 
 export interface ClaimDifferences {
-  /** Claimed, and the tree shows no change there. */
+  /** Claimed, but not changed. */
   missing: string[];
-  /** Changed, and not claimed. */
+  /** Changed, but not claimed. */
   unclaimed: string[];
-  /** Claimed as deleted and not gone, or gone and claimed as something else. */
+  /** Claimed as deleted but still there, or deleted but claimed as created or modified. */
   otherwise: string[];
 }
 
 type Claims = ReadonlyMap<string, ReadonlySet<keyof FileLists>>;
 
-/** A name that a change is about. */
+/** One path of a change. */
 interface Touched {
   isGone: boolean;
-  /** Its other name, when it was renamed. */
+  /** The other path of a renamed file. */
   other?: string;
 }
 
 /**
- * `changes` must be all of them. Absolute claims are read as paths of the project when they begin with one of `roots`. Whether a file
- * was created or modified makes no difference: a second attempt finds what the first one created.
+ * `changes` must be complete. Absolute claims below one of `roots` are read as paths of the project. Created and modified are not
+ * distinguished, because a second attempt finds the files that the first one created.
  */
 export function claimDifferences(
   claims: FileLists,
@@ -60,13 +60,13 @@ function namesOf({ path, kind, from }: Pick<FileChange, "path" | "kind" | "from"
   ];
 }
 
-/** A renamed file may be told as deleted and created, or as modified. */
+/** A renamed file may be claimed as deleted and created, or as modified. */
 function isRight(kinds: ReadonlySet<keyof FileLists>, { isGone, other }: Touched): boolean {
   if (!isGone) return kinds.has("created") || kinds.has("modified");
   return kinds.has("deleted") || (other !== undefined && kinds.has("modified"));
 }
 
-/** Claims of directories and globs in which something changed, and what they tell of. */
+/** `meant`: claimed directories and globs that contain a change. `told`: the changed paths that they cover. */
 function wideClaims(claimed: Claims, touched: ReadonlyMap<string, Touched>): { meant: Set<string>; told: Set<string> } {
   const [meant, told] = [new Set<string>(), new Set<string>()];
   const globs = [...claimed.keys()].filter((path) => /[*?{]/.test(path)).flatMap(globOf);
@@ -98,7 +98,7 @@ function readClaims(claims: FileLists, roots: readonly string[]): Claims {
   return claimed;
 }
 
-/** In the form in which changes are told; what leaves the project begins with "/", "C:/" or "../". */
+/** The claim as a normalized project path; a path outside the project starts with "/", "C:/" or "../". */
 function projectPath(claim: string, roots: readonly string[]): string {
   const written = slashed(claim.trim());
   const root = roots.map((one) => slashed(one).replace(/\/+$/, "")).find((one) => `${written}/`.startsWith(`${one}/`));
@@ -117,12 +117,12 @@ function slashed(path: string): string {
   return path.replaceAll("\\", "/");
 }
 
-/** For people, in one line; null when there is nothing to tell. */
+/** The differences as one line of text; null if there are none. */
 export function claimWarning({ missing, unclaimed, otherwise }: ClaimDifferences): string | null {
   const inside = missing.filter((path) => !isElsewhere(path));
   const clauses = [
-    ...clause(inside, (paths) => `The report names ${paths}, of which the tree shows no change`),
-    ...clause(missing.filter(isElsewhere), (paths) => `The report names ${paths} outside of the project`),
+    ...clause(inside, (paths) => `The report names ${paths}, which did not change`),
+    ...clause(missing.filter(isElsewhere), (paths) => `The report names ${paths} outside the project`),
     ...clause(
       otherwise,
       (paths, isOne) => `The report is wrong about whether ${paths} ${isOne ? "was" : "were"} deleted`,

@@ -38,12 +38,12 @@ const refused = (reason: RegExp) => ({ kind: "refused", reason: expect.stringMat
 describe("whether a session is being executed", () => {
   test.each<[string, Session | undefined, boolean]>([
     ["no session", undefined, false],
-    ["a new one", fresh, true],
-    ["one that was interrupted", following({ type: "session.status_set", status: "interrupted" }), true],
-    ["one with a failed phase", following(started("1"), failed("1")), true],
-    ["an aborted one", following(aborted), false],
+    ["a new session", fresh, true],
+    ["an interrupted session", following({ type: "session.status_set", status: "interrupted" }), true],
+    ["a session with a failed phase", following(started("1"), failed("1")), true],
+    ["an aborted session", following(aborted), false],
     [
-      "one with nothing left to do",
+      "a session whose phases are all closed",
       sessionAfter([frozenPhase("1"), frozenPhase("2")], started("1"), completed("1"), {
         type: "phase.moved",
         phase: "2",
@@ -58,19 +58,19 @@ describe("whether a session is being executed", () => {
   });
 });
 
-describe("the phase that a delegation is about", () => {
-  test("is the one that is named, when it is ready and the agent's", () => {
+describe("the phase of a delegation", () => {
+  test("is the named one, if it is ready and belongs to the agent", () => {
     expect(judge(fresh, { phase: "3" })).toEqual(chosen("3"));
     expect(judge(following(started("1"), completed("1")), { agent: "tester", phase: "2" })).toEqual(chosen("2"));
   });
 
-  test("is the only one that is ready for the agent, when none is named", () => {
+  test("is the only one that is ready for the agent, if none is named", () => {
     expect(judge(fresh, { agent: "architect" })).toEqual(chosen("4"));
     expect(judge(following(started("1"), completed("1")))).toEqual(chosen("3"));
     expect(judge(fresh, { mode: "parallel", running: new Set(["1"]) })).toEqual(chosen("3"));
   });
 
-  test("may be one that failed and has retries left, or one that was interrupted", () => {
+  test("may have failed with retries left, or may have been interrupted", () => {
     expect(judge(following(started("1"), failed("1")), { phase: "1" })).toEqual(chosen("1"));
     expect(judge(following(started("1")), { phase: "1" })).toEqual(chosen("1"));
   });
@@ -83,12 +83,17 @@ describe("the phase that a delegation is about", () => {
       /^Maestro: 2 phases are ready for coder: say which one with a line "Phase: <id>"\./,
     ],
     ["none is ready", fresh, { agent: "tester" }, /^Maestro: no phase is ready for tester\./],
-    ["there is none of that name", fresh, { phase: "x" }, /the plan has no phase "x"\./],
-    ["a name of Object's own", fresh, { phase: "__proto__" }, /the plan has no phase "__proto__"\./],
-    ["another agent's", fresh, { phase: "4" }, /phase 4 belongs to architect, not to coder\./],
-    ["it waits", fresh, { agent: "tester", phase: "2" }, /phase 2 .*it waits for phase 1\./],
-    ["it is done", following(started("1"), completed("1")), { phase: "1" }, /phase 1 from completed/],
-    ["it is being worked on", fresh, { phase: "1", running: new Set(["1"]) }, /phase 1 is being worked on by another/],
+    ["the plan does not have it", fresh, { phase: "x" }, /the plan has no phase "x"\./],
+    ["its name is a property of Object", fresh, { phase: "__proto__" }, /the plan has no phase "__proto__"\./],
+    ["it belongs to another agent", fresh, { phase: "4" }, /phase 4 belongs to architect, not to coder\./],
+    ["it depends on an open phase", fresh, { agent: "tester", phase: "2" }, /phase 2 .*it waits for phase 1\./],
+    ["it is completed", following(started("1"), completed("1")), { phase: "1" }, /phase 1 from completed/],
+    [
+      "another delegation is working on it",
+      fresh,
+      { phase: "1", running: new Set(["1"]) },
+      /phase 1 is being worked on by another/,
+    ],
     [
       "its retries are used up",
       following(started("1"), failed("1"), retried("1"), failed("1")),
@@ -96,7 +101,7 @@ describe("the phase that a delegation is about", () => {
       /phase 1 has used up its 1 retries.*maestro_decide/,
     ],
     [
-      "its report waits for its verification",
+      "its report is not verified yet",
       sessionAfter([{ ...frozenPhase("1"), validation: ["npm test"] }, ...plan.slice(1)], started("1"), {
         type: "phase.handed_off",
         phase: "1",
@@ -107,25 +112,25 @@ describe("the phase that a delegation is about", () => {
       /the report of phase 1 is in: run "maestro verify 1" first/,
     ],
     [
-      "another one is at work and the mode is sequential",
+      "another phase is running and the mode is sequential",
       fresh,
       { phase: "1", running: new Set(["4"]) },
       /phase 4 is being worked on, and this session runs one phase at a time/,
     ],
     [
-      "it runs alone and another one is at work",
+      "it must run alone and another phase is running",
       sessionAfter([frozenPhase("1", { parallel: false }), frozenPhase("2"), frozenPhase("3")]),
       { phase: "1", mode: "parallel", running: new Set(["2"]) },
       /phase 2 is being worked on, and one of the two runs alone/,
     ],
-    ["no mode is chosen", fresh, { phase: "1", mode: null }, /no execution mode has been chosen.*"set_mode"/],
-  ])("is refused when %s, with what can be delegated", (_, session, request, reason) => {
+    ["no execution mode is chosen", fresh, { phase: "1", mode: null }, /no execution mode has been chosen.*"set_mode"/],
+  ])("is refused when %s, with a list of the phases that can be delegated", (_, session, request, reason) => {
     const verdict = judge(session, request);
     expect(verdict).toEqual(refused(reason));
     expect(verdict).toEqual(refused(/Phases that can be delegated: |Nothing is ready to start\./));
   });
 
-  test("is named with its title, its agent and its state in every refusal", () => {
+  test("is listed with its title, agent and status in a refusal", () => {
     expect(judge(following(started("1"), failed("1"), started("3")), { phase: "x" })).toEqual(
       refused(
         /delegated: 1 "Phase 1" \(coder, failed\); 3 "Phase 3" \(coder, in progress\); 4 "Phase 4" \(architect\)\.$/,
@@ -133,12 +138,12 @@ describe("the phase that a delegation is about", () => {
     );
   });
 
-  test("is one of a short list, however long the plan is", () => {
+  test("is listed in a refusal together with at most eleven others", () => {
     const long = sessionAfter(Array.from({ length: 500 }, (_, index) => frozenPhase(String(index))));
     expect(judge(long)).toEqual(refused(/11 "Phase 11" \(coder\), and 488 more\.$/));
   });
 
-  test("is nothing when all that is left waits for what was given up", () => {
+  test("does not exist when every open phase is blocked", () => {
     const stuck = sessionAfter(
       [frozenPhase("1"), frozenPhase("2", { blocked_by: ["9"] })],
       started("1"),
@@ -149,7 +154,7 @@ describe("the phase that a delegation is about", () => {
 });
 
 describe("work outside the plan", () => {
-  test.each([...agentTiers])("%s (%s) may have it only if it cannot write", (agent, tier) => {
+  test.each([...agentTiers])("is allowed for %s (%s) only if it cannot write", (agent, tier) => {
     const verdict = judge(fresh, { agent, phase: "none" });
     const reads = tier === "read-only" || tier === "read-shell";
     expect(verdict).toEqual(
@@ -157,11 +162,11 @@ describe("work outside the plan", () => {
     );
   });
 
-  test("needs no execution mode, and is written in any case", () => {
+  test("needs no execution mode, and its name is not case-sensitive", () => {
     expect(judge(fresh, { agent: "debugger", phase: "None", mode: null })).toEqual({ kind: "outside" });
   });
 
-  test("is refused to an agent that nobody knows", () => {
-    expect(judge(fresh, { agent: "somebody", phase: "none" })).toEqual(refused(/somebody writes files/));
+  test("is refused for an unknown agent", () => {
+    expect(judge(fresh, { agent: "stranger", phase: "none" })).toEqual(refused(/stranger writes files/));
   });
 });

@@ -1,4 +1,4 @@
-// A native delegation: which phase it is about, or why it may not start. Pure; the hooks say what was asked.
+// Judges a native delegation: which phase it is for, or why it may not start. Pure; the hooks pass in the request.
 
 import { agentTiers } from "../../agents/tiers.ts";
 import type { ExecutionMode } from "../events.ts";
@@ -13,26 +13,26 @@ import {
 import { judgeMove } from "../transitions.ts";
 
 export interface DelegationRequest {
-  /** Its one spelling. */
+  /** The normalized name. */
   agent: string;
-  /** What the caller wrote behind `Phase:`; undefined: nothing. */
+  /** The text after `Phase:` in the request; undefined if absent. */
   phase: string | undefined;
-  /** The session's, or the preset one; null: nobody has chosen. */
+  /** The mode of the session or the settings; null if none is chosen. */
   mode: ExecutionMode | null;
-  /** Phases that a delegation of this conversation is working on. */
+  /** Phases that delegations of this conversation are working on. */
   running: ReadonlySet<string>;
   maxRetries: number;
 }
 
 export type DelegationVerdict =
-  /** Nothing of a plan: no session is being executed, or the caller says so. */
+  /** Not part of a plan: no session is being executed, or the caller says so. */
   { kind: "outside" } | { kind: "phase"; phase: SessionPhase } | { kind: "refused"; reason: string };
 
-/** What a caller writes for work outside the plan, such as a review in between. */
+/** The phase that a caller names for work outside the plan, such as a review. */
 const OUTSIDE = "none";
 const MAX_LISTED = 12;
 
-/** There is a plan to carry out, and something of it is left. */
+/** Whether the session can still run and has unfinished phases. */
 export function isExecuting(session: Session | undefined): session is Session {
   return session !== undefined && !session.aborted && session.status !== "completed" && !session.phases.every(isClosed);
 }
@@ -47,14 +47,14 @@ export function judgeDelegation(session: Session | undefined, request: Delegatio
       'no execution mode has been chosen. Ask the user whether to run in parallel or sequentially, record the answer with maestro_session_write {"action":"set_mode"}, then delegate again',
     );
   }
-  const named = request.phase === undefined ? theOne(session, request) : findPhase(session, request.phase);
+  const named = request.phase === undefined ? onlyReadyPhase(session, request) : findPhase(session, request.phase);
   if (named === undefined) return refused(session, request, `the plan has no phase "${request.phase}"`);
   if (typeof named === "string") return refused(session, request, named);
   const against = whyNot(session, named, request);
   return against === undefined ? { kind: "phase", phase: named } : refused(session, request, against);
 }
 
-/** Work outside the plan must not touch what the plan owns. */
+/** Work outside the plan is only for agents that cannot write, because it must not change the plan's files. */
 function outside(session: Session, request: DelegationRequest): DelegationVerdict {
   const { agent } = request;
   const tier = agentTiers.get(agent);
@@ -62,7 +62,7 @@ function outside(session: Session, request: DelegationRequest): DelegationVerdic
   return refused(session, request, `${agent} writes files, so its work needs a phase of the plan`);
 }
 
-function theOne(session: Session, request: DelegationRequest): SessionPhase | string {
+function onlyReadyPhase(session: Session, request: DelegationRequest): SessionPhase | string {
   const able = session.phases.filter((phase) => whyNot(session, phase, request) === undefined);
   const [only, ...others] = able;
   if (only === undefined) return `no phase is ready for ${request.agent}`;
@@ -82,7 +82,7 @@ function whyNot(session: Session, phase: SessionPhase, request: DelegationReques
   if (other !== undefined && (!phase.parallel || [...running].some(isAlone))) {
     return `phase ${other} is being worked on, and one of the two runs alone`;
   }
-  // Begun, and nobody works on it: interrupted, or reported and not yet verified.
+  // In progress without a running delegation: the phase was interrupted, or reported and not yet verified.
   if (awaitsIntegration(phase))
     return `the work of phase ${phase.id} is not in the project yet: run "maestro resume" first`;
   if (awaitsValidation(phase)) return `the report of phase ${phase.id} is in: run "maestro verify ${phase.id}" first`;

@@ -17,8 +17,8 @@ const text = `## Task Report
 const redact = (words: string) => words.replaceAll("hunter2", "[redacted]");
 const work = reportedWork({ projectRoot: "/home/me/project", redact }, readHandoff(text, { format: "text" }));
 
-describe("what an agent says it has done", () => {
-  test("names files as paths of the project, where they lie in it", () => {
+describe("the recorded report of an agent", () => {
+  test("has project paths for files inside the project", () => {
     expect(work.files).toEqual({
       created: ["src/a.ts", "src/b.ts"],
       modified: ["/home/me/project-2/c.ts"],
@@ -26,13 +26,13 @@ describe("what an agent says it has done", () => {
     });
   });
 
-  test("holds no secret, in no part", () => {
+  test("contains no secrets in any part", () => {
     expect(JSON.stringify(work)).not.toContain("hunter2");
     expect(work.handoff.summary).toBe("Used [redacted].");
     expect(work.handoff.downstream_context.warnings).toEqual(["[redacted] is in use"]);
   });
 
-  test("is an event of the journal as it stands", () => {
+  test("is valid in a journal event", () => {
     expect(work.handoff).toMatchObject({ status: "success", missing: [] });
     const event = { type: "phase.handed_off", phase: "1", agent: "coder", handoff: work.handoff };
     expect(eventFault(event)).toBeUndefined();

@@ -1,4 +1,4 @@
-// What an agent says it has done, in the form in which it is recorded. Pure; engine, hooks and front doors record by it.
+// Converts an agent's report into the form in which the engine, the hooks, the command line and the MCP server record it. Pure.
 
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { ContextRecord, HandoffRecord } from "../events.ts";
@@ -11,11 +11,11 @@ export interface ReportedWork {
 
 export interface Recording {
   projectRoot: string;
-  /** Takes secrets out of what is written down. */
+  /** Removes secrets from text that is recorded. */
   redact: (text: string) => string;
 }
 
-/** Claims are recorded as paths of the project; agents are told to use absolute ones. */
+/** Records claimed files as project paths, although agents are told to report absolute ones. */
 export function reportedWork({ projectRoot, redact }: Recording, { check, summary }: Handoff): ReportedWork {
   const inside = (paths: readonly string[]) => paths.map((path) => insideProject(projectRoot, path));
   const { status, missing } = check;
@@ -31,7 +31,7 @@ export function reportedWork({ projectRoot, redact }: Recording, { check, summar
   };
 }
 
-/** `path` relative to the project when it lies in it; as it is otherwise. */
+/** `path` relative to the project if it is inside it; otherwise unchanged. */
 export function insideProject(projectRoot: string, path: string): string {
   return path.startsWith(`${projectRoot}/`) ? path.slice(projectRoot.length + 1) : path;
 }

@@ -1,4 +1,4 @@
-// Events that state one fact, without a rule that could refuse it: where an attempt works, what it changed, what the provider answered. Pure.
+// Builds events that state a fact and need no judgement: where an attempt works, what it changed, what the provider answered. Pure.
 
 import type { PhaseId } from "../../ids.ts";
 import type { EventOf, Evidence, FileMove, FrozenPlan, SessionEvent } from "../events.ts";

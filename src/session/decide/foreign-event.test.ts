@@ -9,7 +9,7 @@ const plan = [
   frozenPhase("2", { files_modified: ["src/two.ts"] }),
   frozenPhase("3", { files_created: ["src/three.ts"], blocked_by: ["1"] }),
 ];
-/** Phase 1 is worked on, phase 2 has failed, phase 3 waits. */
+/** Phase 1 is in progress, phase 2 has failed, phase 3 is pending. */
 const session = sessionAfter(
   plan,
   moved("1", "pending", "in_progress"),
@@ -49,20 +49,20 @@ describe("while an engine runs, another process", () => {
       ],
     ],
     ["the retry of a failed phase", [decided("2", "failed", "in_progress", { hashes: { "src/two.ts": null } })]],
-    ["a skip of one that waits", [decided("3", "pending", "skipped")]],
-    ["a skip of one that is worked on", [decided("1", "in_progress", "skipped", { reason: "enough" })]],
+    ["a skip of a pending phase", [decided("3", "pending", "skipped")]],
+    ["a skip of a phase in progress", [decided("1", "in_progress", "skipped", { reason: "enough" })]],
     ["a grant", [scope({})]],
     ["a refusal", [scope({ granted: false, owner: "3", paths: ["src/three.ts"] })]],
   ])("may record %s", (_, change) => expect(judge(...change)).toEqual({ events: change }));
 
   test.each<[string, SessionEvent[], RegExp]>([
     ["a completion", [decided("1", "in_progress", "completed")], /by the engine alone/],
-    ["a move that nobody decided", [moved("3", "pending", "skipped")], /by the engine alone/],
+    ["a move without the user's decision", [moved("3", "pending", "skipped")], /by the engine alone/],
     ["the start of a phase", [decided("3", "pending", "in_progress")], /by the engine alone/],
     ["a failure without an abort", [decided("1", "in_progress", "failed")], /by the engine alone/],
     ["one phase as aborted", [decided("2", "failed", "aborted")], /by the engine alone/],
-    ["a skip from a status that is not so", [decided("1", "pending", "skipped")], /is in_progress, not pending/],
-    ["a skip of no phase", [decided("9", "pending", "skipped")], /no phase "9"/],
+    ["a skip from a wrong status", [decided("1", "pending", "skipped")], /is in_progress, not pending/],
+    ["a skip of a phase that does not exist", [decided("9", "pending", "skipped")], /no phase "9"/],
     [
       "hashes of other files",
       [decided("2", "failed", "in_progress", { hashes: { "src/own.ts": null } })],
@@ -76,8 +76,8 @@ describe("while an engine runs, another process", () => {
     ["the files of another phase", [scope({ paths: ["src/three.ts"] })], /not granted/],
     ["the state directory", [scope({ paths: [".gemini/state/"] })], /not granted/],
     ["files for another agent", [scope({ agent: "tester" })], /does not belong to tester/],
-    ["files for a phase that waits", [scope({ phase: "3" })], /granted nothing/],
-    ["paths with detours", [scope({ paths: ["docs/./new.md"] })], /plain form/],
+    ["files for a pending phase", [scope({ phase: "3" })], /cannot be granted files/],
+    ["paths that are not in normal form", [scope({ paths: ["docs/./new.md"] })], /normal form/],
     ["the end of the session", [aborted({ status: "completed" })], /by the engine alone/],
     ["an abort that completes a phase", [decided("1", "in_progress", "completed"), aborted()], /one change/],
     ["a validation", [{ type: "phase.validated", phase: "1", result: "pass", detail: "" }], /by the engine alone/],
@@ -85,7 +85,7 @@ describe("while an engine runs, another process", () => {
     expect(judge(...change)).toEqual({ refused: expect.stringMatching(reason) });
   });
 
-  test("may abort, and ends what there is to end whatever it has seen", () => {
+  test("may abort, which ends every running and failed phase even if its change names only some", () => {
     const whole = decideAbort(session, "enough", new Date(0));
     expect(judge(...whole)).toEqual({ events: whole });
     const partial = [decided("1", "in_progress", "failed"), decided("1", "failed", "aborted"), aborted()];
@@ -97,7 +97,7 @@ describe("while an engine runs, another process", () => {
     });
   });
 
-  test("starts no session", () => {
+  test("may not create a session", () => {
     expect(judgeForeign(undefined, [aborted()], { stateDir: ".gemini" })).toEqual({ refused: expect.any(String) });
   });
 });

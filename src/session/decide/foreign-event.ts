@@ -1,5 +1,5 @@
-// What another process may record while an engine runs the session: notes, requests for files, and a person's decisions. Pure. The
-// front doors ask before they write, the engine asks before it believes what it reads.
+// Judges what other processes may record while an engine runs the session: notes, requests for files, and the user's decisions. Pure.
+// The command line and the MCP server check before they write; the engine checks before it trusts what it reads.
 
 import type { EventOf, SessionEvent } from "../events.ts";
 import { findPhase, type Session } from "../session.ts";
@@ -8,14 +8,14 @@ import { decideAbort, ownedFiles } from "./attempt.ts";
 import { judgeScopeRequest } from "./scope-request.ts";
 
 export interface ForeignRules {
-  /** The state directory as it is recorded: no phase may own it. */
+  /** The configured state directory, which no phase may own. */
   stateDir: string;
 }
 
-/** `events`: what is to be recorded, which is what was given unless an abort missed something. */
+/** `events`: the events to record; they differ from the given ones only when an abort missed a phase. */
 export type ForeignVerdict = { events: readonly SessionEvent[] } | { refused: string };
 
-/** Judges one whole change. */
+/** Judges one change as a whole. */
 export function judgeForeign(
   session: Session | undefined,
   change: readonly SessionEvent[],
@@ -25,7 +25,7 @@ export function judgeForeign(
   const abort = readAbort(change);
   if (abort !== undefined) return judgeAbort(session, change, abort);
   const [event] = change;
-  // A decision is a change of its own, so that each is judged with the one before it taken into account.
+  // Each decision must be a separate change, so that it is judged after the previous one has taken effect.
   if (change.length > 1 && !change.every(({ type }) => type === "session.noted")) {
     return { refused: `${[...new Set(change.map(({ type }) => type))].join(", ")} in one change` };
   }
@@ -43,10 +43,10 @@ function whyRefused(session: Session, event: SessionEvent, rules: ForeignRules):
 }
 
 function whyUnknown(session: Session, id: string): string | undefined {
-  return findPhase(session, id) === undefined ? `there is no phase ${JSON.stringify(id)}` : undefined;
+  return findPhase(session, id) === undefined ? `the session has no phase ${JSON.stringify(id)}` : undefined;
 }
 
-/** A failed phase is retried, or a phase is skipped: what `maestro retry` and `maestro skip` record. */
+/** The only legal decisions are retrying a failed phase and skipping a phase, as `maestro retry` and `maestro skip` record them. */
 function whyNoDecision(session: Session, event: EventOf<"phase.moved">): string | undefined {
   const { from, to, hashes } = event;
   const phase = findPhase(session, event.phase);
@@ -61,7 +61,7 @@ function whyNoDecision(session: Session, event: EventOf<"phase.moved">): string 
   return other === undefined ? undefined : `phase ${phase.id} does not own ${JSON.stringify(other)}`;
 }
 
-/** A refusal that is recorded changes nothing; a grant must be one that the engine would give. */
+/** A recorded refusal changes nothing; a grant must be one that the engine would give. */
 function whyNotGranted(
   session: Session,
   event: EventOf<"phase.scope_requested">,
@@ -70,12 +70,12 @@ function whyNotGranted(
   const phase = findPhase(session, event.phase);
   if (phase === undefined) return whyUnknown(session, event.phase);
   if (!event.granted) return undefined;
-  if (phase.status !== "in_progress") return `phase ${phase.id} is ${phase.status}: it is granted nothing`;
+  if (phase.status !== "in_progress") return `phase ${phase.id} is ${phase.status} and cannot be granted files`;
   if (!phase.agents.includes(event.agent)) return `phase ${phase.id} does not belong to ${event.agent}`;
   const verdict = judgeScopeRequest(session, phase.id, event.paths, stateDir);
   if (!verdict.granted) return `phase ${phase.id} is not granted these files: ${verdict.reason}`;
   const isPlain = JSON.stringify(verdict.paths) === JSON.stringify(event.paths);
-  return isPlain ? undefined : `the paths granted to phase ${phase.id} are not in their plain form`;
+  return isPlain ? undefined : `the paths granted to phase ${phase.id} are not in normal form`;
 }
 
 interface Abort {
@@ -83,7 +83,7 @@ interface Abort {
   summary: string | undefined;
 }
 
-/** What an abort says, when the change is one: phases that end by a person's decision, then the session. */
+/** Reads a change as an abort: phases that end by the user's decision, then the session. Undefined if it is another change. */
 function readAbort(change: readonly SessionEvent[]): Abort | undefined {
   const last = change.at(-1);
   if (last?.type !== "session.status_set" || last.aborted !== true || last.status !== "failed") return undefined;
@@ -95,10 +95,10 @@ function readAbort(change: readonly SessionEvent[]): Abort | undefined {
   return { reason: first?.type === "phase.moved" ? first.reason : undefined, summary: last.summary };
 }
 
-/** Which phases an abort ends follows from the session: one that was written beside a forged record still means all that run. */
+/** The session determines which phases an abort ends, so that an abort written next to a forged record still ends every running phase. */
 function judgeAbort(session: Session, change: readonly SessionEvent[], { reason, summary }: Abort): ForeignVerdict {
   if (session.status === "completed" || session.aborted || session.archiving !== null) {
-    return { refused: `session ${session.session_id} is over already` };
+    return { refused: `session ${session.session_id} is already over` };
   }
   const said = summary === undefined ? {} : { summary };
   const events = decideAbort(session, reason, new Date(0)).map((event): SessionEvent => {

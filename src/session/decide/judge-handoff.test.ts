@@ -16,13 +16,13 @@ function report(status: string, summary = "Did it."): string {
 
 const read = (text: string) => readHandoff(text, { format: "text" });
 
-describe("what a hand-off comes to (P9)", () => {
-  test("is success when it says so and lacks nothing that somebody waits for", () => {
+describe("the verdict on a hand-off (P9)", () => {
+  test("is success when it says so and has every part that later phases need", () => {
     expect(judgeHandoff(read(report("success") + context), true)).toEqual({ kind: "success" });
     expect(judgeHandoff(read(report("success")), false)).toEqual({ kind: "success" });
   });
 
-  test("is incomplete when there was nothing to read: everything is missing", () => {
+  test("names every part as missing when the output cannot be read", () => {
     const verdict = judgeHandoff(null, true);
     expect(verdict).toMatchObject({ kind: "failure", reason: "handoff_incomplete", errorType: "validation" });
     for (const part of ["Task Report", "Status", "Files Created", "Files Deleted", "Downstream Context"])
@@ -39,7 +39,7 @@ describe("what a hand-off comes to (P9)", () => {
     });
   });
 
-  test("says of a failure what its report lacks besides", () => {
+  test("names the missing parts of a failure report too", () => {
     const verdict = judgeHandoff(read(report("failure").replace(/- Files Created.*\n/, "")), true);
     expect(verdict).toHaveProperty(
       "message",
@@ -47,7 +47,7 @@ describe("what a hand-off comes to (P9)", () => {
     );
   });
 
-  test("does not let a summary grow without bounds, and survives none", () => {
+  test("limits the length of a summary, and accepts an empty one", () => {
     const { message } = judgeHandoff(read(report("failure", "x".repeat(50_000))), false) as { message: string };
     expect(message.length).toBeLessThan(8100);
     expect(judgeHandoff(read(report("failure", "none")), false)).toHaveProperty("kind", "failure");
@@ -58,20 +58,20 @@ describe("what a hand-off comes to (P9)", () => {
     ["There is a file conflict in src/a.ts.", "file_conflict"],
     ["No file conflicts, but the build broke.", "runtime"],
     ["I resolved the merge conflict; the tests still fail.", "runtime"],
-  ])("knows a conflict about files from its summary: %s", (summary, errorType) => {
+  ])("recognizes a file conflict in the summary: %s", (summary, errorType) => {
     expect(judgeHandoff(read(report("failure", summary)), false)).toHaveProperty("errorType", errorType);
   });
 
   test.each([
     ["MAX_TURNS", "runtime"],
     ["TIMEOUT", "timeout"],
-  ])("is no success for an agent that was cut off (%s)", (reason, errorType) => {
+  ])("is failure for an agent that was stopped early (%s)", (reason, errorType) => {
     const text = `Subagent 'coder' finished.\nTermination Reason: ${reason}\nResult:\n${report("success")}${context}`;
     expect(judgeHandoff(read(text), true)).toMatchObject({ kind: "failure", errorType });
   });
 });
 
-describe("what is missing", () => {
+describe("the missing parts", () => {
   const parts: MissingPart[] = [
     "downstream_context",
     "files_deleted",
@@ -81,7 +81,7 @@ describe("what is missing", () => {
     "files_created",
   ];
 
-  test("is named in the order of a report, each part in the form it should have", () => {
+  test("are named in the order of a report, each in its required form", () => {
     const text = lacks(parts);
     const places = ['"## Task Report"', '"- Status:"', "Created", "Modified", "Deleted", '"## Downstream Context"'].map(
       (part) => text.indexOf(part),
@@ -93,7 +93,7 @@ describe("what is missing", () => {
     );
   });
 
-  test("has the Downstream Context in it only when somebody waits, however the report was read", () => {
+  test("include Downstream Context only when another phase depends on it, however the report was parsed", () => {
     for (const dependents of [true, false]) {
       const { check } = readHandoff(report("success"), { format: "text", dependents });
       expect(missingParts(check, true)).toEqual(["downstream_context"]);

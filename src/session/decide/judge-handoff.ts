@@ -1,4 +1,4 @@
-// What a hand-off comes to (P9): success, or what stands against it. Pure; engine and hooks judge by it.
+// Judges a hand-off (P9): success, or the reason why not. Pure; used by the engine and the hooks.
 
 import type { Handoff, HandoffCheck, MissingPart } from "../../handoff/handoff.ts";
 import { fileKeys } from "../../handoff/report.ts";
@@ -6,19 +6,19 @@ import type { AttemptOutcome, ErrorRecord, FailureCode, FileConflict } from "../
 
 export interface Shortfall {
   kind: Exclude<AttemptOutcome, "success">;
-  /** A word for programs. */
+  /** A code for programs. */
   reason: string;
   errorType: ErrorRecord["type"];
   /** For people, and for the next attempt. */
   message: string;
-  /** What the views and the next prompt decide by, never the message. */
+  /** Views and the next prompt depend on this code, never on the message. */
   code?: FailureCode;
   conflicts?: FileConflict[];
 }
 
 export type AttemptVerdict = { kind: "success" } | Shortfall;
 
-/** `handoff`: null when there was nothing to read. */
+/** `handoff` is null when the agent's output could not be read. */
 export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): AttemptVerdict {
   if (handoff === null) return incomplete(allParts(hasDependents));
   const { check, summary } = handoff;
@@ -31,11 +31,11 @@ export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): A
     kind: "failure",
     reason: check.parse_error ?? "reported_error",
     errorType: check.error_type ?? "runtime",
-    message: `The report says success, but the output does not bear it out (${fault})`,
+    message: `The report says success, but the output contradicts it (${fault})`,
   };
 }
 
-/** More than the next attempt could use; a model's summary has no bounds of its own. */
+/** Limits an agent's summary, which can have any length, to more than the next attempt can use. */
 const LONGEST_MESSAGE = 8_000;
 
 function reported(
@@ -54,7 +54,7 @@ function reported(
   };
 }
 
-/** What takes a mention of conflicts back, within a sentence. */
+/** Negates a mention of conflicts in the same sentence. */
 const denial = /\b(?:no|any|without|zero|resolved|avoid(?:ed|s|ing)?)\s(?:[\w-]+\s){0,3}(?:conflict|concurrent)/i;
 const conflictSigns = [
   /\bfile[- ]conflict/i,
@@ -64,13 +64,13 @@ const conflictSigns = [
   /\b(?:modified|changed|edited|overwritten|rewritten|touched)\b.{0,80}\b(?:by (?:another|an external|some other|other)|externally|concurrently|simultaneously|since (?:the |this )?(?:phase|task|work) (?:start|began))/i,
 ];
 
-/** Somebody else changed the agent's files while it worked. */
+/** Whether the summary says that another process changed the agent's files while it worked. */
 function tellsOfConflict(summary: string): boolean {
   const sentences = summary.slice(0, LONGEST_MESSAGE).split(/(?<=[.!?;])\s+|\n/);
   return sentences.some((sentence) => !denial.test(sentence) && conflictSigns.some((sign) => sign.test(sentence)));
 }
 
-/** The names and forms of the parts. */
+/** How each part must look. */
 const parts: Record<MissingPart, string> = {
   task_report: 'the section "## Task Report"',
   status: 'the line "- Status:" with success, partial or failure',
@@ -90,7 +90,7 @@ export function lacks(missing: readonly MissingPart[]): string {
   return `The hand-off is incomplete. Missing at the end of the answer: ${inOrder.map((part) => parts[part]).join("; ")}`;
 }
 
-/** Whoever read the hand-off may not have known whether somebody waits for the phase. */
+/** Decides here whether Downstream Context is missing, because the parser may not have known whether other phases depend on this one. */
 export function missingParts(check: HandoffCheck, hasDependents: boolean): MissingPart[] {
   const missing = check.missing.filter((part) => part !== "downstream_context");
   return hasDependents && !check.has_downstream_context ? [...missing, "downstream_context"] : missing;

@@ -1,4 +1,4 @@
-// What an operation on a session amounts to: the events to record, or a refusal. Pure; the store records what comes out.
+// Turns an operation on a session into the events to record, or throws if it is not allowed. Pure; the store records the events.
 
 import { MaestroError } from "../../errors.ts";
 import type {
@@ -20,7 +20,7 @@ export function requireSession(session: Session | undefined): Session {
 }
 
 export function noSession(): MaestroError {
-  return new MaestroError("no_session", "There is no active session", {
+  return new MaestroError("no_session", "No session is active", {
     hint: 'Create one with "maestro session create <plan>".',
   });
 }
@@ -40,14 +40,14 @@ export interface MoveRequest {
   to: PhaseStatus;
   userDecision: boolean;
   reason?: string | undefined;
-  /** What went wrong, when the phase fails: recorded as its error. */
+  /** The error to record when the phase fails. */
   failure?: { type: ErrorRecord["type"]; message: string } | undefined;
   timeoutMs?: number | undefined;
   maxRetries: number;
   now: Date;
 }
 
-/** `hashes` is asked for the content of the files the phase owns, when it starts. */
+/** `hashes` is called only when the phase starts; it hashes the files that the phase owns. */
 export function decideMove(session: Session, request: MoveRequest, hashes: () => FileHashes): SessionEvent[] {
   const phase = requirePhase(session, request.phase);
   enforce(judgeMove(session, phase, request));
@@ -65,12 +65,12 @@ export function decideMove(session: Session, request: MoveRequest, hashes: () =>
   ];
 }
 
-/** An agent's word is no evidence, and neither is anybody else's. */
+/** Throws unless the work is integrated and validated: a claim is not proof, whether an agent or a user makes it. */
 function requireProof(phase: SessionPhase): void {
   const { id, validation } = phase;
   if (awaitsIntegration(phase)) {
     throw new MaestroError("illegal_transition", `Cannot complete phase ${id}: its work is not in the project yet`, {
-      hint: 'Go on with "maestro resume".',
+      hint: 'Run "maestro resume".',
     });
   }
   if (isValidated(phase)) return;
@@ -97,7 +97,7 @@ export function decideHandoff(session: Session, phase: string, handoff: HandoffR
   return [{ type: "phase.handed_off", phase: id, agent: agents[0] ?? "unknown", handoff }];
 }
 
-/** An error without an agent is its phase's own. `resolution` is what was done about it, or "pending". */
+/** An error without an agent is attributed to the phase's agent. `resolution` says how it was resolved, or "pending". */
 export function decideError(session: Session, phase: string, error: Omit<ErrorRecord, "resolved">): SessionEvent[] {
   const { id, agents } = requirePhase(session, phase);
   const agent = error.agent || agents[0] || "unknown";
@@ -117,7 +117,7 @@ export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[
 }
 
 export function decideNote(session: Session, text: string, phase?: string, agent?: string): SessionEvent[] {
-  if (text.trim() === "") throw new MaestroError("usage", "A note must say something");
+  if (text.trim() === "") throw new MaestroError("usage", "The note is empty");
   const about = {
     ...(phase === undefined ? {} : { phase: requirePhase(session, phase).id }),
     ...(agent === undefined ? {} : { agent }),
@@ -128,7 +128,7 @@ export function decideNote(session: Session, text: string, phase?: string, agent
 export function decideCompletion(session: Session, summary: string | undefined): SessionEvent[] {
   const said = summary !== undefined && summary !== session.summary;
   if (session.status === "completed" && !said) return [];
-  // Completed by an engine, and summed up by whoever reviewed it.
+  // A session that an engine has completed may still get a summary from a later review.
   if (session.status !== "completed") enforce(judgeStatus(session, "completed"));
   return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
 }

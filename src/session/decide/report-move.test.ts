@@ -23,28 +23,40 @@ describe("the report that comes with a move", () => {
     });
   });
 
-  test("may be missing: then nothing is claimed", () => {
+  test("may be missing, and then no evidence is recorded", () => {
     expect(by({})).toEqual({ evidence: undefined, failure: undefined });
     expect(by({ to: "skipped" })).toEqual({ evidence: undefined, failure: undefined });
   });
 
   test.each([
     ["says partial", { report: report("partial") }, /it says partial/],
-    ["lacks the context that others wait for", { report: report("success", false) }, /it lacks downstream_context/],
-    ["is no report", { report: "All done!" }, /it lacks task_report/],
-    ["comes with another move", { to: "skipped" as const, report: report("success") }, /goes with completed or failed/],
+    [
+      "lacks the Downstream Context that other phases need",
+      { report: report("success", false) },
+      /it lacks downstream_context/,
+    ],
+    ["is not a report", { report: "All done!" }, /it lacks task_report/],
+    [
+      "comes with another move",
+      { to: "skipped" as const, report: report("success") },
+      /needs completed or failed, not skipped/,
+    ],
   ])("does not complete a phase when it %s (P9)", (_, over, message) => {
     expect(() => by(over)).toThrow(message);
   });
 
-  test("needs no context that nobody waits for", () => {
+  test("needs no Downstream Context when no phase depends on it", () => {
     expect(by({ report: report("success", false), dependents: false }).evidence?.handoff.missing).toEqual([]);
   });
 
   test.each([
-    ["the reason that was given", { reason: "no network" }, { type: "runtime", message: "no network" }],
-    ["what it says", { report: report("failure") }, { type: "runtime", message: "The agent handed over: failure" }],
-    ["nothing, when nothing is known", {}, undefined],
+    ["the given reason", { reason: "no network" }, { type: "runtime", message: "no network" }],
+    [
+      "the status of the report",
+      { report: report("failure") },
+      { type: "runtime", message: "The agent reported: failure" },
+    ],
+    ["no error, without a reason or a report", {}, undefined],
   ])("fails a phase with %s", (_, over, expected) => {
     expect(by({ to: "failed", ...over }).failure).toEqual(expected);
   });

@@ -32,13 +32,13 @@ const granted = (phase: string, ...paths: string[]): SessionEvent => ({
 
 describe("a request for more files", () => {
   test.each([
-    ["a file that nobody owns", ["src/new.ts"], ["src/new.ts"]],
-    ["a directory that nobody owns", ["docs/guide/"], ["docs/guide/"]],
-    ["paths that are not in normal form, each once", ["./a//b.ts", "a/b.ts", "x\\y.ts"], ["a/b.ts", "x/y.ts"]],
+    ["a file that no phase owns", ["src/new.ts"], ["src/new.ts"]],
+    ["a directory that no phase owns", ["docs/guide/"], ["docs/guide/"]],
+    ["paths that are not in normal form, without duplicates", ["./a//b.ts", "a/b.ts", "x\\y.ts"], ["a/b.ts", "x/y.ts"]],
     ["a name that looks like a glob", ["app/[slug]/page.tsx"], ["app/[slug]/page.tsx"]],
     ["a name with braces", ["src/a{b}.ts"], ["src/a{b}.ts"]],
-    ["what the phase owns already, whoever owns it later", ["shared.ts"], ["shared.ts"]],
-    ["an example of settings", [".env.example"], [".env.example"]],
+    ["a file that the phase already owns, even if a later phase owns it too", ["shared.ts"], ["shared.ts"]],
+    ["an example env file", [".env.example"], [".env.example"]],
   ])("is granted for %s", (_, asked, paths) => {
     expect(judge(asked)).toEqual({ granted: true, paths });
   });
@@ -68,17 +68,17 @@ describe("a request for more files", () => {
   test.each([
     ["a file of another phase", ["old.ts"], "3", ["old.ts"]],
     ["one of several", ["src/new.ts", "old.ts"], "3", ["old.ts"]],
-    ["what a glob of another phase matches", ["test/a/b.test.ts"], "2", ["test/a/b.test.ts"]],
-    ["something in a directory of another phase", ["lib/x/y.ts"], "2", ["lib/x/y.ts"]],
-    ["the directory itself", ["lib"], "2", ["lib"]],
-    ["a directory in which another phase owns something", ["app/"], "3", ["app/"]],
+    ["a file that a glob of another phase matches", ["test/a/b.test.ts"], "2", ["test/a/b.test.ts"]],
+    ["a file in a directory of another phase", ["lib/x/y.ts"], "2", ["lib/x/y.ts"]],
+    ["the directory of another phase", ["lib"], "2", ["lib"]],
+    ["a directory that contains a file of another phase", ["app/"], "3", ["app/"]],
     ["a name that looks like a glob, of another phase", ["app/[id]/page.tsx"], "3", ["app/[id]/page.tsx"]],
     ["another spelling of the same file", ["OLD.ts"], "3", ["OLD.ts"]],
   ])("is refused for %s", (_, asked, owner, paths) => {
     expect(judge(asked)).toMatchObject({ granted: false, owner, paths });
   });
 
-  test("says which phase is in the way, and where that one stands", () => {
+  test("is refused with the phase that owns the files and its status", () => {
     expect(judge(["lib/a.ts"])).toMatchObject({ reason: "phase 2 (tester), which is pending, owns lib/a.ts" });
     const many = Array.from({ length: 8 }, (_, at) => `lib/${at}.ts`);
     expect(judge(many)).toMatchObject({
@@ -86,7 +86,7 @@ describe("a request for more files", () => {
     });
   });
 
-  test("is granted once the other phase is closed, and not while it has merely failed", () => {
+  test("is granted once the other phase is closed, but not after it has only failed", () => {
     const running = moved("2", "pending", "in_progress");
     expect(judge(["lib/a.ts"], following(running))).toMatchObject({ granted: false });
     expect(judge(["lib/a.ts"], following(running, moved("2", "in_progress", "failed")))).toMatchObject({
@@ -98,7 +98,7 @@ describe("a request for more files", () => {
     expect(judge(["lib/a.ts"], following(skipped("2")))).toMatchObject({ granted: true });
   });
 
-  test("is refused for what another phase was granted", () => {
+  test("is refused for files that another phase was granted", () => {
     expect(judge(["new/a.ts"], following(granted("2", "new/")))).toMatchObject({ granted: false, owner: "2" });
     expect(judge(["new/"], following(granted("2", "new/a.ts")))).toMatchObject({ granted: false, owner: "2" });
   });
@@ -107,19 +107,19 @@ describe("a request for more files", () => {
     ["the whole project", "."],
     ["the whole project by a detour", "src/.."],
     ["a glob", "src/*.ts"],
-    ["everything below, as a glob", "src/**"],
+    ["a recursive glob", "src/**"],
     ["a brace set", "src/{a,b}.ts"],
     ["a brace range", "src/a{1..3}.ts"],
     ["an extended glob", "src/@(a|b).ts"],
-    ["a place outside", "../x.ts"],
+    ["a path outside the project", "../x.ts"],
     ["an absolute path", "/etc/passwd"],
     ["git's own directory", ".git/config"],
-    ["the state", ".gemini/state/progress.jsonl"],
+    ["a state file", ".gemini/state/progress.jsonl"],
     ["a directory above the state", ".gemini/"],
-    ["nothing", " "],
+    ["a blank path", " "],
     ["control characters", "a\u001b[31m"],
-    ["a path without end", "a".repeat(5_000)],
-  ])("is refused for %s, whoever owns it", (_, path) => {
+    ["a very long path", "a".repeat(5_000)],
+  ])("is refused for %s, because no phase may own it", (_, path) => {
     expect(judge(["src/fine.ts", path])).toEqual({
       granted: false,
       owner: null,
@@ -128,14 +128,14 @@ describe("a request for more files", () => {
     });
   });
 
-  test("knows the state directory also by its absolute path, wherever the project begins", () => {
+  test("is refused for the state directory given as an absolute path, wherever the project starts in it", () => {
     const stateDir = "/home/me/project/var/maestro";
     expect(judge(["var/maestro/state/x"], following(), stateDir)).toMatchObject({ granted: false, owner: null });
     expect(judge(["maestro/plans/x.md"], following(), stateDir)).toMatchObject({ granted: false, owner: null });
     expect(judge(["var/maestro.ts"], following(), stateDir)).toMatchObject({ granted: true });
   });
 
-  test("is refused to an agent that writes nothing", () => {
+  test("is refused for an agent that does not write files", () => {
     const session = following(moved("5", "pending", "in_progress"));
     expect(judgeScopeRequest(session, "5", ["a.ts"], ".gemini")).toEqual({
       granted: false,
@@ -157,7 +157,7 @@ describe("a request for more files", () => {
 });
 
 describe("the record of a request", () => {
-  test("widens what the phase owns when it was granted", () => {
+  test("extends the files of the phase when it is granted", () => {
     const session = following();
     const { events, result } = decideScopeRequest(session, request(["./src/new.ts", "docs/"]), ".gemini");
     expect(result).toEqual({ granted: true, paths: ["src/new.ts", "docs/"] });
@@ -170,19 +170,19 @@ describe("the record of a request", () => {
     expect(decideScopeRequest(after, request(["src/new.ts"]), ".gemini").events).toEqual([]);
   });
 
-  test("names only what is new", () => {
+  test("names only new paths", () => {
     const { events } = decideScopeRequest(following(), request(["src/own.ts", "src/new.ts"]), ".gemini");
     expect(events).toEqual([granted("1", "src/new.ts")]);
   });
 
-  test("is kept of a refusal, with all that was asked for and who stood against it", () => {
+  test("contains every requested path and the owner when it is refused", () => {
     const { events, result } = decideScopeRequest(following(), request(["src/new.ts", "old.ts"]), ".gemini");
     expect(result).toMatchObject({ granted: false, owner: "3" });
     expect(events).toEqual([{ ...granted("1", "src/new.ts", "old.ts"), granted: false, owner: "3" }]);
   });
 
   test.each([["\u0000"], [" "], ["x".repeat(100_000)], ["a\u001b]0;x\u0007b"]])(
-    "can be written down whatever was asked for: %j",
+    "is a valid event for any requested path: %j",
     (path) => {
       const { events, result } = decideScopeRequest(following(), request([path]), ".gemini");
       expect(result.granted).toBe(false);
@@ -194,9 +194,9 @@ describe("the record of a request", () => {
   test.each([
     ["no paths", request([]), /must name them/],
     ["no reason", request(["a.ts"], { reason: " " }), /say why/],
-    ["no such phase", request(["a.ts"], { phase: "9" }), /no phase "9"/],
-    ["a phase that waits", request(["a.ts"], { phase: "2" }), /Phase 2 is pending: only one in progress/],
-  ])("is refused with %s", (_, asked, message) => {
+    ["an unknown phase", request(["a.ts"], { phase: "9" }), /no phase "9"/],
+    ["a pending phase", request(["a.ts"], { phase: "2" }), /Phase 2 is pending: only running phases/],
+  ])("is rejected for %s", (_, asked, message) => {
     expect(() => decideScopeRequest(following(), asked, ".gemini")).toThrow(message);
   });
 });

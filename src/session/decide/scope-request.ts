@@ -1,5 +1,5 @@
-// An agent asks for files that its phase does not own: granted when nobody else has a claim to them. Pure; the request is recorded
-// either way.
+// Judges an agent's request for files that its phase does not own: granted unless another open phase owns them. Pure; the request is
+// recorded in both cases.
 
 import { agentTiers } from "../../agents/tiers.ts";
 import { MaestroError } from "../../errors.ts";
@@ -24,12 +24,12 @@ export interface ScopeRequest {
 export type ScopeVerdict =
   /** `paths` in normal form. */
   | { granted: true; paths: string[] }
-  /** `paths`: those that stand against it. `owner`: the phase that has them; null: nobody may. */
+  /** `paths`: those that cannot be granted. `owner`: the phase that owns them; null if no phase may. */
   | { granted: false; owner: PhaseId | null; paths: string[]; reason: string };
 
 const MAX_RECORDED_CHARS = 1_024;
 
-/** The event that records it, also a refusal; none when the phase has all of it already. Only for a phase that is in progress. */
+/** Records the request, even if it is refused; no event if the phase already owns every path. The phase must be in progress. */
 export function decideScopeRequest(
   session: Session,
   { phase: id, agent, paths, reason }: ScopeRequest,
@@ -41,7 +41,7 @@ export function decideScopeRequest(
   }
   if (phase.status !== "in_progress") {
     const status = phase.status.replace("_", " ");
-    throw new MaestroError("illegal_transition", `Phase ${id} is ${status}: only one in progress can ask for files`);
+    throw new MaestroError("illegal_transition", `Phase ${id} is ${status}: only running phases can request files`);
   }
   const verdict = judgeScopeRequest(session, id, paths, stateDir);
   const { granted } = verdict;
@@ -56,8 +56,8 @@ export function decideScopeRequest(
 }
 
 /**
- * Granted when every path is a file or a directory that a phase may own, and no other phase that is still open has something that
- * overlaps: all of it or nothing.
+ * Granted when every path is a file or a directory that a phase may own, and none overlaps with the files of another open phase. A
+ * request is granted completely or not at all.
  */
 export function judgeScopeRequest(
   session: Session,
@@ -89,7 +89,7 @@ export function judgeScopeRequest(
   return refusalOf(session, id, added) ?? { granted: true, paths: [...wanted.keys()] };
 }
 
-/** A worktree knows the state directory by its absolute path, and not where the project begins in it: every end of it counts. */
+/** In a worktree, only the absolute path of the state directory is known, not where the project starts in it, so every suffix is reserved. */
 function reservedFor(stateDir: string): string[][] {
   const written = stateDir.replaceAll("\\", "/");
   if (!/^(?:\/|[A-Za-z]:)/.test(written)) return reservedDirectories(written);
@@ -115,7 +115,7 @@ function readWanted(
 
 const MAX_NAMED_PATHS = 5;
 
-/** By the first phase of the plan that is open and has some of it. */
+/** The refusal because of the first open phase that owns one of the paths. */
 function refusalOf(
   session: Session,
   asking: string,
@@ -143,13 +143,13 @@ function patternsOf(phase: SessionPhase): Pattern[] {
   });
 }
 
-/** On some disks "A.ts" is "a.ts": a doubt is an overlap. */
+/** Some file systems treat "A.ts" and "a.ts" as one file, so case is ignored. */
 function folded(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }
 
 function meets(a: Pattern, b: Pattern): boolean {
-  // Nearly all differ in their first names, and then there is nothing to compare.
+  // Fast path: most patterns differ in their literal first segments.
   for (let at = 0; at < a.literal && at < b.literal; at++) {
     if (a.segments[at] !== b.segments[at]) return false;
   }
