@@ -41,7 +41,7 @@ describe("an agent at work on a phase", () => {
       const run = project.maestro(args, { env: attempt });
       expect([run.code, run.stderr]).toEqual([
         3,
-        expect.stringContaining("cannot make decisions about its own session"),
+        expect.stringContaining("cannot decide about its own session"),
       ]);
       expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
     }),

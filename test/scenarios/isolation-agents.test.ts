@@ -266,7 +266,7 @@ describe("what an agent leaves in its worktree", () => {
         const run = await project.begin(...only("wrecks")).ended;
         expect(run.code, run.stdout + run.stderr).toBe(4);
         expect(run.stdout + run.stderr).not.toMatch(/\.(js|ts):\d+/);
-        expect(project.errorsOf("wrecks")).toMatch(/cannot be read|no place to work/);
+        expect(project.errorsOf("wrecks")).toMatch(/cannot be read|could not be prepared/);
         expect(project.read("README.md")).toBe("hello\n");
         expect(project.exists("a.txt")).toBe(false);
       },

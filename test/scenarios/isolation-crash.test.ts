@@ -454,7 +454,7 @@ describe("a kill while an agent works in its worktree", () => {
       const aborted = await maestro(project, ["abort"], project.agents.env());
       expect(aborted.code, aborted.stderr).toBe(0);
       expect(isAlive(agent)).toBe(false);
-      expect(aborted.stderr).toContain('"maestro diff one --attempt 1" shows what it had done');
+      expect(aborted.stderr).toContain('"maestro diff one --attempt 1" shows its changes');
       const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
       expect(shown.stdout).toContain("-line 2\n+changed\n");
       await maestro(project, ["archive"], project.agents.env());

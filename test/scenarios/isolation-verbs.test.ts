@@ -229,7 +229,7 @@ describe("maestro diff", () => {
     expect(project.maestro(["diff", "1"], { env }).code).toBe(0);
     for (const verb of ["apply", "revert"]) {
       const { code, stderr } = project.maestro([verb, "1"], { env });
-      expect([code, stderr]).toEqual([3, expect.stringContaining("cannot make decisions about its own session")]);
+      expect([code, stderr]).toEqual([3, expect.stringContaining("it cannot decide about its own session")]);
     }
     expect(project.files()).toEqual(before);
   });

@@ -216,7 +216,7 @@ describe("a plan with secrets in it", () => {
       expect(run.code).not.toBe(0);
       expect(project.exists("ran")).toBe(false);
       const report = (await maestro(project, ["status", "--json"])).stdout;
-      expect(report).toContain("not run: the command held a secret");
+      expect(report).toContain("not run: the command contained a secret");
       expect(report).toContain("--pass-env");
       expectNoSecret(keptOf(project) + run.stdout + run.stderr);
     }));

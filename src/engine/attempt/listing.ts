@@ -43,7 +43,7 @@ const ROOT = ".";
 const CHUNK = 256;
 
 /**
- * Directories that tools fill and people do not edit: repositories, dependencies, caches. Outside git there is no ignore file, so without
+ * Directories that tools fill and people do not edit: repositories, dependencies, caches. Outside git no ignore file exists, so without
  * this list running the tests would count as a change. Not `dist`, `build`, `out` or `coverage`: creating them may be a phase's task.
  */
 const filledByTools: ReadonlySet<string> = new Set([

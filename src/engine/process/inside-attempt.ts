@@ -18,7 +18,7 @@ export function isInsideAttempt(
 /** Called by every command and tool that changes decisions of a session. */
 export function refuseDecision(...where: Parameters<typeof isInsideAttempt>): void {
   if (!isInsideAttempt(...where)) return;
-  throw new MaestroError("environment", "An attempt of Maestro cannot make decisions about its own session", {
+  throw new MaestroError("environment", "This is an attempt of Maestro: it cannot decide about its own session", {
     hint: "Say in your report what should be decided.",
   });
 }

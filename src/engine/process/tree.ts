@@ -94,7 +94,7 @@ export async function endAll(
   }
 }
 
-/** False when there is no process to signal. macOS answers EPERM for a group that only has zombies. */
+/** False when no such process exists. macOS answers EPERM for a group that only has zombies. */
 function send(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, signal);
