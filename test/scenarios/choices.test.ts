@@ -39,10 +39,7 @@ describe("an agent at work on a phase", () => {
       createSession(project);
       const before = project.read(".gemini/state/progress.jsonl");
       const run = project.maestro(args, { env: attempt });
-      expect([run.code, run.stderr]).toEqual([
-        3,
-        expect.stringContaining("cannot decide about its own session"),
-      ]);
+      expect([run.code, run.stderr]).toEqual([3, expect.stringContaining("cannot decide about its own session")]);
       expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
     }),
   );
