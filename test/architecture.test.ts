@@ -170,9 +170,7 @@ describe("a source file", () => {
   test("knows the streams, arguments and exit code of the process only as a main.ts", () => {
     const knows = /\bconsole\.|\bprocess\.(?:exit|exitCode|stdout|stderr|stdin|argv)\b/;
     // The engine of a detached run is started with the arguments of this one.
-    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual([
-      "engine/start-detached",
-    ]);
+    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual(["cli/detach"]);
   });
 
   test("of a pure folder knows no clock, no chance and no environment", () => {

@@ -1,0 +1,95 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { root } from "./support/project.ts";
+
+/** Words that hide the subject, and turns of phrase for which the field has a word of its own. */
+const forbidden: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:nobody|somebody|anybody|whoever)\b/i, "name the subject: user, agent, process, file"],
+  [/(?<!\bthere )\bis no (?!longer\b|more than\b|less than\b)/i, 'say "is not a"'],
+  [/\bmend(?:s|ed|ing)?\b/i, "say fix or repair"],
+  [/\bgo(?:es|ing)? on with\b/i, "say resume or continue"],
+  [/\bput(?:s|ting)? (?:it |them )?away\b/i, "say archive"],
+  [/\blet(?:s|ting)? go of\b/i, "say delete, discard or release"],
+  [/\bcarr(?:y|ies|ied|ying)(?: it| them)? out\b/i, "say run"],
+];
+
+function faults(text: string): string[] {
+  return forbidden.flatMap(([pattern, advice]) => {
+    const found = pattern.exec(text)?.[0];
+    return found === undefined ? [] : [`"${found.trim()}": ${advice}`];
+  });
+}
+
+const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+/** Everything of a source file that a person may read: texts in quotes, and comments. */
+function prose(path: string): { line: number; text: string }[] {
+  const source = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true);
+  const found: { line: number; text: string }[] = [];
+  const add = (at: number, text: string) => {
+    found.push({ line: source.getLineAndCharacterOfPosition(at).line + 1, text });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+      add(node.getStart(), node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  for (const { 0: comment, index } of source.text.matchAll(/(?<=^|\s)\/\/ .*|\/\*\*[\s\S]*?\*\//g)) add(index, comment);
+  return found;
+}
+
+function faultsOf(paths: readonly string[]): string[] {
+  return paths.flatMap((path) =>
+    prose(path).flatMap(({ line, text }) => faults(text).map((fault) => `${path}:${line} ${fault}`)),
+  );
+}
+
+describe("Maestro speaks plain English", () => {
+  test("in every message, help text and comment of the source", () => {
+    const sources = tracked.filter((path) => /^(?:src|tools|scripts|bench)\/.*\.[jt]s$/.test(path));
+    expect(sources.length).toBeGreaterThan(300);
+    expect(faultsOf(sources.filter((path) => !path.endsWith(".test.ts")))).toEqual([]);
+  });
+
+  test("in the names of tests", () => {
+    const names = tracked
+      .filter((path) => path.endsWith(".test.ts"))
+      .flatMap((path) =>
+        [...read(path).matchAll(/\b(?:test|describe)(?:\.\w+)?(?:\([^"`]*\))?\(\s*(["`])(.*?)\1/g)].flatMap((match) =>
+          faults(match[2] as string).map((fault) => `${path}: ${fault} in ${match[2]}`),
+        ),
+      );
+    expect(names).toEqual([]);
+  });
+
+  test("in every document and command", () => {
+    const documents = tracked.filter((path) => /\.(?:md|toml)$/.test(path) && !path.startsWith("examples/"));
+    expect(documents.length).toBeGreaterThan(40);
+    const found = documents.flatMap((path) =>
+      read(path)
+        .split("\n")
+        .flatMap((text, at) => faults(text).map((fault) => `${path}:${at + 1} ${fault}`)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test.each([
+    ["Somebody else is at the session", 1],
+    ["Mend that, or let go of it", 2],
+    ["go on with the session, or put it away", 2],
+    ["the plan is carried out", 1],
+    ["a FIFO is no file", 1],
+    ["the file is no longer there", 0],
+    ["There is no active session", 0],
+    ["An engine (pid 4121) is already running this session.", 0],
+    ["a comma-separated list of recommended amendments", 0],
+  ])("and the check judges %j", (text, count) => {
+    expect(faults(text)).toHaveLength(count);
+  });
+});
