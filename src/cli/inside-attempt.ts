@@ -10,7 +10,7 @@ import type { Io } from "./io.ts";
 export function refuseInsideAttempt(io: Io): void {
   if (!isInsideAttempt(io.env, stateOf(io))) return;
   const phase = io.env.MAESTRO_PHASE ? ` (phase ${io.env.MAESTRO_PHASE})` : "";
-  const message = `Cannot start an engine inside an attempt of Maestro${phase}`;
+  const message = `This is already an attempt of Maestro${phase}: it cannot start another engine`;
   throw new MaestroError("environment", message, { hint: "Do the work of the phase yourself and hand it over." });
 }
 

@@ -158,7 +158,7 @@ describe("a dispatch that is refused before any agent starts", () => {
     ]);
     for (const run of [attempt, marked]) {
       expect(run).toMatchObject({ code: 3, stdout: "" });
-      expect(run.stderr).toContain("ERROR: Cannot start an engine inside an attempt of Maestro");
+      expect(run.stderr).toContain("ERROR: This is already an attempt of Maestro");
     }
     expect(missing).toMatchObject({ code: 3, stdout: "" });
     expect(missing.stderr).toContain("ERROR: gemini was not found on PATH");

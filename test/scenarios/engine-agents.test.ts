@@ -242,7 +242,7 @@ describe("the secrets and the environment of an agent (T9, T10, P12)", () => {
       expect(run.code, run.stderr).toBe(0);
       const tried = agent.notes("command");
       expect(tried.slice(0, 2).map(({ code }) => code)).toEqual([3, 3]);
-      expect(tried[0]?.stderr).toContain("Cannot start an engine inside an attempt of Maestro");
+      expect(tried[0]?.stderr).toContain("This is already an attempt of Maestro");
       expect(agent.notes("start")).toHaveLength(1);
     }));
 });

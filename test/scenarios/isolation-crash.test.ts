@@ -5,13 +5,13 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { chaosRounds as chaos } from "../support/crash-points.ts";
 import type { IsolatedProject } from "../support/isolated.ts";
 import {
   before,
   below,
   changed,
   changing,
-  chaos,
   eachOf,
   expectClean,
   expectNothingTorn,

@@ -744,7 +744,7 @@ describe("maestro doctor", () => {
         const ids = { from: "1".repeat(40), to: "2".repeat(40) };
         return JSON.stringify({ v: 1, session: "s", phase: "1", attempt: 1, what: "apply", ...ids });
       },
-      "the repository does not have 1111",
+      "the repository no longer has 1111",
     ],
   ])("sets a record aside that %s, and keeps it", async (_what, content, why) => {
     await oneAttempt();

@@ -165,7 +165,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
 
   test("inside an attempt, and while an engine runs the session", async () => {
     const project = reported(command);
-    refuses(project, 3, /Cannot start an engine inside an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
+    refuses(project, 3, /This is already an attempt of Maestro/, { MAESTRO_ATTEMPT: "1" });
     await whileHolding(project, ".engine", () =>
       refuses(project, 3, new RegExp(`An engine is already running session \\S+ \\(process ${process.pid} since`)),
     );

@@ -3,13 +3,13 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { chaosRounds as chaos } from "./crash-points.ts";
 import { IsolatedProject } from "./isolated.ts";
 import { allGone, journalOf, maestro, processesOf } from "./processes.ts";
 import { type PhaseSpec, planPath } from "./project.ts";
 import { played, type Steps } from "./stand-in.ts";
 import { status } from "./status.ts";
 
-export const chaos = Number(process.env.MAESTRO_CHAOS_ROUNDS ?? 0);
 export const seed = Number(process.env.MAESTRO_CHAOS_SEED ?? Date.now() % 1_000_000);
 export const LONG_MS = chaos > 0 ? 3_600_000 : 300_000;
 const flags = ["--isolation", "worktree", "--grace", "300ms", "--keep-open"];

@@ -52,7 +52,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const store = openLiveStore(io, settings);
   const session = openSession(store);
   if (session.status === "completed") {
-    io.out(`Session ${session.session_id} is already completed. Archive it with "maestro archive".\n`);
+    io.out(`Session ${session.session_id} is completed. Archive it with "maestro archive".\n`);
     return 0;
   }
   chosenPhases(session.phases, flags.phases);
