@@ -15,7 +15,8 @@ const allowed = {
   warden: ["engine"],
   player: ["runtimes", "plan"],
   guard: [],
-  hooks: ["disk", "store", "session", "guard", "handoff", "prompt", "agents", "views"],
+  // Of the engine only what records a delegation: see `hooks-load-git-only-around-a-delegation`.
+  hooks: ["disk", "store", "session", "guard", "handoff", "prompt", "agents", "views", "engine/delegated"],
   mcp: ["engine", "disk", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
   cli: [
     "engine",
@@ -35,7 +36,7 @@ const allowed = {
 };
 
 const leaves =
-  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|yaml|plain-yaml|program-root|schema|compile-cache)[.]ts$";
+  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|yaml|plain-yaml|program-root|compile-cache)[.]ts$";
 
 /** The files that start processes, by folder: base names, in whatever subfolder they are. */
 const starters = {
@@ -80,6 +81,14 @@ module.exports = {
       to: { path: "^src/", pathNot: `${leaves}|^src/(${[folder, ...targets].join("|")})/` },
     })),
     {
+      name: "hooks-load-git-only-around-a-delegation",
+      comment:
+        "A hook starts in the time of bare Node. Only delegated-work.ts, a bundle of its own, runs git and reads the project.",
+      severity: "error",
+      from: { path: "^src/hooks/", pathNot: "^src/hooks/delegated-work[.]ts$" },
+      to: { path: "^src/engine/" },
+    },
+    {
       name: "leaves-import-nothing-of-ours-but-leaves",
       severity: "error",
       from: { path: leaves },
@@ -117,7 +126,7 @@ module.exports = {
         path: "^src/(session/(fold|transitions)[.]|handoff/|disk/|store/journal/)",
         pathNot: "[.]test[.]ts$",
       },
-      to: { path: "node_modules/(zod|yaml|commander)/|^src/schema[.]ts$", dependencyTypesNot: ["type-only"] },
+      to: { path: "node_modules/(zod|yaml|commander)/", dependencyTypesNot: ["type-only"] },
     },
   ],
   required: [

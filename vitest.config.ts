@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The longest files start first: a long file that starts last keeps one core idle at the end. */
 const longest = [
+  /e2e\/orchestration/,
   /scenarios\/isolation-crash/,
   /scenarios\/crash/,
   /e2e\/extension/,

@@ -2,7 +2,7 @@
 // bare one that ran just before it, and reports the median ratio, because the speed of the machine varies from one second to the next.
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -115,3 +115,72 @@ for (const [phases, limit] of [
   rmSync(project, { recursive: true });
 }
 rmSync(cache, { recursive: true });
+
+/**
+ * A delegated phase in a repository of 5,000 files: what the snapshot adds to the hook that starts it and to the one that records its end.
+ * Beside it, in turn, the same hooks where git is not on the PATH and the project has no other file, so that they record and nothing else.
+ */
+const FILES = 5_000;
+const MOST_ADDED_MS = 300;
+const DELEGATIONS = 11;
+
+function repositoryOf(files: number): string {
+  const project = projectOf(DELEGATIONS + 1);
+  writeFileSync(join(project, ".gitignore"), ".gemini/\n");
+  for (let at = 0; at < files; at++) {
+    const directory = join(project, "src", String(at % 50));
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `file-${at}.ts`), `export const value${at} = ${at};\n`);
+  }
+  const git = (...args: string[]) => {
+    const { status, stderr } = spawnSync("git", ["-c", "user.name=b", "-c", "user.email=b@localhost", ...args], {
+      cwd: project,
+    });
+    if (status !== 0) throw new Error(String(stderr));
+  };
+  git("init", "-q");
+  git("add", "-A");
+  git("commit", "-q", "-m", "begin");
+  return project;
+}
+
+/** How long the two hooks of one delegation take. */
+function delegation(project: string, id: number, env: NodeJS.ProcessEnv): [begin: number, end: number] {
+  const common = { session_id: "delegating", cwd: project, tool_name: "invoke_agent" };
+  const report = `## Task Report\n- Status: success\n- Files Created: src/part-${id}.ts\n- Files Modified: none\n- Files Deleted: none\n- Summary: Done.\n\n## Downstream Context\n- Key Interfaces Introduced: none\n`;
+  const hooked = (event: string, input: object) => {
+    const began = performance.now();
+    const { status, stdout } = spawnSync(process.execPath, [hook, event], {
+      cwd: project,
+      input: JSON.stringify({ ...common, hook_event_name: event, ...input }),
+      env,
+    });
+    if (status !== 0) throw new Error(`${event}: exit ${status}`);
+    return { ms: performance.now() - began, reply: JSON.parse(String(stdout)) };
+  };
+  const start = hooked("BeforeTool", { tool_input: { agent_name: "coder", prompt: `Phase: ${id}` } });
+  writeFileSync(join(project, "src", `part-${id}.ts`), "export {};\n");
+  const tool_input = start.reply.hookSpecificOutput.tool_input;
+  const end = hooked("AfterTool", { tool_input, tool_response: { llmContent: report } });
+  const said = end.reply.hookSpecificOutput?.additionalContext ?? "";
+  if (!said.includes("as completed")) throw new Error(said);
+  return [start.ms, end.ms];
+}
+
+const repository = repositoryOf(FILES);
+const small = projectOf(DELEGATIONS + 1);
+mkdirSync(join(small, "src"));
+const added: { begin: number[]; end: number[] } = { begin: [], end: [] };
+const home = { ...process.env, XDG_CACHE_HOME: mkdtempSync(join(tmpdir(), "maestro-bench-home-")) };
+for (let id = 1; id <= DELEGATIONS; id++) {
+  const [begin, end] = delegation(repository, id, home);
+  const [plainBegin, plainEnd] = delegation(small, id, { ...home, PATH: "" });
+  // The first one creates Maestro's directory for the repository.
+  if (id === 1) continue;
+  added.begin.push(begin - plainBegin);
+  added.end.push(end - plainEnd);
+}
+console.log(`  a delegation in a repository of ${FILES} files, beside one without a snapshot`);
+report("BeforeTool with a snapshot adds", median(added.begin), "ms", MOST_ADDED_MS);
+report("AfterTool with a snapshot adds", median(added.end), "ms", MOST_ADDED_MS);
+for (const path of [repository, small, home.XDG_CACHE_HOME]) rmSync(path, { recursive: true });

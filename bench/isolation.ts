@@ -1,12 +1,13 @@
 // Measures the cost of isolating an attempt with the engine's own functions: placing (snapshot, worktree), examining (tree, commit,
 // reference), integrating (snapshot, merge, apply) and removing; compared with `git worktree add` and `remove` in the same repository of
-// 5,000 files, in interleaved rounds. Then one pass over 50,000 files.
+// 5,000 files, in interleaved rounds. Then one pass over 50,000 files. Last, whole runs of phases that change nothing, each in a worktree,
+// in a small project; compared with `git worktree add` and `remove` there.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clearAway } from "../src/engine/attempt/attempt-run.ts";
+import { removeLastWorktree } from "../src/engine/attempt/attempt-run.ts";
 import { examine } from "../src/engine/attempt/examine.ts";
 import { type Control, placeAttempt, worktreeName } from "../src/engine/attempt/place.ts";
 import { startIntegration } from "../src/engine/integrate/integrate.ts";
@@ -22,6 +23,7 @@ import { locateState } from "../src/store/location.ts";
 import { createSession } from "../src/store/operations.ts";
 import { SessionStore } from "../src/store/session-store.ts";
 import { median, report } from "./support/measure.ts";
+import { makeProject as makePlan, runPlan } from "./support/workload.ts";
 
 const ROUNDS = 9;
 const CHANGED = 20;
@@ -75,6 +77,7 @@ async function open(project: string, rounds: number): Promise<RunContext> {
     isolation,
     projectRoot: project,
     agents: new Map(),
+    runtime: { callsModel: true } as RunContext["runtime"],
   };
   const limits = { timeoutMs: 1, validationTimeoutMs: 1, maxRetries: rules.maxRetries, graceMs: 1 };
   // The benchmark starts no agent, so the rest of the run context is not used.
@@ -138,7 +141,7 @@ async function isolate(context: RunContext, times: Times, round: number): Promis
   const result = await timed(times.integrating, () => startIntegration(context, phase, control.write).done);
   if (result.kind !== "done") throw new Error(`not integrated: ${JSON.stringify(result)}`);
   if (readFileSync(work(projectRoot, 0), "utf8") !== `${round}\n`) throw new Error("the change is not in the project");
-  await timed(times.removing, () => clearAway(context, phase));
+  await timed(times.removing, () => removeLastWorktree(context, phase));
 }
 
 const small = await makeProject(5000);
@@ -170,4 +173,30 @@ const many = await open(await makeProject(50_000), 1);
 await isolate(many, large, 0);
 many.store.close();
 for (const stage of stages) report(`50,000 files: ${stage}`, large[stage][0] ?? Number.NaN, "ms");
+
+const PHASES = 40;
+const bare: number[] = [];
+const whole: number[] = [];
+for (let round = 0; round < 3; round++) {
+  const phases = Array.from({ length: PHASES }, (_, at) => ({ id: `p${at}`, blocked_by: [], seconds: 1 }));
+  const project = makePlan(phases, "cat >/dev/null");
+  writeFileSync(join(project, ".gitignore"), "bin/\n.gemini/\n.cache/\n");
+  for (let at = 0; at < 50; at++) writeFileSync(join(project, `file-${at}.ts`), `${at}\n`);
+  git(project, "init", "-q");
+  git(project, "add", "-A");
+  git(project, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x");
+  for (let at = 0; at < 5; at++) {
+    await timed(bare, () => {
+      git(project, "worktree", "add", "-q", "--detach", join(root, "plain"), "HEAD");
+      git(project, "worktree", "remove", join(root, "plain"));
+    });
+  }
+  const run = runPlan(project, ["--isolation", "worktree", "--max-concurrent", "8"]);
+  if (run.status !== 0) throw new Error(run.stderr);
+  whole.push((run.seconds * 1000) / PHASES);
+  rmSync(project, { recursive: true });
+}
+report("git worktree add and remove, 50 files (median)", median(bare), "ms");
+report("a phase that changes nothing, in a worktree", median(whole), "ms");
+report("ratio of the medians", median(whole) / median(bare), "x");
 rmSync(root, { recursive: true });

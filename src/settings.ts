@@ -105,6 +105,23 @@ export const definitions = {
     ...string("", "Command that prepares a new worktree before its agent starts"),
     fromProject: ignored("Maestro would run it as a command"),
   },
+  MAESTRO_PASS_ENV: {
+    ...string(
+      "",
+      "Exported variables that agents and commands get besides the allowed ones: names and globs, as in `DATABASE_URL,APP_*`",
+    ),
+    expects: "a list of variable names and globs",
+    parse: (value: string) => (/^[A-Za-z_*][\w*]*(?:[\s,]+[A-Za-z_*][\w*]*)*$/.test(value) ? value : undefined),
+    fromProject: ignored("a project must not choose which of your variables agents get"),
+  },
+  MAESTRO_GUARD: {
+    ...oneOf(
+      ["auto", "always", "off"],
+      "auto",
+      "Where the guard holds: `always` every rule in every conversation; `auto` rules against damage everywhere, the others in agents and during a session; `off` only in agents",
+    ),
+    fromProject: tightens(["off", "auto", "always"]),
+  },
   MAESTRO_KEEP_REFS: {
     ...integer(10, 0, "Number of ended sessions whose work is kept in refs/maestro"),
     fromProject: { rule: "tightens" as const, stricter: (own: number, proposed: number) => Math.max(own, proposed) },

@@ -34,9 +34,15 @@ interface ObjectShape<T> extends Shape<T> {
   readonly names: readonly string[];
 }
 
-export function faultText({ path, expected }: Fault): string {
-  return `${path.join(".") || "it"} must be ${expected}`;
+/** `whole`: how the message names the value itself. */
+export function faultText({ path, expected }: Fault, whole = "it"): string {
+  return `${path.join(".") || whole} must be ${expected}`;
 }
+
+/** Anything at all, for parts that another program checks. */
+export const anything: Shape<unknown> = () => undefined;
+
+export const anyText: Shape<string> = (value) => (typeof value === "string" ? undefined : fault("text"));
 
 export function text(max: number): Shape<string> {
   return (value) =>
@@ -103,7 +109,17 @@ export function integer(least: number, most = Number.MAX_SAFE_INTEGER): Shape<nu
       : fault(`a whole number from ${least} to ${most}`);
 }
 
+/** Exactly this value, such as the version of a format. */
+export function only<const Value extends string | number>(wanted: Value): Shape<Value> {
+  return (value) => (value === wanted ? undefined : fault(JSON.stringify(wanted)));
+}
+
 export const finite: Shape<number> = (value) => (Number.isFinite(value) ? undefined : fault("a number"));
+
+export function number(least: number): Shape<number> {
+  return (value) =>
+    Number.isFinite(value) && (value as number) >= least ? undefined : fault(`a number of at least ${least}`);
+}
 
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return (value) => (value === null ? undefined : shape(value));
@@ -166,6 +182,19 @@ export function object<F extends Fields>(fields: F, seen: readonly string[] = []
   return Object.assign(check, { names });
 }
 
+/** Everything that is wrong with an object of these fields, for a file that a person wrote and fixes in one go. */
+export function allFaults<F extends Fields>(fields: F, value: unknown): Fault[] {
+  if (!isObject(value)) return [fault("an object")];
+  const wrong = Object.entries(fields).flatMap(([name, shape]) => {
+    const { shape: check, needed } = partOf(shape);
+    const isAbsent = value[name] === undefined && needed === 0;
+    const found = isAbsent ? undefined : check?.(value[name]);
+    return found === undefined ? [] : [below(name, found)];
+  });
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
+  return [...wrong, ...unknown.map((name) => below(name, fault("left out: it is not a known field")))];
+}
+
 interface Part {
   /** Null for a field that the caller has already checked. */
   shape: Shape<unknown> | null;
@@ -182,7 +211,7 @@ function missingField(value: Record<string, unknown>, parts: ReadonlyMap<string,
   return below(name, part?.shape?.(undefined) ?? fault("there"));
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -112,7 +112,8 @@ describe("docs/requirements.md", () => {
     const kinds = new Set(rows.filter(isRequirement).flatMap(({ cells }) => cells[2]?.split(", ")));
     expect(kinds).toEqual(new Set(["mechanical", "text", "review"]));
     const states = rows.filter(({ number }) => number.startsWith("C")).map(({ cells }) => cells[2]);
-    expect(new Set(states)).toEqual(new Set(["built", "in part", "not built yet"]));
+    expect(states.length).toBeGreaterThan(30);
+    expect(states.filter((state) => !["built", "in part", "not built yet"].includes(state ?? ""))).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { noticesOf } from "./notices.js";
@@ -61,10 +62,7 @@ const programs = {
   ...common,
   entryPoints: { player: "src/player/main.ts" },
   format: "esm",
-  banner: {
-    // commander is CommonJS and loads builtins with require().
-    js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-  },
+  banner: { js: "#!/usr/bin/env node" },
   plugins: [lateYaml],
 };
 
@@ -74,10 +72,20 @@ const programs = {
  * @type {Record<string, string[]>}
  */
 const verbGroups = {
-  check: ["check/agents", "check/doctor", "check/handoff", "check/install-policies", "check/validate"],
+  check: ["check/agents", "check/doctor", "check/handoff", "check/install-policies", "check/validate", "setup/setup"],
   engine: [
     ...["run/dispatch", "run/rehearse", "run/resume", "run/run", "run/verify"],
-    ...["session/archive", "session/complete", "session/decisions", "work/apply", "work/diff", "work/revert"],
+    ...[
+      "session/archive",
+      "session/complete",
+      "session/decisions",
+      "session/reviews",
+      "work/apply",
+      "work/diff",
+      "work/revert",
+    ],
+    // `validate` loads it only for a baseline.
+    "../engine/baseline/plan-baseline",
   ],
   session: ["session/session", "session/state", "session/status"],
   show: ["run/watch", "work/logs", "work/report"],
@@ -86,9 +94,10 @@ const verbGroups = {
 const verbChunks = {
   name: "verb-chunks",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\.\/[\w-]+\/[\w-]+\.ts$/ }, ({ kind, path, importer }) => {
-      if (kind !== "dynamic-import" || !importer.includes("/src/cli/verbs/")) return undefined;
-      const group = Object.keys(verbGroups).find((name) => verbGroups[name]?.includes(path.slice(3, -3)));
+    onResolve({ filter: /^\.\.\/[\w/.-]+\.ts$/ }, ({ kind, path, resolveDir }) => {
+      if (kind !== "dynamic-import") return undefined;
+      const file = relative(`${root}src/cli`, join(resolveDir, path)).replace(/\.ts$/, "");
+      const group = Object.keys(verbGroups).find((name) => verbGroups[name]?.includes(file));
       return group === undefined ? undefined : { path: group, namespace: "verbs" };
     });
     onLoad({ filter: /./, namespace: "verbs" }, ({ path }) => ({
@@ -98,13 +107,29 @@ const verbChunks = {
   },
 };
 
+/**
+ * commander loads node:child_process for commands that are programs of their own; Maestro has none.
+ * @type {Plugin}
+ */
+const commanderAlone = {
+  name: "commander-alone",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/commander\/lib\/command\.js$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const asked = "const childProcess = require('node:child_process');";
+      if (!source.includes(asked)) throw new Error(`${path} has changed: it does not load node:child_process`);
+      return { contents: source.replace(asked, "const childProcess = undefined;") };
+    });
+  },
+};
+
 /** @type {Options} */
 const commandLine = {
   ...programs,
   entryPoints: { maestro: "src/cli/start.ts" },
   splitting: true,
   chunkNames: "maestro-[name]-[hash]",
-  plugins: [verbChunks, ...(programs.plugins ?? [])],
+  plugins: [verbChunks, commanderAlone, ...(programs.plugins ?? [])],
 };
 
 /**
@@ -204,12 +229,22 @@ const lateBuiltins = {
  * A hook starts for every tool call and every request to the model, and V8 scans every function of a file before it runs the first line:
  * 100 kB cost a tenth of Node's start time. So large code that is seldom needed is in separate files beside hook.cjs.
  */
-const parts = ["adopting", "delegation", "guard", "make-checkpoint", "recording", "session-events", "status"];
+const parts = [
+  "adopting",
+  "delegation",
+  "guard",
+  "make-checkpoint",
+  "recording",
+  "refusal",
+  "session-events",
+  "status",
+];
+const WORK = "delegated-work";
 /** @type {Plugin} */
 const hookParts = {
   name: "hook-parts",
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`^\\./(${parts.join("|")})\\.ts$`) }, ({ kind, path }) =>
+    onResolve({ filter: new RegExp(`^\\./(${[...parts, WORK].join("|")})\\.ts$`) }, ({ kind, path }) =>
       kind === "require-call" ? { path: `./hook-${path.slice(2, -3)}.cjs`, external: true } : undefined,
     );
   },
@@ -233,6 +268,16 @@ const hook = {
 };
 
 /**
+ * Runs git, which takes longer than loading any builtin.
+ * @type {Options}
+ */
+const hookWork = {
+  ...hook,
+  entryPoints: { [`hook-${WORK}`]: `src/hooks/${WORK}.ts` },
+  plugins: [hookParts, lateYaml],
+};
+
+/**
  * Each of our modules requires its builtins again, ten times and more in a hook file. This keeps the first result of each.
  * @param {string} text
  */
@@ -246,10 +291,42 @@ function askOnce(text) {
   });
 }
 
-const results = await Promise.all([programs, commandLine, tools, server, hook, small].map((options) => build(options)));
-const bundles = results
-  .flatMap(({ outputFiles }) => outputFiles)
-  .map(({ path, text }) => ({ path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text }));
+/**
+ * esbuild splits code into chunks only as ES modules, which Node 20 links in several asynchronous steps a file. As CommonJS the same chunks
+ * load sooner. dist/package.json says that they are CommonJS. Two builtins that most commands never use load at their first use.
+ * @param {string} text
+ */
+async function asCommonJs(text) {
+  const { code } = await transform(text, {
+    format: "cjs",
+    platform: "node",
+    target: common.target,
+    minify: true,
+    charset: "ascii",
+    // import() becomes require() in a promise.
+    supported: { "dynamic-import": false },
+    define: { "import.meta.url": "__moduleUrl" },
+  });
+  const url = 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;';
+  const late = "const __late=(id)=>new Proxy({},{get:(_,name)=>require(id)[name]});";
+  const deferred = code.replace(/=require\("(node:(?:child_process|readline))"\)/g, '=__late("$1")');
+  const head = (code.includes("__moduleUrl") ? url : "") + (deferred === code ? "" : late);
+  return deferred.replace(/^(#!.*\n)?/, `$1${head}`);
+}
+
+const results = await Promise.all(
+  [programs, commandLine, tools, server, hook, hookWork, small].map((options) => build(options)),
+);
+const bundles = await Promise.all(
+  results
+    .flatMap(({ outputFiles }) => outputFiles)
+    .map(async ({ path, text }) => {
+      if (path.endsWith(".js")) return { path, text: await asCommonJs(text) };
+      return { path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text };
+    }),
+);
+/** The package itself is of ES modules. */
+const kind = { path: `${root}dist/package.json`, text: '{ "type": "commonjs" }\n' };
 const notices = {
   path: `${root}THIRD_PARTY_NOTICES`,
   text: noticesOf(
@@ -258,7 +335,7 @@ const notices = {
     bundles.map(({ text }) => text),
   ),
 };
-const built = [...bundles, notices];
+const built = [...bundles, kind, notices];
 
 /** Chunk names contain a hash of their content, so chunks of an earlier build remain and have to be deleted. */
 const left = readdirSync(`${root}dist`)

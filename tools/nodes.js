@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -37,7 +37,7 @@ const whole = ["src/", "test/guard/", ...subjects.split(" ").map((subject) => `t
  */
 export function nodeOf(version) {
   const directory = join(cache, version);
-  const program = join(directory, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+  const program = programOf(version);
   if (!existsSync(program)) {
     const problem = install(version, directory);
     if (problem !== undefined) return { problem };
@@ -45,6 +45,14 @@ export function nodeOf(version) {
   const { stdout, error } = spawnSync(program, ["--version"], { encoding: "utf8" });
   if (stdout?.trim() === `v${version}`) return { program };
   return { problem: `${program} does not run${error ? `: ${error.message}` : ""}; delete ${directory} and try again` };
+}
+
+/**
+ * Where the program of that version is, once it is installed.
+ * @param {string} version
+ */
+export function programOf(version) {
+  return join(cache, version, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 }
 
 /**
@@ -102,6 +110,25 @@ function runOn(version, program, files, given) {
 }
 
 /**
+ * One line for each failed test of a vitest report: file, name and the first line of the reason.
+ * @typedef {{ status: string, fullName: string, failureMessages?: string[] }} Test
+ * @param {{ testResults: { name: string, status: string, message?: string, assertionResults: Test[] }[] }} report
+ */
+export function failuresIn({ testResults }) {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    if (failed.length === 0 && status === "failed") return [`FAILED ${file}: ${firstLine(message)}`];
+    return failed.map((test) => `FAILED ${file} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
+  });
+}
+
+/** @param {string | undefined} text */
+function firstLine(text) {
+  return text?.split("\n", 1)[0] ?? "no reason was reported";
+}
+
+/**
  * Tests every other version; each result has a summary line for the end of the gate. A version that cannot be installed counts as skipped.
  * @param {{ onlySample: boolean, env?: NodeJS.ProcessEnv }} choice
  */
@@ -109,12 +136,17 @@ export function testOthers({ onlySample, env = process.env }) {
   return versions.map((version) => {
     console.log(`\n== Node ${version}`);
     const { program, problem } = nodeOf(version);
-    if (program === undefined) return { version, state: "skipped", line: `Node ${version}: SKIPPED, ${problem}` };
+    if (program === undefined) {
+      return { version, state: "skipped", failures: [], line: `Node ${version}: SKIPPED, ${problem}` };
+    }
     const counts = runOn(version, program, onlySample ? sample : whole, env);
-    if (counts === undefined) return { version, state: "failed", line: `Node ${version}: FAILED, no test ran` };
+    if (counts === undefined) {
+      return { version, state: "failed", failures: [], line: `Node ${version}: FAILED, no test ran` };
+    }
     const { success, numPassedTests, numFailedTests, numPendingTests } = counts;
     const line = `Node ${version}: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`;
-    return { version, state: success ? "passed" : "failed", line };
+    const failures = failuresIn(counts).map((failure) => `Node ${version}: ${failure}`);
+    return { version, state: success ? "passed" : "failed", failures, line };
   });
 }
 

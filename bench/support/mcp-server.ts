@@ -18,9 +18,13 @@ export class McpServer {
   #last = 0;
   #rest = "";
 
-  constructor(project: string) {
-    const env = { HOME: project, PATH: process.env.PATH };
-    this.#child = spawn(process.execPath, [program], { cwd: project, env, stdio: ["pipe", "pipe", "inherit"] });
+  constructor(project: string, nodeArgs: readonly string[] = [], more: Record<string, string> = {}) {
+    const env = { HOME: project, PATH: process.env.PATH, ...more };
+    this.#child = spawn(process.execPath, [...nodeArgs, program], {
+      cwd: project,
+      env,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     this.#child.stdout?.on("data", (chunk) => this.#take(String(chunk)));
   }
 
@@ -30,9 +34,12 @@ export class McpServer {
     this.#send({ jsonrpc: "2.0", method: "notifications/initialized" });
   }
 
-  async call(name: string, args: object): Promise<void> {
+  /** The text of the answer, as the model reads it. */
+  async call(name: string, args: object): Promise<string> {
     const { result } = await this.#request("tools/call", { name, arguments: args });
-    if (result === undefined || result.isError) throw new Error(`${name}: ${result?.content?.[0]?.text}`);
+    const text = result?.content?.map((part) => part.text).join("\n") ?? "";
+    if (result === undefined || result.isError) throw new Error(`${name}: ${text}`);
+    return text;
   }
 
   /** Milliseconds from the call to its answer. */
@@ -40,6 +47,13 @@ export class McpServer {
     const began = performance.now();
     await this.call(name, args);
     return performance.now() - began;
+  }
+
+  /** Closes its input and waits until it has exited by itself. */
+  async end(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#child.stdin?.end();
+    await gone;
   }
 
   async kill(): Promise<void> {

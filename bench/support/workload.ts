@@ -70,6 +70,27 @@ export function makeProject(phases: readonly WorkPhase[], body: string): string 
   return project;
 }
 
+/** Adds files that no phase touches, fifty to a directory. */
+export function addFiles(project: string, count: number): void {
+  for (let at = 0; at < count; at++) {
+    const directory = join(project, "lib", String(Math.floor(at / 50)));
+    if (at % 50 === 0) mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `${at}.txt`), "x\n");
+  }
+}
+
+export function commitAll(project: string): void {
+  const identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"];
+  for (const args of [
+    ["init", "-q"],
+    ["add", "-A"],
+    [...identity, "commit", "-q", "-m", "bench"],
+  ]) {
+    const { status, stderr } = spawnSync("git", args, { cwd: project, encoding: "utf8" });
+    if (status !== 0) throw new Error(stderr);
+  }
+}
+
 export interface Measured {
   seconds: number;
   status: number | null;
@@ -77,18 +98,17 @@ export interface Measured {
 }
 
 /** Runs `maestro run` in the project and measures the wall time of the whole command. */
-export function runPlan(project: string, args: readonly string[]): Measured {
+export function runPlan(project: string, args: readonly string[], nodeArgs: readonly string[] = []): Measured {
   const env = {
     HOME: project,
     PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
     MAESTRO_STAGGER_DELAY: "0",
   };
   const before = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, [maestro, "run", "plan.md", "--mode", "parallel", ...args], {
-    cwd: project,
-    env,
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [...nodeArgs, maestro, "run", "plan.md", "--mode", "parallel", ...args],
+    { cwd: project, env, encoding: "utf8", maxBuffer: 1 << 28 },
+  );
   return { seconds: (performance.now() - before) / 1000, status, stderr };
 }

@@ -30,8 +30,11 @@ const args = mixed(special, 4);
 const argsAndTargets = mixed(special.replace(">", ""), 1);
 /** Where a simple command begins: at the start, or after other commands that are simple enough to be sure. */
 const commandStart = String.raw`(|${mixed(String.raw`\\"'<()$#[`, 2, String.raw`|\\n`)}(;|&&|\|\||\\n) *(|do |then |else ))`;
-// Excludes devices, where nothing is stored.
-const file = String.raw`(\\"|'|)(?![^ ]{0,5}/dev/)[\w.~/$-]`;
+// The guard allows content in a throw-away directory, which a pattern cannot recognise. At the end, because the CLI takes a lookahead before
+// a repeated group for an unsafe pattern.
+const notTemporary = "(?<!(tmp|TMP).*)(?!.*(tmp|TMP))";
+// Excludes devices, where nothing is stored, and variables, which may hold a throw-away directory.
+const file = String.raw`(\\"|'|)(?![^ ]{0,5}/dev/)[\w.~/-]`;
 
 const remove = `(|sudo )rm(?= )(?!${text} -- [^;|&]*-)(?=${text} -(-recursive|[A-Za-z]*[rR]))${text} `;
 const systemPlace = String.raw`/(|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var)(|/)(|\*)`;
@@ -47,17 +50,22 @@ const toMain = `(|[^- :${special}][^ :${special}]{0,99}:)(|refs/heads/)(main|mas
 const path = String.raw`"file_path":"(|[^"]*[\\/])`;
 const below = String.raw`(|[\\/][^"]*)"`;
 
-export const baselineRules: readonly DenyRule[] = [
+/** Content through the shell: denied to agents. In other conversations it depends on the session, which only the guard knows (C47). */
+export const contentRules: readonly DenyRule[] = [
   shell(
     "echo or printf into a file, also after other commands: cd x && echo hi > f",
-    String.raw`${commandStart}(echo|printf) ${args}(|&)(?<![02-9])>(|>|\|) *${file}`,
+    String.raw`${commandStart}(echo|printf) ${args}(|&)(?<![02-9])>(|>|\|) *${file}${notTemporary}`,
     "Write file content with write_file or replace: the shell corrupts it.",
   ),
   shell(
     "cat with a heredoc, but not with a here-string",
-    `${commandStart}cat ${argsAndTargets}<<[^<]`,
+    `${commandStart}cat ${argsAndTargets}<<[^<]${notTemporary}`,
     "Write file content with write_file or replace: a heredoc corrupts it.",
   ),
+];
+
+/** Damage: denied in every conversation. */
+export const damageRules: readonly DenyRule[] = [
   shell(
     "recursive deletion of / or a system directory",
     String.raw`${remove}(${systemPlace}|\\"${systemPlace}\\"|'${systemPlace}')${wordEnd}`,
@@ -86,7 +94,7 @@ export const baselineRules: readonly DenyRule[] = [
   shell(
     "git stash drop and clear",
     `${git} stash (drop|clear)${wordEnd}`,
-    "Stashes are the user's. Restore one with git stash pop, or say in your report which one can go.",
+    "Stashes are the user's. Say in your report which one can go.",
   ),
   shell(
     "deletion of main or master",
@@ -124,6 +132,9 @@ export const baselineRules: readonly DenyRule[] = [
     "Hooks and configuration of git are the user's. Use git config for ordinary settings, or say in your report what should change.",
   ),
 ];
+
+/** What an attempt is denied. */
+export const baselineRules: readonly DenyRule[] = [...contentRules, ...damageRules];
 
 function shell(why: string, commandRegex: string, denyMessage: string): DenyRule {
   return { why, toolName: "run_shell_command", commandRegex, priority: PRIORITY, denyMessage };

@@ -85,8 +85,12 @@ describe("checking permissions", () => {
   });
 
   test.each([
-    ["tools that are not a list", ["tools: read_file"], /^ERROR: architect has invalid front matter: tools: /],
-    ["a key that makes Gemini CLI drop it", ["tools: []", "color: red"], /^ERROR: architect has invalid .*"color"/],
+    ["tools that are not a list", ["tools: read_file"], /^ERROR: architect has invalid front matter: tools must be /],
+    [
+      "a key that makes Gemini CLI drop it",
+      ["tools: []", "color: red"],
+      /^ERROR: architect has invalid .*color must be left out/,
+    ],
     ["YAML that does not parse", ["tools: [read_file"], /^ERROR: architect has invalid front matter: /],
   ])("never skips a file: %s", (_, lines, message) => {
     put("architect", ...lines);
@@ -96,7 +100,7 @@ describe("checking permissions", () => {
   test("checks the tools of a file that is invalid for another reason", () => {
     put("architect", "color: red", "tools: [write_file, bash]");
     expect(violations()).toEqual([
-      'ERROR: architect has invalid front matter: Unrecognized key: "color"',
+      "ERROR: architect has invalid front matter: color must be left out: it is not a known field",
       "ERROR: Read-only agent architect has forbidden tool: write_file",
       "ERROR: architect has unrecognized tool: bash",
     ]);

@@ -2,7 +2,16 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { attemptPolicy, extensionPolicies, policyStateOf, tierPolicy, userPolicies } from "./policies.ts";
+import { baselineRules, contentRules } from "./baseline.ts";
+import {
+  attemptPolicy,
+  conversationTools,
+  extensionPolicies,
+  policyStateOf,
+  tierPolicy,
+  userPolicies,
+} from "./policies.ts";
+import { policyText } from "./policy-file.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 
 const folder = fileURLToPath(new URL("../../policies/", import.meta.url));
@@ -12,6 +21,7 @@ const policies = [...extensionPolicies()];
 interface Rule {
   subagent?: string;
   toolName: string | string[];
+  commandRegex?: string;
   decision: string;
   priority: number;
   denyMessage: string;
@@ -39,13 +49,24 @@ describe("policies/", () => {
   });
 
   test("denies every agent what its tier must not have, and no other agent (Y291)", () => {
-    const rules = policies.filter(([name]) => name.startsWith("agent-")).flatMap(([, text]) => rulesOf(text));
+    const rules = policies
+      .filter(([name]) => name.startsWith("agent-"))
+      .flatMap(([, text]) => rulesOf(text))
+      .filter(({ commandRegex }) => commandRegex === undefined);
     const denied = Object.fromEntries(rules.map(({ subagent, toolName }) => [subagent, toolName]));
     const expected = [...agentTiers]
       .filter(([, tier]) => deniedTools[tier].length > 0)
       .map(([agent, tier]) => [agent, deniedTools[tier]]);
     expect(denied).toEqual(Object.fromEntries(expected));
     expect(rules).toHaveLength(expected.length);
+  });
+
+  test("denies file content through the shell to every agent that has one, and to no other conversation (C47)", () => {
+    const rules = policies.flatMap(([, text]) => rulesOf(text));
+    const content = rules.filter(({ denyMessage }) => denyMessage.startsWith("Write file content"));
+    const withShell = [...agentTiers].filter(([, tier]) => !deniedTools[tier].includes("run_shell_command"));
+    expect(new Set(content.map(({ subagent }) => subagent))).toEqual(new Set(withShell.map(([agent]) => agent)));
+    expect(content).toHaveLength(withShell.length * contentRules.length);
   });
 
   test.each(policies)("%s only denies, below the CLI's limit, and says what to do instead", (_, text) => {
@@ -72,11 +93,14 @@ denyMessage = "A read-only agent has no such tool. Say in your report what shoul
   });
 
   test.each<Tier>(["read-only", "read-shell", "read-write", "full"])(
-    "gives a %s agent the whole baseline, and only denies (Y285)",
+    "gives a %s agent the whole baseline, no tools of a conversation, and only denies (Y285, C58)",
     (tier) => {
-      const baseline = rulesOf(extensionPolicies().get("safety-baseline.toml") ?? "");
+      const baseline = rulesOf(policyText([], baselineRules));
       const own = rulesOf(tierPolicy(tier) ?? "");
-      const rules = rulesOf(attemptPolicy(tier));
+      const all = rulesOf(attemptPolicy(tier));
+      const rules = all.filter(({ toolName }) => !toolName.includes("invoke_agent"));
+      expect(all.length - rules.length).toBe(1);
+      expect(all).toContainEqual(expect.objectContaining({ toolName: conversationTools, decision: "deny" }));
       expect(baseline.length).toBeGreaterThan(5);
       expect(rules).toEqual([...own, ...baseline.map((rule) => ({ ...rule, priority: 999 }))]);
       expect(rules.filter(({ decision }) => decision !== "deny")).toEqual([]);

@@ -2,8 +2,8 @@
 // agent in the conversation; an attempt's own file needs no name. Pure.
 
 import { createHash } from "node:crypto";
-import { baselineRules } from "./baseline.ts";
-import { MAX_PRIORITY, policyText, ruleText } from "./policy-file.ts";
+import { baselineRules, contentRules, damageRules } from "./baseline.ts";
+import { type DenyRule, MAX_PRIORITY, policyText, ruleText } from "./policy-file.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 
 /** What a tier denies, for the process of one attempt; it applies even when every call is approved (yolo). Null when nothing is denied. */
@@ -17,14 +17,29 @@ export function tierPolicy(tier: Tier): string | null {
   });
 }
 
-/** The complete policy of one attempt: its tier and the baseline, above whatever the user's own policies allow. */
+/** Tools of a conversation with a user. An attempt does one phase by itself, and each of them costs it tokens in every request. */
+export const conversationTools: readonly string[] = [
+  "invoke_agent",
+  "activate_skill",
+  "enter_plan_mode",
+  "exit_plan_mode",
+];
+
+/** The complete policy of one attempt: its tier, no tools of a conversation, and the baseline, above whatever the user's own policies allow. */
 export function attemptPolicy(tier: Tier): string {
+  const alone = ruleText({
+    why: "Written by Maestro for one attempt: it does its phase by itself.",
+    toolName: conversationTools,
+    priority: MAX_PRIORITY,
+    denyMessage:
+      "An attempt does its phase by itself, without other agents, skills and plan mode. Say in your report what is missing.",
+  });
   const baseline = policyText(
     ["Written by Maestro for one attempt: the safety baseline, which applies even where no hook runs."],
     baselineRules.map((rule) => ({ ...rule, priority: MAX_PRIORITY })),
   );
   const own = tierPolicy(tier);
-  return own === null ? baseline : `${own}\n${baseline}`;
+  return [...(own === null ? [] : [own]), alone, baseline].join("\n");
 }
 
 const tierFiles: Readonly<Record<Tier, { name: string; does: string; instead: string }>> = {
@@ -50,35 +65,51 @@ const tierFiles: Readonly<Record<Tier, { name: string; does: string; instead: st
 export function extensionPolicies(): ReadonlyMap<string, string> {
   const tiers = Object.keys(tierFiles) as Tier[];
   return new Map([
-    ["safety-baseline.toml", policyText(baselineHead, baselineRules)],
+    ["safety-baseline.toml", policyText(baselineHead, damageRules)],
     ...tiers.map((tier) => [tierFiles[tier].name, tierText(tier)] as const),
   ]);
 }
 
 const baselineHead = [
   "The safety baseline: a coarse but certain backstop for a hook that fails. Everything it denies, the guard denies too; the guard detects more.",
+  "It holds in every conversation, so it denies only damage. The files of the tiers deny agents to write file content through the shell.",
   'A commandRegex is matched on JSON text, from the start of each simple command: a quote in the command is \\" here, its end is a bare quote.',
-  "Redirections are visible only in the whole command line, so those rules match from its start.",
   "Generated from src/agents/baseline.ts: change it there.",
 ];
 
 function tierText(tier: Tier): string {
   const agents = [...agentTiers].filter(([, its]) => its === tier).map(([agent]) => agent);
-  const { does, instead } = tierFiles[tier];
+  const { does } = tierFiles[tier];
   const head = [
     `The ${tier} tier: each of its agents ${does}.`,
     "Generated from src/agents/policies.ts: change it there.",
     ...(deniedTools[tier].length === 0
-      ? [`Nothing is denied to ${agents.join(", ")} beyond safety-baseline.toml.`]
+      ? [`Only file content through the shell is denied to ${agents.join(", ")} beyond safety-baseline.toml.`]
       : []),
   ];
-  const rules = agents.map((agent) => ({
+  const hasShell = !deniedTools[tier].includes("run_shell_command");
+  const content = agents.flatMap((agent) =>
+    contentRules.map((rule) => ({ ...rule, why: `${agent}: ${rule.why}`, subagent: agent, priority: MAX_PRIORITY })),
+  );
+  return policyText(head, [...rulesOf(tier), ...(hasShell ? content : [])]);
+}
+
+/** The tools that every agent of a tier is denied; none for the tier that has every tool. */
+function rulesOf(tier: Tier): DenyRule[] {
+  if (deniedTools[tier].length === 0) return [];
+  const { does, instead } = tierFiles[tier];
+  const agents = [...agentTiers].filter(([, its]) => its === tier).map(([agent]) => agent);
+  return agents.map((agent) => ({
     subagent: agent,
     toolName: deniedTools[tier],
     priority: MAX_PRIORITY,
     denyMessage: `${agent} has no such tool: it ${does}. ${instead}`,
   }));
-  return policyText(head, deniedTools[tier].length === 0 ? [] : rules);
+}
+
+/** The denied tools of all tiers, each rule for one agent. */
+export function tierRules(): DenyRule[] {
+  return (Object.keys(tierFiles) as Tier[]).flatMap(rulesOf);
 }
 
 export interface InstalledPolicy {

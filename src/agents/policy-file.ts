@@ -1,11 +1,11 @@
-// Writes policy files of Gemini CLI as text: a list of rules that deny. Other files decide what they deny. The CLI drops a file that it
+// Writes policy files of Gemini CLI as text: a list of rules. Other files decide what they deny or allow. The CLI drops a file that it
 // cannot parse and continues without it, so nothing here may need escaping: `ruleText` rejects text that would.
 import { MaestroError } from "../errors.ts";
 
 /** The highest priority the CLI accepts: above everything else of its tier. */
 export const MAX_PRIORITY = 999;
 
-export interface DenyRule {
+interface RuleMatch {
   /** The purpose of the rule, in one line. */
   why?: string;
   toolName: string | readonly string[];
@@ -16,24 +16,27 @@ export interface DenyRule {
   /** Matched against the JSON text of all arguments. */
   argsPattern?: string;
   priority: number;
+}
+
+export interface DenyRule extends RuleMatch {
   /** What the model reads: the right tool, or what to do. */
   denyMessage: string;
 }
 
+/** `ask_user` keeps the CLI's own question, below which another rule may allow the rest of the tool's calls. */
+export interface AllowRule extends RuleMatch {
+  decision: "allow" | "ask_user";
+}
+
+export type PolicyRule = DenyRule | AllowRule;
+
 /** The file: a head comment, then the rules. */
-export function policyText(head: readonly string[], rules: readonly DenyRule[]): string {
+export function policyText(head: readonly string[], rules: readonly PolicyRule[]): string {
   return `${[head.map((line) => `# ${line}\n`).join(""), ...rules.map(ruleText)].filter((part) => part !== "").join("\n")}`;
 }
 
-export function ruleText({
-  why,
-  toolName,
-  subagent,
-  commandRegex,
-  argsPattern,
-  priority,
-  denyMessage,
-}: DenyRule): string {
+export function ruleText(rule: PolicyRule): string {
+  const { why, toolName, subagent, commandRegex, argsPattern, priority } = rule;
   const lines = [
     why === undefined ? undefined : `# ${why}`,
     "[[rule]]",
@@ -41,9 +44,9 @@ export function ruleText({
     `toolName = ${typeof toolName === "string" ? basic(toolName) : `[${toolName.map(basic).join(", ")}]`}`,
     commandRegex === undefined ? undefined : `commandRegex = ${literal(commandRegex)}`,
     argsPattern === undefined ? undefined : `argsPattern = ${literal(argsPattern)}`,
-    'decision = "deny"',
+    `decision = ${basic("decision" in rule ? rule.decision : "deny")}`,
     `priority = ${priority}`,
-    `denyMessage = ${basic(denyMessage)}`,
+    "denyMessage" in rule ? `denyMessage = ${basic(rule.denyMessage)}` : undefined,
   ];
   return `${lines.filter((line) => line !== undefined).join("\n")}\n`;
 }

@@ -33,6 +33,20 @@ describe("resolving an agent", () => {
     expect(resolveAgent("coder", [])).toMatchObject({ lines: [expect.anything(), "  Available agents: (none)"] });
   });
 
+  test("says of a broken file what is wrong with it, also when it is the only one (F67)", () => {
+    const broken = [{ agent: "tester", file: "agents/tester.md", reason: "the file does not open with YAML" }];
+    expect(resolveAgent("Tester", names, [], broken)).toEqual({
+      kind: "broken",
+      name: "tester",
+      lines: [
+        "ERROR: Agent 'tester' is broken: agents/tester.md: the file does not open with YAML",
+        "  Available agents: architect, coder, technical-writer",
+      ],
+    });
+    expect(resolveAgent("tester", [], [], broken).kind).toBe("broken");
+    expect(resolveAgent("coder", names, [], broken).kind).toBe("found");
+  });
+
   test("does not take an object's property for an agent", () => {
     expect(resolveAgent("constructor", names).kind).toBe("unknown");
   });

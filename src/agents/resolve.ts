@@ -5,10 +5,26 @@ import { nearest } from "./nearest.ts";
 export type Resolution =
   | { kind: "found"; name: string }
   | { kind: "unknown"; lines: string[] }
-  | { kind: "disabled"; name: string; lines: string[] };
+  | { kind: "disabled" | "broken"; name: string; lines: string[] };
+
+/** An agent file that exists and cannot be used. */
+export interface BrokenAgent {
+  agent: string;
+  file: string;
+  reason: string;
+}
+
+export function brokenText({ agent, file, reason }: BrokenAgent): string {
+  return `the agent "${agent}" cannot be used: ${file} is broken (${reason})`;
+}
 
 /** `names` and `disabled` hold canonical names; `name` may have any spelling. */
-export function resolveAgent(name: string, names: readonly string[], disabled: readonly string[] = []): Resolution {
+export function resolveAgent(
+  name: string,
+  names: readonly string[],
+  disabled: readonly string[] = [],
+  broken: readonly BrokenAgent[] = [],
+): Resolution {
   const wanted = normalizeAgentName(name);
   const available = names.filter((candidate) => !disabled.includes(candidate));
   if (available.includes(wanted)) return { kind: "found", name: wanted };
@@ -17,6 +33,11 @@ export function resolveAgent(name: string, names: readonly string[], disabled: r
   if (names.includes(wanted)) {
     const lines = [`ERROR: Agent '${wanted}' is disabled by MAESTRO_DISABLED_AGENTS`, list];
     return { kind: "disabled", name: wanted, lines };
+  }
+  const fault = broken.find(({ agent }) => agent === wanted);
+  if (fault !== undefined) {
+    const lines = [`ERROR: Agent '${wanted}' is broken: ${fault.file}: ${fault.reason}`, list];
+    return { kind: "broken", name: wanted, lines };
   }
   const closest = nearest(wanted, available);
   const suggestion = closest === undefined ? [] : [`  Did you mean: ${closest}?`];

@@ -3,31 +3,29 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { splitFrontMatter } from "../front-matter.ts";
-import * as z from "../schema.ts";
+import * as is from "../shape.ts";
 import { readYaml } from "../yaml.ts";
 import { normalizeAgentName } from "./names.ts";
+import type { BrokenAgent } from "./resolve.ts";
 import { agentTiers, type Tier, tierOf } from "./tiers.ts";
 import { canonicalTool } from "./tools.ts";
 
 // checkPermissions checks the tool names, because it can name the wrong one.
-const frontMatterSchema = z.once(() => {
-  const text = z.optional(z.string());
-  const positive = z.optional(z.int().check(z.positive()));
-  return z.strictObject({
-    name: z.string().check(z.regex(/^[a-z0-9_-]+$/, "only a-z, 0-9, hyphen and underscore are allowed")),
-    description: z.string().check(z.minLength(1)),
-    kind: z.optional(z.literal("local")),
-    display_name: text,
-    tools: z.optional(z.array(z.string())),
-    mcp_servers: z.optional(z.record(z.string(), z.record(z.string(), z.unknown()))),
-    model: text,
-    temperature: z.optional(z.number()),
-    max_turns: positive,
-    timeout_mins: positive,
-  });
-});
+const positive = is.optional(is.integer(1));
+const fields = {
+  name: is.matching(/^[a-z0-9_-]+$/, "only a-z, 0-9, hyphen and underscore"),
+  description: is.matching(/[\s\S]/, "a text that is not empty"),
+  kind: is.optional(is.only("local")),
+  display_name: is.optional(is.anyText),
+  tools: is.optional(is.list(is.anyText)),
+  mcp_servers: is.optional(is.record(is.anyText, is.record(is.anyText, is.anything))),
+  model: is.optional(is.anyText),
+  temperature: is.optional(is.finite),
+  max_turns: positive,
+  timeout_mins: positive,
+};
 
-type FrontMatter = z.infer<ReturnType<typeof frontMatterSchema>>;
+type FrontMatter = is.TypeOfFields<typeof fields>;
 
 export type Agent = Omit<FrontMatter, "kind" | "display_name" | "mcp_servers"> & {
   /** From the table for the twelve, otherwise from its tools. */
@@ -38,7 +36,12 @@ export type Agent = Omit<FrontMatter, "kind" | "display_name" | "mcp_servers"> &
 };
 
 /** A file that did not become an agent; `tools` is what it lists nevertheless. */
-export type RosterProblem = { file: string; agent: string; reason: string; tools?: string[] | undefined };
+export type RosterProblem = BrokenAgent & { tools?: string[] | undefined };
+
+/** The names of all agent files, whether they can be used or not. */
+export function agentFileNames({ agents, problems }: Roster): string[] {
+  return [...new Set([...agents.map(({ name }) => name), ...problems.map(({ agent }) => agent)])].sort();
+}
 
 /** Both lists are sorted by file name; `exists` is false when the folder does not exist. */
 export type Roster = { exists: boolean; agents: Agent[]; problems: RosterProblem[] };
@@ -93,13 +96,18 @@ function parseAgent(text: string, file: string, agent: string): Agent | Refusal 
 
   const read = readYaml(halves.yaml);
   if (!("value" in read)) return { reason: `YAML, line ${read.line}: ${read.problem}` };
-  const checked = frontMatterSchema().safeParse(read.value);
-  if (!checked.success) return { reason: reasonsOf(checked.error), tools: listedTools(read.value) };
+  const faults = is.allFaults(fields, read.value);
+  if (faults.length > 0)
+    return {
+      reason: faults.map((fault) => is.faultText(fault, "the front matter")).join("; "),
+      tools: listedTools(read.value),
+    };
+  const frontMatter = read.value as FrontMatter;
 
   if (!geminiFences.test(text)) {
-    return { reason: "Gemini CLI requires bare --- lines and no byte order mark", tools: checked.data.tools };
+    return { reason: "Gemini CLI requires bare --- lines and no byte order mark", tools: frontMatter.tools };
   }
-  const { kind, display_name, mcp_servers, ...kept } = checked.data;
+  const { kind, display_name, mcp_servers, ...kept } = frontMatter;
   if (normalizeAgentName(kept.name) !== agent) {
     return { reason: `name is "${kept.name}", the file name says "${agent}"`, tools: kept.tools };
   }
@@ -114,10 +122,7 @@ function parseAgent(text: string, file: string, agent: string): Agent | Refusal 
   };
 }
 
-function reasonsOf(error: z.core.$ZodError): string {
-  return error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": ")).join("; ");
-}
-
 function listedTools(data: unknown): string[] | undefined {
-  return z.object({ tools: z.array(z.string()) }).safeParse(data).data?.tools;
+  const { tools } = is.isObject(data) ? data : {};
+  return fields.tools(tools) === undefined ? (tools as string[]) : undefined;
 }

@@ -38,6 +38,11 @@ export const deniedTools: Readonly<Record<Tier, readonly string[]>> = {
   full: [],
 };
 
+/** Whether an agent of the tier may write files; an unknown agent may. */
+export function mayWrite(tier: Tier | undefined): boolean {
+  return tier !== "read-only" && tier !== "read-shell";
+}
+
 /** The tier that a list of tools amounts to; no list means every tool, as in the CLI. */
 export function tierOf(tools: readonly string[] | undefined): Tier {
   const held = tools?.map(canonicalTool) ?? [everyTool];

@@ -2,10 +2,13 @@
 
 import { loadRoster, type Roster } from "../agents/roster.ts";
 import { MaestroError } from "../errors.ts";
+import { commandLineOf } from "../extension-path.ts";
+import type { BaselineCommand } from "../plan/baseline.ts";
 import type { ValidationReport } from "../plan/validate.ts";
-import { agentsFolder } from "../program-root.ts";
+import { agentsFolder, programRoot } from "../program-root.ts";
 import { projectRedactor } from "../secrets/redact.ts";
-import { type ResolvedSettings, resolveSettings } from "../settings.ts";
+import { resolveStateDirectory } from "../setting-layers.ts";
+import { type ResolvedSettings, resolveSettings, tolerantSettings } from "../settings.ts";
 import { checkPlan, PLAN_READ_LIMIT, recordedPlan } from "../store/files/plan-file.ts";
 import { locateState } from "../store/location.ts";
 import type { ApprovedPlan } from "../store/operations.ts";
@@ -14,6 +17,7 @@ import type { SessionStore } from "../store/session-store.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
+import { ownLauncher } from "./launcher.ts";
 
 export function agentsDirectory(io: Io): string {
   return agentsFolder(io.env);
@@ -33,9 +37,21 @@ export function settingsOf(io: Io): ResolvedSettings {
   return settings;
 }
 
+/** For verbs that need little more than the state directory: other invalid values become defaults, with a warning each. */
+export function lenientSettingsOf(io: Io): Pick<ResolvedSettings, "values"> {
+  try {
+    return settingsOf(io);
+  } catch (error) {
+    if (!(error instanceof MaestroError) || error.code !== "config") throw error;
+    const MAESTRO_STATE_DIR = resolveStateDirectory(io.cwd, io.env);
+    const values = tolerantSettings(io.cwd, io.env, (problem) => io.err(`WARNING: ${problem}\n`));
+    return { values: { ...values, MAESTRO_STATE_DIR } };
+  }
+}
+
 export function openStore(
   io: Io,
-  settings: ResolvedSettings,
+  settings: Pick<ResolvedSettings, "values">,
   options: Pick<StoreOptions, "viewDelayMs"> = {},
 ): SessionStore {
   return projectStore(locateState(io.cwd, settings.values.MAESTRO_STATE_DIR), {
@@ -49,7 +65,7 @@ export function openStore(
 }
 
 /** Runs `use` with the store, then closes it, which writes the view; also when `use` throws. */
-export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: SessionStore) => T): T {
+export function withStore<T>(io: Io, settings: Pick<ResolvedSettings, "values">, use: (store: SessionStore) => T): T {
   const store = openStore(io, settings);
   try {
     return use(store);
@@ -61,6 +77,16 @@ export function withStore<T>(io: Io, settings: ResolvedSettings, use: (store: Se
 /** Redacts the secrets of the environment and of the project's .env, which Gemini CLI reads too. */
 export function redactorOf(io: Io): (text: string) => string {
   return projectRedactor(io.cwd, io.env);
+}
+
+/** The command that starts Maestro for this user: `maestro` if their PATH leads to this program. */
+export function programOf(io: Io): string {
+  return ownLauncher(io.env.PATH) === null ? commandLineOf(programRoot) : "maestro";
+}
+
+/** How open decisions are shown to this user. */
+export function decisionLook(io: Io, { values }: ResolvedSettings): { maxRetries: number; program: string } {
+  return { maxRetries: values.MAESTRO_MAX_RETRIES, program: programOf(io) };
 }
 
 const rosters = new Map<string, Roster>();
@@ -77,12 +103,13 @@ export async function validateFile(
   io: Io,
   settings: ResolvedSettings,
   path: string,
+  baseline?: readonly BaselineCommand[],
 ): Promise<{ report: ValidationReport; bytes: Uint8Array }> {
   const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
   const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
   const disabledAgents = settings.values.MAESTRO_DISABLED_AGENTS;
   return {
-    report: checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io) }),
+    report: checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io), baseline }),
     bytes,
   };
 }

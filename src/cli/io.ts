@@ -16,11 +16,8 @@ export interface Io {
   /** From now on a signal waits for the file operation in progress, so that no temporary file is left behind. */
   deferSignals(): void;
   now(): Date;
-  /**
-   * Handles the signals that end a command; returns a function that removes the handler. With `isVital`, the command continues when the
-   * reader of its output exits.
-   */
-  onSignal(handler: (signal: EndingSignal) => void, isVital?: boolean): () => void;
+  /** Handles the signals that end a command; returns a function that removes the handler. */
+  onSignal(handler: (signal: EndingSignal) => void): () => void;
   /** Runs `before` when a signal ends the command and has no other handler; returns a function that cancels this. */
   beforeSignalEnds(before: () => void): () => void;
   /** Whether the user can be asked: stdin and stderr are terminals. */

@@ -9,17 +9,19 @@ import { exitCodes, signalCodes } from "../exit-codes.ts";
 import { usersOwn } from "../setting-layers.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
-import { plainWords, program } from "./program.ts";
+import { plainWords, program, usageCodeOf } from "./program.ts";
 import { frameText, outgoing, SHOW_CURSOR } from "./terminal.ts";
 
-/** A vital command has started, so a closed output must neither stop it nor change its exit code. */
-let hasRun = false;
+/** These start agents or validation commands: a closed output must neither stop them nor change their exit code. */
+const vital = new Set(["run", "resume", "dispatch", "verify"]);
+const isVital = vital.has(process.argv[2] ?? "");
 
 /** The answer could not be written although its reader is still there. */
 let isAnswerLost = false;
 
-const code = await main(process.argv);
-process.exitCode = code === 0 && isAnswerLost ? exitCodes.io : code;
+void main(process.argv).then((code) => {
+  process.exitCode = code === 0 && isAnswerLost ? exitCodes.io : code;
+});
 
 async function main(argv: string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
@@ -33,7 +35,7 @@ async function main(argv: string[]): Promise<number> {
     await maestro.parseAsync(plainWords(maestro, words), { from: "user" });
     return exitCode;
   } catch (error) {
-    return report(isIncomplete(error) ? incomplete(error) : error);
+    return report(isIncomplete(error) ? incomplete(error) : error, argv[2]);
   }
 }
 
@@ -97,10 +99,9 @@ function deferSignals(): void {
   for (const [signal, code] of Object.entries(signalCodes)) process.once(signal, () => process.exit(code));
 }
 
-function onSignal(handler: (signal: EndingSignal) => void, isVital = false): () => void {
+function onSignal(handler: (signal: EndingSignal) => void): () => void {
   const signals = Object.keys(signalCodes) as (keyof typeof signalCodes)[];
   for (const signal of signals) process.on(signal, handler);
-  hasRun ||= isVital;
   return () => {
     for (const signal of signals) process.off(signal, handler);
   };
@@ -146,12 +147,12 @@ function frames(): ReturnType<Io["frames"]> {
 }
 
 /** Prints the error and its hint on stderr; returns the exit code. */
-function report(error: unknown): number {
+function report(error: unknown, called: string | undefined): number {
   // commander throws this after printing the help or the version.
   if (error instanceof CommanderError) return error.exitCode;
   if (error instanceof MaestroError) {
     err(`ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
-    return exitCodes[error.code];
+    return (error.code === "usage" ? usageCodeOf(called) : undefined) ?? exitCodes[error.code];
   }
   if (errno(error) !== undefined) {
     const { path } = error as NodeJS.ErrnoException;
@@ -166,11 +167,11 @@ function report(error: unknown): number {
 
 /** A reader that exits early, as in `maestro status | head -1`, is not an error; every other failed write is. */
 function onWriteError(error: NodeJS.ErrnoException): void {
-  const isGone = error.code === "EPIPE" || (hasRun && error.code === "EIO");
-  if (isGone && hasRun) return;
+  const isGone = error.code === "EPIPE" || (isVital && error.code === "EIO");
+  if (isGone && isVital) return;
   if (isGone) process.exit(0);
   if (!isAnswerLost) writeSync(2, `ERROR: Cannot write the answer: ${reasonOf(error)}\n`);
-  if (!hasRun) process.exit(exitCodes.io);
+  if (!isVital) process.exit(exitCodes.io);
   isAnswerLost = true;
   if (process.exitCode === 0) process.exitCode = exitCodes.io;
 }

@@ -1,10 +1,16 @@
 // Options that several verbs take. Data only: what they come to together with the settings is in run/engine-options.ts.
 
+import { reviewModes } from "../session/event-parts.ts";
 import type { VerbOption } from "./verb.ts";
 
 export const json: VerbOption = { flags: "--json", meaning: "print the answer as JSON" };
 
 export const reason: VerbOption = { flags: "--reason <text>", meaning: "reason to record" };
+
+export const acceptOpen: VerbOption = {
+  flags: "--accept-open <reason>",
+  meaning: "why the user accepts requirements that are open, not met or dropped",
+};
 
 export const detach: VerbOption = {
   flags: "--detach",
@@ -37,13 +43,18 @@ export const validationTimeout: VerbOption = {
 
 export const passEnv: VerbOption = {
   flags: "--pass-env <names>",
-  meaning: "variables to pass to agents besides the allowed ones (A,B)",
+  meaning: "exported variables to pass besides the allowed ones (A,APP_*)",
   isRepeatable: true,
 };
 
 /** What the verbs take that run a whole plan. */
 export const engineOptions: readonly VerbOption[] = [
   { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential", "ask"] },
+  {
+    flags: "--review <when>",
+    meaning: "review the work at the end, after each batch, or before each phase's work is brought in (default: end)",
+    choices: reviewModes,
+  },
   maxConcurrent,
   { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
   { flags: "--stagger <time>", meaning: "time between two launches: 5s (a bare number: seconds)" },
@@ -68,6 +79,7 @@ export const engineOptions: readonly VerbOption[] = [
   passEnv,
   { flags: "--phases <ids>", meaning: "run only these phases: 1,2" },
   { flags: "--keep-open", meaning: "do not archive the completed session" },
+  { flags: "--leave-open", meaning: "when all phases are done, do not complete the session: a final review follows" },
   { flags: "-y, --yes", meaning: "give consent, archive and take the proposed next step without asking" },
   { flags: "--json", meaning: "print events as they happen, as JSON Lines" },
   { flags: "--ready-fd <fd>", meaning: "", isHidden: true },

@@ -5,7 +5,7 @@ import { MaestroError } from "../errors.ts";
 import { mainHelp } from "./help.ts";
 import { refuseDecisionInsideAttempt } from "./inside-attempt.ts";
 import type { Io } from "./io.ts";
-import { type Verb, type VerbOption, verbName, verbNames } from "./verb.ts";
+import { type Verb, type VerbOption, verbName } from "./verb.ts";
 import { verbs } from "./verb-table.ts";
 
 declare const MAESTRO_VERSION: string;
@@ -22,6 +22,10 @@ export function program(io: Io, onExitCode: (code: number) => void, called?: str
   return maestro;
 }
 
+export function usageCodeOf(called: string | undefined): number | undefined {
+  return verbs.find((verb) => verbName(verb) === called)?.usageCode;
+}
+
 function addVerb(parent: Command, verb: Verb, io: Io, onExitCode: (code: number) => void): void {
   const made = strict(parent.command(verb.usage)).description(verb.summary);
   for (const option of verb.options ?? []) made.addOption(commandOption(option));
@@ -34,7 +38,7 @@ function addVerb(parent: Command, verb: Verb, io: Io, onExitCode: (code: number)
     const given = args.slice(0, -1);
     const decides = typeof isDecision === "function" ? isDecision(made.opts()) : isDecision;
     if (decides) refuseDecisionInsideAttempt(io);
-    onExitCode(await (await run(() => verbNames(verbs)))(io, ...given));
+    onExitCode(await (await run(() => verbs))(io, ...given));
   });
 }
 

@@ -5,11 +5,13 @@ import { abort } from "./verbs/abort.ts";
 import { agents } from "./verbs/agents.ts";
 import { apply } from "./verbs/apply.ts";
 import { archive } from "./verbs/archive.ts";
+import { approve } from "./verbs/decide/approve.ts";
+import { reject } from "./verbs/decide/reject.ts";
+import { reopen } from "./verbs/decide/reopen.ts";
 import { diff } from "./verbs/diff.ts";
 import { dispatch } from "./verbs/dispatch.ts";
 import { doctor } from "./verbs/doctor.ts";
 import { guard } from "./verbs/guard.ts";
-import { handoff } from "./verbs/handoff.ts";
 import { logs } from "./verbs/logs.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
@@ -17,15 +19,17 @@ import { resume } from "./verbs/resume.ts";
 import { retry } from "./verbs/retry.ts";
 import { revert } from "./verbs/revert.ts";
 import { run } from "./verbs/run.ts";
+import { handoff } from "./verbs/scripts/handoff.ts";
+import { state } from "./verbs/scripts/state.ts";
+import { workspace } from "./verbs/scripts/workspace.ts";
 import { session } from "./verbs/session.ts";
+import { setup } from "./verbs/setup.ts";
 import { skip } from "./verbs/skip.ts";
-import { state } from "./verbs/state.ts";
 import { status } from "./verbs/status.ts";
 import { stop } from "./verbs/stop.ts";
 import { validate } from "./verbs/validate.ts";
 import { verify } from "./verbs/verify.ts";
 import { watch } from "./verbs/watch.ts";
-import { workspace } from "./verbs/workspace.ts";
 
 export const verbs: readonly Verb[] = [
   run,
@@ -40,6 +44,9 @@ export const verbs: readonly Verb[] = [
   revert,
   report,
   stop,
+  approve,
+  reject,
+  reopen,
   retry,
   skip,
   abort,
@@ -47,6 +54,7 @@ export const verbs: readonly Verb[] = [
   verify,
   dispatch,
   doctor,
+  setup,
   workspace,
   state,
   session,

@@ -8,10 +8,12 @@ export interface Verb {
   summary: string;
   options?: readonly VerbOption[];
   examples: readonly string[];
+  /** What wrong usage exits with, if the usual code has another meaning here. */
+  usageCode?: number;
   /** Only the user may decide: an agent that works on a phase may not run this verb. */
   isDecision?: true | ((options: Record<string, unknown>) => boolean);
-  /** Imports the verb's code lazily, so that other verbs do not load it. */
-  run?: (verbNames: () => string[]) => Promise<Run>;
+  /** Imports the verb's code lazily, so that other verbs do not load it. `all`: every verb. */
+  run?: (all: () => readonly Verb[]) => Promise<Run>;
   /** The subcommands, such as `session create`. */
   verbs?: readonly Verb[];
 }

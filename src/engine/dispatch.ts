@@ -8,6 +8,7 @@ import { TIMEOUT_CODE } from "../exit-codes.ts";
 import { projectRootHeader } from "../prompt/header.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { type Batch, MAX_STDOUT_BYTES } from "../store/files/batch.ts";
+import { type AgentResult, type BatchSummary, batchSummary } from "../views/report/batch-summary.ts";
 import type { AgentEnvironment } from "./attempt/agent-environment.ts";
 import type { Exit, Supervisor } from "./process/supervisor.ts";
 import { RUN_MARKER } from "./process/tree.ts";
@@ -34,43 +35,27 @@ export interface DispatchOptions {
   projectRoot: string;
   extraArgs: readonly string[];
   environment: AgentEnvironment;
+  /** Texts to put in front of every prompt. */
+  protocols: readonly string[];
   /** How many agents may run at a time; Infinity: no limit. */
   slots: number;
   staggerMs: number;
   timeoutMs: number;
   started: (prompt: DispatchPrompt) => void;
-  finished: (result: DispatchResult) => void;
+  finished: (result: AgentResult) => void;
   /** Once it returns true, no further agent is started. */
   isStopped: () => boolean;
-}
-
-export interface DispatchResult {
-  name: string;
-  agent: string;
-  exit_code: number;
-  status: "success" | "timeout" | "failed";
-}
-
-export interface DispatchSummary {
-  /** `success` only when every agent exited with 0. */
-  batch_status: "success" | "partial_failure";
-  total_agents: number;
-  succeeded: number;
-  failed: number;
-  wall_time_seconds: number;
-  agents: DispatchResult[];
 }
 
 /** Runs the whole batch and writes its summary. The results are in the order of the prompts. */
 export async function dispatchBatch(
   prompts: readonly DispatchPrompt[],
   options: DispatchOptions,
-): Promise<DispatchSummary> {
+): Promise<BatchSummary> {
   const { batch } = options;
-  batch.clearAll();
   for (const { name } of prompts) batch.clear(name);
   const started = performance.now();
-  const results = new Map<string, DispatchResult>();
+  const results = new Map<string, AgentResult>();
   const running = new Set<Promise<void>>();
   let due = Number.NEGATIVE_INFINITY;
   for (const prompt of prompts) {
@@ -90,7 +75,7 @@ export async function dispatchBatch(
   }
   await Promise.all(running);
   const all = prompts.map(({ name, agent }) => results.get(name) ?? neverStarted(name, agent));
-  const summary = summaryOf(all, performance.now() - started);
+  const summary = batchSummary(all, performance.now() - started);
   // The policy for unrestricted agents is not a result; the policy files of restricted tiers are kept for inspection.
   batch.removePolicy("full");
   batch.writeSummary(summary);
@@ -98,7 +83,7 @@ export async function dispatchBatch(
 }
 
 /** An agent that cannot be started fails alone; the rest of the batch continues. */
-async function launch(prompt: DispatchPrompt, options: DispatchOptions): Promise<DispatchResult> {
+async function launch(prompt: DispatchPrompt, options: DispatchOptions): Promise<AgentResult> {
   try {
     return await runAgent(prompt, options);
   } catch (error) {
@@ -110,11 +95,11 @@ async function launch(prompt: DispatchPrompt, options: DispatchOptions): Promise
   }
 }
 
-function neverStarted(name: string, agent: string): DispatchResult {
+function neverStarted(name: string, agent: string): AgentResult {
   return { name, agent, exit_code: NOT_STARTED_CODE, status: "failed" };
 }
 
-async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promise<DispatchResult> {
+async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promise<AgentResult> {
   const { batch, runtime } = options;
   const { name, agent, tier, model } = prompt;
   const marker = `${options.run}.${name}`;
@@ -122,10 +107,11 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
     agent,
     tier,
     model,
-    policyFile: batch.writePolicy(tier, attemptPolicy(tier)),
+    policyFile: batch.writePolicy(tier, () => attemptPolicy(tier)),
+    isStreamed: false,
     extraArgs: options.extraArgs,
   });
-  const stdin = batch.openText(payloadOf(options.projectRoot, prompt.text));
+  const stdin = batch.openText(payloadOf(options, prompt.text));
   const { exit } = options.supervisor.launch({
     program: options.program,
     args,
@@ -163,11 +149,13 @@ async function runAgent(prompt: DispatchPrompt, options: DispatchOptions): Promi
   };
 }
 
-/** The unchanged prompt with the project header in front, unless it already starts with that header. */
-function payloadOf(projectRoot: string, prompt: Buffer): Buffer {
+/** The unchanged prompt behind the project header, which is not repeated, and behind the protocols, if they are wanted. */
+function payloadOf({ projectRoot, protocols }: DispatchOptions, prompt: Buffer): Buffer {
   const header = Buffer.from(projectRootHeader(projectRoot));
-  if (prompt.subarray(0, header.length).equals(header)) return prompt;
-  return Buffer.concat([header, Buffer.from("\n\n"), prompt]);
+  const hasHeader = prompt.subarray(0, header.length).equals(header);
+  if (protocols.length === 0 && hasHeader) return prompt;
+  const rest = hasHeader ? prompt.subarray(header.length) : Buffer.concat([Buffer.from("\n\n"), prompt]);
+  return Buffer.concat([header, ...protocols.map((text) => Buffer.from(`\n\n${text.trim()}`)), rest]);
 }
 
 function codeOf({ code, killed }: Exit): number {
@@ -175,18 +163,6 @@ function codeOf({ code, killed }: Exit): number {
   // A killed agent may still exit with 0, which is not a success.
   if (killed !== null && code === 0) return 1;
   return code ?? NOT_STARTED_CODE;
-}
-
-function summaryOf(agents: DispatchResult[], wallMs: number): DispatchSummary {
-  const succeeded = agents.filter((agent) => agent.exit_code === 0).length;
-  return {
-    batch_status: succeeded === agents.length ? "success" : "partial_failure",
-    total_agents: agents.length,
-    succeeded,
-    failed: agents.length - succeeded,
-    wall_time_seconds: Math.round(wallMs / 1000),
-    agents,
-  };
 }
 
 /** Waits until `due`, or until the batch is stopped. */

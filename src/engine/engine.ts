@@ -2,27 +2,31 @@
 // proceed. All lasting state is in the journal; this class only holds what is running right now.
 
 import { MaestroError } from "../errors.ts";
-import type { signalCodes } from "../exit-codes.ts";
 import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { PhaseId } from "../ids.ts";
 import type { Killed } from "../runtimes/runtime.ts";
-import { decideCompletion, decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
+import { decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
-import type { Session } from "../session/session.ts";
+import { isNative, type Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
-import { adoptAttempt, clearAway, runAttempt } from "./attempt/attempt-run.ts";
+import { adoptAttempt, removeLastWorktree, runAttempt } from "./attempt/attempt-run.ts";
 import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./attempt/finish.ts";
 import { startProjectValidation } from "./attempt/project-validation.ts";
+import { takeMissingBaseline } from "./baseline/missing-baseline.ts";
 import { startIntegration } from "./integrate/integrate.ts";
 import { Predictor } from "./integrate/predict.ts";
+import { projectTree, recordBatchReview } from "./integrate/review.ts";
 import type { Ground } from "./isolation.ts";
 import { type Due, Outbox } from "./outbox.ts";
+import { Stopping } from "./process/stopping.ts";
 import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
-import { clearLeftovers } from "./recovery/prune.ts";
+import { orReport } from "./recovery/problem.ts";
+import { clearLeftovers, discardObjects } from "./recovery/prune.ts";
 import type { RunContext } from "./run-context.ts";
-import { type Limits, type Schedule, schedule } from "./schedule.ts";
+import { doneKind, type EngineEnd, endEvents, type StopSignal } from "./run-end.ts";
+import { type Action, type BatchReview, type Limits, type Schedule, schedule } from "./schedule.ts";
 
 /** How often the engine reads what other processes have recorded. */
 const POLL_MS = 250;
@@ -30,23 +34,12 @@ const POLL_MS = 250;
 const LEAST_GIT_MS = 1000;
 
 export interface EngineLimits extends Limits {
+  /** When all phases are done, the session stays in progress for a final review. */
+  leaveOpen?: boolean | undefined;
   quotaBaseMs: number;
   quotaWaitMs: number;
   graceMs: number;
 }
-
-type StopSignal = keyof typeof signalCodes;
-
-export type EngineEnd =
-  | { kind: "completed" }
-  /** The requested phases are done; other phases remain. */
-  | { kind: "chosen" }
-  /** Phases failed and the user has to decide. */
-  | { kind: "failed"; phases: string[] }
-  | { kind: "interrupted"; signal: StopSignal }
-  /** The provider rejected requests for longer than the quota wait limit. */
-  | { kind: "quota" }
-  | { kind: "aborted" };
 
 interface Live {
   stop: (why: Killed) => void;
@@ -77,10 +70,14 @@ export class Engine {
   readonly #removals = new Set<Promise<void>>();
   /** The last output line of each running phase. */
   readonly activity = new Map<PhaseId, string>();
+  /** The tokens of each running attempt so far. */
+  readonly tokens = new Map<PhaseId, number>();
   readonly #quota: QuotaWatch;
   readonly #predictor: Predictor;
   /** Quota errors of running attempts that are not recorded yet. */
   readonly #quotaSigns: QuotaSign[] = [];
+  /** Stops what runs before the first phase. */
+  readonly #before = new Stopping();
   #lastLaunch: number | null = null;
   #lastRefresh = 0;
   #signal: StopSignal | null = null;
@@ -111,12 +108,15 @@ export class Engine {
       await this.#killEarlierRuns();
       await clearLeftovers(this.#context);
       this.#setStatus("in_progress");
+      await takeMissingBaseline(this.#context, this.#before);
       this.#quota.remember(requireSession(this.#context.store.session).quota);
-      this.#predictor.start();
       for (;;) {
+        this.#predictor.start();
         const end = await this.#loop();
-        // Worktrees of ended attempts are removed before the end is recorded.
+        // What is temporary is removed before the end is recorded: after a kill, the next engine removes it only if the session is not over.
+        await this.#predictor.stop();
         await Promise.all(this.#removals);
+        await this.#discardObjects();
         if (this.#recordRunEnd(end)) return end;
       }
     } catch (error) {
@@ -130,15 +130,29 @@ export class Engine {
     } finally {
       await this.#predictor.stop();
       await Promise.all(this.#removals);
+      this.#context.isolation.close();
       this.#liftLimit();
     }
+  }
+
+  /** After a signal the next run does it: git must not start again. */
+  async #discardObjects(): Promise<void> {
+    const { isolation, store, warn } = this.#context;
+    const { repository } = isolation.options;
+    if (repository === null || this.#signal !== null) return;
+    await orReport(
+      ({ message }) => warn(`Temporary git objects could not be deleted: ${message}`),
+      () => discardObjects({ repository, location: store.location }, store.session),
+    );
+    isolation.changed();
   }
 
   /** Records how the run ended; false when a decision of the user allows it to continue. */
   #recordRunEnd(end: EngineEnd): boolean {
     return this.#context.store.update((current) => {
       const session = requireSession(current);
-      const isOver = end.kind !== "failed" || (this.#schedule(session).idle && !session.aborted);
+      const waits = end.kind === "failed" || end.kind === "review";
+      const isOver = !waits || (this.#schedule(session).idle && !session.aborted);
       return { events: isOver ? endEvents(session, end) : [], result: isOver };
     });
   }
@@ -152,6 +166,7 @@ export class Engine {
     this.#signal ??= signal;
     // Work between two processes has none to signal, so it is stopped explicitly.
     for (const live of this.#live.values()) live.stop("stopped");
+    this.#before.stop("stopped");
     this.#wake();
   }
 
@@ -162,17 +177,21 @@ export class Engine {
       this.#stopClosedPhases(requireSession(this.#context.store.session));
       const { plan, starting } = this.#record();
       for (const attempt of starting) this.#launch(attempt);
-      for (const { kind, phase } of plan.actions) {
-        if (kind === "adopt") this.#adopt(phase);
-        if (kind === "validate") this.#validate(phase);
-        if (kind === "integrate") this.#integrate(phase);
-      }
+      for (const action of plan.actions) this.#begin(action);
       if (this.#failure !== undefined) throw this.#failure;
       const session = requireSession(this.#context.store.session);
       const end = this.#live.size > 0 ? null : this.#end(session, plan);
       if (end !== null) return end;
       await this.#waitForEvent(plan.wakeAt);
     }
+  }
+
+  #begin(action: Action): void {
+    const { kind, phase } = action;
+    if (kind === "adopt") this.#adopt(phase);
+    if (kind === "validate") this.#validate(phase);
+    if (kind === "integrate") this.#integrate(phase);
+    if (kind === "review") this.#review(phase, action);
   }
 
   #record(): Turn {
@@ -230,7 +249,8 @@ export class Engine {
     if (this.#signal !== null) return { kind: "interrupted", signal: this.#signal };
     if (this.#quota.isExhausted) return { kind: "quota" };
     if (!plan.idle) return null;
-    if (plan.end === "completed" || plan.end === "chosen") return { kind: plan.end };
+    if (plan.end === "completed") return { kind: doneKind(session, this.#limits.leaveOpen) };
+    if (plan.end === "chosen" || plan.end === "review") return { kind: plan.end };
     const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
     return { kind: "failed", phases: failed };
   }
@@ -240,6 +260,7 @@ export class Engine {
     const { phase } = prepared;
     const watcher = {
       activity: (id: PhaseId, line: string) => void this.activity.set(id, line),
+      tokens: (id: PhaseId, sofar: number) => void this.tokens.set(id, sofar),
       quota: (id: PhaseId, retryAfterMs: number | null) => {
         this.#quotaSigns.push({ phase: id, retryAfterMs });
         this.#wake();
@@ -282,13 +303,18 @@ export class Engine {
     this.#await(phase, validation.done, (result) => (update) => recordValidation(this.#context, phase, result, update));
   }
 
+  #review(phase: PhaseId, batch: BatchReview): void {
+    this.#live.set(phase, { stop: () => undefined });
+    this.#await(phase, projectTree(this.#context), (tree) => (update) => recordBatchReview(batch, tree, update));
+  }
+
   #fail(error: unknown): void {
     this.#failure ??= error;
     this.#wake();
   }
 
   #removeWorktree(phase: PhaseId): void {
-    const task = clearAway(this.#context, phase)
+    const task = removeLastWorktree(this.#context, phase)
       .catch((error: unknown) => this.#fail(error))
       .finally(() => void this.#removals.delete(task));
     this.#removals.add(task);
@@ -305,6 +331,7 @@ export class Engine {
       })
       .finally(() => {
         this.activity.delete(phase);
+        this.tokens.delete(phase);
         this.#tasks.delete(task);
         this.#wake();
       });
@@ -355,7 +382,8 @@ export class Engine {
   /** Kills all processes of earlier engines before their results are read. */
   async #killEarlierRuns(): Promise<void> {
     const session = requireSession(this.#context.store.session);
-    const runs = new Set(session.phases.flatMap((phase) => phase.attempts.map((attempt) => attempt.run)));
+    const attempts = session.phases.flatMap((phase) => phase.attempts.filter((attempt) => !isNative(attempt)));
+    const runs = new Set(attempts.map((attempt) => attempt.run));
     if (runs.size > 0) await endAll({ groups: new Set(), runs }, this.#limits.graceMs);
   }
 
@@ -366,10 +394,4 @@ export class Engine {
   #setStatus(status: SessionStatus): void {
     this.#update((session) => decideStatus(session, status));
   }
-}
-
-function endEvents(session: Session, end: EngineEnd): SessionEvent[] {
-  if (end.kind === "completed") return decideCompletion(session, undefined);
-  if (end.kind === "aborted" || end.kind === "chosen") return [];
-  return decideStatus(session, end.kind === "failed" ? "failed" : "interrupted");
 }

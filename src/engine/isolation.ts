@@ -10,7 +10,9 @@ import type { Worktree } from "../git/worktree/worktree.ts";
 import type { CommitId } from "../ids.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
-import { type Listing, listProject } from "./attempt/listing.ts";
+import type { Listing } from "./attempt/listing.ts";
+import { ReusedSnapshot } from "./attempt/reused-snapshot.ts";
+import { RollingListing } from "./attempt/rolling-listing.ts";
 
 export interface IsolationOptions {
   projectRoot: string;
@@ -59,10 +61,16 @@ export class Isolation {
   readonly #names = new Set<string>();
   /** The listing of the phase that works in the project; only one phase does at a time. */
   readonly #listings = new Map<string, Listing>();
+  readonly #rolling: RollingListing;
+  /** Set where several attempts work in a repository at the same time. */
+  readonly #reused: ReusedSnapshot | null;
   #shared: { moment: Promise<Moment>; asked: number } | undefined;
 
   constructor(options: IsolationOptions) {
     this.options = options;
+    const { projectRoot, repository, exclude, isShared } = options;
+    this.#rolling = new RollingListing(projectRoot, { exclude });
+    this.#reused = repository !== null && isShared ? new ReusedSnapshot(repository, exclude) : null;
   }
 
   get repository(): Repository {
@@ -100,7 +108,7 @@ export class Isolation {
   now(session: Session): Promise<Moment> {
     const asked = performance.now();
     if (this.#shared !== undefined && asked - this.#shared.asked < TOGETHER_MS) return this.#shared.moment;
-    const moment = this.tree.take(() => this.look(session));
+    const moment = this.latest(session);
     this.#shared = { moment, asked };
     // Callers await the promise and handle its error; this only prevents an unhandled rejection.
     moment.catch(() => undefined);
@@ -127,16 +135,24 @@ export class Isolation {
     this.#shared = undefined;
   }
 
-  /** Like `now`, for a caller that already holds `tree`. */
-  async look(session: Session): Promise<Moment> {
-    const { projectRoot, repository, exclude } = this.options;
-    if (repository === null) return { kind: "listing", listing: await listProject(projectRoot, { exclude }) };
-    return { kind: "commit", snapshot: await this.snapshot(session) };
+  /** The state of the project after this call. */
+  async latest(session: Session): Promise<Moment> {
+    if (this.options.repository === null) return { kind: "listing", listing: await this.#rolling.now() };
+    const take = () => this.tree.take(() => this.snapshot(session));
+    const snapshot = this.#reused === null ? take() : this.#reused.now(declaredFiles(session), take);
+    return { kind: "commit", snapshot: await snapshot };
   }
 
-  snapshot(session: Session): Promise<Snapshot> {
+  /** Ends the watching of the project. */
+  close(): void {
+    this.#rolling.close();
+    this.#reused?.close();
+  }
+
+  /** `repository`: the project's, or one with other objects. */
+  snapshot(session: Session, repository = this.repository): Promise<Snapshot> {
     const { exclude, include } = this.options;
-    return snapshot(this.repository, { exclude, include, force: declaredFiles(session) });
+    return snapshot(repository, { exclude, include, force: declaredFiles(session) });
   }
 }
 

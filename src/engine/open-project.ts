@@ -3,25 +3,29 @@
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errno, reasonOf } from "../errors.ts";
 import { cacheRoot } from "../git/cache-directory.ts";
-import { type Opening, openRepository } from "../git/open.ts";
+import { type Opening, openRepository, type RepositoryUse } from "../git/open.ts";
 import type { Repository } from "../git/repository.ts";
 import { stopGit, watchGit } from "../git/running.ts";
+import { worktreePrefix } from "../git/worktree/prefix.ts";
 import type { StateLocation } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 
 export interface ProjectPlace {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** The project's state: its sessions have objects of their own, which are deleted with them. */
+  location?: StateLocation;
   /** Registers `before` to run when a signal ends this process; returns a function that unregisters it. */
   beforeSignalEnds?: (before: () => void) => () => void;
 }
 
-/** An unusable cache directory gives a "refused" result with a reason instead of an error. */
-export async function openProject(place: ProjectPlace): Promise<Opening> {
+/** An unusable cache directory gives a "refused" result with a reason instead of an error. `use`: as for `openRepository`. */
+export async function openProject(place: ProjectPlace, use?: RepositoryUse): Promise<Opening> {
   stopGitOnSignal(place);
   const cache = cacheRoot(place.env);
   try {
-    return await openRepository(place.cwd, cache);
+    const name = place.location === undefined ? undefined : projectName(place.location);
+    return await openRepository(place.cwd, cache, name, use);
   } catch (error) {
     if (errno(error) === undefined) throw error;
     const { path } = error as NodeJS.ErrnoException;
@@ -29,6 +33,11 @@ export async function openProject(place: ProjectPlace): Promise<Opening> {
     const hint = `Worktrees are stored in ${cache}. Set XDG_CACHE_HOME to use another directory.`;
     return { kind: "refused", reason: `the repository cannot be used: ${reasonOf(error)}${where}`, hint };
   }
+}
+
+/** As worktrees are named: the name of a directory. */
+function projectName(location: StateLocation): string {
+  return worktreePrefix(location).replace(/-$/, "");
 }
 
 let isWatching = false;
@@ -69,6 +78,12 @@ export function excluded(repository: Repository, location: StateLocation): strin
   return places
     .filter((path) => path !== toplevel && contains(toplevel, path))
     .map((path) => relative(projectRoot, path).split(sep).join("/"));
+}
+
+/** The paths that Maestro itself writes in a project outside git. */
+export function ownPaths(location: StateLocation): string[] {
+  if (!isIn(location)) return [];
+  return stateParts.map((part) => [...location.components, part].join("/"));
 }
 
 /** Whether the state directory is inside the project; its path is then resolved from the project's real path. */

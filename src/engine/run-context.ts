@@ -1,5 +1,7 @@
 // The dependencies and settings of a run, shared by all its attempts.
 
+import type { Protocols } from "../agents/protocols.ts";
+import type { BrokenAgent } from "../agents/resolve.ts";
 import type { Agent } from "../agents/roster.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Batch } from "../store/files/batch.ts";
@@ -22,11 +24,14 @@ export interface RunContext {
   /** How attempts are isolated from each other and how their work is integrated. */
   isolation: Isolation;
   agents: ReadonlyMap<string, Agent>;
-  protocols: { base: string; safety: string };
+  brokenAgents: readonly BrokenAgent[];
+  protocols: Protocols;
   modelFor: (agent: Agent) => string | null;
   extraArgs: readonly string[];
   /** Builds the environment of a setup or validation command; `own` adds the variables that identify the attempt. */
   environment: (own: Record<string, string>) => Record<string, string>;
+  /** The exported variables that a text names and that setup and validation commands do not get. */
+  withheld: (text: string) => string[];
   /** Builds the environment of an agent that works in a given directory. */
   agentEnvironment: AgentEnvironment;
   /** The program that runs a validation command; a rehearsal only simulates it. */

@@ -120,6 +120,61 @@ describe("the requested phases", () => {
   });
 });
 
+describe("a review (C41)", () => {
+  const tree = "a".repeat(40);
+  const byBatch: SessionEvent = { type: "session.review_set", review: "batch" };
+  const batch: SessionEvent = { type: "review.opened", phases: ["a", "b"], batch: 1, tree };
+
+  test("after a batch is asked for when all of it is done, and nothing of the next one starts before the approval", () => {
+    const events = [byBatch, ...complete("a")];
+    expect(shown(planned("a b c<a", { events }))).toEqual(launches("b"));
+    expect(shown(planned("a b c<a", { events: [...events, ...complete("b")], live: ["b"] }))).toEqual([]);
+    const review = planned("a b c<a", { events: [...events, ...complete("b")] });
+    expect(review.actions).toEqual([{ kind: "review", phase: "a", batch: 1, phases: ["a", "b"] }]);
+    const open = [...events, ...complete("b"), batch];
+    expect(planned("a b c<a", { events: open })).toMatchObject({ actions: [], idle: true, end: "review" });
+    const approved: SessionEvent = { type: "review.approved", phases: ["a", "b"], batch: 1, tree, user_decision: true };
+    expect(shown(planned("a b c<a", { events: [...open, approved] }))).toEqual(launches("c"));
+  });
+
+  const byPhase: SessionEvent = { type: "session.review_set", review: "phase" };
+  const worked = (id: string, total = 1): SessionEvent[] => [
+    begin(id),
+    started(id),
+    { type: "attempt.placed", phase: id, attempt: 1, worktree: "w", base: null },
+    {
+      type: "attempt.changed",
+      phase: id,
+      attempt: 1,
+      base: null,
+      commit: null,
+      files: [],
+      total,
+      added: 0,
+      removed: 0,
+      outside: [],
+    },
+    finished(id, "success"),
+  ];
+
+  test("of a phase is asked for one phase at a time, and other phases still start", () => {
+    const events = [byPhase, ...worked("a"), ...worked("b")];
+    expect(shown(planned("a b c", { events }))).toEqual(["integrate a", "launch c"]);
+    expect(shown(planned("a b c", { events, live: ["a"] }))).toEqual(launches("c"));
+    const open: SessionEvent = { type: "review.opened", phases: ["b"], attempt: 1, tree };
+    expect(shown(planned("a b c", { events: [...events, open] }))).toEqual(launches("c"));
+    expect(planned("a b", { events: [...events, open] })).toMatchObject({ idle: true, end: "review" });
+    const approved: SessionEvent = { type: "review.approved", phases: ["b"], tree, user_decision: true };
+    expect(shown(planned("a b", { events: [...events, open, approved] }))).toEqual(["integrate b"]);
+  });
+
+  test("is not needed for work that changes nothing", () => {
+    const open: SessionEvent = { type: "review.opened", phases: ["a"], attempt: 1, tree };
+    const events = [byPhase, ...worked("a"), open, ...worked("b", 0)];
+    expect(shown(planned("a b", { events }))).toEqual(["integrate b"]);
+  });
+});
+
 describe("work of a native delegation", () => {
   test("is validated, not repeated", () => {
     const handoff = { status: "success" as const, missing: [], summary: "", downstream_context: emptyContext() };

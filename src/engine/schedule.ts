@@ -3,6 +3,7 @@
 
 import type { PhaseId } from "../ids.ts";
 import type { ExecutionMode } from "../session/events.ts";
+import { type Barrier, barrierOf, needsReview, openReview } from "../session/review/review.ts";
 import {
   awaitsIntegration,
   awaitsValidation,
@@ -39,6 +40,8 @@ export interface Situation {
   draining: boolean;
 }
 
+export type BatchReview = NonNullable<Barrier["review"]>;
+
 export type Action =
   /** Start an attempt. */
   | { kind: "launch"; phase: PhaseId }
@@ -46,6 +49,8 @@ export type Action =
   | { kind: "validate"; phase: PhaseId }
   /** The agent succeeded in a worktree: merge its work, validate it and apply it to the project. */
   | { kind: "integrate"; phase: PhaseId }
+  /** The batch with this phase is done: ask the user to review it. */
+  | ({ kind: "review"; phase: PhaseId } & BatchReview)
   /** The engine of the attempt died: look for a result in its files, and record how the attempt ended. */
   | { kind: "adopt"; phase: PhaseId };
 
@@ -57,7 +62,7 @@ export interface Schedule {
   /** Nothing runs and nothing will start. */
   idle: boolean;
   /** Why it is idle; null also when `draining` is the only reason. */
-  end: "completed" | "chosen" | "failed" | "blocked" | null;
+  end: "completed" | "chosen" | "failed" | "review" | "blocked" | null;
 }
 
 export function schedule(session: Session, limits: Limits, situation: Situation): Schedule {
@@ -66,10 +71,35 @@ export function schedule(session: Session, limits: Limits, situation: Situation)
   // The result of an adoption decides what else can run. Adoptions are quick, so schedule again at once.
   if (survey.adopt.length > 0) return conclude(session, survey, limits, situation, survey.adopt, situation.now);
   const room = roomOf(session, limits, situation);
-  const actions = validationsAndIntegrations(session, limits.mode, survey.prove, room);
+  const actions = validationsAndIntegrations(session, limits.mode, reviewable(session, survey.prove, situation), room);
+  const barrier = session.review === "batch" ? barrierOf(session, limits.only) : null;
+  actions.push(...batchReview(session, barrier, situation));
   const stopped = situation.draining || (survey.failed > 0 && !limits.keepGoing);
-  const wakeAt = stopped ? null : launch(session, limits, situation, room, actions);
+  const wakeAt = stopped ? null : launch(session, limits, situation, room, actions, barrier);
   return conclude(session, survey, limits, situation, actions, wakeAt);
+}
+
+/**
+ * The user reviews one phase at a time, because the tree that is shown would move on with the work of another one. Work that needs no
+ * review does not wait.
+ */
+function reviewable(session: Session, positions: number[], { live }: Situation): number[] {
+  if (session.review !== "phase") return positions;
+  const { phases, open_review: review } = session;
+  const isLive = phases.some((phase) => live.has(phase.id) && needsReview(session, phase));
+  const waiting = positions.filter((position) => needsReview(session, phases[position] as SessionPhase));
+  const next = waiting.find(
+    (position) => review === null || review.phases.includes((phases[position] as SessionPhase).id),
+  );
+  const chosen = isLive || openReview(session) !== null ? undefined : next;
+  return positions.filter((position) => position === chosen || !waiting.includes(position));
+}
+
+function batchReview(session: Session, barrier: Barrier | null, { live }: Situation): Action[] {
+  const { review = null } = barrier ?? {};
+  const [phase] = review?.phases ?? [];
+  if (review === null || phase === undefined || openReview(session) !== null || live.size > 0) return [];
+  return [{ kind: "review", phase, ...review }];
 }
 
 interface Survey {
@@ -97,7 +127,7 @@ function surveyOf({ phases }: Session, live: Situation["live"], only: Limits["on
 }
 
 /** What a phase in progress needs when no work on it is running. */
-function needOf(phase: SessionPhase): Action["kind"] {
+function needOf(phase: SessionPhase): Exclude<Action["kind"], "review"> {
   if (awaitsIntegration(phase)) return "integrate";
   // This includes work of a native delegation, which has no attempt of an engine.
   if (awaitsValidation(phase)) return "validate";
@@ -160,7 +190,14 @@ function validationsAndIntegrations(session: Session, mode: ExecutionMode, posit
 }
 
 /** Adds launches to `actions`. Returns when the next one is due if it only has to wait for time to pass. */
-function launch(session: Session, limits: Limits, situation: Situation, room: Room, actions: Action[]): number | null {
+function launch(
+  session: Session,
+  limits: Limits,
+  situation: Situation,
+  room: Room,
+  actions: Action[],
+  barrier: Barrier | null,
+): number | null {
   const { now, lastLaunch, notBefore, live } = situation;
   const { staggerMs } = limits;
   let due = lastLaunch === null || staggerMs <= 0 ? notBefore : Math.max(notBefore, lastLaunch + staggerMs);
@@ -170,6 +207,7 @@ function launch(session: Session, limits: Limits, situation: Situation, room: Ro
   for (let rank = 0; rank < phases.length && hasRoom(room); rank += 1) {
     const position = ranking === null ? rank : (ranking[rank] as number);
     const phase = phases[position] as SessionPhase;
+    if (barrier !== null && (barrier.depths[position] ?? 0) > barrier.depth) continue;
     // A phase that runs alone waits until nothing runs; meanwhile other phases may use the slots.
     if (!isLaunchable(phases, position, blockers, live, limits.only) || !fits(room, phase)) continue;
     if (now < due) return due;
@@ -212,6 +250,7 @@ function conclude(
 
 function endOf(session: Session, survey: Survey, { only }: Limits, { draining, live }: Situation): Schedule["end"] {
   if (session.aborted || survey.failed > 0) return "failed";
+  if (openReview(session) !== null) return "review";
   if (session.status === "completed" || survey.closed === session.phases.length) return "completed";
   const { phases } = session;
   if (only !== undefined && phases.every((phase) => !only.has(phase.id) || isClosed(phase))) return "chosen";

@@ -1,7 +1,6 @@
 // Estimates what the instructions cost, because every conversation pays for them. A token is estimated as four characters.
 
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { skillNames } from "./lint-skills.ts";
 import type { LintProblem } from "./problem.ts";
 import { exists, readText } from "./tree.ts";
@@ -67,7 +66,8 @@ function tokensOf(text: string): number {
 }
 
 async function publishedTools(root: string): Promise<string> {
-  const module = (await import(pathToFileURL(join(root, TOOLBOX)).href)) as {
+  // A path, not a URL: the build turns import() into require().
+  const module = (await import(join(root, TOOLBOX))) as {
     Toolbox: new (machine: object) => { list(): unknown[] };
   };
   const machine = { cwd: () => root, env: {}, now: () => new Date(0), complain: () => undefined };

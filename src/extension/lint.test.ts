@@ -180,7 +180,7 @@ describe("in agents it finds", () => {
       "a key that the CLI does not know",
       "agents/coder.md",
       agent("coder").replace("tools:", "color: red\ntools:"),
-      `agents/coder.md: coder has invalid front matter: Unrecognized key: "color" | ${dropsAgent}`,
+      `agents/coder.md: coder has invalid front matter: color must be left out: it is not a known field | ${dropsAgent}`,
     ],
     [
       "a tool that does not exist",

@@ -12,6 +12,8 @@ export const maestroTools: readonly string[] = [
   "maestro_validate_plan",
   "maestro_dispatch_status",
   "maestro_context_chain",
+  "maestro_run",
+  "maestro_wait",
   "maestro_decide",
 ];
 

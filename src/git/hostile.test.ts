@@ -115,8 +115,8 @@ async function useAll(): Promise<Repository> {
   const repository = await project.open();
   const options = { exclude: [".state"], include: [".env"] };
   const first = await snapshot(repository, options);
-  const worktree = await addWorktree(repository, "p1-1", first);
-  const other = await addWorktree(repository, "p2-1", first);
+  const worktree = await addWorktree(repository, "s", "p1-1", first);
+  const other = await addWorktree(repository, "s", "p2-1", first);
   writeFileSync(join(worktree.path, "a"), "1\n2\n3\n4\n5\nagent\n");
   writeFileSync(join(worktree.path, "new.d"), "agent\n");
   writeFileSync(join(other.path, "a"), "other\n1\n2\n3\n4\n5\n");
@@ -193,14 +193,19 @@ describe("a hostile repository", () => {
     writeFileSync(join(path, ".gitattributes"), "* filter=evil diff=evil merge=evil\n");
     const repository = await project.open(path);
     const taken = await snapshot(repository, { exclude: [], include: [] });
-    await addWorktree(repository, "p1-1", taken);
+    await addWorktree(repository, "s", "p1-1", taken);
     await removeWorktree(repository, "p1-1");
     expect(traces()).toEqual([]);
   });
 
   test("runs nothing that an attempt put into its worktree", async () => {
     const repository = await project.open();
-    const worktree = await addWorktree(repository, "p1-1", await snapshot(repository, { exclude: [], include: [] }));
+    const worktree = await addWorktree(
+      repository,
+      "s",
+      "p1-1",
+      await snapshot(repository, { exclude: [], include: [] }),
+    );
     rmSync(join(worktree.path, ".git"));
     project.gitIn(worktree.path, "init", "-q");
     project.gitIn(worktree.path, "config", "core.fsmonitor", trap("agent-fsmonitor"));

@@ -5,9 +5,9 @@ import { relative, sep } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { requireFindable } from "./admin-files.ts";
 import { END_OF_OPTIONS } from "./objects/object-id.ts";
-import { prepareOwnGit } from "./own-git.ts";
-import type { Repository } from "./repository.ts";
-import { hasGit, runGit } from "./run.ts";
+import { objectsOf, prepareOwnGit } from "./own-git.ts";
+import type { ObjectFormat, Repository } from "./repository.ts";
+import { gitProgram, runGit } from "./run.ts";
 import { indexEntries } from "./snapshot/index-file.ts";
 import { borrowedWorkTree, submoduleReason, unmergedReason } from "./unfit.ts";
 import { askGit, attributesFile, autocrlf, excludesFile, isOn, readConfig } from "./user-config.ts";
@@ -20,11 +20,23 @@ export type Opening =
 
 const OLDEST_GIT: readonly [number, number] = [2, 38];
 
-/** `cacheRoot`: Maestro's absolute cache directory outside the project, with a directory per repository. */
-export async function openRepository(projectRoot: string, cacheRoot: string): Promise<Opening> {
-  if (!hasGit()) return { kind: "none", reason: "git is not installed" };
+/** `status`: only the names of changed files are asked for, so files that a worktree could not have do not matter. */
+export type RepositoryUse = "work" | "status";
+
+/**
+ * `cacheRoot`: Maestro's absolute cache directory outside the project, with a directory per repository. `name`: keeps the objects of several
+ * projects in one repository apart.
+ */
+export async function openRepository(
+  projectRoot: string,
+  cacheRoot: string,
+  name = "default",
+  use: RepositoryUse = "work",
+): Promise<Opening> {
+  const program = gitProgram();
+  if (program === undefined) return { kind: "none", reason: "git is not installed" };
   const project = realpathSync.native(projectRoot);
-  const version = await gitVersion(project);
+  const version = await gitVersion(project, program);
   if (isOlder(version, OLDEST_GIT)) {
     return refused(`git ${version.join(".")} is too old: Maestro needs git ${OLDEST_GIT.join(".")} or newer`);
   }
@@ -35,15 +47,15 @@ export async function openRepository(projectRoot: string, cacheRoot: string): Pr
   const config = await readConfig(project);
   const borrowed = config.has("core.worktree") ? borrowedWorkTree(toplevel, gitDir) : undefined;
   if (borrowed !== undefined) return refused(borrowed);
-  if (isOn(config, "core.sparsecheckout", false)) {
+  if (use === "work" && isOn(config, "core.sparsecheckout", false)) {
     return refused("the checkout is sparse: files that are not on disk cannot be merged into it", {
       hint: 'Check out all files with "git sparse-checkout disable".',
     });
   }
   const objectFormat = config.get("extensions.objectformat") === "sha256" ? "sha256" : "sha1";
-  const entries = indexEntries(gitDir, objectFormat);
-  const unfit = unmergedReason(gitDir, entries) ?? submoduleReason(entries);
+  const unfit = use === "work" ? unfitReason(gitDir, objectFormat) : undefined;
   if (unfit !== undefined) return refused(unfit);
+  const place = makePlace(cacheRoot, toplevel, gitDir);
   const repository: Repository = {
     projectRoot: project,
     toplevel,
@@ -59,18 +71,32 @@ export async function openRepository(projectRoot: string, cacheRoot: string): Pr
     ignoreCase: isOn(config, "core.ignorecase", false),
     precomposeUnicode: isOn(config, "core.precomposeunicode", false),
     attributesFile: attributesFile(config),
-    place: makePlace(cacheRoot, toplevel, gitDir),
+    place,
+    objects: objectsOf(place, name),
+    borrowed: [],
   };
   prepareOwnGit(repository, await excludesFile(project, config));
   return { kind: "open", repository };
 }
 
-async function gitVersion(cwd: string): Promise<[major: number, minor: number]> {
+function unfitReason(gitDir: string, objectFormat: ObjectFormat): string | undefined {
+  const entries = indexEntries(gitDir, objectFormat);
+  return unmergedReason(gitDir, entries) ?? submoduleReason(entries);
+}
+
+const versions = new Map<string, [major: number, minor: number]>();
+
+/** Asked for once per program and process. */
+async function gitVersion(cwd: string, program: string): Promise<[major: number, minor: number]> {
+  const known = versions.get(program);
+  if (known !== undefined) return known;
   const { stdout } = await runGit({ args: ["version"], cwd });
   const match = /(\d+)\.(\d+)/.exec(stdout.toString());
   if (match === null)
     throw new MaestroError("environment", `Cannot read the version of git: ${stdout.toString().trim()}`);
-  return [Number(match[1]), Number(match[2])];
+  const version: [number, number] = [Number(match[1]), Number(match[2])];
+  versions.set(program, version);
+  return version;
 }
 
 export function isOlder(
@@ -83,20 +109,23 @@ export function isOlder(
 type Discovery = Opening | { kind: "found"; gitDir: string; commonDir: string; toplevel: string };
 
 async function discover(project: string): Promise<Discovery> {
-  const ask = (...args: string[]) => askGit(project, ["rev-parse", ...args], [0, 128]);
-  const inside = await ask("--is-inside-work-tree", "--is-bare-repository");
-  if (inside.code !== 0) return notFound(inside.warnings);
-  const [isInside, isBare] = inside.stdout.toString().trim().split("\n");
+  const ask = (...args: string[]) => askGit(project, ["rev-parse", "--path-format=absolute", ...args], [0, 128]);
+  const wanted = ["--git-dir", "--git-common-dir", "--show-toplevel"];
+  const { code, stdout, warnings } = await ask("--is-inside-work-tree", "--is-bare-repository", ...wanted);
+  const [isInside, isBare, ...paths] = stdout.toString().replace(/\n$/, "").split("\n");
+  if (isInside === "") return notFound(warnings);
   if (isBare === "true") return refused("the repository is bare: it has no files to work on");
   if (isInside !== "true") return refused("the project is inside a .git directory");
-  // One call per path: rev-parse ends each path with a newline, and a path may contain one.
-  const paths = ["--git-dir", "--git-common-dir", "--show-toplevel"].map(async (what) => {
-    const { code, stdout, warnings } = await ask("--path-format=absolute", what);
-    if (code !== 0) throw new MaestroError("environment", `git rev-parse failed: ${warnings.at(-1) ?? ""}`);
-    return realpathSync.native(stdout.toString().replace(/\n$/, ""));
-  });
-  const [gitDir, commonDir, toplevel] = (await Promise.all(paths)) as [string, string, string];
+  const isClear = code === 0 && paths.length === wanted.length;
+  // rev-parse ends each path with a newline, and a path may contain one: then each is asked for alone.
+  const found = isClear ? paths : await Promise.all(wanted.map(async (what) => pathFrom(await ask(what))));
+  const [gitDir, commonDir, toplevel] = found.map((path) => realpathSync.native(path)) as [string, string, string];
   return { kind: "found", gitDir, commonDir, toplevel };
+}
+
+function pathFrom({ code, stdout, warnings }: Awaited<ReturnType<typeof askGit>>): string {
+  if (code !== 0) throw new MaestroError("environment", `git rev-parse failed: ${warnings.at(-1) ?? ""}`);
+  return stdout.toString().replace(/\n$/, "");
 }
 
 function notFound(said: readonly string[]): Opening {
@@ -111,16 +140,16 @@ function notFound(said: readonly string[]): Opening {
 }
 
 async function readHead(project: string): Promise<Repository["head"]> {
-  const [name, commit] = await Promise.all([
-    askGit(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]),
-    askGit(project, ["rev-parse", "-q", "--verify", END_OF_OPTIONS, "HEAD^{commit}"], [0, 1]),
-  ]);
-  if (name.code !== 0) return { kind: "detached" };
-  const branch = name.stdout
-    .toString()
-    .trim()
-    .replace(/^refs\/heads\//, "");
-  return { kind: commit.code === 0 ? "branch" : "unborn", branch };
+  const resolved = await askGit(
+    project,
+    ["rev-parse", "-q", "--verify", "--symbolic-full-name", END_OF_OPTIONS, "HEAD"],
+    [0, 1],
+  );
+  const name =
+    resolved.code === 0 ? resolved : await askGit(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]);
+  const branch = name.stdout.toString().trim();
+  if (name.code !== 0 || branch === "HEAD") return { kind: "detached" };
+  return { kind: resolved.code === 0 ? "branch" : "unborn", branch: branch.replace(/^refs\/heads\//, "") };
 }
 
 function prefixOf(toplevel: string, project: string): string {

@@ -1,9 +1,9 @@
-// Maestro's own git directory beside each repository. It shares the repository's objects and nothing else: no configuration and no
+// Maestro's own git directory beside each repository. It reads the repository's objects and nothing else: no configuration and no
 // attribute of the repository affects a command that runs in it, so no filter, driver, hook or monitor can start. Only the repository's
-// ignore rules apply. Only src/git writes to it.
+// ignore rules apply. New objects go to a directory of its own. Only src/git writes to it.
 
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { Directory } from "../disk/contained.ts";
 import { readRegular, replaceDurably } from "../disk/durable.ts";
 import { requireOpenable, requireOpenableObjects } from "./admin-files.ts";
@@ -40,7 +40,8 @@ export async function ownGit(repository: Repository, args: readonly string[], ca
     cwd: workTree ?? gitDir,
     env: {
       GIT_DIR: gitDir,
-      GIT_OBJECT_DIRECTORY: join(repository.commonDir, "objects"),
+      GIT_OBJECT_DIRECTORY: repository.objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: [...repository.borrowed, userObjects(repository)].map(quoted).join(delimiter),
       ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
       ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
       ...env,
@@ -64,6 +65,16 @@ export async function theirGit(
   });
 }
 
+/** The user's object database. */
+export function userObjects({ commonDir }: Pick<Repository, "commonDir">): string {
+  return join(commonDir, "objects");
+}
+
+/** Maestro's objects for one project of the repository. `project`: one component of a path. */
+export function objectsOf(place: string, project: string): string {
+  return join(ownDirectory(place), "projects", project, "objects");
+}
+
 export function ownDirectory(place: string): string {
   return join(place, "git");
 }
@@ -77,6 +88,7 @@ export function ownDirectories(place: string): string[] {
 export function prepareOwnGit(repository: Repository, excludesFile: string | undefined): void {
   const patterns = [excludesFile, join(repository.commonDir, "info", "exclude")].map(patternsIn);
   const path = ownDirectory(repository.place);
+  mkdirSync(repository.objects, { recursive: true, mode: 0o700 });
   for (const part of ["refs", "info"]) mkdirSync(join(path, part), { recursive: true, mode: 0o700 });
   write(path, "HEAD", "ref: refs/heads/none\n");
   write(path, "config", configuration(repository));

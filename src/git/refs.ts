@@ -1,7 +1,14 @@
-// References that keep the work of attempts: refs/maestro/<session>/<phase>/<attempt>. They have no reflog, and a push does not send them.
+// References that keep the work of attempts, refs/maestro/<session>/<phase>/<attempt>, and the commits that worktrees begin with,
+// refs/maestro/<session>/+<commit>. They have no reflog, and a push does not send them. What they keep is copied to the user's object
+// database first.
 
+import { appendFileSync, existsSync, readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { MaestroError } from "../errors.ts";
 import type { CommitId, PhaseId, SessionId } from "../ids.ts";
+import { collectObjects } from "./objects/collect.ts";
+import { hasLoose, partsOf, readLoose } from "./objects/loose.ts";
+import { moveObjects } from "./objects/move.ts";
 import { END_OF_OPTIONS, objectId } from "./objects/object-id.ts";
 import { theirGit } from "./own-git.ts";
 import type { Repository } from "./repository.ts";
@@ -22,21 +29,61 @@ export async function keepCommit(
   { session, phase, attempt, commit }: Omit<KeptRef, "ref">,
 ): Promise<string> {
   const ref = refOf(session, phase, attempt);
-  await update(repository, [`update ${ref}\0${objectId(repository, commit)}\0\0`]);
+  const id = objectId(repository, commit);
+  await moveObjects(repository, id, listOf(repository, session));
+  // Commits that this one is based on need no reference of their own any more.
+  const bases = basesOf(repository, session);
+  const below = ancestors(repository, id).filter((base) =>
+    existsSync(join(repository.commonDir, baseRef(session, base))),
+  );
+  for (const base of below) bases.delete(base);
+  const spare = below.map((base) => `delete ${baseRef(session, base)}\0\0`);
+  await update(repository, [`update ${ref}\0${id}\0\0`, ...spare]);
   return ref;
+}
+
+/**
+ * Protects the commit that a worktree begins with: the agent's git reads it, and may base commits and branches on it. A commit of the
+ * user's needs no protection.
+ */
+export async function keepBase(repository: Repository, session: SessionId, commit: CommitId): Promise<void> {
+  const id = objectId(repository, commit);
+  const bases = basesOf(repository, session);
+  const keep = async () => {
+    await moveObjects(repository, id, listOf(repository, session));
+    await update(repository, [`update ${baseRef(session, id)}\0${id}\0\0`]);
+  };
+  if (!bases.has(id)) bases.set(id, hasLoose(repository.objects, id) ? keep() : Promise.resolve());
+  try {
+    await bases.get(id);
+  } catch (error) {
+    bases.delete(id);
+    throw error;
+  }
+}
+
+/** The bases that are kept or about to be, by session: worktrees that are created together share one. */
+const keptBases = new WeakMap<Repository, Map<SessionId, Map<string, Promise<void>>>>();
+
+function basesOf(repository: Repository, session: SessionId): Map<string, Promise<void>> {
+  const known = keptBases.get(repository) ?? new Map<SessionId, Map<string, Promise<void>>>();
+  keptBases.set(repository, known);
+  const bases = known.get(session) ?? new Map<string, Promise<void>>();
+  known.set(session, bases);
+  return bases;
+}
+
+/** Maestro's own commits behind a commit. */
+function ancestors(repository: Repository, commit: string): string[] {
+  const object = readLoose(repository.objects, commit);
+  if (object?.type !== "commit") return [];
+  const [, ...parents] = partsOf(object, repository.objectFormat);
+  return parents.flatMap(({ id }) => [id, ...ancestors(repository, id)]);
 }
 
 /** The kept commits of one session or of all, oldest first. */
 export async function listKept(repository: Repository, session?: SessionId): Promise<KeptRef[]> {
-  const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
-  const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
-  const { stdout } = await theirGit(repository, ["for-each-ref", ...options, END_OF_OPTIONS, `${below}/`]);
-  const lines = stdout
-    .toString()
-    .split("\n")
-    .filter((line) => line !== "");
-  return lines.flatMap((line) => {
-    const [commit = "", ref = ""] = line.split(" ");
+  return (await listRefs(repository, session)).flatMap(({ commit, ref }) => {
     const names = ref.slice(ROOT.length + 1).split("/");
     const [session, phase, attempt] = names.map(decodeName);
     // Not created by Maestro.
@@ -50,14 +97,71 @@ export async function listKept(repository: Repository, session?: SessionId): Pro
   });
 }
 
-/** Deletes the references of a session; returns how many there were. */
+async function listRefs(repository: Repository, session?: SessionId): Promise<{ commit: string; ref: string }[]> {
+  const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
+  const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
+  const { stdout } = await theirGit(repository, ["for-each-ref", ...options, END_OF_OPTIONS, `${below}/`]);
+  const lines = stdout
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "");
+  return lines.map((line) => {
+    const [commit = "", ref = ""] = line.split(" ");
+    return { commit, ref };
+  });
+}
+
+/** Deletes the references of a session, and the objects that only they kept; returns how many attempts were kept. */
 export async function dropKept(repository: Repository, session: SessionId): Promise<number> {
   const kept = await listKept(repository, session);
+  const bases = (await listRefs(repository, session)).filter(({ ref, commit }) => ref === baseRef(session, commit));
   await update(
     repository,
-    kept.map(({ ref }) => `delete ${ref}\0\0`),
+    [...kept, ...bases].map(({ ref }) => `delete ${ref}\0\0`),
   );
+  basesOf(repository, session).clear();
+  const list = listOf(repository, session);
+  await collectObjects(repository, [list], heldCommits(repository));
+  if (existsSync(list)) unlinkSync(list);
+  if (listsOf(repository).length === 0 && existsSync(heldFile(repository))) unlinkSync(heldFile(repository));
   return kept.length;
+}
+
+/** Deletes copies of objects that no reference keeps: a killed process made them, just before it would have written a reference. */
+export async function collectLeftovers(repository: Repository): Promise<number> {
+  return collectObjects(repository, listsOf(repository), heldCommits(repository));
+}
+
+/** Agents may have made commits of their own on top of this one, also such that no reference keeps: it must not be deleted. */
+export function holdCommit(repository: Repository, commit: CommitId): void {
+  appendFileSync(heldFile(repository), `${objectId(repository, commit)}\n`, { mode: 0o600 });
+}
+
+function heldCommits(repository: Repository): string[] {
+  const path = heldFile(repository);
+  return existsSync(path) ? readFileSync(path, "latin1").split("\n") : [];
+}
+
+function heldFile({ objects }: Repository): string {
+  return join(dirname(objects), "held");
+}
+
+/** Where `moveObjects` lists what it copied for a session. */
+function listOf(repository: Repository, session: SessionId): string {
+  return join(listDirectory(repository), encodeName(session));
+}
+
+function listsOf(repository: Repository): string[] {
+  const directory = listDirectory(repository);
+  return existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
+}
+
+function listDirectory({ objects }: Repository): string {
+  return join(dirname(objects), "copied");
+}
+
+function baseRef(session: SessionId, commit: string): string {
+  return `${ROOT}/${encodeName(session)}/+${commit}`;
 }
 
 async function update(repository: Repository, commands: readonly string[]): Promise<void> {

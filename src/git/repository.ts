@@ -23,6 +23,13 @@ export interface Repository {
   attributesFile: string | undefined;
   /** Maestro's directory for this repository, outside the project: worktrees and everything they need. */
   place: string;
+  /**
+   * Where Maestro's git writes objects: a directory of its own for each project, so that the user's object database gets only what a
+   * reference keeps (objects/move.ts). git reads the user's objects, and those in `borrowed`, as well.
+   */
+  objects: string;
+  /** Further object directories of Maestro's that git reads from. */
+  borrowed: readonly string[];
 }
 
 export type ObjectFormat = "sha1" | "sha256";

@@ -174,8 +174,9 @@ function environment(path: string, { env, config = "none" }: GitCall): NodeJS.Pr
   };
 }
 
-export function hasGit(): boolean {
-  return findProgram("git", process.env.PATH) !== undefined;
+/** The path of git, or undefined if it is not installed. */
+export function gitProgram(): string | undefined {
+  return findProgram("git", process.env.PATH);
 }
 
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {

@@ -15,6 +15,10 @@ export interface Machine {
   realpath?: (path: string) => string;
   /** Resolves a shape through links that the same command line has created. */
   through?: (path: string) => string;
+  /** The rule against file content through the shell does not hold. */
+  areWritesFree?: boolean;
+  /** Whether a directory below a temporary one is the user's own and private, and a file in it has no other name. */
+  isOwnScratch?: (directory: string, path: string) => boolean;
   /** Whether a session exists in `stateDir`. Called only for commands that would remove or replace its files. */
   hasSession?: () => boolean;
 }

@@ -10,12 +10,13 @@ export function locate(path: string, cwd: string): string {
 /** Removes `.`, `..`, double and trailing slashes. */
 export function normal(path: string): string {
   const isAbsolute = path.startsWith("/");
+  // Most absolute paths are normalized already, and a long command line asks for very many.
+  if (isAbsolute && !/\/\.{0,2}(?:\/|$)/.test(path)) return path;
   const kept: string[] = [];
-  for (const name of path.split("/")) {
-    if (name === "" || name === ".") continue;
-    if (name !== "..") kept.push(name);
-    else if (kept.length > 0 && kept[kept.length - 1] !== "..") kept.pop();
-    else if (!isAbsolute) kept.push(name);
+  for (const name of pathSegments(path)) {
+    const hasParent = isAbsolute || (kept.at(-1) ?? "..") !== "..";
+    if (name === ".." && hasParent) kept.pop();
+    else kept.push(name);
   }
   return (isAbsolute ? "/" : "") + kept.join("/") || ".";
 }

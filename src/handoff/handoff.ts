@@ -3,7 +3,7 @@
 import { stripControls } from "../text.ts";
 import { type DownstreamContext, emptyContext } from "./downstream-context.ts";
 import { type AgentAnswer, type ParseError, unreadable } from "./output/answer.ts";
-import type { ErrorType } from "./output/error-type.ts";
+import { type ErrorClass, type ErrorType, recordedType } from "./output/error-type.ts";
 import type { HandoffFormat } from "./output/formats.ts";
 import { findGeminiJson, isGeminiJson, readGeminiJson } from "./output/gemini-json.ts";
 import { isStreamJson, readStreamJson } from "./output/stream-json.ts";
@@ -41,8 +41,12 @@ export interface Handoff {
   check: HandoffCheck;
   summary: string;
   validation: Validation | undefined;
+  /** What the agent wrote about its validation; empty if nothing. */
+  validationText: string;
   /** The two sections as the agent wrote them; empty without a Task Report. */
   report: string;
+  /** All that the agent said; its raw output when that cannot be parsed. */
+  words: string;
 }
 
 export function checkHandoff(source: string | Uint8Array, options: HandoffOptions = {}): HandoffCheck {
@@ -54,7 +58,8 @@ export function readHandoff(source: string | Uint8Array, options: HandoffOptions
   const answer = readAnswer(output, options.format ?? formatOf(output));
   const { report, errorType } = readText(answer.text);
   const missing = missingParts(report, options.dependents !== false);
-  const error_type = answer.errorType ?? errorType;
+  const failed = answer.errorType ?? errorType;
+  const error_type = failed === null ? null : recordedType(failed);
   const check: HandoffCheck = {
     valid: missing.length === 0 && answer.parseError === null && error_type === null,
     missing,
@@ -69,7 +74,15 @@ export function readHandoff(source: string | Uint8Array, options: HandoffOptions
     parse_error: answer.parseError,
     error_type,
   };
-  return { check, summary: report.summary, validation: report.validation, report: report.text };
+  const words = answer.text || output;
+  return {
+    check,
+    summary: report.summary,
+    validation: report.validation,
+    validationText: report.validationText,
+    report: report.text,
+    words,
+  };
 }
 
 function missingParts(report: TaskReport, dependents: boolean): MissingPart[] {
@@ -101,7 +114,7 @@ function formatOf(output: string): HandoffFormat {
   return isStream ? "stream-json" : "gemini-json";
 }
 
-function readText(text: string): { report: TaskReport; errorType: ErrorType | null } {
+function readText(text: string): { report: TaskReport; errorType: ErrorClass | null } {
   const { text: result, errorType } = unwrapSubagent(stripControls(text));
   const report = readReport(result.replace(/^\uFEFF/, ""));
   // A subagent that did not reach its goal has not succeeded, whatever its report says.

@@ -17,6 +17,8 @@ export interface TaskReport {
   readonly files: Record<FileKey, string[] | null>;
   readonly context: DownstreamContext | null;
   readonly validation: Validation | undefined;
+  /** The validation field as written. */
+  readonly validationText: string;
   readonly summary: string;
   /** Both sections as written. */
   readonly text: string;
@@ -39,9 +41,8 @@ export function readReport(text: string): TaskReport {
     },
     context: context === null ? null : contextOf(context.lines),
     validation,
-    summary: paragraphsOf(itemsOf(fields, "summary"))
-      .map((paragraph) => paragraph.text)
-      .join("\n"),
+    validationText: textOf(fields, "validation"),
+    summary: textOf(fields, "summary"),
     text: report === null ? "" : spanOf(text, report, context),
   };
 }
@@ -58,6 +59,12 @@ function declaredPaths(fields: readonly Field<ReportKey>[], key: FileKey): strin
 
 function itemsOf(fields: readonly Field<ReportKey>[], key: ReportKey): Item[] {
   return fields.filter((field) => field.key === key).flatMap(({ items }) => items);
+}
+
+function textOf(fields: readonly Field<ReportKey>[], key: ReportKey): string {
+  return paragraphsOf(itemsOf(fields, key))
+    .map((paragraph) => paragraph.text)
+    .join("\n");
 }
 
 function spanOf(text: string, report: Section, context: Section | null): string {

@@ -20,6 +20,8 @@ export interface Checkpoint {
   waiting: string;
   /** The context for a turn. */
   brief: string;
+  /** A delegation has no recorded end: its agent is at work, or its conversation is gone. */
+  open: boolean;
 }
 
 /** Undefined without a journal. */
@@ -47,13 +49,14 @@ export function validCheckpoint(state: Directory, journal: string): Checkpoint |
 export function parseCheckpoint(text: string, journal: string): Checkpoint | undefined {
   const read = parseInput(text.slice("<!-- ".length, text.indexOf(" -->\n")));
   if (read?.journal !== journal) return undefined;
-  const { status, facts, waiting, brief } = read;
+  const { status, facts, waiting, brief, open } = read;
   return {
     journal,
     status: textValue(status),
     facts: textValue(facts),
     waiting: textValue(waiting),
     brief: textValue(brief),
+    open: open === true,
   };
 }
 

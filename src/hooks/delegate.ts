@@ -1,52 +1,77 @@
 // BeforeTool of invoke_agent: checks that the agent is enabled and that the phase may start, adds the protocols to the prompt, and
-// records the phase as in progress before the agent starts.
+// records the attempt, and the state of the project, before the agent starts.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
+import { readProtocols } from "../agents/protocols.ts";
 import { parseDisabled } from "../agents/resolve.ts";
 import { randomHex } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { type DelegationPrompt, delegationPrompt, namedPhase, readHeader } from "../prompt/delegation.ts";
-import { ownedFiles } from "../session/decide/attempt.ts";
+import { decideStart, nextAttempt } from "../session/decide/attempt.ts";
 import { judgeDelegation } from "../session/decide/delegation.ts";
-import { decideMode, decideMove } from "../session/decide/operation.ts";
+import { decideMode } from "../session/decide/operation.ts";
 import type { SessionEvent } from "../session/events.ts";
-import type { Session } from "../session/session.ts";
+import { NATIVE, nativeRun, type Session } from "../session/session.ts";
 import type { Settings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { delegationsElsewhere, noteDelegation, runningDelegations } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { type HookInput, recordOf, textValue } from "./input.ts";
 import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
 import { makeWorkspace, storeOf } from "./recording.ts";
 import { allow, denyReply, type Reply } from "./reply.ts";
-import { commandLine, type Surroundings } from "./surroundings.ts";
+import { commandLine, patient, type Surroundings } from "./surroundings.ts";
 
-/** Called when `invoke_agent` names one of Maestro's agents. */
-export function delegate(input: HookInput, here: Surroundings): Reply {
+// Loaded only when a phase is delegated; a separate file in dist/ (tools/build.js).
+const delegatedWork = () => require("./delegated-work.ts") as typeof import("./delegated-work.ts");
+
+/** Called when `invoke_agent` names one of Maestro's agents. A promise only when a phase of the session is delegated. */
+export function delegate(input: HookInput, here: Surroundings): Reply | Promise<Reply> {
   if (here.attempt !== null)
     return denyReply("You are a specialist at work on one phase: do it yourself, do not delegate.");
   const call = recordOf(input.tool_input);
   const agent = normalizeAgentName(textValue(call.agent_name));
   const text = textValue(call.prompt);
-  const claimed = tryClaim(agent, text, here);
+  const protocols = readProtocols(here.extensionRoot, here.programRoot);
+  const promptFor: Request["promptFor"] = (work, maxRetries = 0) =>
+    delegationPrompt({ agent, work, projectRoot: here.projectRoot, protocols, tag: randomHex(8), text, maxRetries });
+  const claimed = tryClaim(agent, text, promptFor, here);
   if ("reason" in claimed) return denyReply(claimed.reason);
-  const prompt = delegationPrompt({
-    agent,
-    work: claimed.work,
-    projectRoot: here.projectRoot,
-    protocols: protocolsOf(here),
-    tag: randomHex(8),
-    text,
-  });
-  return { ...allow, hookSpecificOutput: { hookEventName: "BeforeTool", tool_input: { ...call, prompt } } };
+  const prompt = claimed.started?.prompt ?? promptFor(claimed.work);
+  const reply = { ...allow, hookSpecificOutput: { hookEventName: "BeforeTool", tool_input: { ...call, prompt } } };
+  return claimed.started === undefined ? reply : begun(claimed.started, input, patient(here)).then(() => reply);
+}
+
+interface Started {
+  store: SessionStore;
+  prompt: string;
+  phase: string;
+  attempt: number;
+}
+
+/** The delegation is recorded, so the agent may start whatever happens here. */
+async function begun({ store, phase, attempt }: Started, input: HookInput, here: Surroundings): Promise<void> {
+  try {
+    await delegatedWork().beginWork(store, here, { phase, attempt }, transcriptsOf(input, here));
+  } catch (error) {
+    here.log(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Where Gemini CLI keeps the transcripts of the agents of this conversation: beside its own transcript. */
+function transcriptsOf(input: HookInput, { conversation }: Surroundings): string | null {
+  const own = textValue(input.transcript_path);
+  return isAbsolute(own) ? join(dirname(own), conversation) : null;
 }
 
 interface Request {
   agent: string;
   /** The caller's prompt. */
   text: string;
+  promptFor: (work: DelegationPrompt["work"], maxRetries?: number) => string;
   settings: Settings;
   project: Project;
   here: Surroundings;
@@ -62,14 +87,15 @@ function whyUnavailable(agent: string, settings: Settings, { extensionRoot }: Su
   return `Maestro: agent ${agent} is disabled by MAESTRO_DISABLED_AGENTS. Available agents: ${available.join(", ")}.`;
 }
 
-type Claim = { work: DelegationPrompt["work"] } | { reason: string };
+type Claim = { work: DelegationPrompt["work"]; started?: Started } | { reason: string };
 
 /** Broken state or settings must not block an agent (C39): it starts without a phase, but still gets the protocols. */
-function tryClaim(agent: string, text: string, here: Surroundings): Claim {
+function tryClaim(agent: string, text: string, promptFor: Request["promptFor"], here: Surroundings): Claim {
   try {
     const settings = hookSettings(here);
     const reason = whyUnavailable(agent, settings, here);
-    return reason === undefined ? claim({ agent, text, settings, project: openHookProject(here), here }) : { reason };
+    if (reason !== undefined) return { reason };
+    return claim({ agent, text, promptFor, settings, project: openHookProject(here), here });
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;
     here.log(error.message);
@@ -79,7 +105,7 @@ function tryClaim(agent: string, text: string, here: Surroundings): Claim {
 
 /** The claimed work, or why it cannot be claimed. */
 function claim(request: Request): Claim {
-  const { agent, settings, project, here } = request;
+  const { agent, project, here } = request;
   const note = (phase: string | null) =>
     noteDelegation(project.location, here, { did: "start", agent, phase, ours: true });
   const wanted = chooseWork(sessionOf(project), request);
@@ -89,13 +115,18 @@ function claim(request: Request): Claim {
     if (hasWorkspace(project) || makeWorkspace(project, here)) note(null);
     return wanted;
   }
-  const store = storeOf(project, here);
+  // Without the lock the agent would start without a phase, so waiting longer is worth it.
+  const store = storeOf(project, patient(here));
   // The calls of one turn run concurrently, so only under the lock is it certain which phases the others have claimed.
-  const claimed = store.update((current) => {
+  const claimed = store.update((current): { events: SessionEvent[]; result: Claim } => {
     const chosen = chooseWork(current, request);
     if ("reason" in chosen || chosen.work === null) return { events: [], result: chosen };
-    note(chosen.work.phase.id);
-    return { events: startEvents(chosen.work, settings, here), result: chosen };
+    const { phase } = chosen.work;
+    note(phase.id);
+    const prompt = request.promptFor(chosen.work, request.settings.MAESTRO_MAX_RETRIES);
+    const { attempt } = nextAttempt(phase);
+    const events = startEvents(chosen.work, request, prompt);
+    return { events, result: { ...chosen, started: { store, prompt, phase: phase.id, attempt } } };
   });
   store.close();
   return claimed;
@@ -133,22 +164,31 @@ function chooseWork(session: Session | undefined, { agent, text, settings, proje
   };
 }
 
-/** The events that start the phase; a phase that was interrupted in progress needs no move. */
-function startEvents(
-  { session, phase }: Work,
-  { MAESTRO_MAX_RETRIES: maxRetries, MAESTRO_EXECUTION_MODE: preset }: Settings,
-  { projectRoot, clock }: Surroundings,
-): SessionEvent[] {
+/** The events that start the attempt, and the phase if it is not in progress. */
+function startEvents({ session, phase }: Work, { agent, settings, here }: Request, prompt: string): SessionEvent[] {
+  const { MAESTRO_MAX_RETRIES: maxRetries, MAESTRO_EXECUTION_MODE: preset } = settings;
   // A preset mode becomes the mode of the whole session.
   const mode = session.execution_mode === null && preset !== "ask" ? decideMode(session, preset) : [];
-  if (phase.status === "in_progress") return mode;
-  const request = { phase: phase.id, to: "in_progress" as const, userDecision: false, maxRetries, now: clock() };
-  return [...mode, ...decideMove(session, request, () => hashFiles(projectRoot, ownedFiles(phase)))];
+  const start = {
+    run: nativeRun(here.conversation),
+    runtime: NATIVE,
+    model: null,
+    batch: session.session_id,
+    prompt_bytes: Buffer.byteLength(prompt),
+    timeout_ms: timeoutOf(agent, here),
+  };
+  const hashes = (paths: readonly string[]) => hashFiles(here.projectRoot, paths);
+  return [...mode, ...decideStart(session, phase.id, start, { maxRetries, now: here.clock(), hashes }, agent)];
 }
 
 type Work = NonNullable<DelegationPrompt["work"]>;
 
-function protocolsOf({ extensionRoot }: Surroundings): { base: string; safety: string } {
-  const read = (name: string) => readFileSync(join(extensionRoot, "protocols", `${name}.md`), "utf8");
-  return { base: read("agent-base-protocol"), safety: read("filesystem-safety-protocol") };
+/** When Gemini CLI stops the agent: after the time in its front matter, or after its own default. */
+function timeoutOf(agent: string, { extensionRoot }: Surroundings): number {
+  const minutes = /^timeout_mins: *(\d{1,4})$/m.exec(
+    readFileSync(join(extensionRoot, "agents", `${agent}.md`), "utf8"),
+  );
+  return Number(minutes?.[1] ?? DEFAULT_TIMEOUT_MINUTES) * 60_000;
 }
+
+const DEFAULT_TIMEOUT_MINUTES = 10;

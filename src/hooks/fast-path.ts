@@ -9,7 +9,7 @@ import { DELEGATIONS, JOURNAL_FILE, VIEW_FILE } from "../store/journal/journal-f
 import { manifest } from "../store/workspace.ts";
 import { CHECKPOINT_FILE, type Checkpoint, markOf, parseCheckpoint } from "./checkpoint.ts";
 import { type HookInput, textValue } from "./input.ts";
-import { proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
+import { proceed, type Reply, summaryReply, turnReply, waitingReply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** A larger file is left to the slow path. */
@@ -19,19 +19,22 @@ export function fastPath(event: string, input: HookInput, here: Surroundings): R
   if (here.attempt !== null) return proceed;
   const place = placeOf(here);
   if (place === undefined) return undefined;
-  const { directory, base, state, isThere } = place;
-  if (!isThere) return event === "SessionStart" ? undefined : withoutSession(event, input, directory);
+  const { base, state, isThere } = place;
+  if (!isThere) return event === "SessionStart" ? undefined : withoutSession(event, input);
   if (event === "SessionStart" && manifest.some((path) => statOf(`${base}/${path.join("/")}`) === undefined))
     return undefined;
-  // The slow path must delete or update the recorded delegations.
-  if (event !== "PreCompress" && hasDelegations(state, here)) return undefined;
+  // The slow path deletes or updates the delegations of this conversation, and records the end of those whose conversation is gone.
+  const mayWrite = event !== "PreCompress";
+  if (mayWrite && hasDelegations(state, here)) return undefined;
   const journal = statOf(`${state}/${JOURNAL_FILE}`);
   if (journal === undefined) {
     // The slow path imports a view without a journal.
-    return statOf(`${state}/${VIEW_FILE}`) === undefined ? withoutSession(event, input, directory) : undefined;
+    return statOf(`${state}/${VIEW_FILE}`) === undefined ? withoutSession(event, input) : undefined;
   }
   const checkpoint = parseCheckpoint(textAt(`${state}/${CHECKPOINT_FILE}`), markOf(journal));
-  return checkpoint === undefined ? undefined : withSession(event, input, state, checkpoint);
+  return checkpoint === undefined || (mayWrite && checkpoint.open)
+    ? undefined
+    : withSession(event, input, state, checkpoint);
 }
 
 /** Whether the start or end of a delegation can be ignored. The end of one of Maestro's own matters to every session. */
@@ -45,7 +48,6 @@ export function isUnheard(what: "other begins" | "other ends" | "ours ends", her
 }
 
 interface Place {
-  directory: string;
   base: string;
   state: string;
   isThere: boolean;
@@ -60,7 +62,7 @@ function placeOf(here: Surroundings): Place | undefined {
   const state = `${base}/state`;
   const found = statOf(base)?.isDirectory() === true ? statOf(state) : statOf(base);
   if (found !== undefined && !found.isDirectory()) return undefined;
-  return { directory, base, state, isThere: found !== undefined };
+  return { base, state, isThere: found !== undefined };
 }
 
 function hasDelegations(state: string, { conversation }: Surroundings): boolean {
@@ -70,8 +72,7 @@ function hasDelegations(state: string, { conversation }: Surroundings): boolean 
 /** Prompts of Maestro's commands start with the command's name in brackets; a user may also type it. */
 export const commandName = /(?:\[|^\s*\/)maestro:([a-z-]+)/m;
 
-function withoutSession(event: string, input: HookInput, directory: string): Reply | undefined {
-  if (event === "SessionStart") return isAbsolute(directory) ? undefined : readyReply(directory);
+function withoutSession(event: string, input: HookInput): Reply | undefined {
   return event === "BeforeAgent" && commandName.test(textValue(input.prompt)) ? undefined : proceed;
 }
 
@@ -79,6 +80,7 @@ function withSession(event: string, input: HookInput, state: string, checkpoint:
   if (event === "SessionStart") return waitingReply(checkpoint.waiting);
   if (event === "BeforeAgent")
     return commandName.test(textValue(input.prompt)) ? undefined : turnReply(checkpoint.brief);
+  if (event === "PreCompress") return summaryReply(checkpoint.brief);
   if (event !== "SessionEnd") return proceed;
   const isNoted = textAt(`${state}/${HISTORY_FILE}`).endsWith(` ${checkpoint.facts}\n`);
   return isNoted && checkpoint.status !== "completed" ? proceed : undefined;

@@ -5,39 +5,108 @@ import { join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { MaestroError } from "../errors.ts";
 import { type Handoff, readHandoff } from "../handoff/handoff.ts";
+import { recordedType } from "../handoff/output/error-type.ts";
 import { type DelegationHeader, namedPhase, readHeader } from "../prompt/delegation.ts";
 import { makeRedactor } from "../secrets/redact.ts";
-import { decideDelegationEnd } from "../session/decide/attempt.ts";
+import { type AttemptRecord, decideDelegationEnd, filesOf } from "../session/decide/attempt.ts";
 import { isExecuting } from "../session/decide/delegation.ts";
-import { reportedWork } from "../session/decide/evidence.ts";
-import { type AttemptVerdict, judgeHandoff, missingParts } from "../session/decide/judge-handoff.ts";
-import { requireSession } from "../session/decide/operation.ts";
+import { type ReportedWork, reportedWork } from "../session/decide/evidence.ts";
+import { type AttemptVerdict, judgeHandoff, missingParts, type Shortfall } from "../session/decide/judge-handoff.ts";
+import { type FileLists, requirePhase, requireSession } from "../session/decide/operation.ts";
+import type { AttemptOutcome } from "../session/events.ts";
 import { positionOf } from "../session/position.ts";
-import { findPhase, hasDependents, type Session } from "../session/session.ts";
+import {
+  findPhase,
+  hasDependents,
+  nativeRun,
+  type OpenDelegation,
+  openDelegations,
+  type Session,
+} from "../session/session.ts";
 import { readEnvFile } from "../setting-layers.ts";
+import { withDelivery } from "../store/delivery.ts";
+import { openBatch } from "../store/files/batch.ts";
 import { noteDelegation } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
+import type { StateLocation } from "../store/location.ts";
 import { nextLines, short } from "../views/record/brief.ts";
+import type { Examined } from "./delegated-work.ts";
 import { type HookInput, recordOf, textValue } from "./input.ts";
 import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
 import { storeOf } from "./recording.ts";
 import { proceed, type Reply, withContext } from "./reply.ts";
-import { commandLine, type Surroundings } from "./surroundings.ts";
+import { commandLine, patient, type Surroundings } from "./surroundings.ts";
 
-export function recordHandback(input: HookInput, here: Surroundings): Reply {
+// Loaded only when a delegated phase returns; a separate file in dist/ (tools/build.js).
+const delegatedWork = () => require("./delegated-work.ts") as typeof import("./delegated-work.ts");
+
+/** A promise only when the start of the delegation was recorded as an attempt. */
+export function recordHandback(input: HookInput, here: Surroundings): Reply | Promise<Reply> {
   const call = recordOf(input.tool_input);
   const agent = normalizeAgentName(textValue(call.agent_name));
   const header = readHeader(textValue(call.prompt));
   const project = openHookProject(here);
-  if (hasWorkspace(project)) {
+  // Noted last: until its end is recorded, the attempt must not look as if its conversation had died.
+  const note = () => {
+    if (!hasWorkspace(project)) return;
     noteDelegation(project.location, here, { did: "end", agent, phase: header?.phase ?? null, ours: true });
-  }
+  };
+  const back: HandBack = { prompt: textValue(call.prompt), header, text: resultText(input.tool_response) };
   const session = sessionOf(project);
-  const lost = whyLost(session, textValue(call.prompt), header);
+  const delegation = session?.session_id === header?.session ? delegationOf(session, header, here) : undefined;
+  if (delegation !== undefined) return withWork(project, patient(here), back, delegation).finally(note);
+  try {
+    return recordReport(project, here, back, undefined);
+  } finally {
+    note();
+  }
+}
+
+interface HandBack {
+  prompt: string;
+  header: DelegationHeader | undefined;
+  /** What the agent returned. */
+  text: string;
+}
+
+/** The attempt that ends, and what is known about it beside its report. */
+interface EndedAttempt extends OpenDelegation {
+  examined: Examined;
+}
+
+/** The attempt that this conversation has delegated; undefined when its start was not recorded. */
+function delegationOf(
+  session: Session | undefined,
+  header: DelegationHeader | undefined,
+  here: Surroundings,
+): OpenDelegation | undefined {
+  const open = session === undefined ? [] : openDelegations(session).filter(({ phase }) => phase.id === header?.phase);
+  return open.findLast(({ attempt }) => attempt.run === nativeRun(here.conversation));
+}
+
+async function withWork(
+  project: Project,
+  here: Surroundings,
+  back: HandBack,
+  delegation: OpenDelegation,
+): Promise<Reply> {
+  const store = storeOf(project, here);
+  store.refresh();
+  const examined = await delegatedWork().examineReturn(store, here, delegation);
+  return recordReport(project, here, back, { ...delegation, examined });
+}
+
+function recordReport(project: Project, here: Surroundings, back: HandBack, ended: EndedAttempt | undefined): Reply {
+  const { prompt, header, text } = back;
+  const session = sessionOf(project);
+  const lost = whyLost(session, prompt, header);
+  const known = session !== undefined && session.session_id === header?.session ? session : undefined;
+  const isAwaited = known !== undefined && findPhase(known, header?.phase ?? "")?.status === "in_progress";
+  if (lost === undefined && !isAwaited && ended === undefined) return proceed;
+  if (header?.phase === undefined) return lost === undefined ? proceed : withContext("AfterTool", lost);
+  const recorded =
+    isAwaited || ended !== undefined ? tryRecord(project, here, header.phase, text, ended) : { reason: "" };
   if (lost !== undefined) return withContext("AfterTool", lost);
-  if (session === undefined || header?.phase === undefined || session.session_id !== header.session) return proceed;
-  if (findPhase(session, header.phase)?.status !== "in_progress") return proceed;
-  const recorded = tryRecord(project, here, header.phase, resultText(input.tool_response));
   const said =
     "reason" in recorded
       ? unrecorded(header.phase, recorded.reason)
@@ -68,9 +137,10 @@ function tryRecord(
   here: Surroundings,
   phase: string,
   text: string,
+  ended: EndedAttempt | undefined,
 ): ReturnType<typeof record> | { reason: string } {
   try {
-    return record(project, here, phase, text);
+    return record(project, here, phase, text, ended);
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;
     here.log(error.message);
@@ -87,6 +157,7 @@ function record(
   here: Surroundings,
   phase: string,
   text: string,
+  ended: EndedAttempt | undefined,
 ): { verdict: AttemptVerdict; after: Session } {
   const store = storeOf(project, here);
   const redact = makeRedactor({ ...readEnvFile(join(here.projectRoot, ".env")), ...here.env });
@@ -94,24 +165,81 @@ function record(
     const session = requireSession(current);
     const dependents = hasDependents(session, phase);
     const handoff = readHandoff(text, { format: "text", dependents });
-    const judged = asEnded(judgeHandoff(handoff, dependents), handoff, text);
+    const reported = handoff.check.has_task_report
+      ? reportedWork({ projectRoot: here.projectRoot, redact }, handoff)
+      : null;
+    const said = asEnded(judgeHandoff(handoff, dependents), handoff, text);
+    const claims = { reported: reported?.files };
+    const { verdict: judged, warnings } = withDelivery(said, here.projectRoot, requirePhase(session, phase), claims);
+    const shortfall =
+      judged.kind === "success" ? undefined : { ...judged, message: redact(judged.message).slice(0, LONGEST_MESSAGE) };
     const events = decideDelegationEnd(
       session,
       phase,
       {
-        work: handoff.check.has_task_report ? reportedWork({ projectRoot: here.projectRoot, redact }, handoff) : null,
-        shortfall:
-          judged.kind === "success"
-            ? undefined
-            : { ...judged, message: redact(judged.message).slice(0, LONGEST_MESSAGE) },
+        attempt: ended === undefined ? undefined : attemptRecord(ended, reported, shortfall, here),
+        work: reported === null ? null : { ...reported, files: filesToRecord(reported.files, ended) },
+        warnings,
+        shortfall,
         missing: handoff.check.error_type === null ? missingParts(handoff.check, dependents) : [],
       },
       { maxRetries: 0, now: here.clock(), hashes: (paths) => hashFiles(store.location.projectRoot, paths) },
     );
+    if (ended !== undefined) keepAnswer(store.location, ended, redact(text), judged);
     return { events, result: judged };
   });
   store.close();
   return { verdict, after: requireSession(store.session) };
+}
+
+function attemptRecord(
+  ended: EndedAttempt,
+  reported: ReportedWork | null,
+  shortfall: Shortfall | undefined,
+  { clock, projectRoot }: Surroundings,
+): AttemptRecord {
+  const { attempt, examined } = ended;
+  const outcome: AttemptOutcome =
+    shortfall === undefined ? "success" : shortfall.errorType === "timeout" ? "timeout" : shortfall.kind;
+  const finished = {
+    attempt: attempt.attempt,
+    outcome,
+    exit_code: null,
+    signal: null,
+    duration_ms: Math.max(0, clock().getTime() - Date.parse(attempt.started)),
+    usage: examined.usage,
+    ...(shortfall === undefined
+      ? {}
+      : { reason: shortfall.reason, error_type: recordedType(shortfall.errorType), message: shortfall.message }),
+  };
+  return { finished, ...delegatedWork().delegationEnd(ended, examined, reported?.files ?? null, projectRoot) };
+}
+
+/** The files that the agent reports and those that were found changed; how a found one changed is not the agent's to say. */
+function filesToRecord(reported: FileLists, ended: EndedAttempt | undefined): FileLists {
+  const work = ended?.examined.work;
+  if (work == null || work.where === "shared") return reported;
+  const found = filesOf(work.changes);
+  const known = new Set(Object.values(found).flat());
+  const also = (paths: readonly string[]) => paths.filter((path) => !known.has(path));
+  return {
+    created: [...found.created, ...also(reported.created)],
+    modified: [...found.modified, ...also(reported.modified)],
+    deleted: [...found.deleted, ...also(reported.deleted)],
+  };
+}
+
+/** Keeps the agent's words where `maestro logs` finds those of every attempt. Written before the end is recorded, as an engine does. */
+function keepAnswer(location: StateLocation, { attempt }: EndedAttempt, text: string, { kind }: AttemptVerdict): void {
+  const batch = openBatch(location, attempt.batch);
+  try {
+    batch.writeResult(attempt.name, "json", `${JSON.stringify({ response: text })}\n`);
+    batch.writeResult(attempt.name, "log", `Delegated in a conversation of Gemini CLI (${attempt.run}).\n`);
+    batch.writeExitCode(attempt.name, kind === "success" ? 0 : 1);
+    batch.removeBefore(attempt.name);
+  } finally {
+    batch.close();
+  }
 }
 
 const LONGEST_MESSAGE = 10_000;
@@ -130,7 +258,7 @@ function asEnded(verdict: AttemptVerdict, { check }: Handoff, text: string): Att
 /** The context that the TechLead gets after the agent's result. */
 function outcome(session: Session, id: string, verdict: AttemptVerdict, here: Surroundings): string {
   const phase = findPhase(session, id);
-  const next = nextLines(session, positionOf(session)).join(" ");
+  const next = nextLines(session, positionOf(session), false).join(" ");
   if (verdict.kind !== "success") {
     const [used, all] = [phase?.retry_count ?? 0, hookSettings(here).MAESTRO_MAX_RETRIES];
     const then =

@@ -12,7 +12,7 @@ import { type HookInput, readHookInput, recordOf, textValue } from "./input.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
 import type { Rest } from "./session-events.ts";
 import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { answerToolCall } from "./tool-call.ts";
+import { answerToolCall, type Seldom } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
 
 /** Far below the CLI's own time limit for hooks. */
@@ -23,7 +23,7 @@ const RESERVED_MS = 200;
 // Loaded on first use; the large ones are separate files in dist/ (tools/build.js).
 const sessionEvents = () => require("./session-events.ts") as typeof import("./session-events.ts");
 const delegation = () => require("./delegation.ts") as typeof import("./delegation.ts");
-const guard = () => require("./guard.ts") as typeof import("./guard.ts");
+const seldom: Seldom = { guard: () => require("./guard.ts"), refusal: () => require("./refusal.ts") };
 const rest: Rest = {
   session: () => require("./make-checkpoint.ts"),
   status: () => require("./status.ts"),
@@ -31,7 +31,9 @@ const rest: Rest = {
   adopting: () => require("./adopting.ts"),
 };
 
-const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = {
+type Answer = Reply | Promise<Reply>;
+
+const events: Record<string, (input: HookInput, here: Surroundings) => Answer> = {
   SessionStart: (input, here) => fastPath("SessionStart", input, here) ?? sessionEvents().beginConversation(here, rest),
   SessionEnd: (input, here) => fastPath("SessionEnd", input, here) ?? sessionEvents().endConversation(here, rest),
   BeforeAgent: (input, here) => fastPath("BeforeAgent", input, here) ?? sessionEvents().beginTurn(input, here, rest),
@@ -42,10 +44,10 @@ const events: Record<string, (input: HookInput, here: Surroundings) => Reply> = 
   PreCompress: (input, here) => fastPath("PreCompress", input, here) ?? sessionEvents().preserve(here, rest),
 };
 
-function beforeTool(input: HookInput, here: Surroundings): Reply {
+function beforeTool(input: HookInput, here: Surroundings): Answer {
   const tool = textValue(input.tool_name);
   const judged = judgedAs(tool);
-  if (judged !== undefined) return answerToolCall(input, judged, here, guard);
+  if (judged !== undefined) return answerToolCall(input, judged, here, seldom);
   switch (tool) {
     case "invoke_agent":
       if (concernsUs(input, here)) return delegation().delegate(input, here);
@@ -59,7 +61,7 @@ function beforeTool(input: HookInput, here: Surroundings): Reply {
   }
 }
 
-function afterTool(input: HookInput, here: Surroundings): Reply {
+function afterTool(input: HookInput, here: Surroundings): Answer {
   if (textValue(input.tool_name) !== "invoke_agent") return proceed;
   const ours = concernsUs(input, here);
   if (isUnheard(ours ? "ours ends" : "other ends", here)) return proceed;
@@ -75,14 +77,14 @@ function concernsReport(input: HookInput, here: Surroundings): boolean {
   return here.attempt !== null || textValue(input.prompt).startsWith("Agent: ");
 }
 
-function answer(event: string, deadline: number): Reply {
+function answer(event: string, deadline: number): Answer {
   const respond = Object.hasOwn(events, event) ? events[event] : undefined;
   if (respond === undefined) return complain(event, `unknown event; known are ${Object.keys(events).join(", ")}`);
   const input = readHookInput(deadline - RESERVED_MS);
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {
     cwd: workingDirectory(),
-    extensionRoot: `${__dirname}/..`,
+    programRoot: `${__dirname}/..`,
     clock: () => new Date(),
     deadline,
     log: (line) => log(event, line),
@@ -106,13 +108,13 @@ function complain(event: string, problem: string): Reply {
 }
 
 /** Escapes control characters in the fields that a terminal shows. The model's other fields stay exact: they may hold file names. */
-function harmless(reply: Reply): Reply {
+function harmless(reply: Reply): string {
   const { reason, systemMessage } = reply;
-  return {
+  return JSON.stringify({
     ...reply,
-    ...(reason === undefined ? {} : { reason: shown(reason) }),
-    ...(systemMessage === undefined ? {} : { systemMessage: shown(systemMessage) }),
-  };
+    reason: reason && shown(reason),
+    systemMessage: systemMessage && shown(systemMessage),
+  });
 }
 
 function shown(text: string): string {
@@ -131,30 +133,32 @@ function log(event: string, line: string): void {
 function main(event: string): void {
   // Stack traces are never shown here, and creating one costs more than the failing call.
   Error.stackTraceLimit = 0;
-  let reply: Reply;
+  const failed = (error: unknown) => complain(event, error instanceof Error ? error.message : String(error));
   try {
-    reply = answer(event, now() + DEADLINE_MS);
+    const reply = answer(event, now() + DEADLINE_MS);
+    // Awaiting every reply would cost each hook a turn of the event loop.
+    if ("then" in reply) void reply.catch(failed).then(send);
+    else send(reply);
   } catch (error) {
-    reply = complain(event, error instanceof Error ? error.message : String(error));
+    send(failed(error));
   }
-  write(Buffer.from(plainJson(JSON.stringify(harmless(reply)))));
-  leave();
 }
 
 /** process.stdout would add a tenth to Node's start-up time; writev shares compiled code with the readv of standard input. */
-function write(bytes: Buffer): void {
+function send(reply: Reply): void {
   try {
-    for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writevSync(1, [rest]));
+    for (let rest = Buffer.from(plainJson(harmless(reply))); rest.length > 0; )
+      rest = rest.subarray(writevSync(1, [rest]));
   } catch (error) {
     // The CLI has closed standard output, so the error cannot be reported either.
     if (errno(error) === undefined) throw error;
   }
+  leave();
 }
 
 /** Skips the `exit` event of process.exit, which no code here listens to and which takes a seventh of a millisecond. */
 function leave(): void {
-  const { reallyExit } = process as { reallyExit?: (code: number) => never };
-  if (reallyExit !== undefined) reallyExit(0);
+  (process as { reallyExit?: (code: number) => never }).reallyExit?.(0);
   process.exit(0);
 }
 

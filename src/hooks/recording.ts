@@ -7,7 +7,7 @@ import { inOwnState } from "../store/location.ts";
 import { SessionStore } from "../store/session-store.ts";
 import { ensureWorkspace } from "../store/workspace.ts";
 import { now } from "./clock.ts";
-import { hookSettings, isNoProject, type Project } from "./project.ts";
+import { hookSettings, isNoProject, openHookProject, type Project } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Time reserved for the work itself. */
@@ -35,6 +35,18 @@ export function makeWorkspace({ location }: Project, here: Surroundings): boolea
     if (!(error instanceof MaestroError)) throw error;
     here.log(`workspace: ${error.message}`);
     return false;
+  }
+}
+
+/** Why an orchestration cannot keep its state here; undefined when it can. Creates what is missing. */
+export function workspaceProblem(here: Surroundings): string | undefined {
+  if (isNoProject(here)) return undefined;
+  try {
+    ensureWorkspace(openHookProject(here).location);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    return `The workspace cannot be used: ${error.message}. ${error.hint ?? "Fix this, then repeat the command."}`;
   }
 }
 

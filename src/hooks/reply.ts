@@ -18,9 +18,8 @@ export function denyReply(reason: string): Reply {
 
 /** Adds text for the model to the prompt or the result; adds nothing when it is empty. */
 export function withContext(hookEventName: string, additionalContext: string, systemMessage?: string): Reply {
-  const said = systemMessage === undefined ? {} : { systemMessage };
-  if (additionalContext === "") return { ...proceed, ...said };
-  return { ...proceed, ...said, hookSpecificOutput: { hookEventName, additionalContext } };
+  const reply = systemMessage === undefined ? proceed : { ...proceed, systemMessage };
+  return additionalContext === "" ? reply : { ...reply, hookSpecificOutput: { hookEventName, additionalContext } };
 }
 
 /** The reply of a hook that failed: it does not block the call (C39). */
@@ -28,12 +27,13 @@ export function unconcerned(event: string): Reply {
   return event === "BeforeTool" ? allow : proceed;
 }
 
-export function readyReply(directory: string): Reply {
-  return { ...proceed, systemMessage: `Maestro: the workspace ${directory} is ready.` };
-}
-
 export function waitingReply(waiting: string): Reply {
   return withContext("SessionStart", waiting, waiting);
+}
+
+/** PreCompress: what survives the compression of the conversation, and where the rest is. */
+export function summaryReply(brief: string): Reply {
+  return { ...proceed, systemMessage: `${brief} For more: maestro_session_read.`.replaceAll("\n", " ") };
 }
 
 export function turnReply(told: string): Reply {

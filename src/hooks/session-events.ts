@@ -14,8 +14,8 @@ import { type Checkpoint, journalMark, validCheckpoint } from "./checkpoint.ts";
 import { commandName } from "./fast-path.ts";
 import { type HookInput, recordOf, textValue } from "./input.ts";
 import { hasWorkspace, openHookProject, type Project } from "./project.ts";
-import { allow, proceed, type Reply, readyReply, turnReply, waitingReply } from "./reply.ts";
-import { commandLine, type Surroundings } from "./surroundings.ts";
+import { allow, denyReply, proceed, type Reply, summaryReply, turnReply, waitingReply } from "./reply.ts";
+import { commandLine, patient, type Surroundings } from "./surroundings.ts";
 
 /** Modules that are loaded only when they are needed. */
 export interface Rest {
@@ -26,7 +26,7 @@ export interface Rest {
 }
 
 /** SessionStart: creates the workspace before anything needs it, and reports an unfinished session. */
-export function beginConversation(here: Surroundings, rest: Rest): Reply {
+export function beginConversation(here: Surroundings, rest: Rest): Reply | Promise<Reply> {
   if (here.attempt !== null) return proceed;
   const project = openHookProject(here);
   const isWhole = manifest.every((path) => inState(project.location, path, () => true) === true);
@@ -36,8 +36,48 @@ export function beginConversation(here: Surroundings, rest: Rest): Reply {
     return { known: known(state, here, rest) };
   });
   if (found === undefined) return proceed;
-  if (found.known === undefined) return readyReply(project.location.shown);
-  return waitingReply("problem" in found.known ? found.known.problem : found.known.waiting);
+  if (found.known === undefined) return isWhole ? proceed : readyReply(project.location.shown);
+  return withSettled(project, here, rest, found.known, (known) =>
+    waitingReply("problem" in known ? known.problem : known.waiting),
+  );
+}
+
+type Known = Checkpoint | { problem: string };
+
+/** Records delegations as interrupted whose conversation is gone, before the session is described. */
+function withSettled(
+  project: Project,
+  here: Surroundings,
+  rest: Rest,
+  checkpoint: Known,
+  reply: (known: Known) => Reply,
+): Reply | Promise<Reply> {
+  if ("problem" in checkpoint || !checkpoint.open) return reply(checkpoint);
+  return settle(project, patient(here), rest).then(() => {
+    const after = inState(project.location, ["state"], (state) => ({ known: known(state, here, rest) }));
+    return reply(after?.known ?? checkpoint);
+  });
+}
+
+// Loaded only when a delegation has no recorded end; a separate file in dist/ (tools/build.js).
+const delegatedWork = () => require("./delegated-work.ts") as typeof import("./delegated-work.ts");
+
+async function settle(project: Project, here: Surroundings, rest: Rest): Promise<void> {
+  try {
+    const store = rest.recording().storeOf(project, here);
+    store.refresh();
+    await delegatedWork().settleLost(store, here);
+    store.close();
+  } catch (error) {
+    // The delegations stay open, and the next process that may write records their end.
+    if (!(error instanceof MaestroError)) throw error;
+    here.log(error.message);
+  }
+}
+
+/** Only once: without a session, the hooks of later conversations say nothing (C47). */
+function readyReply(directory: string): Reply {
+  return { ...proceed, systemMessage: `Maestro: the workspace ${directory} is ready.` };
 }
 
 /** SessionEnd: archives a completed session, and adds a line about an unfinished one to the history. */
@@ -58,23 +98,46 @@ export function endConversation(here: Surroundings, rest: Rest): Reply {
 }
 
 const MAX_PLANS = 5;
+/** The commands that write state, so that they stop when the workspace cannot be used. */
+const orchestrating = ["orchestrate", "execute", "resume"];
+/** The commands that delegate nothing. */
+const agentless = ["status", "archive"];
 
 /** BeforeAgent: tells the model the session's state when a turn starts. Without a session it replies only to a Maestro command. */
-export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Reply {
+export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Reply | Promise<Reply> {
   if (here.attempt !== null) return proceed;
+  const command = commandName.exec(textValue(input.prompt))?.[1];
+  if (command !== undefined && orchestrating.includes(command)) {
+    const problem = rest.recording().workspaceProblem(here);
+    if (problem !== undefined) return denyReply(`Maestro: /maestro:${command} stops here. ${problem}`);
+  }
   const project = openHookProject(here);
   const found = inState(project.location, ["state"], (state) => {
     // Between two turns of a conversation none of its delegations is running.
     forgetDelegations(state, here);
     return known(state, here, rest);
   });
+  if (found === undefined) return turnOf(input, here, rest, project, undefined);
+  return withSettled(project, here, rest, found, (known) => turnOf(input, here, rest, project, known));
+}
+
+function turnOf(input: HookInput, here: Surroundings, rest: Rest, project: Project, found: Known | undefined): Reply {
   const command = commandName.exec(textValue(input.prompt))?.[1];
   const told = found === undefined ? undefined : "problem" in found ? found.problem : found.brief;
   if (command === undefined) return turnReply(told ?? "");
-  const { wholeStatus, settingsLines } = rest.status();
+  const { wholeStatus, settingsLines, offerLines } = rest.status();
   const wantsAll = found !== undefined && !("problem" in found) && (command === "status" || command === "resume");
   const lines = wantsAll ? wholeStatus(project, here) : [told ?? noSession(project)];
-  return turnReply([...lines, ...settingsLines(here), `Maestro's command line: ${commandLine(here)}`].join("\n"));
+  const broken = agentless.includes(command) ? [] : rest.adopting().brokenAgentLines(here);
+  return turnReply(
+    [
+      ...lines,
+      ...settingsLines(here),
+      ...broken,
+      ...offerLines(command, here),
+      `Maestro's command line: ${commandLine(here)}`,
+    ].join("\n"),
+  );
 }
 
 /** Also lists plans that could be executed. */
@@ -85,15 +148,14 @@ function noSession({ location }: Project): string {
   return `Maestro: no active session in this project.${listed}`;
 }
 
-/** PreCompress runs before nearly every request to the model, so it reports only when the journal has changed. */
+/** PreCompress runs before nearly every request to the model, so it writes the checkpoint only when the journal has changed. */
 export function preserve(here: Surroundings, rest: Rest): Reply {
   if (here.attempt !== null) return proceed;
   const reply = inState(openHookProject(here).location, ["state"], (state): Reply | undefined => {
     const journal = knownJournal(state, here, rest);
-    if (journal === undefined || validCheckpoint(state, journal) !== undefined) return undefined;
-    const made = rest.session().makeCheckpoint(state, journal, here);
-    if (made === undefined) return undefined;
-    return { ...proceed, systemMessage: `${made.brief} For more: maestro_session_read.`.replaceAll("\n", " ") };
+    if (journal === undefined) return undefined;
+    const checkpoint = validCheckpoint(state, journal) ?? rest.session().makeCheckpoint(state, journal, here);
+    return checkpoint === undefined ? undefined : summaryReply(checkpoint.brief);
   });
   return reply ?? proceed;
 }
@@ -116,7 +178,7 @@ export function isAwaited(here: Surroundings): boolean {
 }
 
 /** Distinguishes a session that cannot be read (`problem`) from no session (undefined). */
-function known(state: Directory, here: Surroundings, rest: Rest): Checkpoint | { problem: string } | undefined {
+function known(state: Directory, here: Surroundings, rest: Rest): Known | undefined {
   try {
     const journal = knownJournal(state, here, rest);
     if (journal === undefined) return undefined;

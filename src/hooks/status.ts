@@ -1,21 +1,58 @@
 // Additional context for Maestro's commands: the full status, which a model without tools gets only this way, and the settings.
 
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { positionOf } from "../session/position.ts";
+import type { Session } from "../session/session.ts";
 import { definitions, tolerantSettings } from "../settings.ts";
 import { runningEngine } from "../store/engine-lock.ts";
+import { isForgettable, UserRecord } from "../store/files/user-record.ts";
+import { seenSession } from "../store/seen-session.ts";
+import { decisionBrief, decisionLines } from "../views/decision/open-decisions.ts";
 import { statusLines } from "../views/status.ts";
 import { plainPaint } from "../views/text/paint.ts";
 import { type Project, sessionOf } from "./project.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { commandLine, type Surroundings } from "./surroundings.ts";
 
 const MAX_CHARS = 6000;
+/** Of these, for open decisions. */
+const MAX_DECISION_CHARS = 4000;
 
 export function wholeStatus(project: Project, here: Surroundings): string[] {
-  const session = sessionOf(project);
-  if (session === undefined) return [];
+  const read = sessionOf(project);
+  if (read === undefined) return [];
+  const session = seenSession(project.location, read, here.clock());
   const isDriven = runningEngine(project.location) !== undefined;
   const lines = statusLines(session, positionOf(session), null, here.clock(), plainPaint, isDriven);
-  return [`Maestro status:\n${lines.join("\n")}`.slice(0, MAX_CHARS)];
+  const decisions = decisionText(session, here, isDriven);
+  const told = `Maestro status:\n${lines.join("\n")}`.slice(0, MAX_CHARS - decisions.length);
+  return [told, ...(decisions === "" ? [] : [decisions])];
+}
+
+/** The whole blocks for the user if they fit, otherwise the first decision in one line. */
+function decisionText(session: Session, here: Surroundings, isDriven: boolean): string {
+  const { MAESTRO_MAX_RETRIES: maxRetries } = tolerantSettings(here.projectRoot, here.env, () => undefined);
+  const look = { maxRetries, program: commandLine(here), isDriven };
+  const blocks = decisionLines(session, look).join("\n");
+  return blocks.length <= MAX_DECISION_CHARS ? blocks : decisionBrief(session, look).join("\n");
+}
+
+/** Offers `maestro setup` in the first orchestration of a user who has not run it. */
+export function offerLines(command: string, here: Surroundings): string[] {
+  const home = here.env.GEMINI_CLI_HOME?.trim() || here.env.HOME?.trim() || homedir();
+  if (command !== "orchestrate" || existsSync(join(home, ".gemini", "policies", "maestro.toml"))) return [];
+  const record = new UserRecord(here.env);
+  if (record.hasOffered("setup")) return [];
+  try {
+    record.rememberOffer("setup", here.clock());
+  } catch (error) {
+    if (!isForgettable(error)) throw error;
+    here.log(error.message);
+  }
+  return [
+    `Set-up is missing. Offer it to the user once, before anything else: "${commandLine(here)} setup" spares most questions of Gemini CLI.`,
+  ];
 }
 
 const told = ["MAESTRO_STATE_DIR", "MAESTRO_EXECUTION_MODE", "MAESTRO_MAX_RETRIES", "MAESTRO_DISABLED_AGENTS"] as const;

@@ -3,13 +3,16 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
-import { EXTENSION_PATH } from "../extension-path.ts";
+import { commandLineOf, EXTENSION_PATH } from "../extension-path.ts";
 import { usersOwn } from "../setting-layers.ts";
 import { type HookInput, textValue } from "./input.ts";
 
 export interface Surroundings {
   projectRoot: string;
+  /** Where agents and protocols come from. */
   extensionRoot: string;
+  /** The directory above dist/ of this program. */
+  programRoot: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Set when the engine started this process as an attempt: then the calling agent is known for certain. */
   attempt: { agent: string; phase: string } | null;
@@ -25,7 +28,7 @@ export interface Surroundings {
 export function surroundingsOf(
   input: HookInput,
   env: Surroundings["env"],
-  own: Pick<Surroundings, "extensionRoot" | "clock" | "deadline" | "log"> & { cwd: string },
+  own: Pick<Surroundings, "programRoot" | "clock" | "deadline" | "log"> & { cwd: string },
 ): Surroundings {
   const { cwd, ...rest } = own;
   const agent = env.MAESTRO_AGENT === undefined ? "" : normalizeAgentName(env.MAESTRO_AGENT);
@@ -33,7 +36,7 @@ export function surroundingsOf(
   const conversation = textValue(input.session_id) || env.GEMINI_SESSION_ID || "";
   return {
     ...rest,
-    extensionRoot: givenExtension(env, projectRoot) || own.extensionRoot,
+    extensionRoot: givenExtension(env, projectRoot) || own.programRoot,
     projectRoot,
     env,
     attempt: agent === "" ? null : { agent, phase: env.MAESTRO_PHASE?.trim() ?? "" },
@@ -47,9 +50,16 @@ function givenExtension(env: Surroundings["env"], projectRoot: string): string |
   return usersOwn(env, projectRoot)[EXTENSION_PATH]?.trim();
 }
 
-/** The command with which a user or a model runs this extension's command line. */
-export function commandLine({ extensionRoot }: Surroundings): string {
-  return `node ${JSON.stringify(join(extensionRoot, "dist", "maestro.js"))}`;
+/** How much longer a hook may take that reads the project: an agent works for minutes. Still below the CLI's own limit of five seconds. */
+const PATIENCE_MS = 2000;
+
+export function patient(here: Surroundings): Surroundings {
+  return { ...here, deadline: here.deadline + PATIENCE_MS };
+}
+
+/** The command with which a user or a model runs this program's command line. */
+export function commandLine({ programRoot }: Surroundings): string {
+  return commandLineOf(programRoot);
 }
 
 function directoryOr(path: string, otherwise: string): string {

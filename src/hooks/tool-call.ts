@@ -10,22 +10,25 @@ import type { Verdict } from "../guard/verdict.ts";
 import { DEFAULT_STATE_DIR, resolveStateDirectory } from "../setting-layers.ts";
 import { hasSession } from "../store/journal/journal-file.ts";
 import { type HookInput, recordOf, textValue } from "./input.ts";
-import { allow, denyReply, type Reply } from "./reply.ts";
+import { allow, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** `guard` loads the complete guard, which is a separate bundle. */
+/** What a call seldom needs: the complete guard, and the answer to a denied call. Each is a separate bundle. */
+export interface Seldom {
+  guard: () => typeof import("./guard.ts");
+  refusal: () => typeof import("./refusal.ts");
+}
+
 export function answerToolCall(
   input: HookInput,
   judged: "command" | "file",
   here: Surroundings,
-  guard: () => Guard,
+  { guard, refusal }: Seldom,
 ): Reply {
   const tool = textValue(input.tool_name);
   const tier = here.attempt === null ? undefined : agentTiers.get(here.attempt.agent);
   if (tier !== undefined && deniedTools[tier].includes(tool)) {
-    return denyReply(
-      `${here.attempt?.agent} is a ${tier} agent and has no ${tool}. Say in your report what should be done instead.`,
-    );
+    return refusal().tierReply(here.attempt?.agent ?? "", tier, tool);
   }
   const call = recordOf(input.tool_input);
   let stateDir: string | undefined;
@@ -42,16 +45,16 @@ export function answerToolCall(
     realpath: realPath,
     hasSession: () => hasSession(ground.stateDir),
   };
-  const verdict = judged === "command" ? judgeShell(call, ground, guard) : judgeFile(call, ground);
-  return verdict.verdict === "allow" ? allow : denyReply(`${verdict.reason} [${verdict.rule}]`);
+  const judge = (machine: Machine) =>
+    judged === "command" ? judgeShell(call, machine, guard) : judgeFile(call, machine);
+  const verdict = judge(ground);
+  return verdict.verdict === "allow" ? allow : refusal().answerDenial(verdict, here, ground, judge);
 }
 
-type Guard = typeof import("./guard.ts");
-
-function judgeShell(call: HookInput, ground: Machine, guard: () => Guard): Verdict {
+function judgeShell(call: HookInput, ground: Machine, guard: Seldom["guard"]): Verdict {
   const isElsewhere = call.dir_path !== undefined || call.directory !== undefined;
   const quick = isElsewhere ? undefined : quickVerdict(textValue(call.command), ground);
-  return quick ?? guard().judgeShellCall(call, ground);
+  return quick ?? guard().judgeOnMachine(call, ground);
 }
 
 /** An unreadable setting must not disable the guard, so the default applies. */

@@ -5,6 +5,7 @@ import { selectTools } from "./tool-selection.ts";
 
 const here: Surroundings = {
   projectRoot: "/p",
+  programRoot: "/m",
   extensionRoot: "/x",
   env: {},
   attempt: null,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Answer, answerText, MAX_ANSWER_BYTES } from "./answer.ts";
+import { type Answer, answerText, fitting, MAX_ANSWER_BYTES } from "./answer.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
 const listed = (items: readonly unknown[], over: Partial<NonNullable<Answer["page"]>> = {}): Answer => ({
@@ -26,8 +26,8 @@ describe("an answer", () => {
       offset = page.next_offset;
     }
     expect(found).toEqual(items);
-    expect(pages).toBeGreaterThan(10);
-    expect(pages).toBeLessThan(60);
+    expect(pages).toBeGreaterThan(50);
+    expect(pages).toBeLessThan(300);
   });
 
   test.each([
@@ -49,9 +49,9 @@ describe("an answer", () => {
     const text = answerText(listed([{ text: "x".repeat(50_000) }, { text: "y" }]));
     expect(bytes(text)).toBeLessThanOrEqual(MAX_ANSWER_BYTES);
     const { items, next_offset, cut } = JSON.parse(text);
-    expect(items[0].text).toMatch(/^x{1000,} \.\.\.$/);
+    expect(items[0].text).toMatch(/^x{500,} \.\.\.$/);
     expect(next_offset).toBe(1);
-    expect(cut).toEqual({ "items[].text": { kept: 4000, of: 50_000 }, hint: expect.stringContaining("full: true") });
+    expect(cut).toEqual({ "items[].text": { kept: 1000, of: 50_000 }, hint: expect.stringContaining("full: true") });
   });
 
   test("cuts long lists and texts that are not paged, and names them", () => {
@@ -66,6 +66,21 @@ describe("an answer", () => {
     const { items: found, next_offset } = JSON.parse(answerText({ ...listed(items), full: true }));
     expect([found.length, next_offset]).toEqual([5000, null]);
     expect(JSON.parse(answerText({ body: { a: "x".repeat(99_999) }, full: true })).a).toHaveLength(99_999);
+  });
+
+  test("of many small parts keeps those that fit, and says how many there are", () => {
+    const body = Object.fromEntries(
+      Array.from({ length: 400 }, (_, id) => [`part-${id}`, { a: [id, id], b: [id, id], c: { d: id } }]),
+    );
+    const { cut, ...kept } = JSON.parse(answerText({ body }));
+    expect(Object.keys(kept).length).toBeGreaterThan(15);
+    expect(cut).toEqual({ parts: { kept: Object.keys(kept).length, of: 32 }, hint: "full: true for all" });
+  });
+
+  test("has at most 1,500 characters unless the caller asks for all of it (C43)", () => {
+    expect(MAX_ANSWER_BYTES).toBe(1_500);
+    expect(fitting(["aaaa", "bbbb", "cccc"], 15)).toEqual(["aaaa", "bbbb"]);
+    expect(fitting(["x".repeat(50), "y"], 15)).toEqual(["x".repeat(50)]);
   });
 
   test("never exceeds the limit, whatever it contains", () => {

@@ -4,7 +4,7 @@
 import { plainJson } from "../text.ts";
 
 /** In bytes of text. A model pays for each of them in every later request of the conversation. */
-export const MAX_ANSWER_BYTES = 8 * 1024;
+export const MAX_ANSWER_BYTES = 1_500;
 
 export interface Answer {
   body: Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ function textOf(value: unknown): string {
   return plainJson(JSON.stringify(value));
 }
 
-const askForAll = "Pass full: true to get all of it.";
+const askForAll = "full: true for all";
 
 /** Room for `total`, `next_offset` and the name of the list. */
 const PAGE_BYTES = 120;
@@ -61,11 +61,11 @@ function pageOf({ key, total, item, offset = 0, limit = total }: Page, room: num
 }
 
 /** Limits for texts (characters) and lists (entries), from the mildest to the harshest. */
-const measures = [4_000, 2_000, 1_000, 500, 250, 120, 60, 30].map((most) => ({
+const measures = [1_000, 700, 500, 350, 250, 180, 120, 80, 50, 30, 15].map((most) => ({
   text: most,
   list: Math.ceil(most / 8),
 }));
-const MAX_CUTS_NAMED = 12;
+const MAX_CUTS_NAMED = 4;
 /** Maestro's own records have fewer keys; a map by name may have more. */
 const FEW_KEYS = 32;
 
@@ -84,7 +84,29 @@ function shortened(body: Readonly<Record<string, unknown>>, hint: string): objec
     answer = { ...(kept as object), cut: { ...named, hint } };
     if (bytesOf(answer) <= MAX_ANSWER_BYTES) return answer;
   }
-  return answer;
+  return withoutLarge(answer, hint);
+}
+
+/** The parts that fit, in their order; for an answer of very many small parts. */
+function withoutLarge(answer: object, hint: string): object {
+  const parts = Object.entries(answer).filter(([key]) => key !== "cut");
+  const kept: [string, unknown][] = [];
+  const cutOf = () => ({ parts: { kept: kept.length, of: parts.length }, hint });
+  for (const part of parts) {
+    kept.push(part);
+    if (bytesOf({ ...Object.fromEntries(kept), cut: cutOf() }) > MAX_ANSWER_BYTES) kept.pop();
+  }
+  return { ...Object.fromEntries(kept), cut: cutOf() };
+}
+
+/** The first items that fit into `room` bytes, at least one. */
+export function fitting<Item>(items: readonly Item[], room: number): Item[] {
+  let used = 0;
+  const end = items.findIndex((item) => {
+    used += bytesOf(item) + 1;
+    return used > room;
+  });
+  return items.slice(0, end === -1 ? items.length : Math.max(1, end));
 }
 
 function shorten(value: unknown, path: string, most: (typeof measures)[number], cuts: Map<string, Cut>): unknown {
@@ -107,6 +129,6 @@ function shorten(value: unknown, path: string, most: (typeof measures)[number], 
   return Object.fromEntries(kept);
 }
 
-function bytesOf(value: unknown): number {
+export function bytesOf(value: unknown): number {
   return Buffer.byteLength(plainJson(JSON.stringify(value) ?? "null"));
 }

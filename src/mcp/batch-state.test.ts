@@ -27,6 +27,15 @@ describe("the state of a dispatch, from its files (C25)", () => {
     expect(batchState({ id: "b", results, summary }, alone).batch_status).toBe(expected);
   });
 
+  test.each<[string, ResultFiles[], string]>([
+    ["one had started", [file("coder", null), file("tester", null, null)], "interrupted"],
+    ["one had failed", [file("coder", null), file("tester", 1)], "failed"],
+    ["none had started", [file("coder", null, null)], "interrupted"],
+  ])("whose process died has no running agent: %s (X278)", (_, results, expected) => {
+    const state = batchState({ id: "b", results, summary: undefined, isAbandoned: true }, alone);
+    expect([state.running, state.batch_status]).toEqual([0, expected]);
+  });
+
   test("counts the outcomes, and lists each agent's outcome", () => {
     const results = [file("coder.a", 0), file("coder.b", 124), file("technical_writer", 3)];
     expect(batchState({ id: "b", results, summary: { wall_time_seconds: 9 } }, alone)).toEqual({
@@ -78,6 +87,19 @@ describe("the state of a run, from its journal", () => {
     const events = [begin(1, "1"), end(5, "1", 4, { outcome: "quota", exit_code: 173 }), begin(6, "1", 2)];
     expect(states(events, true)).toMatchObject({ batch_status: "running", running: 1 });
     expect(states(events, false)).toMatchObject({ batch_status: "interrupted", running: 0 });
+  });
+
+  test("is running while its engine waits between two attempts, which have no summary yet (X278)", () => {
+    const events = [begin(1, "1"), end(5, "1", 4)];
+    expect(states(events, true)).toMatchObject({ batch_status: "running", running: 0, succeeded: 1 });
+    expect(states(events, false)).toMatchObject({ batch_status: "success" });
+  });
+
+  test("has no agent that the journal does not know (X278)", () => {
+    const session = sessionOf([phase("1")], [move(1, "1", "pending", "in_progress"), begin(1, "1"), end(5, "1", 4)]);
+    const results = [file("coder.p1-1", 0), file("p1", null), file("ghost", null)];
+    const { agents, running } = batchState({ id: "b1", results, summary: undefined }, { ...alone, session });
+    expect([agents.map(({ name }) => name), running]).toEqual([["coder.p1-1"], 0]);
   });
 
   test("includes an attempt without files yet, and one that failed its validation", () => {

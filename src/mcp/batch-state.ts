@@ -4,7 +4,7 @@
 import { normalizeAgentName } from "../agents/names.ts";
 import { TIMEOUT_CODE } from "../exit-codes.ts";
 import { type PhaseId, readAttemptId } from "../ids.ts";
-import type { Attempt, Session, SessionPhase } from "../session/session.ts";
+import { type Attempt, isNative, type Session, type SessionPhase } from "../session/session.ts";
 import type { BatchResults, ResultFiles } from "../store/files/batch-results.ts";
 import { runningAttempt } from "../views/report/times.ts";
 
@@ -48,13 +48,14 @@ const GRACE_MS = 60_000;
 
 export function batchState(batch: BatchResults, surroundings: BatchClock): BatchState {
   const recorded = recordedAttempts(batch.id, surroundings);
-  const agents = batch.results.map((files) => recorded.get(files.name) ?? fromFiles(files, batch, surroundings));
-  for (const state of recorded.values()) if (!agents.some(({ name }) => name === state.name)) agents.push(state);
+  // An engine records an attempt before it starts: other files in the batch of a session are not attempts.
+  const agents =
+    recorded.size > 0 ? inOrder(recorded) : batch.results.map((files) => fromFiles(files, batch, surroundings));
   const last = lastOfEach(agents);
   const count = (...statuses: AttemptStatus[]) => last.filter(({ status }) => statuses.includes(status)).length;
   return {
     batch_id: batch.id,
-    batch_status: statusOf(last, batch.summary !== undefined, recorded.size > 0),
+    batch_status: statusOf(last, batch, recorded.size > 0, surroundings),
     total_agents: last.length,
     succeeded: count("success"),
     failed: count("failed", "timeout", "quota"),
@@ -64,12 +65,17 @@ export function batchState(batch: BatchResults, surroundings: BatchClock): Batch
   };
 }
 
+function inOrder(recorded: ReadonlyMap<string, AttemptState>): AttemptState[] {
+  return [...recorded.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 function recordedAttempts(id: string, { session, isDriven }: BatchClock): Map<string, AttemptState> {
   const states = new Map<string, AttemptState>();
   for (const phase of session?.phases ?? []) {
     for (const attempt of phase.attempts) {
       if (attempt.batch !== id) continue;
-      const isRunning = isDriven && session !== undefined && runningAttempt(session, phase) === attempt;
+      const isDriver = isDriven || isNative(attempt);
+      const isRunning = isDriver && session !== undefined && runningAttempt(session, phase) === attempt;
       states.set(attempt.name, fromJournal(phase, attempt, isRunning));
     }
   }
@@ -97,14 +103,18 @@ const outcomes = {
   interrupted: "interrupted",
 } as const;
 
-function fromFiles(files: ResultFiles, { summary }: BatchResults, { now, timeoutMs }: BatchClock): AttemptState {
+function fromFiles(files: ResultFiles, batch: BatchResults, { now, timeoutMs }: BatchClock): AttemptState {
   const { name, exitCode, changed } = files;
   const { agent, phase, attempt } = readAttemptId(name);
   const place = phase === undefined || attempt === undefined ? {} : { phase_id: phase, attempt };
   const ended = exitCode === null ? undefined : fromExitCode(exitCode);
   const isStale = changed !== null && now - changed > timeoutMs + GRACE_MS;
-  const status = ended ?? (changed === null ? "pending" : isStale || summary !== undefined ? "interrupted" : "running");
+  const status = ended ?? (changed === null ? "pending" : isStale || isOver(batch) ? "interrupted" : "running");
   return { name, agent: normalizeAgentName(agent), ...place, exit_code: exitCode, status };
+}
+
+function isOver({ summary, isAbandoned }: BatchResults): boolean {
+  return summary !== undefined || isAbandoned === true;
 }
 
 function fromExitCode(code: number): AttemptStatus {
@@ -122,12 +132,18 @@ function lastOfEach(agents: readonly AttemptState[]): AttemptState[] {
   return [...last.values()];
 }
 
-function statusOf(last: readonly AttemptState[], hasSummary: boolean, isRecorded: boolean): BatchState["batch_status"] {
+function statusOf(
+  last: readonly AttemptState[],
+  batch: BatchResults,
+  isRecorded: boolean,
+  { isDriven }: BatchClock,
+): BatchState["batch_status"] {
   const has = (...statuses: AttemptStatus[]) => last.some(({ status }) => statuses.includes(status));
-  if (has("running")) return "running";
-  if (last.every(({ status }) => status === "pending")) return "pending";
+  // An engine that waits between two attempts is still at work on the batch.
+  if (has("running") || (isRecorded && isDriven)) return "running";
+  if (last.every(({ status }) => status === "pending")) return batch.isAbandoned ? "interrupted" : "pending";
   // Between two agents of a dispatch no agent runs; the dispatch ends when its summary is written.
-  if (has("pending") && !hasSummary && !isRecorded && !has("interrupted")) return "running";
+  if (has("pending") && !isOver(batch) && !isRecorded && !has("interrupted")) return "running";
   if (last.every(({ status }) => status === "success")) return "success";
   if (has("success")) return "partial_failure";
   return has("failed", "timeout", "quota") ? "failed" : "interrupted";

@@ -3,6 +3,7 @@
 
 import * as z from "zod";
 import { normalizeAgentName } from "../agents/names.ts";
+import { isModelName } from "../session/event-parts.ts";
 import { stripControls } from "../text.ts";
 
 const loose = { type: ["string", "integer"] };
@@ -22,6 +23,27 @@ export function verbatim(max: number, description?: string) {
     .string({ error: "must be a string" })
     .max(max, { error: `must not be longer than ${max} characters` })
     .meta(described({}, description));
+}
+
+/** One text, or a list of them. */
+export function textsField(max: number, most: number, description?: string) {
+  const error = `must be a string, or a list of at most ${most} strings`;
+  return z
+    .preprocess(
+      (value) => (typeof value === "string" ? [value] : value),
+      z.array(textField(max), { error }).min(1, { error }).max(most, { error }),
+    )
+    .meta(described({ type: ["string", "array"], items: { type: "string" } }, description));
+}
+
+/** The name of a model, which becomes an argument of a command line. */
+export function modelField() {
+  const error = "must be the name of a model";
+  return z
+    .string({ error })
+    .transform((value) => value.trim())
+    .refine(isModelName, { error })
+    .meta({ type: "string" });
 }
 
 /** A phase id: 5 and "5" are the same. */

@@ -3,17 +3,19 @@
 import { signalCodes } from "../exit-codes.ts";
 import { serve } from "./server.ts";
 import type { Toolbox } from "./toolbox.ts";
-import { LineTransport } from "./transport.ts";
+import { withoutEmpty } from "./wire/environment.ts";
+import { LineTransport } from "./wire/transport.ts";
 
 declare const MAESTRO_VERSION: string;
 
+const env = withoutEmpty(process.env);
 let made: Promise<Toolbox> | undefined;
 let toolbox: Toolbox | undefined;
 
 async function makeToolbox(): Promise<Toolbox> {
   // A separate bundle, so that code which the first answer does not need is loaded after it.
   const module = await import("./toolbox.ts");
-  toolbox = new module.Toolbox({ cwd: () => process.cwd(), env: process.env, now: () => new Date(), complain });
+  toolbox = new module.Toolbox({ cwd: () => process.cwd(), env, now: () => new Date(), complain });
   return toolbox;
 }
 
@@ -31,7 +33,8 @@ process.stderr.on("error", () => process.exit(1));
 
 const transport = new LineTransport(process.stdin, process.stdout);
 transport.onclose = () => process.exit();
-await serve(transport, {
+transport.oninputend = () => toolbox?.interrupt();
+void serve(transport, {
   version: MAESTRO_VERSION,
   toolbox: () => {
     made ??= makeToolbox();

@@ -27,7 +27,7 @@ describe("the next step", () => {
       "when the engine is gone",
       [move(1, "1", "pending", "in_progress"), begin(1, "1")],
       null,
-      'Phase 1 (coder) was interrupted: run "maestro resume".',
+      "Phase 1 (coder) was interrupted: maestro_run resumes.",
     ],
     [
       "when a phase has failed",

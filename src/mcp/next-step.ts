@@ -1,7 +1,10 @@
 // Describes the session's next steps in terms of the tools, so that a TechLead without any other context knows what to do. Pure.
 
+import { type PhaseState, phaseState } from "../session/phase/phase-state.ts";
 import type { Position } from "../session/position.ts";
-import { awaitsIntegration, awaitsValidation, findPhase, type Session, type SessionPhase } from "../session/session.ts";
+import { unmetRequirements, unmetText } from "../session/requirements.ts";
+import { openReview, reviewSubject } from "../session/review/review.ts";
+import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
 
 const MAX_NAMED = 8;
 
@@ -11,25 +14,31 @@ export function nextStep(session: Session, position: Position, engine: { pid: nu
   if (session.status === "completed") return 'The session is completed. "maestro archive" archives it.';
   const { counts, unresolved, ready } = position;
   if (counts.completed + counts.skipped === session.total_phases) {
-    return 'All phases are done. Complete the session: maestro_session_write {"action":"complete"}.';
+    const unmet = unmetRequirements(session);
+    if (unmet.length === 0)
+      return 'All phases are done. Complete the session: maestro_session_write {"action":"complete"}.';
+    return `All phases are done. Answer each requirement with maestro_session_write {"action":"answer_requirement"}: ${unmetText(unmet)}. To complete with one that is not met, ask the user and pass accept_open.`;
   }
   const isDriven = engine !== null;
-  const started = session.phases.filter((phase) => phase.status === "in_progress");
-  const reported = started.filter((phase) => !isDriven && awaitsValidation(phase) && !awaitsIntegration(phase));
-  const stopped = started.filter((phase) => !isDriven && phase.attempts.length > 0 && !reported.includes(phase));
-  const running = started.filter((phase) => !stopped.includes(phase) && !reported.includes(phase));
+  const review = openReview(session);
+  const inState = (...states: PhaseState[]) =>
+    session.phases.filter((phase) => states.includes(phaseState(session, phase, isDriven)));
   const sentences = [
     ...(isDriven ? [`An engine (process ${engine.pid}) runs the plan.`] : []),
     ...(session.execution_mode === null ? [modeQuestion] : []),
-    ...tell(running, "is", "are", "in progress."),
-    ...tell(reported, "has", "have", 'reported and must be verified: "maestro verify <id>".'),
-    ...tell(stopped, "was", "were", 'interrupted: run "maestro resume".'),
+    ...tell(inState("running"), "is", "are", "in progress."),
+    ...tell(inState("to_verify"), "has", "have", 'reported and must be verified: "maestro verify <id>".'),
+    ...tell(inState("interrupted", "to_integrate"), "was", "were", "interrupted: maestro_run resumes."),
+    ...tell(inState("to_retry"), "is", "are", "to be retried: maestro_run, or delegate again."),
     ...tell(
       phasesOf(session, unresolved),
       "has",
       "have",
       "failed: delegate again with what to change while retries are left; then ask the user, and maestro_decide retry, skip or abort.",
     ),
+    ...(review === null
+      ? []
+      : [`The review of ${reviewSubject(review)} is open: ask the user, and maestro_decide approve or reject.`]),
     ...tell(phasesOf(session, ready), "is", "are", "ready to start."),
   ];
   return sentences.length === 0 ? "Nothing is ready to start." : sentences.join(" ");

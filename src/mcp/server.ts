@@ -15,9 +15,16 @@ export interface ServerParts {
 export async function serve(transport: Transport, { version, toolbox, complain }: ServerParts): Promise<void> {
   const server = new Server({ name: "maestro", version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", async () => ({ tools: (await toolbox()).list() }));
-  server.setRequestHandler("tools/call", async ({ params }) =>
-    (await toolbox()).call(params.name, params.arguments ?? {}),
-  );
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { signal, notify } }) => {
+    const progressToken = params._meta?.progressToken;
+    const tell = (progress: number, total: number, message: string) =>
+      void notify({
+        method: "notifications/progress",
+        params: { progressToken: progressToken as string, progress, total, message },
+      }).catch(complain);
+    const wire = { signal, progress: progressToken === undefined ? undefined : tell };
+    return (await toolbox()).call(params.name, params.arguments ?? {}, wire);
+  });
   server.oninitialized = () => void toolbox().catch(complain);
   server.onerror = complain;
   await server.connect(transport);

@@ -3,4 +3,4 @@
 import { useCompileCache } from "../compile-cache.ts";
 
 useCompileCache(import.meta.url);
-await import("./main.ts");
+void import("./main.ts");

@@ -33,7 +33,7 @@ describe("docs/mcp.md", () => {
 
 describe("the tools", () => {
   test.each([
-    ["the TechLead", {}, 1500],
+    ["the TechLead", {}, 1800],
     ["a dispatched specialist", { MAESTRO_AGENT: "coder" }, 700],
   ])("cost %s few tokens in every conversation: names, descriptions and fields", async (_, env, most) => {
     const { Toolbox } = await import("./toolbox.ts");
@@ -42,7 +42,7 @@ describe("the tools", () => {
     expect(JSON.stringify(listed).length / 4).toBeLessThan(most);
   });
 
-  test("are offered only to their callers", async () => {
+  test("are offered only to their callers, the deciding ones to no attempt (C43)", async () => {
     const { Toolbox } = await import("./toolbox.ts");
     const namesFor = (env: Record<string, string>) => {
       const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };
@@ -51,7 +51,9 @@ describe("the tools", () => {
     const [techLead, specialist] = [namesFor({}), namesFor({ MAESTRO_AGENT: "coder" })];
     expect(techLead).not.toContain("maestro_request_scope");
     expect(specialist).toContain("maestro_request_scope");
-    expect(specialist).not.toContain("maestro_decide");
+    const deciding = ["maestro_run", "maestro_wait", "maestro_decide", "maestro_session_write"];
+    expect(techLead).toEqual(expect.arrayContaining(deciding));
+    expect(specialist.filter((name) => deciding.includes(name))).toEqual([]);
     expect(new Set([...techLead, ...specialist])).toEqual(new Set(toolTable.map(({ tool }) => tool.name)));
   });
 });

@@ -6,9 +6,11 @@ import { decide } from "./tools/decide.ts";
 import { dispatchStatus } from "./tools/dispatch-status.ts";
 import { progress } from "./tools/progress.ts";
 import { requestScope } from "./tools/request-scope.ts";
+import { run } from "./tools/run.ts";
 import { sessionRead } from "./tools/session-read.ts";
 import { sessionWrite } from "./tools/session-write.ts";
 import { validatePlanTool } from "./tools/validate-plan.ts";
+import { wait } from "./tools/wait.ts";
 
 export interface Offered {
   tool: Tool;
@@ -21,9 +23,11 @@ export const toolTable: readonly Offered[] = [
   { tool: sessionRead, readOnly: true, offeredTo: "all" },
   { tool: sessionWrite, readOnly: false, offeredTo: "techlead" },
   { tool: progress, readOnly: false, offeredTo: "all" },
-  { tool: validatePlanTool, readOnly: true, offeredTo: "techlead" },
+  { tool: validatePlanTool, readOnly: false, offeredTo: "techlead" },
   { tool: dispatchStatus, readOnly: true, offeredTo: "techlead" },
   { tool: contextChainTool, readOnly: true, offeredTo: "all" },
+  { tool: run, readOnly: false, offeredTo: "techlead" },
+  { tool: wait, readOnly: true, offeredTo: "techlead" },
   { tool: decide, readOnly: false, offeredTo: "techlead" },
   { tool: requestScope, readOnly: false, offeredTo: "attempts" },
 ];

@@ -5,6 +5,7 @@ import type { Settings } from "../settings.ts";
 import type { StateLocation } from "../store/location.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Answer } from "./answer.ts";
+import type { News } from "./news.ts";
 
 /** What a call works with. Settings are resolved for every call, because they may change while the server runs. */
 export interface Context {
@@ -20,8 +21,20 @@ export interface Context {
   warn: (message: string) => void;
   /** Runs `before` when the server ends; returns the function that cancels it. */
   beforeEnd: (before: () => void) => () => void;
+  /** Aborted when the client cancels the call, and when its input ends. */
+  signal: AbortSignal;
+  /** Tells the client how far the call is; undefined when the client does not want to know. */
+  progress: Wire["progress"];
+  /** What happened in the session, as far as this conversation has been told. */
+  news: News;
   /** The dispatched attempt that this server belongs to; null when it serves the TechLead. */
   attempt: AttemptIdentity | null;
+}
+
+/** The request that a call came with. */
+export interface Wire {
+  signal: AbortSignal;
+  progress: ((done: number, total: number, message: string) => void) | undefined;
 }
 
 /** From the variables that the engine sets; the agents of a batch without a session have no phase. */

@@ -8,16 +8,19 @@ import { resolveSettings } from "../settings.ts";
 import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { type Answer, answerText } from "./answer.ts";
+import { type Answer, answerText, fitting } from "./answer.ts";
 import { failureOf, type ToolFailure } from "./failure.ts";
 import { publishedSchema, readToolInput } from "./input.ts";
-import type { Context } from "./tool.ts";
+import { News } from "./news.ts";
+import type { Context, Wire } from "./tool.ts";
 import { type Offered, toolTable } from "./tool-table.ts";
 
 /** How late the view may be, so that a burst of calls renders it once. */
 const VIEW_DELAY_MS = 250;
 /** How long `close` waits for the lock to render the last view. Short, because the next process renders it otherwise. */
 const CLOSE_WAIT_MS = 200;
+/** The faults of a plan in a refusal; maestro_validate_plan has all of them. */
+const MAX_ERRORS_BYTES = 900;
 
 export interface ServerMachine {
   cwd: () => string;
@@ -43,6 +46,9 @@ export class Toolbox {
   /** Warnings of the store, added to the next answer. */
   #warnings: string[] = [];
   readonly #endings = new Set<() => void>();
+  /** One for each running call. */
+  readonly #calls = new Set<AbortController>();
+  readonly #news = new News();
 
   constructor(machine: ServerMachine) {
     this.#machine = machine;
@@ -58,21 +64,34 @@ export class Toolbox {
     }));
   }
 
-  async call(name: string, args: unknown): Promise<Result> {
+  async call(name: string, args: unknown, wire: Wire = unheard): Promise<Result> {
     const offered = this.#offered().find(({ tool }) => tool.name === name);
     if (offered === undefined) return failed(this.#unknownTool(name));
+    const running = new AbortController();
+    const cancel = () => running.abort();
+    wire.signal.addEventListener("abort", cancel);
+    this.#calls.add(running);
     try {
       const { action, input } = readToolInput(offered.tool, args);
-      const context = this.#context();
+      const context = { ...this.#context(), signal: running.signal, progress: wire.progress };
       // An attempt could start a server without the variables that identify it.
       if (offered.offeredTo === "techlead" && !offered.readOnly) refuseDecision(context.env, context.location);
       const answer = await action.run(context, cleaned(input, context.redact));
+      if (context.store.session !== undefined) this.#news.begin(context.store.session);
       return { content: [{ type: "text", text: answerText(this.#withWarnings(answer)) }] };
     } catch (error) {
       const failure = failureOf(error);
       if (failure.error === "internal") this.#machine.complain(error);
       return failed(failure);
+    } finally {
+      this.#calls.delete(running);
+      wire.signal.removeEventListener("abort", cancel);
     }
+  }
+
+  /** No more requests come: calls that only wait are over. */
+  interrupt(): void {
+    for (const call of this.#calls) call.abort();
   }
 
   /** Stops what calls have started, and renders the view if it is out of date. */
@@ -98,7 +117,7 @@ export class Toolbox {
     return { error: "unknown_tool", message: `unknown tool ${shown}`, hint: `${where}${names.join(", ")}.` };
   }
 
-  #context(): Context {
+  #context(): Omit<Context, keyof Wire> {
     const { now } = this.#machine;
     const cwd = this.#machine.cwd();
     const env = usersOwn(this.#machine.env, cwd);
@@ -113,7 +132,19 @@ export class Toolbox {
       this.#endings.add(end);
       return () => void this.#endings.delete(end);
     };
-    return { cwd, env, settings, location, store, now, redact, warn, beforeEnd, attempt: this.#attempt };
+    return {
+      cwd,
+      env,
+      settings,
+      location,
+      store,
+      now,
+      redact,
+      warn,
+      beforeEnd,
+      news: this.#news,
+      attempt: this.#attempt,
+    };
   }
 
   #storeAt(location: StateLocation, env: ServerMachine["env"]): SessionStore {
@@ -127,6 +158,7 @@ export class Toolbox {
       maxRetries: () => this.#maxRetries,
       viewDelayMs: VIEW_DELAY_MS,
     });
+    this.#store.observe(this.#news.note);
     return this.#store;
   }
 
@@ -137,6 +169,9 @@ export class Toolbox {
     return { ...answer, body: { ...answer.body, warnings } };
   }
 }
+
+/** Of a call that cannot be cancelled. */
+const unheard: Wire = { signal: new AbortController().signal, progress: undefined };
 
 function attemptOf(env: ServerMachine["env"]): Context["attempt"] {
   const [agent, phase, session, number] = [
@@ -153,8 +188,12 @@ function isSame(one: StateLocation, other: StateLocation): boolean {
 }
 
 function failed(failure: ToolFailure): Result {
+  const { errors = [] } = failure;
+  const shown = fitting(errors, MAX_ERRORS_BYTES);
+  const total = shown.length < errors.length ? { errors_total: errors.length } : {};
+  const body = { ...failure, ...(errors.length === 0 ? {} : { errors: shown, ...total }) };
   const rest = "maestro_validate_plan with full: true lists everything about a plan.";
-  return { content: [{ type: "text", text: answerText({ body: { ...failure }, rest }) }], isError: true };
+  return { content: [{ type: "text", text: answerText({ body, rest }) }], isError: true };
 }
 
 /** Not redacted here: a report is redacted after it is parsed. */

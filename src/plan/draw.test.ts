@@ -40,7 +40,7 @@ test("shows batches, dependencies, the critical path and the profile", () => {
     "time    14.3 min in parallel, 19.3 min one by one; 2 of 4 phases have an estimate",
     "tokens  12,000 in, 0 out",
     "note    Parallel dispatch runs agents with --yolo: all their tool calls are approved without asking.",
-    "        Review the results after each batch.",
+    "        Review the results at the end of the run.",
   ]);
 });
 

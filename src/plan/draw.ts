@@ -86,8 +86,9 @@ function rounded(minutes: number): string {
   return grouped(Math.round(minutes * 10) / 10);
 }
 
+/** "12,345.6". The first call of toLocaleString would load the data of all languages. */
 function grouped(amount: number): string {
-  return amount.toLocaleString("en-US");
+  return String(amount).replace(/\B(?=(?:\d{3})+(?:\.|$))/g, ",");
 }
 
 function cell(text: string, width: number): string {

@@ -41,13 +41,13 @@ export function isEmpty(value: unknown): boolean {
 
 export function requiredText(place: Place, field: string, alias = field): string {
   const given = isEmpty(place.raw[field]) ? alias : field;
-  if (!isEmpty(place.raw[given])) return textOf(place, given, place.raw[given]) ?? "";
+  if (!isEmpty(place.raw[given])) return fieldText(place, given, place.raw[given]) ?? "";
   missing(place, field);
   return "";
 }
 
 export function optionalText(place: Place, field: string): string | null {
-  return isEmpty(place.raw[field]) ? null : textOf(place, field, place.raw[field]);
+  return isEmpty(place.raw[field]) ? null : fieldText(place, field, place.raw[field]);
 }
 
 export function requiredTexts(place: Place, field: string): string[] {
@@ -60,7 +60,7 @@ export function texts(place: Place, field: string): string[] {
 }
 
 function textEntry(place: Place, field: string, entry: unknown, index: number): string | null {
-  if (!isEmpty(entry)) return textOf(place, field, entry, index);
+  if (!isEmpty(entry)) return fieldText(place, field, entry, index);
   missing(place, field, index);
   return null;
 }
@@ -148,7 +148,7 @@ function listOf(
   return items;
 }
 
-function textOf(place: Place, field: string, value: unknown, index?: number): string | null {
+export function fieldText(place: Place, field: string, value: unknown, index?: number): string | null {
   if (typeof value !== "string") {
     wrongType(place, field, value, index);
     return null;

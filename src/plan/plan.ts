@@ -11,6 +11,12 @@ export interface PlanPhase {
   validation_criteria: string[];
   /** Commands that the engine itself runs after the agent. */
   validation: string[];
+  /** The commands of `validation` that may stay red if they were red before the work. */
+  not_worse?: string[] | undefined;
+  /** The commands of `validation` that are red before the work, and that this phase turns green. */
+  meant_to_pass?: string[] | undefined;
+  /** Ids of the design's requirements that this phase works on. */
+  requirements?: string[] | undefined;
   /** False when the phase must run alone. */
   parallel: boolean;
   blocked_by: PhaseId[];
@@ -29,9 +35,17 @@ export interface Estimate {
   minutes?: number | undefined;
 }
 
+/** What the design demands, in the words that the user approved. */
+export interface Requirement {
+  id: string;
+  text: string;
+}
+
 export interface Plan {
   title: string;
   design_ref: string | null;
+  /** Those of the design; absent when it names none. */
+  requirements?: Requirement[];
   created: string | null;
   status: string | null;
   phases: PlanPhase[];
@@ -51,11 +65,14 @@ export type ErrorIssueCode =
   | "unknown_dependency"
   | "cycle"
   | "unknown_agent"
+  | "broken_agent"
   | "disabled_agent"
   | "agent_capability"
   | "file_overlap"
   | "path_escape"
-  | "path_reserved";
+  | "path_reserved"
+  | "requirement_uncovered"
+  | "requirement_unknown";
 
 export type WarningIssueCode =
   | "agent_name_normalized"
@@ -64,6 +81,7 @@ export type WarningIssueCode =
   | "unknown_field"
   | "no_files_declared"
   | "secret_in_plan"
+  | "baseline_red"
   | "hidden_characters";
 
 /** `phase` is the id, or "#3" for the third phase when it has no valid id. */
@@ -85,3 +103,5 @@ export const MAX_PHASES = 20_000;
 /** The maximum length of one text: a title, a description, one criterion, one command. */
 export const MAX_TEXT_CHARS = 65_536;
 export const MAX_PATH_CHARS = 1_024;
+export const MAX_REQUIREMENTS = 200;
+export const MAX_REQUIREMENT_CHARS = 2_000;

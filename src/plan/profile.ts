@@ -27,7 +27,7 @@ export interface ExecutionProfile {
 
 const note =
   "Parallel dispatch runs agents with --yolo: all their tool calls are approved without asking. " +
-  "Review the results after each batch.";
+  "Review the results at the end of the run.";
 
 /** The graph must not have cycles. */
 export function profileOf(phases: readonly PlanPhase[], graph: Graph): ExecutionProfile {

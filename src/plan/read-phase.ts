@@ -20,6 +20,7 @@ import {
 import { inOneLine, quotedValue, reportError } from "./issue.ts";
 import type { Pattern } from "./pattern.ts";
 import { type Estimate, type Findings, fileFields, type PlanPhase } from "./plan.ts";
+import { commandList, readCommands } from "./read-commands.ts";
 
 export interface DraftPhase {
   /** The phase as far as it could be read; `id` is "#3" when the third phase has no valid id. */
@@ -43,9 +44,10 @@ const phaseFields: ReadonlyMap<string, string> = new Map([
   ["agents", "a list of agent names, the owner first"],
   ["description", "a text that tells the agent what to do"],
   ["validation_criteria", "a list of texts that say what must be true afterwards"],
-  ["validation", "a list of commands"],
+  ["validation", commandList],
   ["parallel", "true or false"],
   ["blocked_by", "a list of phase ids"],
+  ["requirements", "a list of requirement ids of the design"],
   ["files_created", pathList],
   ["files_modified", pathList],
   ["files_deleted", pathList],
@@ -69,6 +71,7 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   if (knownId === null) reportId(place);
   const agents = agentsOf(place);
   const estimate = estimateOf(place);
+  const requirements = [...new Set<string>(ids(place, "requirements"))];
   const phase: PlanPhase = {
     // A plan with "#3" as an id is refused, and nothing else reads it.
     id: id as PhaseId,
@@ -76,12 +79,13 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
     agent: agents[0] ?? "",
     description: requiredText(place, "description"),
     validation_criteria: requiredTexts(place, "validation_criteria"),
-    validation: texts(place, "validation"),
+    ...readCommands(place),
     parallel: flag(place, "parallel", true),
     blocked_by: ids(place, "blocked_by"),
     files_created: exactTexts(place, "files_created"),
     files_modified: exactTexts(place, "files_modified"),
     files_deleted: exactTexts(place, "files_deleted"),
+    ...(requirements.length === 0 ? {} : { requirements }),
     ...(estimate === undefined ? {} : { estimate }),
   };
   warnUnknown(place);

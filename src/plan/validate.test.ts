@@ -254,6 +254,18 @@ describe("agents", () => {
     expect(report.errors[1]?.suggestion).not.toBe("coder");
   });
 
+  test.each<[string, Partial<PlanContext>]>([
+    ["other agents exist", { agents: [{ name: "tester", tier: "full" }] }],
+    ["every agent is broken", { agents: [] }],
+  ])("with a broken file are reported with the file and the reason, not as unknown: %s (F67)", (_name, changes) => {
+    const broken = [{ agent: "coder", file: "/ext/agents/coder.md", reason: "YAML, line 2:\nbad" }];
+    const report = check([phase(1, { agent: "Coder" })], {}, { ...changes, broken });
+    expect(codes(report)).toEqual(["broken_agent 1"]);
+    expect(report.errors[0]?.message).toContain(
+      'Phase 1: the agent "coder" cannot be used: /ext/agents/coder.md is broken (YAML, line 2: bad); fix the file',
+    );
+  });
+
   test("are checked only for their form when the roster is empty", () => {
     const phases = [phase(1, { agent: "anyone" }), phase(2, { agent: "a/b" })];
     expect(codes(check(phases, {}, { agents: [] }))).toEqual(["unknown_agent 2"]);

@@ -1,19 +1,25 @@
 // The validator: takes a plan file, returns everything that is wrong with it and the graph of its phases. Never throws.
 import type { PhaseId } from "../ids.ts";
+import { type BaselineCommand, checkBaseline } from "./baseline.ts";
 import { type AgentContext, checkAgents } from "./check/agents.ts";
 import { checkCycles, checkDependencies } from "./check/dependencies.ts";
 import { checkOverlaps, checkPaths } from "./check/files.ts";
+import { checkRequirements, readRequirements } from "./check/requirements.ts";
 import { checkTexts, type TextContext } from "./check/texts.ts";
 import { batchesOf, type Graph, graphOf, longestPath, minutesOf } from "./graph.ts";
 import { reportError } from "./issue.ts";
 import { type Draft, parsePlan } from "./parse.ts";
-import type { Findings, Plan, PlanPhase } from "./plan.ts";
+import type { Findings, Plan, PlanPhase, Requirement } from "./plan.ts";
 import { type ExecutionProfile, profileOf } from "./profile.ts";
 import type { DraftPhase } from "./read-phase.ts";
 
 export interface PlanContext extends AgentContext, TextContext {
   /** Relative to the project root. */
   stateDir: string;
+  /** The text of the design that a plan names; undefined when it does not exist. */
+  design?: ((path: string) => string | undefined) | undefined;
+  /** What the validation commands do on the untouched project, as far as it is known. */
+  baseline?: readonly BaselineCommand[] | undefined;
 }
 
 export interface DependencyGraph {
@@ -49,6 +55,8 @@ export function validatePlan(source: string | Uint8Array, context: PlanContext):
   const graph = graphOf(phases);
   checkCycles(phases, graph, findings);
   checkOverlaps(distinct, graph, findings);
+  const requirements = requirementsOf(draft, phases, context, findings);
+  checkBaseline(phases, context.baseline ?? [], findings);
   const valid = findings.errors.length === 0;
   const isOrdered = phases.length > 0 && phases.length === drafts.length && graph.order.length === phases.length;
   return {
@@ -56,13 +64,30 @@ export function validatePlan(source: string | Uint8Array, context: PlanContext):
     ...findings,
     dependency_graph: dependencyGraph(phases, graph),
     profile: isOrdered ? profileOf(phases, graph) : null,
-    ...(draft === undefined ? {} : planIn(draft, findings)),
+    ...(draft === undefined ? {} : planIn(draft, requirements, findings)),
   };
 }
 
-function planIn(draft: Draft, { errors }: Findings): Pick<ValidationReport, "plan" | "mergeable"> {
-  if (errors.length === 0) return { plan: planOf(draft) };
-  return errors.every(({ code }) => code === "file_overlap") ? { mergeable: planOf(draft) } : {};
+function requirementsOf(
+  draft: Draft | undefined,
+  phases: readonly PlanPhase[],
+  { design }: PlanContext,
+  findings: Findings,
+): Requirement[] {
+  const ref = draft?.design_ref ?? null;
+  const source = ref === null ? undefined : design?.(ref);
+  const requirements = readRequirements(source, findings);
+  checkRequirements(requirements, phases, { ref, exists: source !== undefined }, findings);
+  return requirements;
+}
+
+function planIn(
+  draft: Draft,
+  requirements: Requirement[],
+  { errors }: Findings,
+): Pick<ValidationReport, "plan" | "mergeable"> {
+  if (errors.length === 0) return { plan: planOf(draft, requirements) };
+  return errors.every(({ code }) => code === "file_overlap") ? { mergeable: planOf(draft, requirements) } : {};
 }
 
 /** The phases with distinct ids, because only those can form a graph. */
@@ -92,6 +117,7 @@ function dependencyGraph(phases: readonly PlanPhase[], graph: Graph): Dependency
   };
 }
 
-function planOf({ phases, ...head }: Draft): Plan {
-  return { ...head, phases: phases.map(({ phase }) => phase) };
+function planOf({ phases, ...head }: Draft, requirements: Requirement[]): Plan {
+  const demanded = requirements.length === 0 ? {} : { requirements };
+  return { ...head, ...demanded, phases: phases.map(({ phase }) => phase) };
 }

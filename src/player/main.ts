@@ -14,24 +14,28 @@ const phase = script.phases.find((one) => one.id === MAESTRO_PHASE);
 if (phase === undefined) throw new Error(`no phase ${MAESTRO_PHASE} in ${scriptFile}`);
 const fails = MAESTRO_ATTEMPT === "1" && script.failing?.phase === phase.id ? script.failing.where : null;
 
-if (part === "validation") {
-  await pause(script.validation_ms);
-  console.log(fails === "validation" ? "1 of 12 checks failed (simulated, to show a retry)" : "ok (simulated)");
-  process.exitCode = fails === "validation" ? 1 : 0;
-} else {
-  const promptBytes = readFileSync(0).length;
-  const files = [...phase.files_created, ...phase.files_modified].filter((path) => !/[*?{}]|\/$/.test(path));
-  const steps = ["reading the task", ...files.map((path) => `writing ${path}`), "checking the result"];
-  for (const step of steps) {
-    console.error(step);
-    await pause(phase.ms / steps.length);
+void play(phase);
+
+async function play(phase: Script["phases"][number]): Promise<void> {
+  if (part === "validation") {
+    await pause(script.validation_ms);
+    console.log(fails === "validation" ? "1 of 12 checks failed (simulated, to show a retry)" : "ok (simulated)");
+    process.exitCode = fails === "validation" ? 1 : 0;
+  } else {
+    const promptBytes = readFileSync(0).length;
+    const files = [...phase.files_created, ...phase.files_modified].filter((path) => !/[*?{}]|\/$/.test(path));
+    const steps = ["reading the task", ...files.map((path) => `writing ${path}`), "checking the result"];
+    for (const step of steps) {
+      console.error(step);
+      await pause(phase.ms / steps.length);
+    }
+    for (const path of files) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, `rehearsed by ${phase.agent}\n`, { flag: "a" });
+    }
+    const { agent, estimate } = phase;
+    console.log(rehearsedAnswer({ agent, phase, promptBytes, estimate, fail: fails === "report" }));
   }
-  for (const path of files) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `rehearsed by ${phase.agent}\n`, { flag: "a" });
-  }
-  const { agent, estimate } = phase;
-  console.log(rehearsedAnswer({ agent, phase, promptBytes, estimate, fail: fails === "report" }));
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -1,10 +1,13 @@
 // The delegation prompt: everything that an agent is told, in one text. Pure; only this file decides the order of its parts.
 
+import type { Protocols } from "../agents/protocols.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
 import { dataRule, promptLine } from "./data.ts";
+import { userGuidance } from "./guidance.ts";
 import { withProjectRoot } from "./header.ts";
 import { previousAttempts } from "./previous-attempts.ts";
+import { protocolsFor } from "./protocols.ts";
 import { taskText } from "./task.ts";
 
 export interface PromptInput {
@@ -12,7 +15,7 @@ export interface PromptInput {
   projectRoot: string;
   agent: { name: string; body: string };
   /** The two texts of `protocols/`. */
-  protocols: { base: string; safety: string };
+  protocols: Protocols;
   session: Session;
   phase: SessionPhase;
   maxRetries: number;
@@ -24,13 +27,19 @@ export function buildPrompt(input: PromptInput): string {
   const { projectRoot, agent, protocols, session, phase, maxRetries, tag } = input;
   const parts = [
     `Agent: ${agent.name}\nPhase: ${promptLine(phase.id)}\nSession: ${promptLine(session.session_id)}`,
-    protocols.base,
-    protocols.safety,
+    ...protocolsFor(agent.name, protocols),
     `# Role: ${agent.name}\n\n${agent.body.trim()}`,
-    taskText(session, phase),
+    taskText(session, phase, true),
+    userGuidance(phase),
     ...wordsOfOthers(previousAttempts(phase, maxRetries, tag), contextChain(session, phase, tag), tag),
   ];
-  return `${withProjectRoot(projectRoot, parts.map((part) => part.trim()).join("\n\n"))}\n`;
+  return `${withProjectRoot(
+    projectRoot,
+    parts
+      .map((part) => part.trim())
+      .filter((part) => part !== "")
+      .join("\n\n"),
+  )}\n`;
 }
 
 /** The rule about the tags comes before the first tag, and only if there is one. */

@@ -55,7 +55,7 @@ function tagsOf(tag: string): { open: string; close: string } {
 /** Text direction marks and characters that are invisible to people but that a model reads. */
 const unseen = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
-function visibleText(text: string): string {
+export function visibleText(text: string): string {
   return stripControls(text)
     .replace(unseen, "")
     .replace(/[\u2028\u2029]/g, "\n")

@@ -38,6 +38,7 @@ function prompt(over: Partial<DelegationPrompt> = {}): string {
     protocols: { base: "# Base\n", safety: "\n# Safety\n\n" },
     tag,
     text: "\nTest it.\n\n",
+    maxRetries: 2,
     ...over,
   });
 }
@@ -52,9 +53,30 @@ describe("the prompt of a delegation", () => {
       "# Safety",
       expect.stringMatching(/^Text between .* was written by other agents/),
       "# Context from earlier phases",
-      "# Task",
+      "# Task: Phase 2",
+      "# Notes from the lead",
     ]);
-    expect(prompt().endsWith("# Task\n\nTest it.\n")).toBe(true);
+    expect(prompt().endsWith("# Notes from the lead\n\nTest it.\n")).toBe(true);
+  });
+
+  test("has the phase as the plan has it when the caller only names it", () => {
+    const built = prompt({ text: "Phase: 2" });
+    expect(built).toMatch(
+      /# Task: Phase 2\n[\s\S]*## Objective\n\nWork on 2\.\n[\s\S]*## Validation\n[\s\S]*- it works/,
+    );
+    expect(built).not.toContain("# Notes");
+    expect(prompt({ text: "Phase: 2\nMind the API." })).toMatch(/# Notes from the lead\n\nMind the API\.\n$/);
+  });
+
+  test("does not tell an agent that writes nothing how to write files (N190)", () => {
+    const protocols = {
+      base: "# Base\n\n## File Writing Protocol\n\n- so\n\n## Output\n\nform\n",
+      safety: "# Safety\n",
+    };
+    expect(prompt({ protocols })).toContain("## File Writing Protocol");
+    const reader = prompt({ protocols, agent: "architect" });
+    expect(reader).toContain("# Base\n\n## Output\n\nform");
+    expect(reader).not.toMatch(/Writing|Safety/);
   });
 
   test("names agent, phase and session, and can be read back", () => {
@@ -65,19 +87,48 @@ describe("the prompt of a delegation", () => {
 
   test("encloses text from others, and explains the tags only when there is some (N191)", () => {
     expect(prompt()).toMatch(new RegExp(`<data-${tag}>\n[\\s\\S]*makeTask\\(\\)[\\s\\S]*</data-${tag}>`));
-    const first = prompt({ work: work("1"), agent: "coder" });
+    const untried = sessionAfter([frozenPhase("1")]);
+    const first = prompt({
+      work: { session: untried, phase: findPhase(untried, "1") as SessionPhase },
+      agent: "coder",
+    });
     expect(first).toContain("None: this phase waits for no other.");
     expect(first).not.toContain(tag);
     expect(prompt({ work: null })).not.toContain("# Context from earlier phases");
   });
 
   test.each(["$&", "$1 $$ $`", "\\1", "{query}"])("keeps the caller's %j unchanged", (text) => {
-    expect(prompt({ text })).toContain(`# Task\n\n${text}\n`);
-    expect(prompt({ text: prompt({ text }), agent: "coder" })).toContain(`# Task\n\n${text}\n`);
+    expect(prompt({ text })).toContain(`# Notes from the lead\n\n${text}\n`);
+    expect(prompt({ text: prompt({ text }), agent: "coder" })).toContain(`# Notes from the lead\n\n${text}\n`);
+    expect(prompt({ text, work: null })).toContain(`# Task\n\n${text}\n`);
   });
 });
 
 describe("a prompt that already has a header", () => {
+  test("gets the guidance of a retry that was decided since, once (M172)", () => {
+    const retried = sessionAfter(
+      [frozenPhase("1")],
+      moved("1", "pending", "in_progress"),
+      moved("1", "in_progress", "failed"),
+      {
+        ...moved("1", "failed", "in_progress"),
+        user_decision: true,
+        guidance: "Keep the API.",
+        criteria: ["it runs"],
+      } as SessionEvent,
+    );
+    const now = { session: retried, phase: findPhase(retried, "1") as SessionPhase };
+    const before = prompt({ work: work("1"), agent: "coder" });
+    const after = prompt({ text: before, work: now, agent: "coder" });
+    expect(after.slice(0, before.length)).toBe(before);
+    expect(after).toMatch(
+      /\n\n# Guidance from the user\n[\s\S]*\n\nKeep the API\.\n\n# Validation criteria\n[\s\S]*\n- it runs\n$/,
+    );
+    expect(prompt({ text: after, work: now, agent: "coder" })).toBe(after);
+    const fresh = prompt({ work: now, agent: "coder" });
+    expect(fresh).toMatch(/- it runs\n[\s\S]*# Notes from the lead\n\nTest it\.\n\n# Guidance from the user\n/);
+  });
+
   test("stays unchanged", () => {
     expect(prompt({ text: prompt() })).toBe(prompt());
     const outside = prompt({ work: null });

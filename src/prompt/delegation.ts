@@ -1,10 +1,15 @@
-// The prompt of a native delegation: the caller's text after a header that names the phase, with what every agent is told. Pure. The header
-// is read back when the agent returns.
+// The prompt of a native delegation: the phase as the plan has it, with what every agent is told, and the caller's text as notes. Pure. The
+// header is read back when the agent returns.
 
+import type { Protocols } from "../agents/protocols.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
 import { contextChain } from "./context-chain.ts";
 import { dataRule, promptLine } from "./data.ts";
+import { changedCriteria, userGuidance } from "./guidance.ts";
 import { projectRootHeader } from "./header.ts";
+import { previousAttempts } from "./previous-attempts.ts";
+import { protocolsFor } from "./protocols.ts";
+import { taskText } from "./task.ts";
 
 export interface DelegationHeader {
   agent: string;
@@ -17,26 +22,52 @@ export interface DelegationPrompt {
   agent: string;
   work: { session: Session; phase: SessionPhase } | null;
   projectRoot: string;
-  protocols: { base: string; safety: string };
+  protocols: Protocols;
   /** A new random word, as in `buildPrompt`. */
   tag: string;
   /** The text that the caller wrote. */
   text: string;
+  maxRetries: number;
 }
 
 /** A prompt that was built here before stays unchanged, unless its header names another agent, phase or session. */
-export function delegationPrompt({ agent, work, projectRoot, protocols, tag, text }: DelegationPrompt): string {
-  if (readHeader(text) !== undefined) return text.replace(header, () => `${headerLines(agent, work)}\n`);
+export function delegationPrompt(asked: DelegationPrompt): string {
+  const { agent, work, projectRoot, protocols, text } = asked;
+  if (readHeader(text) !== undefined) {
+    const known = text.replace(header, () => `${headerLines(agent, work)}\n`);
+    return [known, ...decidedSince(asked).map((part) => `${part}\n`)].join("\n");
+  }
   const parts = [
     headerLines(agent, work),
     projectRootHeader(projectRoot),
-    protocols.base,
-    protocols.safety,
-    ...(work === null ? [] : context(work.session, work.phase, tag)),
-    `# Task\n\n${text.trim()}`,
+    ...protocolsFor(agent, protocols),
+    ...(work === null ? [`# Task\n\n${text.trim()}`] : workParts(work, asked)),
   ];
   return `${parts.map((part) => part.trim()).join("\n\n")}\n`;
 }
+
+/** The user may have decided on a retry since the prompt was built. */
+function decidedSince({ work, text }: DelegationPrompt): string[] {
+  if (work === null) return [];
+  return [userGuidance(work.phase), changedCriteria(work.phase)].filter((part) => part !== "" && !text.includes(part));
+}
+
+function workParts({ session, phase }: NonNullable<DelegationPrompt["work"]>, asked: DelegationPrompt): string[] {
+  const { tag, text, maxRetries } = asked;
+  const others = [previousAttempts(phase, maxRetries, tag), contextChain(session, phase, tag)];
+  const notes = text.replace(phaseLine, "").trim();
+  const parts = [
+    others.some((part) => part.includes(tag)) ? dataRule(tag) : "",
+    ...others,
+    taskText(session, phase, false),
+    notes === "" ? "" : `# Notes from the lead\n\n${notes}`,
+    userGuidance(phase),
+  ];
+  return parts.filter((part) => part !== "");
+}
+
+/** The first line, if it names the phase and says nothing else. */
+const phaseLine = /^\s*Phase: *[\w.-]{1,64} *(?:\n|$)/i;
 
 const header = /^Agent: ([\w-]{1,64})\n(?:Phase: ([^\n]{1,64})\nSession: ([^\n]{1,200})\n)?(?=\nPROJECT ROOT: )/;
 
@@ -53,12 +84,7 @@ export function namedPhase(text: string): string | undefined {
   return named?.replace(/[._-]+$/, "");
 }
 
-function headerLines(agent: string, work: DelegationPrompt["work"]): string {
+export function headerLines(agent: string, work: DelegationPrompt["work"]): string {
   if (work === null) return `Agent: ${agent}`;
   return `Agent: ${agent}\nPhase: ${promptLine(work.phase.id)}\nSession: ${promptLine(work.session.session_id)}`;
-}
-
-function context(session: Session, phase: SessionPhase, tag: string): string[] {
-  const chain = contextChain(session, phase, tag);
-  return chain.includes(tag) ? [dataRule(tag), chain] : [chain];
 }

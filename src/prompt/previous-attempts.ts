@@ -25,13 +25,21 @@ export function previousAttempts(phase: SessionPhase, maxRetries: number, tag: s
   );
   return [
     "# Previous attempts",
-    whatThisIs(retry, maxRetries),
+    isReopened(phase) ? REOPENED : whatThisIs(retry, maxRetries),
     earlierWork(phase),
-    guidance(phase, retry, maxRetries),
+    isReopened(phase) ? "" : guidance(phase, retry, maxRetries),
     ...pasts.flatMap(({ title }, index) => [`## ${title}`, blocks[index] ?? ""]),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+const REOPENED =
+  "The work of this phase was finished. The user reviewed it and wants it changed: do what the user asks for, and leave the rest as it is.";
+
+/** No attempt has worked on the phase since the user reopened it. */
+function isReopened({ retry_decisions: decisions = [], attempts, attempts_at_decision: at }: SessionPhase): boolean {
+  return decisions.at(-1)?.reopened === true && attempts.length === at;
 }
 
 /** A failed phase counts its retry when it starts again, which may be after its prompt is written. */
@@ -80,6 +88,9 @@ const adviceByError: Partial<Record<ErrorRecord["type"], string>> = {
     "Something it needed was not there: check for that first, and if it is still missing, report `failure` and name it.",
 };
 
+const deliveryAdvice =
+  "Deliver every file that is listed below: create it at exactly that path, or delete it. If one is not needed, report `failure` and say why.";
+
 const lastAdvice = "If this one fails, a person decides: an honest `partial` or `failure` helps them most.";
 
 function guidance(phase: SessionPhase, retry: number, maxRetries: number): string {
@@ -93,6 +104,7 @@ function adviceOnError({ errors, attempts }: SessionPhase): string | undefined {
   const error = errors.at(-1);
   const code = error && failureCodeOf(error);
   if (code === "outside_scope" || code === "sensitive_change") return scopeAdvice(attempts.at(-1));
+  if (code === "not_delivered") return deliveryAdvice;
   const type = error?.type ?? attempts.at(-1)?.result?.error_type;
   return type && adviceByError[type];
 }

@@ -29,10 +29,11 @@ describe("the base protocol", () => {
     ]);
   });
 
-  test("checks the parents of new files in Step 2 (N187)", () => {
+  test("does not check in Step 2 what the safety protocol lets an agent create: the parents of new files (N187)", () => {
     const [, step2 = ""] = section(base, "## Pre-Flight Protocol").split("### Step 2: Scope Verification");
-    expect(step2.split("\n")).toContain("- Files listed for creation have existing parent directories");
     expect(step2).toMatch(/If one of these fails, stop/);
+    expect(step2).not.toMatch(/parent director/);
+    expect(safety).toMatch(/create it with `mkdir -p`[\s\S]*A missing parent directory is not a reason to stop\./);
   });
 
   test.each([
@@ -122,15 +123,12 @@ describe("the filesystem safety protocol", () => {
     ]);
   });
 
-  test("overrides the one check of Step 2 that it quotes, and no other (N186, N187)", () => {
-    const quoted = /Scope Verification Step 2, "([^"]+)"/.exec(rules[0] ?? "")?.[1];
-    expect(base).toContain(`- ${quoted}\n`);
+  test("lets an agent create missing parent directories (N186)", () => {
     expect(rules[0]).toContain("mkdir -p");
-    expect(rules[0]).toContain("do NOT stop and report: create it and continue");
-    expect(rules[0]).toContain("All other Step 2 checks remain in effect");
+    expect(rules[0]).toContain("not a reason to stop");
   });
 
-  test("costs about 300 tokens (N189)", () => {
-    expect(Math.abs(safety.length / 4 - 300)).toBeLessThan(30);
+  test("costs at most 300 tokens (N189)", () => {
+    expect(safety.length / 4).toBeLessThan(300);
   });
 });

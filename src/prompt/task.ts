@@ -1,20 +1,22 @@
 // What one phase is about, in the words of the plan: objective, files, validation, and the phases that build on it.
 
 import { agentTiers } from "../agents/tiers.ts";
-import { isClosed, type Session, type SessionPhase } from "../session/session.ts";
+import { criteriaOf, isClosed, type Session, type SessionPhase } from "../session/session.ts";
 import { stripControls } from "../text.ts";
 import { bullet, clipText, promptLine } from "./data.ts";
 
 const MAX_CONSUMERS = 20;
+const SPARED = " (unless it failed before your work: then it must not fail in a new place)";
 const MAX_CONSUMER_CHARS = 300;
 
-export function taskText(session: Session, phase: SessionPhase): string {
+/** `canAsk`: whether the agent has the tool that grants more files. */
+export function taskText(session: Session, phase: SessionPhase, canAsk: boolean): string {
   return [
     `# Task: ${promptLine(phase.name)}`,
     progress(session, phase),
     `## Objective\n\n${stripControls(phase.plan?.description ?? phase.name).trim()}`,
     overallTask(session),
-    `## Files\n\n${files(phase)}`,
+    `## Files\n\n${files(phase, canAsk)}`,
     `## Validation\n\n${validation(phase)}`,
     `## Who builds on this\n\n${consumers(session, phase)}`,
   ]
@@ -36,7 +38,7 @@ function overallTask({ task }: Session): string {
     : `## The user's overall task\n\n${text}\n\nYour part of it is the objective above, and no more.`;
 }
 
-function files(phase: SessionPhase): string {
+function files(phase: SessionPhase, canAsk: boolean): string {
   const { plan, granted } = phase;
   if (plan === undefined) {
     return "The plan of this session is not on record, so no file is declared. Change only what the objective requires, and list every change in your report.";
@@ -50,13 +52,14 @@ function files(phase: SessionPhase): string {
   const rest = lists.every((list) => list === "")
     ? "The plan gives this phase no files: create, modify and delete none. Your result is your report."
     : "Nothing else may be created, modified or deleted: other phases own it, and may be working on it now.";
-  return [...lists, `${rest}${wayOut(phase)}`].filter((text) => text !== "").join("\n\n");
+  return [...lists, `${rest}${wayOut(phase, canAsk)}`].filter((text) => text !== "").join("\n\n");
 }
 
 /** What an agent that writes can do when the objective needs more. */
-function wayOut({ agents }: SessionPhase): string {
+function wayOut({ agents }: SessionPhase, canAsk: boolean): string {
   const tier = agentTiers.get(agents[0] ?? "");
   if (tier === "read-only" || tier === "read-shell") return "";
+  if (!canAsk) return " If the objective needs more, leave it and name it in your report.";
   return " If the objective needs more, ask for it with `maestro_request_scope` first; what you are not granted, leave and name in your report.";
 }
 
@@ -64,9 +67,9 @@ function fileList(what: string, paths: readonly string[]): string {
   return paths.length === 0 ? "" : [`You may ${what}:`, ...paths.map((path) => `- ${promptLine(path)}`)].join("\n");
 }
 
-function validation({ plan }: SessionPhase): string {
-  const criteria = plan?.validation_criteria ?? [];
-  const commands = plan?.validation ?? [];
+function validation(phase: SessionPhase): string {
+  const criteria = criteriaOf(phase);
+  const commands = phase.plan?.validation ?? [];
   const wanted =
     criteria.length === 0
       ? "The plan names no criteria: the objective is the measure."
@@ -75,8 +78,8 @@ function validation({ plan }: SessionPhase): string {
     commands.length === 0
       ? "No command runs after you. Check each point yourself, and say how in your report."
       : [
-          "After you, the engine runs these commands in the project root; each must exit with 0:",
-          ...commands.map(bullet),
+          "After you, Maestro runs these commands in the project root; each must exit with 0:",
+          ...commands.map((command) => bullet(`${command}${phase.plan?.not_worse?.includes(command) ? SPARED : ""}`)),
           "Run them yourself before you report, if your tools allow it, and report what came out.",
         ].join("\n");
   return `${wanted}\n\n${checked}`;

@@ -4,6 +4,8 @@
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { safePath } from "../search-path.ts";
 import { definitions } from "../settings.ts";
+import { isSteering } from "./steering.ts";
+import { isToolchain } from "./toolchains.ts";
 
 const allowed: ReadonlySet<string> = new Set([
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP"],
@@ -30,17 +32,20 @@ const families = /^(?:LC_|XDG_|GEMINI_)/;
 const foreign = /^GEMINI_(?:SESSION_ID|PROJECT_DIR|CWD|PLANS_DIR|CLI_IDE_\w*)$/;
 
 /**
- * The environment of an attempt. `extraNames` come from `--pass-env`; a name that is not set is skipped. `own` wins. Names are compared
- * without case, because Windows has `Path` and proxies are written either way. Only absolute directories remain in PATH.
+ * The environment of an attempt. `extra` are the names and globs of `--pass-env` and MAESTRO_PASS_ENV; a name that is not set is skipped.
+ * `own` wins. Names of the allow list are compared without case, because Windows has `Path` and proxies are written either way. Only
+ * absolute directories remain in PATH.
  */
 export function agentEnvironment(
   env: Readonly<Record<string, string | undefined>>,
-  extraNames: readonly string[],
+  extra: readonly string[],
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
+  const globs = extra.filter((name) => name.includes("*")).map(globbed);
+  const isPassed = (name: string) =>
+    reachesAgents(name) || extra.includes(name) || (!isPrivate(name) && globs.some((glob) => glob.test(name)));
   const passed = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && (reachesAgents(entry[0]) || extraNames.includes(entry[0])),
+    (entry): entry is [string, string] => entry[1] !== undefined && isPassed(entry[0]),
   );
   const clean = passed.map(([name, value]) => [name, name.toUpperCase() === "PATH" ? safePath(value) : value] as const);
   return Object.fromEntries([...clean, ...Object.entries(own)]);
@@ -49,5 +54,53 @@ export function agentEnvironment(
 /** Whether an exported variable of that name reaches agents by default. */
 export function reachesAgents(name: string): boolean {
   const upper = name.toUpperCase();
-  return allowed.has(upper) || (families.test(upper) && !foreign.test(upper));
+  return allowed.has(upper) || isToolchain(upper) || (families.test(upper) && !foreign.test(upper));
+}
+
+/** The names and globs in a list that is separated by commas or blanks. */
+export function passedNames(list: string): string[] {
+  return list.split(/[\s,]+/).filter((name) => name !== "");
+}
+
+/** Variables that concern this process alone. A glob does not match them. */
+function isPrivate(name: string): boolean {
+  return foreign.test(name) || /^(?:MAESTRO_.*|PWD|OLDPWD|SHLVL|_)$/.test(name);
+}
+
+function globbed(glob: string): RegExp {
+  return new RegExp(
+    `^${glob
+      .split("*")
+      .map((part) => part.replace(/\W/g, ""))
+      .join(".*")}$`,
+  );
+}
+
+/**
+ * The names of variables that the user exported, that were not passed, and that `text` asks for. A name of one word, such as DEBUG, is often
+ * an ordinary word, so it counts only where the text writes it as a variable or speaks of one.
+ */
+export function withheldIn(
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+  passed: Readonly<Record<string, string>>,
+): string[] {
+  const words = new Set(text.match(/[A-Za-z_]\w*/g));
+  const withheld = (name: string) => words.has(name) && !Object.hasOwn(passed, name) && !isPrivate(name);
+  const names = Object.keys(env).filter((name) => env[name] !== undefined && withheld(name));
+  return names.filter((name) => /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(name) || isAskedFor(name, text)).sort();
+}
+
+/** Whether a name is that of a server, a database or a toolchain that a project's commands may need. Secrets are never proposed. */
+export function looksWanted(name: string): boolean {
+  const isPlace = /^[A-Z][A-Z0-9_]*_(?:URL|URI|DSN|HOME|ROOT|SDK|HOST|PORT|DB|DATABASE)$/.test(name);
+  return isPlace && !isPrivate(name) && !isSteering(name);
+}
+
+const speaksOfVariables = /environment|\benv\b|variable|\b(?:not|un)[ -]?(?:set|defined)\b|required|missing/i;
+
+function isAskedFor(name: string, text: string): boolean {
+  if (new RegExp(`(?:\\$\\{?|\\benv\\.|\\b(?:env|ENV|environ)\\[["'])${name}\\b`).test(text)) return true;
+  const word = new RegExp(`\\b${name}\\b`);
+  return text.split("\n").some((line) => word.test(line) && speaksOfVariables.test(line));
 }

@@ -36,7 +36,7 @@ export const wellKnown: readonly string[] = [
   ...["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV"],
   ...both(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]),
   ...Object.keys(definitions),
-  ...[EXTENSION_PATH, "MAESTRO_GUARD", "MAESTRO_ATTEMPT_STATE_DIR", "MAESTRO_CRASH_AT"],
+  ...[EXTENSION_PATH, "MAESTRO_ATTEMPT_STATE_DIR", "MAESTRO_CRASH_AT"],
   // This variable makes a program remove variables from its hooks' environment, including those of the attempt.
   ...["GITHUB_SHA", "SURFACE"],
 ];

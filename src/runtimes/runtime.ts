@@ -1,7 +1,8 @@
 // What the engine needs from a runtime: how to start an attempt, and what its output means. Runtimes are pure; the engine starts processes.
 
 import type { Tier } from "../agents/tiers.ts";
-import type { AttemptOutcome, ErrorRecord, Usage } from "../session/events.ts";
+import type { ErrorClass } from "../handoff/output/error-type.ts";
+import type { AttemptOutcome, Usage } from "../session/events.ts";
 
 /** What an attempt starts with. */
 export interface AttemptSpec {
@@ -10,6 +11,8 @@ export interface AttemptSpec {
   model: string | null;
   /** The policy file with the tier and the baseline; null only when no agent starts. */
   policyFile: string | null;
+  /** Whether it prints what it does while it runs, instead of one answer at its end. */
+  isStreamed: boolean;
   /** The user's own arguments, appended. */
   extraArgs: readonly string[];
 }
@@ -32,7 +35,7 @@ export interface Outcome {
   kind: AttemptOutcome;
   /** A code for programs: `no_result`, `output_too_large`, `auth`, ... Absent on success. */
   reason?: string;
-  errorType?: ErrorRecord["type"];
+  errorType?: ErrorClass;
   /** One sentence for the user and for the next attempt. Absent on success. */
   message?: string;
   /** The agent's answer; empty when it could not be read. */
@@ -41,6 +44,24 @@ export interface Outcome {
   usage: Usage[] | null;
   /** The provider's own hint, with `quota`. */
   retryAfterMs?: number;
+}
+
+/** What is known of a running attempt from what it has printed. */
+export interface Progress {
+  /** What it did last, on one line, not redacted; empty when nothing is known. */
+  activity: string;
+  /** The end of the message that it is writing. */
+  text: string;
+  /** The id of its conversation; null until it is known. */
+  conversation: string | null;
+}
+
+export const noProgress: Progress = { activity: "", text: "", conversation: null };
+
+/** Output as a person reads it, and whether it ends without a line break. */
+export interface Shown {
+  text: string;
+  isMidLine: boolean;
 }
 
 export interface Runtime {
@@ -63,6 +84,10 @@ export interface Runtime {
   /** Variables that keep the program from trusting a project's settings: its hooks, servers and commands. */
   distrust: Readonly<Record<string, string>>;
   judge(ending: Ending): Outcome;
+  /** Adds new whole lines of stdout to what is known of a running attempt. */
+  progress(known: Progress, lines: string): Progress;
+  /** Whole lines of stdout as a person reads them; null when they are not a stream. `isMidLine`: as the text before them ended. */
+  shown(lines: string, isMidLine: boolean): Shown | null;
   /** Whether new lines on stderr report a quota problem while the attempt still runs, with the retry hint in ms if there is one. */
   quotaSign(stderr: string): { retryAfterMs: number | null } | null;
 }

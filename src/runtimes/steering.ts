@@ -1,6 +1,8 @@
 // Which variables steer an agent's program, its hooks and its tools rather than the project's own application. Agent programs load a
 // project's env files as if the user had exported them, so each such name is pinned before the program starts. One table for every runtime.
 
+import { isToolchain } from "./toolchains.ts";
+
 interface Family {
   /** Matched against the whole name in upper case. */
   names: RegExp;
@@ -80,7 +82,7 @@ const ofTheApplication = /^(?:APP|VITE|NEXT_PUBLIC|NUXT_PUBLIC|REACT_APP|VUE_APP
 /** Whether a variable of that name must never come from a project. */
 export function isSteering(name: string): boolean {
   const upper = name.toUpperCase();
-  return steering.test(upper) && !ofTheApplication.test(upper);
+  return isToolchain(upper) || (steering.test(upper) && !ofTheApplication.test(upper));
 }
 
 /**

@@ -1,7 +1,7 @@
 // The shapes that events are built from: ids, names, paths, plans, reports. Every name of a file, a directory, a git object or an agent
 // must match a pattern, because the journal may have been written by another program.
 
-import { errorTypes } from "../handoff/output/error-type.ts";
+import { type ErrorType, errorClasses } from "../handoff/output/error-type.ts";
 import {
   type AttemptId,
   attemptIdForm,
@@ -13,12 +13,15 @@ import {
   sessionIdForm,
   type TreeId,
 } from "../ids.ts";
+import { baselineResults } from "../plan/baseline.ts";
 import * as is from "../shape.ts";
 import { orderFault, planFault } from "./plan-fault.ts";
 
 export const phaseStatuses = ["pending", "in_progress", "completed", "failed", "skipped", "aborted"] as const;
 export const sessionStatuses = ["in_progress", "completed", "failed", "interrupted"] as const;
 export const executionModes = ["parallel", "sequential"] as const;
+/** When the user reviews the work: at the end of the run, after each batch, or before the work of each phase is brought in. */
+export const reviewModes = ["end", "batch", "phase"] as const;
 const changeKinds = ["created", "modified", "deleted", "renamed"] as const;
 
 export const text = is.text(1_000_000);
@@ -36,6 +39,9 @@ export const name = is.matching(attemptIdForm, "a name");
 export const attemptId = is.matching<AttemptId>(attemptIdForm, "a name");
 export const runtimeName = is.matching(/^[A-Za-z0-9][\w.:-]{0,63}$/, "the name of a runtime");
 export const modelName = is.matching(/^[^\p{C}]{1,200}$/u, "the name of a model");
+/** It becomes an argument of a command line, where a leading hyphen would make it an option. */
+const chosenModelForm = /^[^\s\p{C}-][^\p{C}]{0,199}$/u;
+export const chosenModel = is.matching(chosenModelForm, "the name of a model");
 /** An agent of the roster; the pattern excludes names such as __proto__, which are properties of Object. */
 export const agent = is.matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "the name of an agent");
 /** The limit is small enough that a thousand of them can be added without losing precision. */
@@ -45,9 +51,14 @@ export const number = is.integer(1, 1e6);
 export const treeId = is.matching<TreeId>(objectIdForm, "a full object id");
 export const commitId = is.matching<CommitId>(objectIdForm, "a full object id");
 
+export function isModelName(text: string): boolean {
+  return chosenModelForm.test(text);
+}
+
 export const phaseStatus = is.oneOf(phaseStatuses);
 export const sessionStatus = is.oneOf(sessionStatuses);
 export const executionMode = is.oneOf(executionModes);
+export const reviewMode = is.oneOf(reviewModes);
 
 export const downstreamContext = is.object({
   key_interfaces_introduced: is.list(text),
@@ -57,10 +68,13 @@ export const downstreamContext = is.object({
   warnings: is.list(text),
 });
 
+/** Journals of earlier versions have a seventh type, "auth"; the fold reads it as "runtime", and no decision records it. */
+export const errorType = is.oneOf(errorClasses) as is.Shape<ErrorType>;
+
 const errorFields = {
   agent,
   timestamp: time,
-  type: is.oneOf(errorTypes),
+  type: errorType,
   message: text,
   resolution: text,
   resolved: is.boolean,
@@ -70,7 +84,7 @@ const errorFields = {
 export const errorRecord = is.object(errorFields);
 
 /** Failures for which Maestro shows a specific hint. */
-export const failureCodes = ["outside_scope", "sensitive_change", "file_conflict"] as const;
+export const failureCodes = ["outside_scope", "sensitive_change", "file_conflict", "not_delivered"] as const;
 /** Conflicting files beyond this number are not listed with an error. */
 export const MAX_LISTED_CONFLICTS = 2000;
 
@@ -101,6 +115,10 @@ const planPhase = is.object({
   description: text,
   validation_criteria: is.list(text),
   validation: is.list(text),
+  /** Journals of earlier versions have none of these three. */
+  not_worse: is.optional(is.list(text)),
+  meant_to_pass: is.optional(is.list(text)),
+  requirements: is.optional(is.list(is.text(64))),
   parallel: is.boolean,
   blocked_by: is.list(id),
   files_created: paths,
@@ -176,9 +194,21 @@ export const evidence = is.object({
       exit_code: is.nullable(is.integer(Number.MIN_SAFE_INTEGER)),
       duration_ms: count,
       output: text,
+      /** It failed, as it did before the work: neither proof nor a failure. */
+      not_worse: is.optional(is.yes),
     }),
   ),
 });
+
+/** What validation commands do on the untouched project. */
+export const baseline = is.list(
+  is.object({
+    command: text,
+    result: is.oneOf(baselineResults),
+    exit_code: is.nullable(is.integer(Number.MIN_SAFE_INTEGER)),
+    failing: is.nullable(is.list(text)),
+  }),
+);
 
 export const fileMove = is.object({ from: path, to: path });
 
@@ -188,6 +218,8 @@ const planShape = is.object({
   /** sha256 of the plan file's bytes when it was frozen. */
   hash: is.matching(/^[0-9a-f]{64}$/, "a hash"),
   design_document: is.nullable(path),
+  /** Those of the design; absent when it names none. */
+  requirements: is.optional(is.list(is.object({ id: is.matching(phaseIdForm, "an id"), text }))),
   phases: is.list(planPhase),
 });
 
@@ -198,6 +230,10 @@ export const handoff = is.object({
   status: is.nullable(is.oneOf(["success", "partial", "failure"])),
   missing: is.list(is.text(1000)),
   summary: text,
+  /** What the agent says about its validation: a claim, not proof. */
+  validation: is.optional(
+    is.object({ result: is.nullable(is.oneOf(["pass", "fail", "skipped"])), text: is.text(10_000) }),
+  ),
   downstream_context: downstreamContext,
 });
 

@@ -1,7 +1,6 @@
 // The catalogue of session events, version 1: one shape per event. Types are inferred from it, and every event is checked against its
 // shape before it is written and whenever it is read. To change the meaning of an event, add a version and a migration.
 
-import { errorTypes } from "../handoff/output/error-type.ts";
 import { MAX_PLAN_BYTES } from "../plan/plan.ts";
 import * as is from "../shape.ts";
 import {
@@ -9,11 +8,14 @@ import {
   adoptedPhase,
   agent,
   attemptId,
+  baseline,
   batchName,
+  chosenModel,
   commitId,
   count,
   type downstreamContext,
   type errorRecord,
+  errorType,
   evidence,
   executionMode,
   type failureCodes,
@@ -33,6 +35,7 @@ import {
   phaseStatus,
   plan,
   recordedError,
+  reviewMode,
   runtimeName,
   sessionId,
   type sessionRecord,
@@ -63,11 +66,30 @@ export const warningCodes = [
   "unjudged",
   /** Links that point outside the project. */
   "link_outside",
+  /** Files that the plan declares as modified are untouched. */
+  "not_modified",
 ] as const;
+/** What the final review says about a requirement. */
+export const verdicts = ["met", "not_met", "dropped"] as const;
+/** Validation criteria that the user may give a retry. */
+export const MAX_CRITERIA = 50;
 /** Changed files of an attempt beyond this number are counted but not listed. */
 export const MAX_LISTED_CHANGES = 2000;
 /** The limit for listed files outside an attempt's scope. The next attempt does not continue from work that reaches it. */
 export const MAX_LISTED_OUTSIDE = 20_000;
+
+const optionalAdjustments = {
+  /** What the next attempts are told. */
+  guidance: is.optional(text),
+  agent: is.optional(agent),
+  model: is.optional(chosenModel),
+  /** The time limit of its attempts. */
+  timeout_ms: is.optional(count),
+  /** Replace the plan's validation criteria. */
+  criteria: is.optional(is.list(text, MAX_CRITERIA)),
+};
+
+const reviewed = { phases: is.list(about, 5000), batch: is.optional(number), tree: treeId };
 
 /** The fields of each event besides its type. */
 const bodies = {
@@ -75,17 +97,28 @@ const bodies = {
     session_id: sessionId,
     task: is.nullable(text),
     execution_mode: is.nullable(executionMode),
+    /** Absent: at the end. */
+    review: is.optional(reviewMode),
     plan,
+    baseline: is.optional(baseline),
+    /** The user approved exactly this plan. */
+    approved: is.optional(is.yes),
   },
   /** Created from a view without a journal, which a user, a script or an earlier version wrote. */
   "session.imported": { title: text, session: importedSession },
   "session.mode_set": { execution_mode: executionMode },
+  "session.review_set": { review: reviewMode },
   /** `aborted`: the user ended the session for good. */
   "session.status_set": {
     status: sessionStatus,
     summary: is.optional(text),
     aborted: is.optional(is.yes),
+    /** Why the user completes the session although requirements are open, not met or dropped. */
+    accept_open: is.optional(text),
   },
+  /** The engine took the baseline of commands that have none. */
+  "session.baseline_taken": { baseline },
+  "requirement.answered": { requirement: is.text(64), verdict: is.oneOf(verdicts), evidence: text },
   "session.noted": { text, phase: is.optional(about), agent: is.optional(agent) },
   "phase.moved": {
     phase: about,
@@ -95,9 +128,21 @@ const bodies = {
     reason: is.optional(text),
     /** Hashes of the phase's own files when it starts; a resume compares with them. */
     hashes: is.optional(fileHashes),
-    /** The time limit of its attempts from now on. */
-    timeout_ms: is.optional(count),
+    /** What the user changes for a retry; each holds from now on. */
+    ...optionalAdjustments,
   },
+  /** The user wants more work on a phase: a completed one, or one whose work was reviewed and rejected (`rejected`: the tree that was shown). */
+  "phase.reopened": {
+    phase: about,
+    rejected: is.optional(treeId),
+    guidance: is.optional(text),
+    reason: is.optional(text),
+    hashes: fileHashes,
+  },
+  /** The user is asked to review this tree; a later one replaces it. A batch has its number, a phase the attempt that worked on it. */
+  "review.opened": { ...reviewed, attempt: is.optional(number) },
+  /** The user approves exactly the tree that was shown. */
+  "review.approved": { ...reviewed, reason: is.optional(text), user_decision: is.yes },
   "phase.files_added": { phase: about, ...files, hashes: fileHashes },
   "phase.handed_off": { phase: about, agent, handoff },
   /** A delegated agent was asked once to correct its report, and these parts are still missing: its phase is not completed. */
@@ -175,8 +220,10 @@ const bodies = {
     duration_ms: count,
     /** A code such as `no_result` or `output_too_large`; `message` is its text for people. */
     reason: is.optional(is.text(64)),
-    error_type: is.optional(is.oneOf(errorTypes)),
+    error_type: is.optional(errorType),
     message: is.optional(text),
+    /** The end of what an attempt printed that ran out of time. */
+    partial_output: is.optional(is.text(10_000)),
     /** Per model; null when the usage is unknown. */
     usage: is.nullable(is.list(usage)),
     /** A later engine found the result on disk after the engine that started the attempt had died. */
@@ -199,6 +246,7 @@ const bodies = {
     session_to: path,
     journal_to: path,
     moves: is.list(fileMove, 100),
+    accept_open: is.optional(text),
   },
 };
 
@@ -210,6 +258,7 @@ export type SessionEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 export type PhaseStatus = is.TypeOf<typeof phaseStatus>;
 export type SessionStatus = is.TypeOf<typeof sessionStatus>;
 export type ExecutionMode = is.TypeOf<typeof executionMode>;
+export type ReviewMode = is.TypeOf<typeof reviewMode>;
 export type ErrorRecord = is.TypeOf<typeof errorRecord>;
 export type RecordedError = is.TypeOf<typeof recordedError>;
 export type FailureCode = (typeof failureCodes)[number];
@@ -224,7 +273,9 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 export type Usage = is.TypeOf<typeof usage>;
 export type FileChange = is.TypeOf<typeof fileChange>;
 export type Evidence = is.TypeOf<typeof evidence>;
+export type RequirementVerdict = (typeof verdicts)[number];
 export type WarningCode = (typeof warningCodes)[number];
+export type Adjustments = is.TypeOfFields<typeof optionalAdjustments>;
 export type HandoffRecord = is.TypeOf<typeof handoff>;
 
 /** Why an event is not valid, in one line; undefined if it is. Checked before anything is written. */

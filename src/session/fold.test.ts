@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan, moved, sessionAfter, startTime } from "../../test/support/session.ts";
-import type { SessionEvent } from "./events.ts";
+import { eventFault, type FrozenPlan, type SessionEvent } from "./events.ts";
 import { fold, type TimedEvent } from "./fold.ts";
 import { findPhase } from "./session.ts";
 
@@ -33,6 +33,16 @@ describe("a new session (C22, K139, K140)", () => {
     expect(() => fold([{ type: "session.noted", text: "x", seq: 1, ts: startTime }])).toThrow(
       "before the session was created",
     );
+  });
+});
+
+describe("an error of a journal of an earlier version (C45)", () => {
+  test("with the type auth is read as runtime, also in an attempt", () => {
+    const old = failure("401");
+    const error = { ...(old as { error: object }).error, type: "auth" };
+    const session = sessionAfter(two, { ...old, error } as never);
+    expect(findPhase(session, "1")?.errors).toMatchObject([{ type: "runtime", message: "401" }]);
+    expect(eventFault({ ...old, error } as never)).toBeUndefined();
   });
 });
 
@@ -150,6 +160,45 @@ describe("the session's own status", () => {
     const stopped: SessionEvent = { type: "session.status_set", status: "failed" };
     expect(sessionAfter(two, ...failed, stopped, moved("1", "failed", "in_progress")).status).toBe("in_progress");
     expect(sessionAfter(two, ...failed, stopped, moved("1", "failed", "skipped")).status).toBe("in_progress");
+  });
+});
+
+describe("a retry that the user decides (L168)", () => {
+  const plan = [frozenPhase("1"), frozenPhase("2")];
+  const failed = [moved("1", "pending", "in_progress"), moved("1", "in_progress", "failed")];
+  const changes = { agent: "tester", model: "m", timeout_ms: 1000, criteria: ["x"], guidance: "g" };
+  const retried = {
+    ...moved("1", "failed", "in_progress"),
+    user_decision: true,
+    reason: "why",
+    ...changes,
+  } as SessionEvent;
+  const revised = (phases: FrozenPlan["phases"]): SessionEvent => ({
+    type: "plan.revised",
+    plan: { ...frozenPlan(phases), path: "v2.md" },
+    text: "",
+    superseded: null,
+  });
+
+  test("changes the phase for all further attempts, and is kept with its number", () => {
+    const { agent, guidance: _, ...kept } = changes;
+    expect(sessionAfter(plan, ...failed, retried).phases[0]).toMatchObject({
+      agents: [agent],
+      ...kept,
+      retry_count: 1,
+      retry_decisions: [{ retry: 1, reason: "why", ...changes }],
+      plan: { agent: "coder", validation_criteria: ["it works"] },
+    });
+    const automatic = moved("1", "failed", "in_progress");
+    expect(sessionAfter(plan, ...failed, automatic).phases[0]).not.toHaveProperty("retry_decisions");
+  });
+
+  test("survives a revision, except for what the revision changes itself", () => {
+    const revisedTo = (over: object) =>
+      sessionAfter(plan, ...failed, retried, revised([frozenPhase("1", over), frozenPhase("2")])).phases[0];
+    expect(revisedTo({ description: "More." })).toMatchObject({ agents: ["tester"], criteria: ["x"], model: "m" });
+    expect(revisedTo({ agent: "refactor" })).toMatchObject({ agents: ["refactor"], criteria: ["x"] });
+    expect(revisedTo({ validation_criteria: ["other"] })).not.toHaveProperty("criteria");
   });
 });
 

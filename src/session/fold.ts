@@ -2,10 +2,14 @@
 // 5,000 phases as with 5. It trusts the events: whether a move is legal is judged before it is written.
 
 import { MaestroError } from "../errors.ts";
-import { emptyContext } from "../handoff/downstream-context.ts";
+import { recordedType } from "../handoff/output/error-type.ts";
 import { quoted } from "../shape.ts";
 import type { EventOf, EventType, FrozenPlan, SessionEvent } from "./events.ts";
-import { type Attempt, type AttemptResult, findPhase, type Session, type SessionPhase } from "./session.ts";
+import { asRecorded, createdSession, importedFromView, pendingPhase, positionsOf } from "./new-session.ts";
+import { answerRequirement, revisedRequirements } from "./requirements.ts";
+import { adjust, noteRetry } from "./retry.ts";
+import { endReview, reviewApproved, reviewOpened } from "./review/review-events.ts";
+import { type Attempt, type AttemptResult, findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
 export type TimedEvent = SessionEvent & { seq: number; ts: string };
 
@@ -15,8 +19,8 @@ type Change = Exclude<EventType, "session.created" | "session.imported">;
 
 /** Applies one event: changes the given session and returns it. `session` is undefined before the first event. */
 export function applyEvent(session: Session | undefined, event: TimedEvent): Session {
-  if (event.type === "session.created") return created(event);
-  if (event.type === "session.imported") return imported(event);
+  if (event.type === "session.created") return createdSession(event);
+  if (event.type === "session.imported") return importedFromView(event);
   if (session === undefined) throw unusable(event, "comes before the session was created");
   if (!Object.hasOwn(changes, event.type)) throw unusable(event, "is not known to this version of Maestro");
   session.updated = event.ts;
@@ -40,9 +44,14 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "session.mode_set": (session, { execution_mode }) => {
     session.execution_mode = execution_mode;
   },
-  "session.status_set": (session, { status, summary, aborted }) => {
+  "session.review_set": (session, { review }) => {
+    session.review = review;
+    session.open_review = null;
+  },
+  "session.status_set": (session, { status, summary, aborted, accept_open }) => {
     session.status = status;
     session.summary = summary ?? session.summary;
+    session.accept_open = accept_open ?? session.accept_open;
     session.aborted ||= aborted === true;
   },
   "session.noted": (session, { ts, text, phase, agent }) => {
@@ -53,13 +62,30 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
       ...(agent === undefined ? {} : { agent }),
     });
   },
+  "session.baseline_taken": (session, { baseline }) => void session.baseline.push(...baseline),
+  "requirement.answered": (session, event) => {
+    if (!answerRequirement(session, event)) throw unusable(event, "names an unknown requirement");
+  },
   "phase.moved": (session, event) => {
     const phase = phaseOf(session, event);
+    const isRetry = phase.status === "failed" && event.to === "in_progress";
     move(session, phase, event.to, event.ts);
     if (event.user_decision) phase.attempts_at_decision = phase.attempts.length;
     if (event.hashes !== undefined) phase.hashes_at_start = event.hashes;
-    if (event.timeout_ms !== undefined) phase.timeout_ms = event.timeout_ms;
+    adjust(phase, event);
+    if (event.user_decision && isRetry) noteRetry(phase, event);
   },
+  "phase.reopened": (session, event) => {
+    const phase = phaseOf(session, event);
+    move(session, phase, "in_progress", event.ts);
+    if (session.status === "completed") session.status = "in_progress";
+    phase.attempts_at_decision = phase.attempts.length;
+    phase.hashes_at_start = event.hashes;
+    phase.reopened = (phase.reopened ?? 0) + 1;
+    noteRetry(phase, event);
+  },
+  "review.opened": reviewOpened,
+  "review.approved": reviewApproved,
   "phase.files_added": (session, event) => {
     const phase = phaseOf(session, event);
     addFiles(phase, event);
@@ -98,7 +124,7 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     attempt.reverted = true;
   },
   "phase.error_added": (session, event) => {
-    phaseOf(session, event).errors.push(event.error);
+    phaseOf(session, event).errors.push(asRecorded(event.error));
   },
   "attempt.started": (session, event) => {
     const { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, ts: started, seq } = event;
@@ -130,6 +156,7 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "view.adopted": adopt,
   "archive.started": (session, event) => {
     session.status = event.status;
+    session.accept_open = event.accept_open ?? session.accept_open;
     session.archiving = event;
     relocate(session, event.moves);
   },
@@ -139,8 +166,9 @@ function resultOf(event: Timed<"attempt.finished">): AttemptResult {
   const { outcome, exit_code, signal, duration_ms, usage } = event;
   const result: AttemptResult = { outcome, exit_code, signal, duration_ms, usage };
   if (event.reason !== undefined) result.reason = event.reason;
-  if (event.error_type !== undefined) result.error_type = event.error_type;
+  if (event.error_type !== undefined) result.error_type = recordedType(event.error_type);
   if (event.message !== undefined) result.message = event.message;
+  if (event.partial_output !== undefined) result.partial_output = event.partial_output;
   if (event.adopted !== undefined) result.adopted = event.adopted;
   return result;
 }
@@ -166,6 +194,7 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
   if (phase.status === "failed" && to === "in_progress") phase.retry_count += 1;
   phase.status = to;
   session.running.delete(phase.id);
+  endReview(session, phase.id);
   // Starting or skipping a phase is a decision to continue an interrupted or failed session.
   const continues = (to === "in_progress" || to === "skipped") && !session.aborted;
   if (continues && (session.status === "interrupted" || session.status === "failed")) session.status = "in_progress";
@@ -178,6 +207,7 @@ function move(session: Session, phase: SessionPhase, to: SessionPhase["status"],
     // Earlier reports and validations prove nothing about the new attempt.
     delete phase.handoff;
     delete phase.validation;
+    delete phase.reviewed;
     return;
   }
   if (to === "completed") {
@@ -237,89 +267,42 @@ function addTokens(session: Session, agent: string, used: { input: number; outpu
   };
 }
 
-function created({ session_id, task, execution_mode, plan, seq, ts }: Timed<"session.created">): Session {
-  const phases = plan.phases.map(pendingPhase);
-  const record = {
-    session_id,
-    created: ts,
-    updated: ts,
-    status: "in_progress" as const,
-    design_document: plan.design_document,
-    implementation_plan: plan.path,
-    execution_mode,
-    current_phase: phases[0]?.id ?? null,
-    total_phases: phases.length,
-    token_usage: { total_input: 0, total_output: 0, total_cached: 0, by_agent: {} },
-  };
-  return { ...begin(phases, seq), ...record, title: plan.title, task, plan_hash: plan.hash };
-}
-
-function imported(event: Timed<"session.imported">): Session {
-  // A copy, because later events must not change this one.
-  const session = structuredClone(event.session);
-  const phases = session.phases.map((phase) => ({ ...phase, attempts: [], granted: [], warnings: [] }));
-  return { ...session, ...begin(phases, event.seq), title: event.title, task: null, plan_hash: null };
-}
-
-/** The fields that every session has after its first event. */
-function begin(phases: SessionPhase[], seq: number) {
-  const running = phases.filter((phase) => phase.status === "in_progress").map((phase) => phase.id);
-  return {
-    phases,
-    file_hashes: new Map(),
-    notes: [],
-    summary: null,
-    revision: 1,
-    revised: null,
-    aborted: phases.some((phase) => phase.status === "aborted"),
-    quota: null,
-    archiving: null,
-    seq,
-    index: indexOf(phases),
-    running: new Set(running),
-  };
-}
-
-function pendingPhase(plan: FrozenPlan["phases"][number]): SessionPhase {
-  return {
-    id: plan.id,
-    name: plan.title,
-    status: "pending",
-    agents: [plan.agent],
-    parallel: plan.parallel,
-    started: null,
-    completed: null,
-    blocked_by: plan.blocked_by,
-    files_created: [],
-    files_modified: [],
-    files_deleted: [],
-    downstream_context: emptyContext(),
-    errors: [],
-    retry_count: 0,
-    attempts: [],
-    granted: [],
-    warnings: [],
-    plan,
-  };
-}
-
 /** Switches to the new plan's phases; a phase that was in the old plan keeps its recorded state. */
 function revise(session: Session, plan: FrozenPlan): void {
   const phases = plan.phases.map((next): SessionPhase => {
     const { name, agents, parallel, blocked_by, plan: frozen, ...fresh } = pendingPhase(next);
-    const known = findPhase(session, next.id) ?? fresh;
-    return { ...known, name, agents, parallel, blocked_by, ...(frozen === undefined ? {} : { plan: frozen }) };
+    const before = findPhase(session, next.id);
+    const revised = { name, agents, parallel, blocked_by, ...(frozen === undefined ? {} : { plan: frozen }) };
+    if (before === undefined) return { ...fresh, ...revised };
+    // What the user changed for a retry stays, unless the revision says something else about it.
+    const kept = before.plan?.agent === next.agent ? { agents: before.agents } : {};
+    const known = { ...before, ...revised, ...kept };
+    if (!isSameList(before.plan?.validation_criteria ?? [], next.validation_criteria)) delete known.criteria;
+    // What passed are other commands; a finished phase keeps its proof.
+    if (!isClosed(before) && !isSameList(commandsIn(before.plan), commandsIn(frozen))) delete known.validation;
+    return known;
   });
+  session.requirements = revisedRequirements(session.requirements, plan.requirements);
   session.title = plan.title;
   session.design_document = plan.design_document ?? session.design_document;
   session.implementation_plan = plan.path;
   session.plan_hash = plan.hash;
   session.phases = phases;
+  session.open_review = null;
   session.total_phases = phases.length;
-  session.index = indexOf(phases);
+  session.index = positionsOf(phases);
   session.revision += 1;
   const open = phases.find((phase) => phase.status !== "completed" && phase.status !== "skipped");
   if (session.running.size === 0) session.current_phase = open?.id ?? session.current_phase;
+}
+
+/** The validation commands of a phase, with what is expected of them. */
+function commandsIn(plan: SessionPhase["plan"]): string[] {
+  return [...(plan?.validation ?? []), "", ...(plan?.not_worse ?? [])];
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at]);
 }
 
 function adopt(session: Session, event: Timed<"view.adopted">): void {
@@ -331,7 +314,7 @@ function adopt(session: Session, event: Timed<"view.adopted">): void {
     if (change.files !== undefined) addFiles(phase, change.files);
     phase.downstream_context = change.downstream_context ?? phase.downstream_context;
     if (change.errors !== undefined)
-      phase.errors = change.errors.map((error, at) => ({ ...phase.errors[at], ...error }));
+      phase.errors = change.errors.map((error, at) => ({ ...phase.errors[at], ...asRecorded(error) }));
     if (change.status !== undefined) move(session, phase, change.status, event.ts);
   }
   // Set last, because one edit may close both the last phase and the session.
@@ -343,8 +326,4 @@ function relocate(session: Session, moves: readonly { from: string; to: string }
     if (session.implementation_plan === from) session.implementation_plan = to;
     if (session.design_document === from) session.design_document = to;
   }
-}
-
-function indexOf(phases: readonly SessionPhase[]): Session["index"] {
-  return new Map(phases.map((phase, position) => [phase.id, position]));
 }

@@ -21,7 +21,7 @@ function shown(line: string): string[] {
   expect(recordFault(record)).toBeUndefined();
   const running = sessionAfter([frozenPhase("1"), frozenPhase("2")], moved("1", "pending", "in_progress"));
   const session = applyEvent(running, record) as Session;
-  return escalationBlock(session, requirePhase(session, "1"), 2);
+  return escalationBlock(session, requirePhase(session, "1"), { maxRetries: 2, program: "maestro" });
 }
 
 describe("an error in an old journal", () => {

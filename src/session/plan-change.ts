@@ -9,6 +9,8 @@ const fields = [
   "description",
   "validation_criteria",
   "validation",
+  "not_worse",
+  "requirements",
   "parallel",
   "blocked_by",
   "files_created",

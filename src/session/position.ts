@@ -2,6 +2,7 @@
 
 import type { PhaseId } from "../ids.ts";
 import type { FileHashes } from "./events.ts";
+import { batchInReview } from "./review/review.ts";
 import { isClosed, type Session, type SessionPhase } from "./session.ts";
 
 export interface Position {
@@ -19,6 +20,7 @@ export interface Position {
 export function positionOf(session: Session): Position {
   const counts = { pending: 0, in_progress: 0, completed: 0, failed: 0, skipped: 0, aborted: 0 };
   const position: Position = { last_completed: null, next: null, ready: [], unresolved: [], counts };
+  const batch = batchInReview(session);
   const closed = new Set(session.phases.filter(isClosed).map((phase) => phase.id));
   for (const phase of session.phases) {
     counts[phase.status] += 1;
@@ -26,7 +28,8 @@ export function positionOf(session: Session): Position {
     // In an aborted session no further phase starts.
     if (session.aborted) continue;
     if (phase.status === "in_progress" || phase.status === "pending") position.next ??= phase.id;
-    if (phase.status === "pending" && phase.blocked_by.every((id) => closed.has(id))) position.ready.push(phase.id);
+    if (phase.status === "pending" && batch === null && phase.blocked_by.every((id) => closed.has(id)))
+      position.ready.push(phase.id);
     if (phase.status === "failed") position.unresolved.push(phase.id);
   }
   return position;

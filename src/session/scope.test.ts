@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
+import { TIMED } from "../../test/support/timed.ts";
 import type { FrozenPlan, SessionEvent } from "./events.ts";
 import { declaresFiles, outsideScope, ownershipOf } from "./scope.ts";
 import type { SessionPhase } from "./session.ts";
@@ -89,7 +90,7 @@ describe("changes outside the files of a phase", () => {
     expect(outside(unplanned, "a.ts")).toEqual(["a.ts"]);
   });
 
-  test("are found quickly: 2,000 changes against 500 paths, and against 500 globs", () => {
+  test("are found quickly: 2,000 changes against 500 paths, and against 500 globs", TIMED, () => {
     const changes = Array.from({ length: 2_000 }, (_, at) => modified(`src/module-${at % 700}/part/file-${at}.ts`));
     /** The best of three, because other processes may be using this machine. */
     const timed = (phase: SessionPhase) => {

@@ -1,6 +1,7 @@
 // The scope of a phase: which changes are outside the files it owns. Pure. Requests for more files are judged in scope-request.ts.
 // A sensitive file is outside every phase, whatever the plan says: only the user may apply a change to one.
 
+import type { Tier } from "../agents/tiers.ts";
 import { readOwnedPath } from "../plan/owned-path.ts";
 import { covers, type Pattern } from "../plan/pattern.ts";
 import { sensitivityOfFile } from "../secrets/sensitive-files.ts";
@@ -31,6 +32,11 @@ export function outsideScope(
 /** Whether the phase declares any files or was granted any. */
 export function declaresFiles(phase: SessionPhase): boolean {
   return phase.granted.length > 0 || ownedFiles(phase).length > 0;
+}
+
+/** Whether an agent of the tier can do the phase: one that writes no files cannot take a phase that owns some. An unknown agent may write. */
+export function canTake(phase: SessionPhase, tier: Tier | undefined): boolean {
+  return (tier !== "read-only" && tier !== "read-shell") || !declaresFiles(phase);
 }
 
 /** Whether the phase owns a file, or a whole directory (written with a trailing slash), judged by the path alone. */

@@ -1,7 +1,10 @@
 // The types of a folded session, and questions about them. Only the fold changes these objects; all other code reads them.
 
 import type { CommitId, PhaseId, TreeId } from "../ids.ts";
+import type { BaselineCommand } from "../plan/baseline.ts";
+import type { Requirement } from "../plan/plan.ts";
 import type {
+  Adjustments,
   EventOf,
   Evidence,
   ExecutionMode,
@@ -11,6 +14,8 @@ import type {
   HandoffRecord,
   PhaseRecord,
   RecordedError,
+  RequirementVerdict,
+  ReviewMode,
   SessionRecord,
   WarningCode,
 } from "./events.ts";
@@ -33,6 +38,8 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   integrated?: { from: TreeId; to: TreeId; seq: number };
   /** The user has removed its work from the project. */
   reverted?: true;
+  /** Set for views alone, never by an event: its conversation has ended, and its end is not recorded yet. */
+  lost?: true;
 }
 
 export type Changes = Omit<EventOf<"attempt.changed">, "type" | "phase" | "attempt">;
@@ -47,8 +54,16 @@ export interface SessionPhase extends PhaseRecord {
   attempts_at_start?: number;
   /** The number of attempts when the user last decided about the phase. */
   attempts_at_decision?: number;
-  /** The time limit that the user set for its next attempts. */
+  /** The time limit of its next attempts, set by the user or doubled after a timeout; the model and the criteria that the user set. */
   timeout_ms?: number;
+  model?: string;
+  criteria?: string[];
+  /** How often the user reopened the phase after its agent was done. */
+  reopened?: number;
+  /** The user has approved the batch with its work. */
+  reviewed?: true;
+  /** The retries that the user decided, oldest first. */
+  retry_decisions?: RetryDecision[];
   /** The phase in the recorded plan; absent in a session imported from a view. */
   plan?: FrozenPlan["phases"][number];
   handoff?: HandoffRecord;
@@ -58,6 +73,22 @@ export interface SessionPhase extends PhaseRecord {
   warnings: Warning[];
   /** Hashes of the files that the phase owns when it started. */
   hashes_at_start?: FileHashes;
+}
+
+/** What the user changed and said when a failed phase was retried. */
+export interface RetryDecision extends Adjustments {
+  /** The number of the retry. */
+  retry: number;
+  /** The work was complete, and the user reopened the phase. */
+  reopened?: true;
+  reason?: string | undefined;
+}
+
+/** The user is asked whether this tree is as it should be: the project after a batch, or the project with the work of a phase. */
+export interface Review extends Omit<EventOf<"review.opened">, "type"> {
+  opened: string;
+  /** Approved, and its work is not in the project yet. */
+  approved: boolean;
 }
 
 export interface Warning {
@@ -73,16 +104,31 @@ export interface Note {
   agent?: string;
 }
 
+export interface SessionRequirement extends Requirement {
+  answer?: { verdict: RequirementVerdict; evidence: string; ts: string };
+}
+
 export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"> {
   title: string;
   task: string | null;
   execution_mode: ExecutionMode | null;
+  review: ReviewMode;
+  /** The review that the session waits for; null: none. */
+  open_review: Review | null;
   phases: SessionPhase[];
+  /** When the user approved the plan, and its hash then: a plan that was revised since is not approved. */
+  approval?: { at: string; hash: string };
   /** sha256 of the plan file when it was recorded; null in a session imported from a view. */
   plan_hash: string | null;
   /** The last recorded content hash of every recorded file. */
   file_hashes: Map<string, { hash: string | null; phase: PhaseId }>;
   notes: Note[];
+  /** What the design demands, with the answers of the final review. */
+  requirements: SessionRequirement[];
+  /** What validation commands did on the untouched project. */
+  baseline: BaselineCommand[];
+  /** Why the user completed the session with requirements that are not met. */
+  accept_open: string | null;
   summary: string | null;
   /** The revision of the plan, from 1. */
   revision: number;
@@ -112,6 +158,37 @@ export function lastAttempt(phase: SessionPhase): Attempt | undefined {
   return phase.attempts.at(-1);
 }
 
+/** The criteria that its work must meet: those of the last decision, else those of the plan. */
+export function criteriaOf({ criteria, plan }: SessionPhase): readonly string[] {
+  return criteria ?? plan?.validation_criteria ?? [];
+}
+
+/** The runtime of an attempt that a conversation of Gemini CLI delegated itself: no engine started a process for it. */
+export const NATIVE = "native";
+
+export function isNative({ runtime }: Attempt): boolean {
+  return runtime === NATIVE;
+}
+
+/** The run of the attempts that a conversation delegates. No process has it in its environment. */
+export function nativeRun(conversation: string): string {
+  return `${NATIVE}-${conversation}`;
+}
+
+export interface OpenDelegation {
+  phase: SessionPhase;
+  attempt: Attempt;
+}
+
+/** The native delegations without a recorded end: their agents are at work, or their conversation has ended. */
+export function openDelegations(session: Session): OpenDelegation[] {
+  return session.phases.flatMap((phase) =>
+    phase.attempts
+      .filter((attempt) => isNative(attempt) && attempt.result === null)
+      .map((attempt) => ({ phase, attempt })),
+  );
+}
+
 /** Completed or skipped: the phase does not change again unless the user decides so. */
 export function isClosed(phase: { status: string }): boolean {
   return phase.status === "completed" || phase.status === "skipped";
@@ -119,8 +196,13 @@ export function isClosed(phase: { status: string }): boolean {
 
 /** Whether another phase depends on this one and so needs its Downstream Context. */
 export function hasDependents(session: Session, id: string): boolean {
-  return session.phases.some((phase) => phase.blocked_by.some((blocker) => blocker === id));
+  const known = blocking.get(session.phases) ?? new Set(session.phases.flatMap((phase) => phase.blocked_by));
+  blocking.set(session.phases, known);
+  return known.has(id as PhaseId);
 }
+
+/** The phases that others wait for, found once per list of phases: a revised plan is a new list. */
+const blocking = new WeakMap<readonly SessionPhase[], ReadonlySet<PhaseId>>();
 
 /** The phase's validation commands have passed, or it has none. */
 export function isValidated(phase: SessionPhase): boolean {
@@ -145,13 +227,14 @@ export function awaitsIntegration(phase: SessionPhase): boolean {
 export function hasReported(phase: SessionPhase): boolean {
   const { handoff, attempts } = phase;
   if (handoff?.status !== "success" || handoff.missing.length > 0) return false;
-  // No attempt since the last start means that the phase was delegated natively.
+  // In journals of earlier versions a native delegation is not an attempt.
   if (attempts.length <= (phase.attempts_at_start ?? 0)) return true;
   const outcome = lastAttempt(phase)?.result?.outcome;
   return outcome !== undefined && outcome !== "interrupted" && outcome !== "quota";
 }
 
-/** Completed, with a report of success and passed validation commands. */
+/** Completed, with a report of success, passed validation commands, and not by a person in spite of missing files. */
 export function isVerified(phase: SessionPhase): boolean {
-  return phase.status === "completed" && phase.handoff?.status === "success" && isValidated(phase);
+  const isExcused = phase.validation?.result === "skipped";
+  return phase.status === "completed" && phase.handoff?.status === "success" && isValidated(phase) && !isExcused;
 }

@@ -1,6 +1,7 @@
 // The table of legal moves (decision C20) for phases and for the session. Every writer checks it before writing.
 
 import type { PhaseStatus, SessionStatus } from "./events.ts";
+import { batchInReview } from "./review/review.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
 /** "decision": legal only when the user asked for it. */
@@ -48,6 +49,8 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Mo
     return refuse(`${what}: only the user may decide that`, "Pass --user-decision when the user has asked for it.");
   }
   if (to !== "in_progress") return { legal: true };
+  const batch = from === "pending" ? batchInReview(session) : null;
+  if (batch !== null) return refuse(`${what}: it waits for the review of ${batch}`, `Run "maestro approve ${batch}".`);
   const isDone = (id: string) => move.closed?.has(id) ?? isClosed(findPhase(session, id) ?? { status: "missing" });
   const waiting = phase.blocked_by.filter((id) => !isDone(id));
   if (waiting.length > 0) {

@@ -7,6 +7,7 @@ import { type Directory, ioError, withDirectory } from "../disk/contained.ts";
 import { readRegular, replaceDurably, writeAll } from "../disk/durable.ts";
 import { MaestroError } from "../errors.ts";
 import { archiveStarted } from "../session/decide/facts.ts";
+import { acceptedOpen } from "../session/decide/requirement.ts";
 import type { EventOf, FileMove } from "../session/events.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import { historyFacts } from "../views/record/history.ts";
@@ -14,6 +15,7 @@ import { renderSession } from "../views/record/session-view.ts";
 import { HISTORY_FILE } from "./files/history-file.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal/journal-file.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
+import { supersede } from "./supersede.ts";
 import { inspectView, setAside } from "./view/view-file.ts";
 
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
@@ -28,8 +30,14 @@ export interface Archived {
   open: number;
 }
 
-/** Chooses the target paths; none of them exists yet. */
-export function planArchive(location: StateLocation, session: Session): EventOf<"archive.started"> {
+/** Chooses the target paths; none of them exists yet. `acceptOpen`: why the user archives requirements that are not met. */
+export function planArchive(
+  location: StateLocation,
+  session: Session,
+  acceptOpen?: string,
+): EventOf<"archive.started"> {
+  const isJudged = session.status === "completed" || session.aborted;
+  const accepted = isJudged ? {} : acceptedOpen(session, acceptOpen, `archive session ${session.session_id}`);
   const takenSessions = new Set(archivedNames(location));
   const takenPlans = new Set(inState(location, ["plans", "archive"], (archive) => archive.list()) ?? []);
   const name = freeName(
@@ -48,6 +56,7 @@ export function planArchive(location: StateLocation, session: Session): EventOf<
     session_to: recordedPath(location, "state", "archive", `${name}.md`),
     journal_to: recordedPath(location, "state", "archive", `${name}.jsonl`),
     moves,
+    ...accepted,
   });
 }
 
@@ -98,7 +107,7 @@ export function finishRevision(
   withDirectory(location.root, [...location.components, "plans"], walk(location, true), (plans) => {
     if (plans.lstat(basename(path)) === undefined) replaceDurably(plans, basename(path), text);
   });
-  if (superseded !== null) moveDocuments(location, [superseded]);
+  if (superseded !== null) supersede(location, superseded, path);
 }
 
 /** Moves documents from `plans/` to `plans/archive/`. Returns those left in place because the target exists. */

@@ -3,7 +3,9 @@
 
 import { basename, posix } from "node:path";
 import { MaestroError } from "../errors.ts";
+import type { BaselineCommand } from "../plan/baseline.ts";
 import type { Plan } from "../plan/plan.ts";
+import { ownedFiles } from "../session/decide/attempt.ts";
 import { planRevised, sessionCreated, tokensUsed } from "../session/decide/facts.ts";
 import {
   decideCompletion,
@@ -18,16 +20,18 @@ import {
   requireSession,
 } from "../session/decide/operation.ts";
 import type { ReportEvidence } from "../session/decide/report-move.ts";
-import type { ErrorRecord, ExecutionMode, FrozenPlan, SessionEvent } from "../session/events.ts";
+import type { ErrorRecord, ExecutionMode, FrozenPlan, ReviewMode, SessionEvent } from "../session/events.ts";
 import { newSessionId, revisedPlanName } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, SessionPhase } from "../session/session.ts";
 import { type Archived, archivedNames, finishRevision } from "./archive.ts";
+import { projectDelivery } from "./delivery.ts";
 import { runningEngine } from "./engine-lock.ts";
 import { contentOf } from "./files/plan-file.ts";
 import { hashFiles, hashPlan, hashText, UNKNOWN_HASH } from "./files/project-files.ts";
 import { inState, recordedPath, type StateLocation } from "./location.ts";
 import type { SessionStore, Update } from "./session-store.ts";
+import { copySuperseded, supersededPath } from "./supersede.ts";
 
 /** What an operation needs of the store; an entry point may add a condition to every change. */
 export interface Recorder {
@@ -46,6 +50,12 @@ export interface ApprovedPlan {
 export interface CreateRequest extends ApprovedPlan {
   task: string | null;
   executionMode: ExecutionMode | null;
+  /** What the validation commands do on the untouched project, if that is known. */
+  baseline?: readonly BaselineCommand[] | undefined;
+  /** Absent: at the end. */
+  review?: ReviewMode | undefined;
+  /** The user approved exactly this plan. */
+  approved?: boolean | undefined;
   now: Date;
   /** Ids already in use, besides those of the archive. */
   taken?: readonly string[];
@@ -62,7 +72,10 @@ export function createSession(store: Recorder, request: CreateRequest): string {
       session_id: id,
       task: request.task,
       execution_mode: request.executionMode,
+      ...(request.review === undefined ? {} : { review: request.review }),
       plan: freeze(request),
+      ...(request.baseline === undefined ? {} : { baseline: [...request.baseline] }),
+      ...(request.approved ? { approved: true } : {}),
     });
     return { events: [event], result: id };
   });
@@ -76,17 +89,25 @@ export function refuseSecond(session: Session | undefined): void {
   });
 }
 
-export function movePhase(store: Recorder, request: MoveRequest & { evidence?: ReportEvidence | undefined }): void {
+export function movePhase(
+  store: Recorder,
+  request: Omit<MoveRequest, "delivery"> & { evidence?: ReportEvidence | undefined },
+): void {
   store.update((current) => {
     const session = requireSession(current);
-    const { plan } = requirePhase(session, request.phase);
-    const owned = [...(plan?.files_created ?? []), ...(plan?.files_modified ?? []), ...(plan?.files_deleted ?? [])];
-    const moved = decideMove(session, request, () => hashFiles(store.location.projectRoot, owned));
+    const phase = requirePhase(session, request.phase);
+    const { projectRoot } = store.location;
+    const delivery = request.to === "completed" ? deliveryOf(projectRoot, phase, request.evidence?.files) : undefined;
+    const moved = decideMove(session, { ...request, delivery }, () => hashFiles(projectRoot, ownedFiles(phase)));
     return {
       events: [...evidenceEvents(store, session, request.phase, request.evidence), ...moved],
       result: undefined,
     };
   });
+}
+
+function deliveryOf(projectRoot: string, phase: SessionPhase, reported: FileLists | undefined) {
+  return projectDelivery(projectRoot, phase, { reported }) ?? undefined;
 }
 
 function evidenceEvents(
@@ -130,7 +151,7 @@ export const archiveQuestion = "Session complete. Auto-archive is disabled. Woul
 /** Completes the session and, when `archive` is set, archives it: returns where it is now, or null. */
 export function completeSession(
   store: SessionStore,
-  summary: string | undefined,
+  said: { summary?: string | undefined; acceptOpen?: string | undefined },
   { archive, recorder = store }: { archive: boolean; recorder?: Recorder },
 ): Archived | null {
   const owner = runningEngine(store.location);
@@ -139,13 +160,13 @@ export function completeSession(
       hint: "It completes the session itself. Wait for it, or stop it first.",
     });
   }
-  changeSession(recorder, (session) => decideCompletion(session, summary));
+  changeSession(recorder, (session) => decideCompletion(session, said));
   return archive ? store.archive() : null;
 }
 
 /**
  * Replaces the plan of a running session: the revision gets the next `-v<n>` name beside the old plan, which moves to
- * the archive as `.superseded`. Started phases must still be in the plan, with the same agent.
+ * the archive as `.superseded`, marked as outdated. Started phases must still be in the plan, with the same agent.
  */
 export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
   // After a crash the file is rewritten from the recorded (redacted) text, so the recorded hash must be of that text.
@@ -158,12 +179,12 @@ export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
     const name = revisionName(store.location, session.session_id, basename(old ?? ""), approved);
     const path = recordedPath(store.location, "plans", name);
     const isOurs = old !== null && old === recordedPath(store.location, "plans", basename(old));
-    const to = isOurs
-      ? recordedPath(store.location, "plans", "archive", supersededName(store.location, basename(old)))
-      : null;
-    const superseded = old !== null && to !== null ? { from: old, to } : null;
+    const to = supersededPath(store.location, basename(old ?? ""), new Set(archivedPlans(store.location)));
+    const superseded = isOurs ? { from: old, to } : null;
+    const { plan_hash: hash } = session;
     store.append(directory, [planRevised(freeze({ ...approved, path }), text, superseded)]);
     finishRevision(store.location, { path, text, superseded });
+    if (old !== null && hash !== null && !isOurs) copySuperseded(store.location, old, hash, to, path);
     return path;
   });
   if (revised === undefined) throw noSession();
@@ -179,13 +200,6 @@ function revisionName(location: StateLocation, id: string, current: string, { by
     if (present === "same" || (present === "none" && !archived.has(name))) return name;
     name = revisedPlanName(id, name);
   }
-}
-
-function supersededName(location: StateLocation, plan: string): string {
-  const taken = new Set(archivedPlans(location));
-  let name = `${plan}.superseded`;
-  for (let attempt = 2; taken.has(name); attempt++) name = `${plan}.superseded-${attempt}`;
-  return name;
 }
 
 function archivedPlans(location: StateLocation): string[] {
@@ -208,7 +222,8 @@ function refuseRevision(session: Session, { plan, bytes }: ApprovedPlan): void {
     const kept = next.get(phase.id);
     const what = `Cannot revise the plan: phase ${phase.id} is ${phase.status}`;
     if (kept === undefined) throw new MaestroError("conflict", `${what} and is missing from the revision`);
-    if (kept.agent !== phase.agents[0]) {
+    // The plan keeps its agent when the user gave a retry to another one.
+    if (kept.agent !== phase.agents[0] && kept.agent !== phase.plan?.agent) {
       throw new MaestroError("conflict", `${what} and its agent changes from ${phase.agents[0]} to ${kept.agent}`);
     }
   }
@@ -234,5 +249,7 @@ function recordedHash(session: Session, conflict: Conflict): string | null | und
 
 function freeze({ plan, bytes, path }: ApprovedPlan): FrozenPlan {
   const design = plan.design_ref === null ? null : posix.normalize(plan.design_ref);
-  return { title: plan.title, path, hash: hashText(bytes), design_document: design, phases: plan.phases };
+  const { title, requirements, phases } = plan;
+  const demanded = requirements === undefined ? {} : { requirements };
+  return { title, path, hash: hashText(bytes), design_document: design, ...demanded, phases };
 }

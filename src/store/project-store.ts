@@ -1,7 +1,7 @@
 // The session store as the command line, the MCP server and the hooks use it: judges edits of the view, judges what may be recorded while an
 // engine runs, and remembers which sessions the user started.
 
-import { judgeForeign } from "../session/decide/foreign-event.ts";
+import { type ForeignRules, judgeForeign } from "../session/decide/foreign-event.ts";
 import type { FrozenPlan } from "../session/events.ts";
 import { planFingerprint } from "../session/fingerprint.ts";
 import type { Environment } from "../setting-layers.ts";
@@ -47,6 +47,7 @@ export function projectStore(
 }
 
 /** Shared by the process that records a change and the engine that reads it, so that both judge alike. */
-export function judgeFor(location: StateLocation): JudgeChange {
-  return (session, change) => judgeForeign(session, change, { stateDir: recordedPath(location) });
+export function judgeFor(location: StateLocation, tiers?: ForeignRules["tiers"]): JudgeChange {
+  const rules = { stateDir: recordedPath(location), ...(tiers === undefined ? {} : { tiers }) };
+  return (session, change) => judgeForeign(session, change, rules);
 }

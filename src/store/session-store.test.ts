@@ -2,9 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { frozenPhase, frozenPlan } from "../../test/support/session.ts";
+import { frozenPhase, frozenPlan, moved } from "../../test/support/session.ts";
+import { TIMED } from "../../test/support/timed.ts";
 import { claimLock, LOCK_FILE } from "../disk/lock.ts";
-import type { EventOf } from "../session/events.ts";
+import type { PhaseId } from "../ids.ts";
+import type { EventOf, SessionEvent } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import { renderSession } from "../views/record/session-view.ts";
 import { inState, locateState } from "./location.ts";
 import { SessionStore } from "./session-store.ts";
 import type { StoreOptions } from "./store-options.ts";
@@ -46,7 +50,7 @@ const viewPath = () => join(project, ".gemini/state/active-session.md");
 const view = () => readFileSync(viewPath(), "utf8");
 
 describe("a long-lived process", () => {
-  test("renders the view by itself within a quarter of a second", async () => {
+  test("renders the view by itself within a quarter of a second", TIMED, async () => {
     const store = open({ viewDelayMs: 200 });
     create(store);
     const started = performance.now();
@@ -61,6 +65,28 @@ describe("a long-lived process", () => {
     expect(drawn()).toBe(true);
     // 250 ms, plus the delay that a busy machine may add to a timer.
     expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test("renders again what an event changed, and nothing else differs from a rendering of the whole session", () => {
+    const store = open();
+    const [one, two] = ["1" as PhaseId, "2" as PhaseId];
+    const plan = frozenPlan([frozenPhase("1"), frozenPhase("2")]);
+    const events: SessionEvent[] = [
+      { ...created, plan },
+      moved("1", "pending", "in_progress"),
+      { type: "phase.warned", phase: one, code: "left_out", message: "first" },
+      { type: "session.noted", text: "a note", phase: one },
+      moved("2", "pending", "in_progress"),
+      { type: "phase.warned", phase: two, code: "left_out", message: "second" },
+      moved("1", "in_progress", "completed"),
+      { type: "session.status_set", status: "interrupted" },
+      moved("2", "in_progress", "failed"),
+    ];
+    for (const event of events) {
+      store.update(() => ({ events: [event], result: undefined }));
+      store.flush();
+      expect(view().split("\n<!-- maestro:view")[0]).toBe(renderSession(store.session as Session));
+    }
   });
 
   test("does not overwrite an edit made between two of its changes", () => {
@@ -105,7 +131,7 @@ describe("while another process holds the lock", () => {
     return performance.now() - started;
   };
 
-  test("close waits for the given time, then warns that the view was not updated", async () => {
+  test("close waits for the given time, then warns that the view was not updated", TIMED, async () => {
     const store = open();
     create(store);
     await whileHeld(() => {
@@ -118,7 +144,7 @@ describe("while another process holds the lock", () => {
     expect(view()).toContain("seq=1 ");
   });
 
-  test("a change waits for the time set in the options", async () => {
+  test("a change waits for the time set in the options", TIMED, async () => {
     const store = open({ lockWaitMs: 50 });
     create(store);
     await whileHeld(() => {
@@ -126,7 +152,7 @@ describe("while another process holds the lock", () => {
     });
   });
 
-  test("a pending view does not block the process, and is rendered soon after the lock is free", async () => {
+  test("a pending view does not block the process, and is rendered soon after the lock is free", TIMED, async () => {
     const store = open({ viewDelayMs: 20 });
     create(store);
     await whileHeld(async () => {

@@ -64,8 +64,8 @@ export class SessionStore {
   constructor(location: StateLocation, options: StoreOptions) {
     this.location = location;
     this.#options = options;
-    const unadopted = (directory: Directory) => whyUnadopted(directory, this.#keeper !== undefined);
-    this.#view = new ViewKeeper(options, unadopted);
+    this.#view = new ViewKeeper(options, (directory) => whyUnadopted(directory, this.#keeper !== undefined));
+    this.#journal.listeners.add((event) => this.#view.note(event));
     this.redact = options.redact ?? lateRedactor(location.projectRoot);
   }
 
@@ -207,11 +207,11 @@ export class SessionStore {
   }
 
   /** Archives the session: its plan documents, its view and its journal move to the archive. */
-  archive(): Archived {
+  archive(acceptOpen?: string): Archived {
     const archived = this.locked((directory) => {
       const session = this.requireHealthy(directory);
       if (session === undefined) return undefined;
-      this.append(directory, [planArchive(this.location, session)]);
+      this.append(directory, [planArchive(this.location, session, acceptOpen)]);
       return this.#finishArchive(directory);
     });
     if (archived === undefined) throw new MaestroError("no_session", "No active session to archive");
@@ -291,7 +291,7 @@ export class SessionStore {
   #scheduleView(): void {
     const { viewDelayMs } = this.#options;
     if (viewDelayMs === undefined || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#drawLate(() => this.#drawInPassing()), viewDelayMs);
+    this.#timer = setTimeout(() => this.#drawLate(() => this.#drawInPassing()), this.#view.delay(viewDelayMs));
     this.#timer.unref();
   }
 

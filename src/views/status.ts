@@ -1,17 +1,15 @@
 // The status of a session for people: one line per phase, what comes next, what is blocked. Pure.
 
+import { type PhaseState, phaseState, waitsFor } from "../session/phase/phase-state.ts";
 import type { Conflict, Position } from "../session/position.ts";
-import {
-  awaitsIntegration,
-  awaitsValidation,
-  findPhase,
-  isClosed,
-  isVerified,
-  type Session,
-  type SessionPhase,
-} from "../session/session.ts";
+import { unmetRequirements, unmetText } from "../session/requirements.ts";
+import { batchInReview, openReview, reviewSubject } from "../session/review/review.ts";
+import { isVerified, type Session, type SessionPhase } from "../session/session.ts";
+import { claimLine, claimOf } from "./claim.ts";
 import { conflictLines } from "./decision/conflict-lines.ts";
-import { plural } from "./text/amount.ts";
+import { reportingOf } from "./report/reporting.ts";
+import { reopenedText } from "./retry.ts";
+import { grouped, plural } from "./text/amount.ts";
 import { cell, cellRight, cut, widest } from "./text/cell.ts";
 import { ago, clockTime, durationText } from "./text/duration.ts";
 import { headline } from "./text/headline.ts";
@@ -21,6 +19,13 @@ import { symbols } from "./text/symbols.ts";
 const MAX_PHASES_SHOWN = 60;
 const MAX_COLUMN = 64;
 const MAX_MESSAGE = 60;
+const MAX_CLAIM = 100;
+
+/** An agent at work: what it did last, and its tokens so far, null when they are not known. */
+export interface RunningNow {
+  last: string;
+  tokens: number | null;
+}
 
 export function statusLines(
   session: Session,
@@ -30,15 +35,19 @@ export function statusLines(
   paint: Paint,
   /** Whether an engine is running the session. */
   isDriven = false,
+  /** The agents at work, by phase. */
+  running: ReadonlyMap<string, RunningNow> = new Map(),
 ): string[] {
   const { counts } = position;
   const done = counts.completed + counts.skipped;
-  const mode = session.execution_mode === null ? "mode not chosen yet" : `${session.execution_mode} mode`;
+  const reviewed = session.review === "end" ? "" : `, review of each ${session.review}`;
+  const chosen = session.execution_mode === null ? "mode not chosen yet" : `${session.execution_mode} mode`;
+  const mode = `${chosen}${reviewed}`;
   return [
     `${paint.bold(session.title)}  ${session.session_id}`,
     `${session.status}, ${done} of ${session.total_phases} phases done, ${mode}, updated ${ago(session.updated, now)}`,
     "",
-    ...phaseLines(session, isDriven, paint),
+    ...phaseLines(session, isDriven, paint, running),
     ...tokenLines(session),
     "",
     ...nextLines(session, position, now, isDriven, paint),
@@ -46,7 +55,12 @@ export function statusLines(
   ];
 }
 
-function phaseLines(session: Session, isDriven: boolean, paint: Paint): string[] {
+function phaseLines(
+  session: Session,
+  isDriven: boolean,
+  paint: Paint,
+  running: ReadonlyMap<string, RunningNow>,
+): string[] {
   const shown = visible(session.phases);
   const agentOf = (phase: SessionPhase) => phase.agents[0] ?? "";
   const idWidth = widest(
@@ -58,13 +72,23 @@ function phaseLines(session: Session, isDriven: boolean, paint: Paint): string[]
     44,
   );
   const agentWidth = widest(shown.map(agentOf), MAX_COLUMN);
-  const lines = shown.map((phase) => {
+  const lines = shown.flatMap((phase) => {
     const [symbol, color] = symbols[phase.status];
     const cells = [cellRight(phase.id, idWidth), cell(phase.name, nameWidth), cell(agentOf(phase), agentWidth)];
-    return `  ${paint[color](symbol)} ${cells.join("  ")}  ${detail(session, phase, isDriven)}${warned(phase)}`.trimEnd();
+    const said = `${detail(session, phase, isDriven)}${warned(phase)}`;
+    const claim = claimOf(phase);
+    const claimed = claim === undefined ? [] : [paint.dim(`      ${cut(claimLine(claim), MAX_CLAIM)}`)];
+    const now = running.get(phase.id);
+    const doing = now === undefined ? [] : [paint.dim(`      ${runningText(now)}`)];
+    return [`  ${paint[color](symbol)} ${cells.join("  ")}  ${said}`.trimEnd(), ...doing, ...claimed];
   });
   const hidden = session.phases.length - shown.length;
   return hidden === 0 ? lines : [...lines, `  ... and ${hidden} more (--json has them all)`];
+}
+
+function runningText({ last, tokens }: RunningNow): string {
+  const sofar = tokens === null ? "" : ` (${grouped(tokens)} tokens so far)`;
+  return `last activity: ${cut(headline(last), MAX_CLAIM)}${sofar}`;
 }
 
 /** For a long session, the phases around the current work. */
@@ -76,27 +100,38 @@ function visible(phases: readonly SessionPhase[]): readonly SessionPhase[] {
 }
 
 function detail(session: Session, phase: SessionPhase, isDriven: boolean): string {
-  const retries = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
-  switch (phase.status) {
-    case "pending": {
-      if (session.aborted) return "not started";
-      const waiting = phase.blocked_by.filter((id) => !isClosed(findPhase(session, id) ?? { status: "missing" }));
-      return waiting.length === 0
-        ? "ready"
-        : `waits for ${waiting.slice(0, 6).join(", ")}${waiting.length > 6 ? ", ..." : ""}`;
+  const reopened = reopenedText(phase);
+  const again = reopened === "" ? "" : `, ${reopened}`;
+  const retries = `${phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`}${again}`;
+  const state = phaseState(session, phase, isDriven);
+  switch (state) {
+    case "held":
+      return `waits for the review of ${batchInReview(session)}`;
+    case "in_review":
+      return `agent done, waits for your review${again}`;
+    case "waiting": {
+      const waiting = waitsFor(session, phase);
+      return `waits for ${waiting.slice(0, 6).join(", ")}${waiting.length > 6 ? ", ..." : ""}`;
     }
+    case "ready":
+      return "ready";
+    case "not_started":
+      return "not started";
     case "completed":
       return `completed${took(phase)}${retries}${isVerified(phase) ? "" : ", unverified"}`;
     case "failed":
       return `failed: ${cut(headline(phase.errors.at(-1)?.message ?? "no error recorded"), MAX_MESSAGE)}${retries}`;
-    case "in_progress":
-      if (!isDriven && awaitsIntegration(phase)) return `agent done, to be integrated${retries}`;
-      if (!isDriven && awaitsValidation(phase)) return `reported, to be verified${retries}`;
-      return `${isInterrupted(phase, isDriven) ? "interrupted" : "in progress"}${retries}`;
     default:
-      return `${phase.status}${retries}`;
+      return `${stateWords[state] ?? state}${retries}`;
   }
 }
+
+const stateWords: Partial<Record<PhaseState, string>> = {
+  running: "in progress",
+  to_integrate: "agent done, to be integrated",
+  to_verify: "reported, to be verified",
+  to_retry: "to be retried",
+};
 
 /** Shows the latest warning while something can be done about it. */
 function warned({ warnings, status }: SessionPhase): string {
@@ -108,35 +143,41 @@ function warned({ warnings, status }: SessionPhase): string {
 
 function tokenLines(session: Session): string[] {
   const { total_input, total_output, total_cached } = session.token_usage;
-  if (total_input + total_output === 0) return [];
-  const [input, output, cached] = [total_input, total_output, total_cached].map((count) =>
-    count.toLocaleString("en-US"),
-  );
-  return ["", `  Tokens: ${input} input (${cached} cached), ${output} output`];
+  const { attempts, unreported } = reportingOf(session);
+  if (total_input + total_output === 0) return unreported === 0 ? [] : ["", "  Tokens: unknown"];
+  const [input, output, cached] = [total_input, total_output, total_cached].map(grouped);
+  const rest = unreported === 0 ? "" : `; unknown for ${unreported} of ${plural(attempts, "attempt")}`;
+  return ["", `  Tokens: ${input} input (${cached} cached), ${output} output${rest}`];
 }
 
 function nextLines(session: Session, position: Position, now: Date, isDriven: boolean, paint: Paint): string[] {
   const { counts, unresolved, ready } = position;
   if (session.aborted) return [paint.red('The session was aborted: "maestro archive" archives it')];
   if (counts.completed + counts.skipped === session.total_phases) {
-    return ['All phases are done: "maestro archive" archives the session'];
+    const unmet = session.status === "completed" ? [] : unmetRequirements(session);
+    if (unmet.length === 0) return ['All phases are done: "maestro archive" archives the session'];
+    return [
+      `All phases are done. Requirements not met: ${unmetText(unmet)}; "maestro session requirement" answers them`,
+    ];
   }
   const some = (ids: readonly string[]) => `phase ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`;
-  const idle = session.phases.filter((phase) => !isDriven && phase.status === "in_progress");
-  const apart = idle.filter(awaitsIntegration).map((phase) => phase.id);
-  const reported = idle
-    .filter((phase) => awaitsValidation(phase) && !awaitsIntegration(phase))
-    .map((phase) => phase.id);
-  const said = new Set([...apart, ...reported]);
-  const begun = session.phases.filter((phase) => phase.status === "in_progress" && !said.has(phase.id));
-  const stopped = begun.filter((phase) => isInterrupted(phase, isDriven)).map((phase) => phase.id);
-  const running = begun.filter((phase) => !isInterrupted(phase, isDriven)).map((phase) => phase.id);
+  const inState = (state: PhaseState) =>
+    session.phases.filter((phase) => phaseState(session, phase, isDriven) === state).map((phase) => phase.id);
+  const [running, reported, apart, stopped, again] = [
+    inState("running"),
+    inState("to_verify"),
+    inState("to_integrate"),
+    inState("interrupted"),
+    inState("to_retry"),
+  ];
+  const review = openReview(session);
   const isWaiting = isDriven && session.quota !== null && Date.parse(session.quota.until) > now.getTime();
   const lines = [
     ...(running.length === 0 ? [] : [`Running: ${some(running)}`]),
     ...(reported.length === 0 ? [] : [`Reported: ${some(reported)}; "maestro verify" runs their validation commands`]),
     ...(apart.length === 0 ? [] : [`Done:    ${some(apart)}; "maestro resume" integrates their work into the project`]),
     ...(stopped.length === 0 ? [] : [`Stopped: ${some(stopped)}; "maestro resume" starts them again`]),
+    ...(again.length === 0 ? [] : [`Retry:   ${some(again)}; "maestro resume" starts them`]),
     ...(!isWaiting || session.quota === null
       ? []
       : [
@@ -144,15 +185,11 @@ function nextLines(session: Session, position: Position, now: Date, isDriven: bo
             `Quota:   the provider rejected a request; waiting until ${clockTime(new Date(session.quota.until))}`,
           ),
         ]),
+    ...(review === null ? [] : [paint.yellow(`Review:  ${reviewSubject(review)}; approve or reject`)]),
     ...(unresolved.length === 0 ? [] : [paint.red(`Failed:  ${some(unresolved)}; retry, skip or abort`)]),
     ...(ready.length === 0 ? [] : [`Ready:   ${some(ready)}`]),
   ];
   return lines.length === 0 ? ["Nothing is ready to start"] : lines;
-}
-
-/** Whether an engine worked on it and none does now. */
-function isInterrupted(phase: SessionPhase, isDriven: boolean): boolean {
-  return !isDriven && phase.status === "in_progress" && phase.attempts.length > 0;
 }
 
 function took(phase: SessionPhase): string {

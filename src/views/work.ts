@@ -2,7 +2,14 @@
 // the code that aligns columns.
 
 import type { Evidence, FileChange } from "../session/events.ts";
-import { type Attempt, type Changes, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
+import {
+  type Attempt,
+  type Changes,
+  isNative,
+  lastAttempt,
+  type Session,
+  type SessionPhase,
+} from "../session/session.ts";
 import { durationText } from "./text/duration.ts";
 
 export type WorkedAttempt = Attempt & { changes: Changes };
@@ -10,6 +17,21 @@ export type WorkedAttempt = Attempt & { changes: Changes };
 /** The attempt whose changes represent the phase: the one in the project, otherwise the last one with recorded changes. */
 export function workOf({ attempts }: SessionPhase): WorkedAttempt | undefined {
   return attempts.filter(hasWork).findLast((attempt) => attempt.integrated) ?? attempts.findLast(hasWork);
+}
+
+/**
+ * Earlier native delegations and integrated attempts (of a phase that was reopened) whose changes are in the project beside those that
+ * represent the phase: each is compared with the project as it found it, so a later one does not include them.
+ */
+export function earlierWork(phase: SessionPhase): WorkedAttempt[] {
+  const work = workOf(phase);
+  return phase.attempts
+    .filter(hasWork)
+    .filter((attempt) => attempt !== work && isSeparate(attempt) && isInProject(phase, attempt));
+}
+
+function isSeparate(attempt: Attempt): boolean {
+  return isNative(attempt) || attempt.integrated !== undefined;
 }
 
 /** The last attempt, when its work is not in the project and is completely kept. */
@@ -51,12 +73,13 @@ export function sessionAmount(session: Session): Amount {
   const amount = { files: 0, added: 0, removed: 0 };
   for (const phase of session.phases) {
     const work = workOf(phase);
-    if (work === undefined || !isInProject(phase, work)) continue;
-    const { files, total, added, removed } = work.changes;
-    for (const { path } of files) paths.add(path);
-    amount.files += total - files.length;
-    amount.added += added;
-    amount.removed += removed;
+    const works = work === undefined || !isInProject(phase, work) ? [] : [work];
+    for (const { changes } of [...earlierWork(phase), ...works]) {
+      for (const { path } of changes.files) paths.add(path);
+      amount.files += changes.total - changes.files.length;
+      amount.added += changes.added;
+      amount.removed += changes.removed;
+    }
   }
   return { ...amount, files: amount.files + paths.size };
 }
@@ -88,8 +111,8 @@ export function passed({ exit_code }: Command): boolean {
 }
 
 /** "exit code 1, 3 s" */
-export function endOf({ exit_code, duration_ms }: Command): string {
-  return `${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${durationText(duration_ms)}`;
+export function endOf({ exit_code, duration_ms, not_worse }: Command): string {
+  return `${not_worse ? "not worse than before, " : ""}${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${durationText(duration_ms)}`;
 }
 
 /** The last lines of a command's output. It searches from the end, because every redraw calls this for every phase. */

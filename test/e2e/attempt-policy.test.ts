@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { attemptPolicy, tierPolicy } from "../../src/agents/policies.ts";
+import { attemptPolicy, conversationTools, tierPolicy } from "../../src/agents/policies.ts";
 import { deniedTools, type Tier, tierTools } from "../../src/agents/tiers.ts";
 import { geminiRuntime } from "../../src/runtimes/gemini/gemini.ts";
-import { gemini } from "../support/gemini.ts";
+import { gemini, haveExtension, headless, startGemini } from "../support/gemini.ts";
 import { type ScriptedModel, startModel } from "../support/model.ts";
 import { Project } from "../support/project.ts";
 
@@ -29,7 +29,14 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
     async (tier) => {
       const policy = tierPolicy(tier);
       const policyFile = policy === null ? null : project.write(`${tier}.toml`, policy);
-      const argv = geminiRuntime.argv({ agent: "x", tier, model: "gemini-2.5-flash", policyFile, extraArgs: [] });
+      const argv = geminiRuntime.argv({
+        agent: "x",
+        tier,
+        model: "gemini-2.5-flash",
+        policyFile,
+        isStreamed: true,
+        extraArgs: [],
+      });
       const before = model.requests.length;
       const run = await gemini(project, model.url, [...argv, "-p", "write a file"]);
 
@@ -50,12 +57,20 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
     const policyFile = project.write("attempt.toml", attemptPolicy("full"));
     const allowing = project.write("all.toml", '[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 999\n');
     const extraArgs = ["--policy", allowing];
-    const spec = { agent: "x", tier: "full", model: "gemini-2.5-flash", policyFile, extraArgs } as const;
+    const spec = {
+      agent: "x",
+      tier: "full",
+      model: "gemini-2.5-flash",
+      policyFile,
+      isStreamed: true,
+      extraArgs,
+    } as const;
     const before = model.requests.length;
     const run = await gemini(project, model.url, [...geminiRuntime.argv(spec), "-p", "reset everything"]);
     expect(run.code, run.stderr).toBe(0);
     const [first, second] = model.requests.slice(before);
     expect(first?.tools).toEqual(expect.arrayContaining([...tierTools.full]));
+    expect(first?.tools.filter((tool) => conversationTools.includes(tool))).toEqual([]);
     expect(second?.results).toContain("denied by policy. git reset --hard discards work");
   }, 120_000);
 
@@ -63,11 +78,39 @@ describe("the real Gemini CLI under yolo, with the policy of an attempt", () => 
     const policyFile = project.write("held.toml", tierPolicy("read-only") ?? "");
     const allowing = project.write("allow.toml", '[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 999\n');
     const extraArgs = ["--policy", allowing, "--allowed-tools", "write_file"];
-    const spec = { agent: "x", tier: "read-only", model: "gemini-2.5-flash", policyFile, extraArgs } as const;
+    const spec = {
+      agent: "x",
+      tier: "read-only",
+      model: "gemini-2.5-flash",
+      policyFile,
+      isStreamed: true,
+      extraArgs,
+    } as const;
     const before = model.requests.length;
     await gemini(project, model.url, [...geminiRuntime.argv(spec), "-p", "hello"]);
     const offered = model.requests[before]?.tools ?? [];
     expect(offered).toContain("read_file");
     expect(offered.filter((tool) => deniedTools["read-only"].includes(tool))).toEqual([]);
   }, 120_000);
+
+  test("keeps other agents, skills and plan mode out of an attempt, with the extension (C58)", async () => {
+    const home = new Project();
+    try {
+      await haveExtension(home, model.url);
+      const policyFile = home.write("attempt.toml", attemptPolicy("full"));
+      const spec = { agent: "x", tier: "full", model: "gemini-2.5-flash", policyFile, isStreamed: true } as const;
+      const argv = geminiRuntime.argv({ ...spec, extraArgs: ["-p", "hello"] });
+      const before = model.requests.length;
+      const run = await startGemini(home, model.url, argv, geminiRuntime.environment).ended;
+      expect(run.stderr).not.toMatch(/context|ENOENT/i);
+      await gemini(home, model.url, headless("hello"));
+      const [attempt, conversation] = model.requests.slice(before);
+      expect(conversation?.tools).toEqual(
+        expect.arrayContaining(["invoke_agent", "activate_skill", "enter_plan_mode"]),
+      );
+      expect(attempt?.tools.filter((tool) => conversationTools.includes(tool))).toEqual([]);
+    } finally {
+      home.remove();
+    }
+  }, 240_000);
 });

@@ -60,6 +60,30 @@ interface Result {
   name: string;
   response: { output?: string; error?: string };
 }
+/** A conversation in a project of its own, in which Maestro has nothing to do. */
+async function idleConversation(): Promise<Result[]> {
+  const quiet = new Project();
+  let results: Result[] = [];
+  const model = await startModel((request) => {
+    results = results.length > 0 ? results : resultsOf(request);
+    const secret = {
+      functionCall: { name: "write_file", args: { file_path: join(quiet.path, ".env"), content: "x\n" } },
+    };
+    const tried = [shell("cat > notes.txt <<'EOF'\nhello\nEOF"), shell("git reset --hard HEAD~1"), secret];
+    return { parts: results.length === 0 ? tried : [{ text: "done" }] };
+  });
+  try {
+    await haveExtension(quiet, model.url);
+    const run = await startGemini(quiet, model.url, headless("Take a note.")).ended;
+    expect(run.code, run.stderr).toBe(0);
+    expect(quiet.read("notes.txt")).toBe("hello\n");
+    return results;
+  } finally {
+    await model.close();
+    quiet.remove();
+  }
+}
+
 const resultsOf = (request: ModelRequest): Result[] => JSON.parse(request.results);
 
 describe("the guard in the real Gemini CLI under yolo", () => {
@@ -118,12 +142,20 @@ describe("the guard in the real Gemini CLI under yolo", () => {
       return said.includes("Agent: architect\n") ? architect(request) : main(request);
     });
     await haveExtension(project, model.url);
+    seen.idle = await idleConversation();
     project.maestro(["session", "create", planPath, "--mode", "sequential"]);
     run = await startGemini(project, model.url, headless("Try what you can.")).ended;
   }, LIMIT_MS);
   afterAll(async () => {
     await model.close();
     project.remove();
+  });
+
+  test("is not noticed in a project without a session, except when it prevents damage (C47)", () => {
+    const [heredoc, removal, secret] = (seen.idle ?? []).map(({ response }) => response.error);
+    expect(heredoc).toBeUndefined();
+    expect(removal).toMatch(/Tool execution (blocked|denied)/i);
+    expect(secret).toMatch(/Tool execution (blocked|denied)|not in workspace/i);
   });
 
   for (const [who, where] of [
@@ -147,9 +179,10 @@ describe("the guard in the real Gemini CLI under yolo", () => {
 
   test("runs nothing that it denied", () => {
     expect(run.code, run.stderr).toBe(0);
-    // The CLI asks git where it is.
+    // The CLI asks git where it is, and hooks ask it for the state of the project.
     const ran = project.read("ran").trim().split("\n");
-    expect([...new Set(ran.filter((line) => !line.startsWith("git rev-parse")))]).toEqual(["npm test"]);
+    const asked = /^git (?:rev-parse|-c core\.hooksPath=\/dev\/null )/;
+    expect([...new Set(ran.filter((line) => !asked.test(line)))]).toEqual(["npm test"]);
     expect(project.list("src")).toEqual(["fine.ts"]);
     expect(project.exists(".env.local")).toBe(false);
     expect(project.exists(".gemini/settings.json")).toBe(false);

@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { initRepository } from "../support/empty-repository.ts";
 import { haveExtension, headless, installExtension, launches, startGemini } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type ScriptedModel, startModel } from "../support/model.ts";
 import { processesOf, until } from "../support/processes.ts";
@@ -214,7 +215,8 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
   test("runs two phases as processes of the CLI, and the third as a native delegation", () => {
     expect(launches(project)).toHaveLength(2);
     const journal = project.read(".gemini/state/archive/2026-02-14-greeting.jsonl");
-    expect(journal.match(/"type":"attempt.started"/g)).toHaveLength(2);
+    expect(journal.match(/"type":"attempt.started"/g)).toHaveLength(3);
+    expect(journal.match(/"runtime":"native"/g)).toHaveLength(1);
     expect(journal).toMatch(/"type":"phase.handed_off","phase":"3","agent":"tester"/);
   });
 
@@ -232,7 +234,8 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
       "# Filesystem Safety Protocol",
       "# Context from earlier phases",
       "a.txt holds a greeting",
-      "# Task\n\nPhase: 3\nWrite c, as a and b are.",
+      "# Task: ",
+      "# Notes from the lead\n\nWrite c, as a and b are.",
     ].map((part) => prompt.indexOf(part));
     expect(parts).not.toContain(-1);
     expect(parts).toEqual([...parts].sort((a, b) => a - b));
@@ -253,16 +256,35 @@ describe("a conversation that is killed in the middle of a delegation", () => {
   const project = new Project();
   let model: ScriptedModel;
   let hangs = true;
+  const git = (...args: string[]) => expect(project.run("git", args).code).toBe(0);
+  const told = (...args: string[]) => {
+    const { code, stdout, stderr } = project.maestro(args);
+    expect(code, stderr).toBe(0);
+    return stdout;
+  };
   beforeAll(async () => {
+    initRepository(project.path);
+    project.write(".gitignore", ".home/\n.bin/\n.tmp/\n.gemini/\n");
     project.write(planPath, planText([{ id: 3, agent: "tester", files_created: ["c.txt"] }], "Greeting"));
+    git("add", ".gitignore");
+    git("commit", "-q", "-m", "begin");
     const play = cast(project, [
-      once(() => call("invoke_agent", { agent_name: "tester", prompt: "Phase: 3\nWrite c." })),
+      // At its next start the CLI deletes the transcripts of a conversation in which the model has said nothing.
+      once(() => ({
+        parts: [
+          { text: "Phase 3 is next." },
+          { functionCall: { name: "invoke_agent", args: { agent_name: "tester", prompt: "Phase: 3\nWrite c." } } },
+        ],
+      })),
       once(() => call("invoke_agent", { agent_name: "tester", prompt: "Phase: 3\nWrite c, this time to the end." })),
       once(() => tool("session_write", { action: "complete" })),
     ]);
-    model = await startModel((request) =>
-      hangs && saysIn(request, "Agent: tester\n") ? { hang: true } : play(request),
-    );
+    model = await startModel((request) => {
+      if (!hangs || !saysIn(request, "Agent: tester\n")) return play(request);
+      if (request.results.includes("write_file")) return { hang: true };
+      const usage = { prompt: 1000, cached: 300, candidates: 50, thoughts: 7 };
+      return { ...call("write_file", { file_path: join(project.path, "draft.txt"), content: "half\n" }), usage };
+    });
     await haveExtension(project, model.url);
     project.maestro(["session", "create", planPath, "--mode", "sequential"]);
   }, LIMIT_MS);
@@ -275,14 +297,14 @@ describe("a conversation that is killed in the middle of a delegation", () => {
     "is resumed by /maestro:resume in a new conversation, and loses nothing (L167)",
     async () => {
       const first = startGemini(project, model.url, headless("/maestro:resume"));
-      await until(
-        "the agent is asked",
-        () => model.requests.some((request) => saysIn(request, "Agent: tester\n")),
-        60_000,
-      );
+      const isWaiting = (request: ModelRequest) =>
+        saysIn(request, "Agent: tester\n") && request.results.includes("write_file");
+      await until("the agent has written", () => model.requests.some(isWaiting), 60_000);
+      expect(told("status")).toContain("Running: phase 3");
       first.child.kill("SIGKILL");
       await first.ended;
       expect(status(project).phases[0].status).toBe("in_progress");
+      expect(told("status")).toContain("Stopped: phase 3");
       hangs = false;
       const second = await startGemini(project, model.url, headless("/maestro:resume")).ended;
       expect(second.code, second.stderr).toBe(0);
@@ -292,4 +314,25 @@ describe("a conversation that is killed in the middle of a delegation", () => {
     },
     LIMIT_MS,
   );
+
+  test("leaves both tries in diff, logs and report, with their tokens (C49, M178)", () => {
+    expect(told("diff", "3", "--attempt", "1")).toMatch(/draft\.txt[\s\S]*\+half/);
+    expect(told("diff", "3", "--attempt", "2")).toMatch(/c\.txt[\s\S]*\+hello/);
+    expect(told("diff", "3", "--attempt", "2")).not.toContain("draft.txt");
+    expect(told("logs", "3", "--attempt", "2")).toContain("Summary: Wrote c.txt.");
+    const { phases, tokens } = JSON.parse(told("report", "--json"));
+    expect(phases[0]).toMatchObject({
+      status: "completed",
+      retries: 0,
+      attempts: [
+        { attempt: 1, outcome: "interrupted" },
+        { attempt: 2, outcome: "success" },
+      ],
+      changes: { attempt: 2, files: [{ path: "c.txt", kind: "created", added: 1 }] },
+      earlier_changes: [{ attempt: 1, files: [{ path: "draft.txt", kind: "created", added: 1 }] }],
+    });
+    // One answer before the kill; afterwards the file and the report, as the script counts by default.
+    expect(tokens).toMatchObject({ input: 1000 + 2 * 100, output: 50 + 2 * 20, cached: 300 + 2 * 40, unreported: 0 });
+    expect(told("report")).toMatch(/tester +completed +2/);
+  });
 });

@@ -29,7 +29,13 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     }));
 
   test.each(flat(deniedCommands))("says '… %s …' to %j (Y286-Y289)", async (words, command) => {
-    expect(await shell(command)).toContain(words);
+    expect(await engine.denial("run_shell_command", { command }, "coder")).toContain(words);
+  });
+
+  test("leaves file content to the guard where no agent works (C47)", async () => {
+    const content = Object.entries(deniedCommands).filter(([words]) => words.endsWith("corrupts"));
+    expect(content).toHaveLength(2);
+    for (const command of content.flatMap(([, commands]) => commands)) expect(await shell(command)).toBeUndefined();
   });
 
   test.each(allowedCommands.map((command) => [command]))("lets %j pass, as the guard does (S240)", async (command) => {
@@ -41,7 +47,7 @@ describe("the policy engine of Gemini CLI with our policies", () => {
     const messages: (string | undefined)[] = [];
     for (const line of corpus) {
       const { command, tool_name = "run_shell_command", tool_input = { command } } = JSON.parse(line);
-      messages.push(await engine.denial(tool_name, tool_input));
+      for (const agent of [undefined, "coder"]) messages.push(await engine.denial(tool_name, tool_input, agent));
     }
     // The CLI's own answer to build files is not ours.
     expect(messages.filter((message) => message !== undefined && !message.startsWith("Modifying build"))).toEqual([]);
@@ -123,7 +129,7 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
   });
 
   test.each(["main agent", "coder"])("denies the %s what no agent may do (Y285-Y290)", (who) => {
-    for (const { call, words, response } of tried(who, denied)) {
+    for (const { call, words, response } of tried(who, [...content, ...denied])) {
       expect(response, JSON.stringify(call)).toContain("Tool execution denied by policy.");
       expect(response, JSON.stringify(call)).toContain(words);
     }
@@ -176,10 +182,14 @@ interface Try {
   words: string;
 }
 
-const denied: Try[] = [
+/** Denied to agents only. */
+const content: Try[] = [
   command("echo hi > slipped.txt", "Write file content with write_file"),
   command('mkdir -p x.d && printf "%s" a >> x.d/slipped.txt', "Write file content with write_file"),
   command("cat <<'EOF' > slipped.txt\nx\nEOF", "Write file content with write_file"),
+];
+
+const denied: Try[] = [
   command("rm -rf /", "delete the system"),
   command("true && rm -fr /*", "delete the system"),
   command("rm -rf ~", "user's home"),
@@ -220,7 +230,8 @@ function file(file_path: string, words: string): Try {
 }
 
 function triesOf(who: string): Try[] {
-  return who === "main agent" || who === "coder" ? [...denied, ...allowed, ...buildFiles] : reaching;
+  if (who === "coder") return [...content, ...denied, ...allowed, ...buildFiles];
+  return who === "main agent" ? [...denied, ...allowed, ...buildFiles] : reaching;
 }
 
 const subagents = ["coder", "architect", "code-reviewer"];

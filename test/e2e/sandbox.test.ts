@@ -82,6 +82,7 @@ describe("an attempt of Gemini CLI in a sandbox", () => {
             tier: "full",
             model: "gemini-2.5-flash",
             policyFile: null,
+            isStreamed: true,
             extraArgs: [],
           }),
         },

@@ -13,6 +13,10 @@ interface ShellCase {
   command: string;
   /** Judge it while a session is active. */
   session?: true;
+  /** Temporary directories that this user has made. */
+  own?: string[];
+  /** Links that exist, each with its target. */
+  links?: Record<string, string>;
 }
 
 interface ToolCase {
@@ -86,6 +90,14 @@ describe("the guard on the corpus", () => {
       entry.verdict.verdict === "allow" ? [] : [`${line(entry)}\n    ${entry.verdict.reason}`],
     );
     expectShare(wrong, allow.length, 0.995);
+  });
+
+  test("tells a throw-away copy from a path that leads out of it, without exception (S235, S240)", () => {
+    const wrong = [...allow, ...deny].filter(
+      (entry) =>
+        entry.id.startsWith("scratch-") && entry.verdict.verdict !== (entry.id.includes("out") ? "deny" : "allow"),
+    );
+    expect(wrong.map(line)).toEqual([]);
   });
 
   test("gives a reason with every denial, and the right tool with a denied shell write (S239)", () => {
@@ -175,12 +187,23 @@ function load<T>(name: string): T[] {
 function judge(entry: AllowCase): Verdict {
   try {
     if ("command" in entry) {
-      return judgeCommand(entry.command, { ...ground, hasSession: () => entry.session === true });
+      const { command, session, own = [], links = {} } = entry;
+      return judgeCommand(command, {
+        ...ground,
+        hasSession: () => session === true,
+        isOwnScratch: (directory) => own.includes(directory),
+        realpath: (path) => throughLinks(path, links),
+      });
     }
     return judgeToolCall(entry.tool_name, entry.tool_input, ground);
   } catch (cause) {
     throw new Error(`The guard threw on ${line(entry)}`, { cause });
   }
+}
+
+function throughLinks(path: string, links: Record<string, string>): string {
+  const link = Object.keys(links).find((one) => path === one || path.startsWith(`${one}/`));
+  return link === undefined ? path : (links[link] as string) + path.slice(link.length);
 }
 
 function tier(name: DenyCase["tier"]) {

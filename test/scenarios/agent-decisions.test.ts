@@ -33,13 +33,19 @@ const verbs = [
   "stop",
   "stop --force",
   "abort",
+  "setup",
   "retry 2",
+  "approve 1",
+  "reject 1 --guidance x",
+  "reopen 1",
   "archive",
   "apply 1",
   "revert 1",
   "doctor --fix",
   "session transition 2 skipped --user-decision",
   "session complete",
+  "session requirement REQ-1 met --evidence it",
+  `validate ${planPath} --baseline --yes`,
   "session mode parallel",
   "resume",
   `run ${planPath}`,
@@ -73,13 +79,16 @@ describe("an agent that decides", () => {
     }),
   );
 
-  test.concurrent("through a server of its own that knows nothing of the attempt is refused as well", () =>
+  test.concurrent("through a server of its own that knows nothing of the attempt is refused as well (C43)", () =>
     withProcesses(async (project) => {
       const empty = {};
       const calls: [string, object][] = [
+        ["maestro_run", { mode: "parallel", review: "end" }],
+        ["maestro_wait", { seconds: 1 }],
         ["maestro_decide", { action: "stop" }],
         ["maestro_decide", { action: "skip", phase_id: "2", user_decision: true }],
         ["maestro_decide", { action: "abort", user_decision: true }],
+        ["maestro_decide", { action: "approve", phase_id: "1", user_decision: true }],
         [
           "maestro_session_write",
           { action: "update_phase", phase_id: "2", phase_status: "skipped", user_decision: true },

@@ -30,7 +30,9 @@ const sessionState = (project: Project) => {
 };
 const finish = async (project: Project) => {
   for (const id of ["1", "2"]) {
-    for (const to of ["in_progress", "completed"]) await commandLine(project, ["session", "transition", id, to]);
+    await commandLine(project, ["session", "transition", id, "in_progress"]);
+    project.write("src/a.ts", "a\n");
+    await commandLine(project, ["session", "transition", id, "completed"]);
   }
 };
 
@@ -42,6 +44,7 @@ const cases: Case[] = [
     observe: sessionState,
     prepare: async (project) => {
       await commandLine(project, ["session", "transition", "1", "in_progress"]);
+      project.write("src/a.ts", "a\n");
       project.write(
         "report.md",
         "## Task Report\n- Status: success\n- Files Created: src/a.ts\n- Files Modified: none\n- Files Deleted: none\n\n## Downstream Context\n- Warnings: none\n",

@@ -295,14 +295,14 @@ describe("commands that show a session", () => {
         .map((line) => JSON.parse(line));
       expect(events.some((event) => event.type === "phase.moved" && event.to === "skipped")).toBe(true);
       expect(events.some((event) => event.type === "session.status_set" && event.status === "completed")).toBe(true);
-      const late = await maestro(project, ["watch"], env);
+      const late = await maestro(project, ["watch", "--wait", "0"], env);
       expect([late.code, late.stderr]).toEqual([3, expect.stringContaining("Nothing to watch")]);
     }));
 
   test.concurrent("`watch` of a session without an engine says so and exits with 0", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
-      const watch = await maestro(project, ["watch"], env);
+      const watch = await maestro(project, ["watch", "--wait", "0"], env);
       expect([watch.code, watch.stdout]).toEqual([0, expect.stringContaining("No engine is running session")]);
     }));
 

@@ -101,7 +101,8 @@ describe("a dispatch that is refused before any agent starts", () => {
       code: 1,
       stderr: "ERROR: No prompt files found in other/prompts (expected <agent>.txt)\n",
     });
-    expect(missing?.code).toBe(2);
+    // Not 2, which is the exit code of a batch with two failed agents.
+    expect(missing?.code).toBe(64);
     expect(missing?.stderr).toContain("Usage: maestro dispatch");
     expect(project.list()).not.toContain("nowhere");
   });
@@ -160,10 +161,42 @@ describe("a dispatch that is refused before any agent starts", () => {
       expect(run).toMatchObject({ code: 3, stdout: "" });
       expect(run.stderr).toContain("ERROR: This is already an attempt of Maestro");
     }
-    expect(missing).toMatchObject({ code: 3, stdout: "" });
+    expect(missing).toMatchObject({ code: 127, stdout: "" });
     expect(missing.stderr).toContain("ERROR: gemini was not found on PATH");
     expect(missing.stderr).toContain("npm install -g @google/gemini-cli");
     expect([agent.notes(), project.list("batch")]).toEqual([[], ["prompts"]]);
+  });
+
+  const refusals: [why: string, (project: Project) => void, env: Record<string, string>, code: number][] = [
+    ["a bad prompt", (project) => prompt(project, "zzz", "x"), {}, 1],
+    ["no prompt left", (project) => rmSync(join(project.path, "batch/prompts/coder.txt")), {}, 1],
+    ["no prompts left", (project) => rmSync(join(project.path, "batch/prompts"), { recursive: true }), {}, 1],
+    ["a bad setting", () => undefined, { MAESTRO_STAGGER_DELAY: "x" }, 1],
+    ["no gemini", () => undefined, { PATH: "/nowhere" }, 127],
+  ];
+  test.concurrent.for(refusals)(
+    "leaves no result of an earlier dispatch behind: %s (G93, P9)",
+    async ([, spoil, env, code], { expect }) => {
+      await withProject(async (project) => {
+        const agent = new StandIn(project);
+        batchOf(project, { coder: [], "tester.gone": [] });
+        expect((await dispatch(project, agent.env())).code).toBe(0);
+        // An agent that was killed has no exit code; a file that no agent wrote stays.
+        for (const file of ["debugger.json", "debugger.log", "notes.json"])
+          project.write(`batch/results/${file}`, "{}");
+        rmSync(join(project.path, "batch/prompts/tester.gone.txt"));
+        spoil(project);
+        expect((await dispatch(project, agent.env(env))).code).toBe(code);
+        expect(project.list("batch/results").filter((file) => !file.startsWith("policy-"))).toEqual(["notes.json"]);
+      });
+    },
+  );
+
+  test.concurrent("leaves the results of a directory alone that no dispatch has used", async ({ project, agent }) => {
+    project.write("own/results/summary.json", '{"tests":3}');
+    project.write("own/results/a.exit", "0");
+    expect((await maestro(project, ["dispatch", "own"], agent.env())).code).toBe(1);
+    expect(project.list("own/results")).toEqual(["a.exit", "summary.json"]);
   });
 
   test.concurrent("refuses a prompt that is not a file, without waiting (P7)", async ({ project, agent }) => {
@@ -306,6 +339,23 @@ describe("an agent of a dispatch", () => {
     expect(raw).toEqual(Buffer.concat([Buffer.from(header(project)), bytes]));
     expect(given("coder.full") === header(project) + texts["coder.full"]).toBe(true);
     expect(project.list("batch/results").filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  test.concurrent("gets the protocols in front of its prompt with --with-protocols, and only then (C46)", async ({
+    project,
+    agent,
+  }) => {
+    const text = play([["prompt"]], "Work on it.");
+    prompt(project, "coder", text);
+    prompt(project, "tester", header(project) + text);
+    expect((await dispatch(project, agent.env())).code).toBe(0);
+    expect((await dispatch(project, agent.env(), "--with-protocols")).code).toBe(0);
+    const protocols = ["agent-base-protocol", "filesystem-safety-protocol"].map((name) =>
+      readFileSync(join(root, `protocols/${name}.md`), "utf8").trim(),
+    );
+    const plain = header(project) + text;
+    const full = header(project) + [...protocols, text].join("\n\n");
+    expect(agent.notes("prompt").map((note) => note.prompt)).toEqual([plain, plain, full, full]);
   });
 
   test.concurrent("gets an allow-listed environment and what --pass-env adds (T9, T10)", async ({ project, agent }) => {
@@ -736,7 +786,7 @@ describe("the scripts of the design documents (C12)", () => {
       "summary.json",
     ]);
     const refused = await spawned(project, join(root, "scripts/parallel-dispatch.sh"), [], agent.env()).ended;
-    expect(refused.code).toBe(2);
+    expect(refused.code).toBe(64);
   });
 
   test.concurrent("test-parallel-dispatch.sh proves it, shows what happened and how to clean up (I115)", async ({

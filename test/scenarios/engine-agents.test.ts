@@ -90,9 +90,13 @@ describe("an agent whose result is not usable (P9, K143)", () => {
       expect(project.read(`${results}/coder.p1-1.exit`)).toMatch(/^12[67]\n$/);
     }));
 
-  test.concurrent("causes a warning in the report when a declared file never appears", () =>
+  test.concurrent("causes a warning in the report when a delivered file is gone afterwards", () =>
     withProcesses(async (project) => {
-      const { run } = await runPlan(project, [played(1, [], { files_created: ["src/ghost.ts"] })]);
+      const steps: Steps = [["write", ["src/ghost.ts", "g\n"]]];
+      const { run } = await runPlan(project, [
+        played(1, steps, { files_created: ["src/ghost.ts"] }),
+        played(2, [["remove", "src/ghost.ts"]], { blocked_by: [1], files_deleted: ["src/ghost.ts"] }),
+      ]);
       expect(run.code, run.stderr).toBe(0);
       expect(run.stdout).toContain("src/ghost.ts");
       expect(await reportOf(project)).toMatchObject({ missing_files: [{ phase: "1", file: "src/ghost.ts" }] });
@@ -124,6 +128,20 @@ describe("an agent that prints 100 MB (F15, P7)", () => {
       expect(phase).toMatchObject({ status: "completed", retry_count: 1 });
       expect(phase.attempts[0].result).toMatchObject({ outcome: "failure", reason: "output_too_large" });
       expect(sizeOf(project, `${results}/coder.p1-1.json`)).toBeLessThanOrEqual(50 * 1024 * 1024);
+    }));
+
+  test.concurrent("of which 48 MB come before its answer succeeds at once; the engine stays small", () =>
+    withProcesses(async (project) => {
+      const noise = 48 * 1024 * 1024;
+      const agent = prepare(project, [
+        played(1, [
+          ["spew", [1, noise]],
+          ["stdout", "\n"],
+        ]),
+      ]);
+      expect(await measured(project, agent, { MAESTRO_AUTO_ARCHIVE: "false" })).toBeLessThan(150 * 1024);
+      expect(sizeOf(project, `${results}/coder.p1-1.json`)).toBeGreaterThan(noise);
+      expect(status(project).phases[0]).toMatchObject({ status: "completed", retry_count: 0 });
     }));
 
   test.concurrent("on stderr has only its log cut, with a mark; the engine stays small", () =>
@@ -184,6 +202,22 @@ describe("the secrets and the environment of an agent (T9, T10, P12)", () => {
       const seen = project.read("seen");
       expect(seen).toMatch(/^EXTRA_ONE=1$/m);
       expect(seen).not.toContain("CANARY_SECRET");
+    }));
+
+  test.concurrent("include toolchain variables and what MAESTRO_PASS_ENV names, which no project can set (C48)", () =>
+    withProcesses(async (project) => {
+      project.write(".env", "MAESTRO_PASS_ENV=*\nGOPATH=/evil\n");
+      const env = { JAVA_HOME: "/jdk", APP_ONE: "1", CANARY_SECRET: "no", MAESTRO_PASS_ENV: "APP_*" };
+      const { agent, run } = await runPlan(project, [played(1, [["environment"]], { validation: ["env >seen"] })], {
+        env,
+      });
+      expect(run.code, run.stderr).toBe(0);
+      const { names = [], values = {} } = agent.notes("environment")[0] ?? {};
+      for (const name of ["JAVA_HOME", "APP_ONE"]) expect(names).toContain(name);
+      expect(names).not.toContain("CANARY_SECRET");
+      expect(values.GOPATH ?? "").toBe("");
+      expect(project.read("seen")).toMatch(/^JAVA_HOME=\/jdk$/m);
+      expect(project.read("seen")).not.toMatch(/^GOPATH=/m);
     }));
 
   test.concurrent("do not include its prompt on a command line", () =>

@@ -115,7 +115,7 @@ test.concurrent("a dry run shows the command of every tier, also without gemini"
       / 1 {2}gemini .* --policy \.gemini\/parallel\/<session>\/results\/policy-read-only\.toml /,
     );
     expect(run.stdout).toMatch(
-      / 2 {2}gemini --approval-mode=yolo --output-format json --policy \S+policy-full\.toml --policy ~\/\.gemini\/policies --skip-trust\n/,
+      / 2 {2}gemini --approval-mode=yolo --output-format stream-json --policy \S+policy-full\.toml --policy ~\/\.gemini\/policies --skip-trust\n/,
     );
     expect(project.exists(".gemini/state")).toBe(false);
   }));

@@ -1,8 +1,8 @@
 // What a run shows: on a terminal, as JSON Lines, and in tokens.
 
-import { existsSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { quick, reportOf, runPlan } from "../support/engine-run.ts";
+import { hasTerminal, onTerminal } from "../support/on-terminal.ts";
 import { maestro, processesOf, spawned, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { maestroPath, type Project, planPath } from "../support/project.ts";
 import { played, prepare, type StandIn, scripted } from "../support/stand-in.ts";
@@ -11,24 +11,8 @@ import { status } from "../support/status.ts";
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
 describe("a run on a terminal", () => {
-  const hasScript = existsSync("/usr/bin/script");
-
-  /** `maestro run` on a terminal of its own, from util-linux; what is typed is answered with what is shown. */
-  function onTerminal(project: Project, agent: StandIn, env: Record<string, string> = {}) {
-    const words = [process.execPath, maestroPath, "run", planPath, ...quick];
-    const command = words.map((word) => `'${word}'`).join(" ");
-    const child = project.start("script", ["-qefc", command, "/dev/null"], agent.env({ TERM: "xterm", ...env }));
-    let shown = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk) => (shown += chunk));
-    const ended = new Promise<{ code: number | null; shown: string }>((resolve) =>
-      child.once("close", (code) => resolve({ code, shown })),
-    );
-    const answer = async (question: string, typed: string) => {
-      await until(question, () => shown.includes(question));
-      child.stdin.write(typed);
-    };
-    return { answer, ended };
-  }
+  const run = (project: Project, agent: StandIn, env: Record<string, string> = {}) =>
+    onTerminal(project, ["run", planPath, ...quick], agent.env(env));
 
   /** Hidden while a table is drawn, and given back. */
   function expectCursor(shown: string): void {
@@ -36,10 +20,10 @@ describe("a run on a terminal", () => {
     expect(shown.lastIndexOf("\u001b[?25h")).toBeGreaterThan(shown.lastIndexOf("\u001b[?25l"));
   }
 
-  test.skipIf(!hasScript).concurrent("asks the user for the mode, draws a table, and restores the cursor", () =>
+  test.skipIf(!hasTerminal).concurrent("asks the user for the mode, draws a table, and restores the cursor", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["sleep", 700]]), played(2, [], { blocked_by: [1] })]);
-      const { answer, ended } = onTerminal(project, agent, { MAESTRO_EXECUTION_MODE: "ask" });
+      const { answer, ended } = run(project, agent, { MAESTRO_EXECUTION_MODE: "ask" });
       await answer("Which mode?", "2\r");
       const { code, shown } = await ended;
       expect(code, shown).toBe(0);
@@ -50,10 +34,10 @@ describe("a run on a terminal", () => {
     }),
   );
 
-  test.skipIf(!hasScript).concurrent("is interrupted by Ctrl-C, restores the cursor, and exits with 130 (F4)", () =>
+  test.skipIf(!hasTerminal).concurrent("is interrupted by Ctrl-C, restores the cursor, and exits with 130 (F4)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["write", ["ready", ""]], ["hang"]])]);
-      const { answer, ended } = onTerminal(project, agent);
+      const { answer, ended } = run(project, agent);
       await until("the agent runs", () => project.exists("ready"));
       await answer("Phase 1", "\u0003");
       const { code, shown } = await ended;
@@ -64,7 +48,7 @@ describe("a run on a terminal", () => {
     }),
   );
 
-  test.skipIf(!hasScript).concurrent.each([
+  test.skipIf(!hasTerminal).concurrent.each([
     ["1", 0, { status: "completed", phases: [{ retries: 1 }] }],
     ["2", 0, { status: "completed", phases: [{ status: "skipped" }] }],
     ["3", 1, { status: "failed", aborted: true }],
@@ -72,7 +56,7 @@ describe("a run on a terminal", () => {
   ])("asks the user about a phase that failed for good: answer %s, exit %i (L168, M177)", (typed, exit, expected) =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["exit", 1]])]);
-      const { answer, ended } = onTerminal(project, agent, { MAESTRO_MAX_RETRIES: "0" });
+      const { answer, ended } = run(project, agent, { MAESTRO_MAX_RETRIES: "0" });
       await answer("What would you like to do?", `${typed}\r`);
       const { code, shown } = await ended;
       expect(code, shown).toBe(exit);

@@ -13,6 +13,7 @@ import {
 import { type Project, planPath } from "../support/project.ts";
 import { played, prepare, type Steps, scripted } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
+import { TIMED } from "../support/timed.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -56,7 +57,7 @@ describe("a session whose provider refuses requests (F17, P7)", () => {
       expect(run.stderr).toMatch(/session {2}waits .* for quota, until .* \(the provider rejected phase \d+\)/);
     }));
 
-  test.concurrent("slows down all phases after the refusal of one", () =>
+  test.concurrent("slows down all phases after the refusal of one", TIMED, () =>
     withProcesses(async (project) => {
       const back = Date.now() + 3000;
       const agent = prepare(
@@ -70,7 +71,8 @@ describe("a session whose provider refuses requests (F17, P7)", () => {
       expect(agent.notes("start").length).toBeLessThan(8 + 40);
       const slots = waitsOf(project).map((wait) => Number(wait.slots));
       expect(Math.min(...slots)).toBe(1);
-    }));
+    }),
+  );
 
   test.concurrent("launches no attempt of any phase before the time that the provider named", () =>
     withProcesses(async (project) => {

@@ -204,7 +204,7 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
       );
       expect(end.stdout).toContain("1. Retry with increased timeout (suggest: 2 seconds)");
       expect(end.stdout).toContain("What would you like to do?");
-      expect(end.stdout).toContain("maestro retry 1 --timeout 2s");
+      expect(end.stdout).toContain('/dist/maestro.js" retry 1 --timeout 2s');
       const state = status(project);
       expect(state).toMatchObject({
         status: "failed",
@@ -225,15 +225,39 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
       expect(Date.now() - start.at).toBeLessThan(1000 + 3000 + 1000 + 1000);
     }));
 
-  test.concurrent("uses the automatic retries before it is escalated", () =>
+  test.concurrent("is retried once with twice the limit, which is recorded and shown (C40)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["hang"]], {}, [["prompt"]])]);
-      const run = await maestro(project, ["run", planPath, "--timeout", "700ms", "--grace", "300ms"], agent.env());
+      const words = ["run", planPath, "--timeout", "2s", "--grace", "300ms"];
+      const run = await maestro(project, words, agent.env());
       expect(run.code, run.stderr).toBe(0);
+      expect(run.stderr).toContain("to be retried with a limit of 4 s: automatic retry with twice the time limit");
+      expect(run.stderr).toContain("started (attempt 2, time limit 4 s)");
+      const limits = journalOf(project).filter(({ type }) => type === "attempt.started");
+      expect(limits.map(({ timeout_ms }) => timeout_ms)).toEqual([2000, 4000]);
       expect(project.read(`${results}/coder.p1-1.exit`)).toBe("124\n");
       expect(agent.notes("prompt")[0]?.prompt).toMatch(/ran out of time/);
       const { phases } = JSON.parse((await maestro(project, ["report", "--json"])).stdout);
       expect(phases).toMatchObject([{ status: "completed", retries: 1 }]);
+    }));
+
+  test.concurrent("a second time is escalated although retries are left, with what the agent printed (C40, M173, M174)", () =>
+    withProcesses(async (project) => {
+      const steps: Steps = [["stderr", "half of the work is done"], ["hang"]];
+      const agent = prepare(project, [played(1, steps, {}, steps)]);
+      const words = ["run", planPath, "--timeout", "1s", "--grace", "300ms"];
+      const run = await maestro(project, words, agent.env({ MAESTRO_MAX_RETRIES: "5" }));
+      expect(run.code, run.stderr).toBe(4);
+      const journal = journalOf(project);
+      const limits = journal.filter(({ type }) => type === "attempt.started").map(({ timeout_ms }) => timeout_ms);
+      expect(limits).toEqual([1000, 2000]);
+      const ends = journal.filter(({ type }) => type === "attempt.finished");
+      expect(ends).toMatchObject(
+        [1, 2].map(() => ({ outcome: "timeout", partial_output: "half of the work is done" })),
+      );
+      expect(run.stdout).toMatch(/^Agent Timeout: coder\n\nPhase: Phase 1\nTimeout: 2 seconds\n/m);
+      expect(run.stdout).toContain("Partial Output:\nhalf of the work is done\n");
+      expect(run.stdout).toContain(" retry 1 --timeout 4s");
     }));
 
   test.concurrent("does not wait for a child that holds the output of an agent that has ended (F16)", () =>

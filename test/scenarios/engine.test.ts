@@ -144,7 +144,7 @@ describe("the consent to a run", () => {
       const before = files();
       const run = await maestro(project, ["run", planPath, "--dry-run"], agent.env());
       expect(run.code, run.stderr).toBe(0);
-      expect(run.stdout).toContain("--approval-mode=yolo --output-format json");
+      expect(run.stdout).toContain("--approval-mode=yolo --output-format stream-json");
       expect(run.stdout).toContain("Nothing was started.");
       expect(files()).toEqual(before);
     }));

@@ -14,7 +14,7 @@ import {
   withProcesses,
 } from "../support/processes.ts";
 import { type Project, planPath } from "../support/project.ts";
-import { played, prepare, type StandIn, type Steps } from "../support/stand-in.ts";
+import { played, prepare, type StandIn, type Steps, scripted } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
@@ -101,7 +101,7 @@ describe("an agent that forges journal lines", () => {
 async function running(project: Project, env: Record<string, string> = {}) {
   const agent = prepare(project, [
     played(1, [["await", ".bin/go"]]),
-    played(2, [], { blocked_by: [1], files_created: ["src/two.ts"] }),
+    scripted(2, { "*": [["write", ["src/two.ts", "two\n"]]] }, { blocked_by: [1], files_created: ["src/two.ts"] }),
     played(3, [], { blocked_by: [1] }),
   ]);
   const engine = background(project, ["run", planPath, ...quick], agent.env(env));

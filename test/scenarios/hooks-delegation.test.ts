@@ -66,9 +66,9 @@ describe("delegating without a session", () => {
 
   test("gives a Maestro agent its name, the root, both protocols and the caller's text, in that order (N190)", () => {
     const project = emptyProject();
-    const prompt = delegated(project, "code_reviewer", "Look at $HOME and $& here.\n");
+    const prompt = delegated(project, "data_engineer", "Look at $HOME and $& here.\n");
     const places = [
-      "Agent: code-reviewer\n\nPROJECT ROOT: ",
+      "Agent: data-engineer\n\nPROJECT ROOT: ",
       `PROJECT ROOT: ${project.path}\n`,
       "# Agent Base Protocol",
       "# Filesystem Safety Protocol",
@@ -125,10 +125,10 @@ describe("delegating a phase", () => {
     ]);
     for (const part of ["# Agent Base Protocol", "# Filesystem Safety Protocol", "# Context from earlier phases"])
       expect(count(prompt, part)).toBe(1);
-    expect(prompt.endsWith("# Task\n\nPhase: 1\nWrite it.\n")).toBe(true);
+    expect(prompt).toMatch(/You may create:\n- src\/b\.ts\n[\s\S]*# Notes from the lead\n\nWrite it\.\n$/);
     expect(phaseOf(project)?.status).toBe("in_progress");
     const hash = createHash("sha256").update("export {};\n").digest("hex");
-    expect(journalOf(project).at(-1)).toMatchObject({
+    expect(journalOf(project).at(-2)).toMatchObject({
       type: "phase.moved",
       phase: "1",
       from: "pending",
@@ -286,6 +286,7 @@ describe("delegating a phase", () => {
       { id: 3, agent: "tester", blocked_by: [1, 2] },
     ]);
     const first = delegated(project, "coder", "Phase: 1");
+    project.write("src/a.ts", "export const makeTask = () => 1;\n");
     handBack(project, "coder", first, report({ created: "src/a.ts", context: "`makeTask()` in src/a.ts" }));
     move(project, "2", "skipped");
     const prompt = delegated(project, "tester", "Test it.");
@@ -293,7 +294,7 @@ describe("delegating a phase", () => {
       /## Phase 1: Phase 1 \(coder, completed\)[\s\S]*src\/a\.ts[\s\S]*`makeTask\(\)` in src\/a\.ts/,
     );
     expect(prompt).toContain("MISSING CONTEXT: phase 2 is skipped");
-    expect(prompt.indexOf("MISSING CONTEXT")).toBeLessThan(prompt.indexOf("\n# Task\n"));
+    expect(prompt.indexOf("MISSING CONTEXT")).toBeLessThan(prompt.indexOf("\n# Task: "));
   });
 
   test("ignores a header that names another session", () => {

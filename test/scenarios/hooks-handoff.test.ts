@@ -24,6 +24,7 @@ import {
 } from "../support/hooks.ts";
 import { journalOf } from "../support/processes.ts";
 import { type PhaseSpec, Project, root } from "../support/project.ts";
+import { TIMED } from "../support/timed.ts";
 
 const id = "2026-02-14-task-api";
 const journal = ".gemini/state/progress.jsonl";
@@ -369,7 +370,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
 });
 
 describe("sixteen delegations at once", () => {
-  test("all begin and all come back, and nothing is lost (P11)", async () => {
+  test("all begin and all come back, and nothing is lost (P11)", TIMED, async () => {
     const phases = Array.from({ length: 16 }, (_, index) => ({ id: index + 1, files_created: [`f${index + 1}`] }));
     const project = inSession(phases, "parallel");
     const call = (event: string, phase: number, more: object) => {
@@ -399,6 +400,7 @@ describe("sixteen delegations at once", () => {
       begin,
     );
     expect(begun.filter(({ reply }) => reply.hookSpecificOutput === undefined)).toEqual([]);
+    for (const { id: phase } of phases) project.write(`f${phase}`, `${phase}\n`);
     await wave(begun, end);
     expect(statusesOf(project)).toEqual(Array(16).fill("completed"));
     expect(phasesOf(project).map((phase) => phase.files_created)).toEqual(

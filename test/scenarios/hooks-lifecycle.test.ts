@@ -48,13 +48,13 @@ function completedSession(): Project {
 describe("SessionStart (R227-R230, C38)", () => {
   const start = (project: Project, env: Record<string, string> = {}) => hook(project, "SessionStart", {}, env);
 
-  test("creates the workspace, and tells the user, not the model, that it is ready", () => {
+  test("creates the workspace, and tells the user, not the model, once that it is ready (C47)", () => {
     const project = emptyProject();
     const { reply, stderr } = start(project);
     expect(stderr).toBe("");
     expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
     expect(reply).toEqual({ continue: true, systemMessage: expect.stringContaining(".gemini is ready") });
-    expect(start(project).reply).toEqual(reply);
+    expect(start(project).reply).toEqual({ continue: true });
   });
 
   test("completes a partial workspace", () => {
@@ -87,7 +87,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     project.write(planPath, planText([{ id: 1 }], "T").replace('"Phase 1"', JSON.stringify("long name ".repeat(5000))));
     succeed(project, ["session", "create", planPath]);
     expect(start(project).reply.systemMessage?.length).toBeLessThan(400);
-    expect(hook(project, "PreCompress").reply).toEqual({ continue: true });
+    expect(hook(project, "PreCompress").reply.systemMessage?.length).toBeLessThan(400);
   });
 
   test.each([
@@ -219,6 +219,44 @@ describe("BeforeAgent (U244, U245)", () => {
     );
     move(project, "1", "completed");
     expect(contextOf(turn(project, "Go on."))).toContain("1 of 2 phases done.\nReady: 2 Phase 2 (tester).");
+  });
+
+  test.each([
+    [
+      "a file in place of the directory",
+      (project: Project) => void project.write(".gemini", "x"),
+      /Failed to create directory: \.gemini\/state/,
+    ],
+    [
+      "a link",
+      (project: Project) => symlinkSync(project.path, join(project.path, ".gemini")),
+      /STATE_DIR must not be a symlink \(got: \.gemini\)/,
+    ],
+  ])("stops an orchestration whose workspace cannot be used, and shows the user why: %s (A19)", (_what, spoil, why) => {
+    const project = emptyProject();
+    spoil(project);
+    for (const command of ["orchestrate", "execute", "resume"]) {
+      const reply = turn(project, `[maestro:${command}] A task API`);
+      expect(reply).toEqual({ decision: "deny", reason: expect.stringMatching(why) });
+      expect(reply.reason).toContain(`/maestro:${command} stops here`);
+    }
+    for (const prompt of ["[maestro:review] src", "Write me a poem."]) {
+      expect(turn(project, prompt).decision).toBeUndefined();
+    }
+  });
+
+  test("prepares the workspace when an orchestration begins, before any state is written (A19)", () => {
+    const project = emptyProject();
+    expect(turn(project, "[maestro:orchestrate] A task API").decision).toBeUndefined();
+    expect(project.list(".gemini")).toEqual(["parallel", "plans", "state"]);
+  });
+
+  test("offers set-up once, in the first orchestration of a user who has not run it", () => {
+    const project = emptyProject();
+    const context = (prompt: string) => contextOf(turn(project, prompt));
+    expect(context("[maestro:status]")).not.toContain("Set-up");
+    expect(context("[maestro:orchestrate] A task API")).toMatch(/Set-up is missing\..*maestro\.js" setup/);
+    expect(context("[maestro:orchestrate] A task API")).not.toContain("Set-up");
   });
 
   test.each(["[maestro:status] Show it.", "/maestro:status", "Please:\n  /maestro:resume now"])(
@@ -407,12 +445,31 @@ describe("PreCompress (W252-W254)", () => {
     expect(statSync(join(project.path, checkpoint)).mode & 0o077).toBe(0);
   });
 
-  test("writes it anew, and speaks, only when the session has changed", () => {
+  test("keeps the errors of a phase that is retried until the phase is completed (W252)", () => {
     const project = inSession();
-    expect(compress(project).systemMessage).toContain(id);
+    move(project, "1", "in_progress");
+    move(project, "1", "failed", "the build broke");
+    move(project, "1", "in_progress");
+    expect(compress(project).systemMessage).toContain("Last error, phase 1: the build broke");
+    expect(project.read(checkpoint)).toContain(
+      "Errors of phases that are not done:\n- phase 1, runtime: the build broke\n",
+    );
+    move(project, "1", "completed");
+    expect(compress(project).systemMessage).not.toContain("the build broke");
+    expect(project.read(checkpoint)).not.toContain("the build broke");
+  });
+
+  test("tells the summary each time, and writes it anew only when the session has changed (W254)", () => {
+    const project = inSession();
+    const said = compress(project);
+    expect(said.systemMessage).toContain(id);
+    expect(said.systemMessage).toContain("maestro_session_read");
     const written = () => statSync(join(project.path, checkpoint)).ino;
     const first = written();
-    expect(compress(project)).toEqual({ continue: true });
+    expect(compress(project)).toEqual(said);
+    // Without the fast path: a state directory of two names.
+    const env = { MAESTRO_STATE_DIR: "./.gemini" };
+    expect(hook(project, "PreCompress", { trigger: "auto" }, env).reply).toEqual(said);
     expect(written()).toBe(first);
     move(project, "1", "in_progress");
     expect(compress(project).systemMessage).toContain("In progress: 1");

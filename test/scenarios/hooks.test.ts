@@ -30,6 +30,7 @@ import {
   whileHolding,
 } from "../support/hooks.ts";
 import { type PhaseSpec, Project, root } from "../support/project.ts";
+import { TIMED } from "../support/timed.ts";
 
 const journal = ".gemini/state/progress.jsonl";
 const two: PhaseSpec[] = [{ id: 1 }, { id: 2, agent: "tester", blocked_by: [1] }];
@@ -293,7 +294,7 @@ describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
     expect(other.read(journal)).toBe(before);
   });
 
-  test("a lock that a living process holds does not delay the hook, and nothing is half done", async () => {
+  test("a lock that a living process holds does not delay the hook, and nothing is half done", TIMED, async () => {
     const project = inSession();
     const before = project.read(journal);
     const runs = await whileHolding(project, LOCK_FILE, () => goesOn(project));

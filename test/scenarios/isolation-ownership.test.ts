@@ -187,7 +187,10 @@ describe("a report that differs from the tree", () => {
         expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
         const message =
           "The report names a.txt, dreamt.txt, which did not change; made.txt, old.txt changed and are not in it";
-        expect(warnings(project)).toEqual([`lies claims_differ: ${message}`]);
+        expect(warnings(project)).toEqual([
+          `lies claims_differ: ${message}`,
+          "lies not_modified: Declared as modified but untouched: a.txt, dreamt.txt",
+        ]);
         expect(run.stderr).toContain(`WARNING: ${message}`);
         expect(phaseOf(project, "lies")).toMatchObject({
           files_created: ["made.txt"],
@@ -195,7 +198,7 @@ describe("a report that differs from the tree", () => {
           files_deleted: ["old.txt"],
         });
         const report = JSON.parse(project.maestro(["report", "--json"]).stdout);
-        expect(report.phases[0].warnings).toMatchObject([{ code: "claims_differ", message }]);
+        expect(report.phases[0].warnings).toMatchObject([{ code: "claims_differ", message }, { code: "not_modified" }]);
         expect(project.maestro(["report"]).stdout).toContain(
           "- phase lies, claims differ: The report names a.txt, dreamt.txt",
         );
@@ -443,7 +446,7 @@ describe("a change of a sensitive file", () => {
         const run = await project.begin(...only("hooks"), "--ownership", ownership).ended;
         expect(run.code, run.stderr).toBe(4);
         for (const path of sensitive) expect(run.stdout).toContain(`- ${path} (`);
-        expect(run.stdout).toContain("maestro apply hooks brings it in as it is, because you decide so");
+        expect(run.stdout).toContain(" apply hooks brings it in as it is, because you decide so");
         expect(["a.txt", ...sensitive].filter((path) => project.exists(path))).toEqual([]);
         const applied = project.maestro(["apply", "hooks"]);
         expect(applied.code, applied.stderr).toBe(0);

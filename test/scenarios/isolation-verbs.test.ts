@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { snapshot } from "../../src/git/snapshot/snapshot.ts";
 import { worktreePrefix } from "../../src/git/worktree/prefix.ts";
 import { claimEngine } from "../../src/store/engine-lock.ts";
 import { readIntent, writeIntent } from "../../src/store/files/integration-file.ts";
@@ -538,8 +537,8 @@ describe("a killed change of the project (F1)", () => {
 async function deadWorktree(name: string): Promise<string> {
   const { addWorktree } = await import("../../src/git/worktree/worktree.ts");
   const repository = await project.repository();
-  const { commit } = await snapshot(repository, { exclude: [], include: [] });
-  const { path } = await addWorktree(repository, name, { commit, ignored: [], links: [] });
+  const commit = project.git.git("rev-parse", "HEAD");
+  const { path } = await addWorktree(repository, "s", name, { commit, ignored: [], links: [] });
   const marker = join(repository.place, `${name}.worktree.json`);
   const content = JSON.parse(readFileSync(marker, "utf8"));
   writeFileSync(marker, JSON.stringify({ ...content, owner: { ...content.owner, start: "1" } }));

@@ -109,7 +109,8 @@ function draw(session: Session): void {
   renderSession(session);
   resumeLines(session, positionOf(session), [], now, plain, new Set());
   statusLines(session, positionOf(session), [], now, plain);
-  reportLines(session, { now, prices: listPrices, paint: plain, width: 100, missingFiles: [] });
+  const decisions = { maxRetries: 2, program: "maestro" };
+  reportLines(session, { now, prices: listPrices, paint: plain, width: 100, missingFiles: [], decisions });
 }
 
 describe("the commands, on a journal that another program wrote", () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSession, Project, root } from "../support/project.ts";
+import { TIMED } from "../support/timed.ts";
 
 let project: Project;
 beforeEach(() => {
@@ -27,7 +28,7 @@ describe("the command line", () => {
     ],
     [
       ["session"],
-      "ERROR: session needs a command\n  Use one of: create, transition, files, error, note, mode, revise, complete.\n",
+      "ERROR: session needs a command\n  Use one of: create, transition, files, error, note, mode, revise, requirement, complete.\n",
     ],
     [
       ["session", "crate"],
@@ -181,7 +182,7 @@ describe("the command line", () => {
 });
 
 describe("npm start", () => {
-  test("rehearses the example plan on a fresh clone, without an install, in less than 20 s", () => {
+  test("rehearses the example plan on a fresh clone, without an install, in less than 20 s", TIMED, () => {
     project.run("git", ["clone", "-q", "--no-hardlinks", root, "clone"]);
     for (const name of ["dist", "protocols", "agents", "examples", "package.json"]) {
       project.run("rm", ["-rf", `clone/${name}`]);

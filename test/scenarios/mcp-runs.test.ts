@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type McpClient, withServer } from "../support/mcp.ts";
-import { isAlive, maestro, until, withProcesses } from "../support/processes.ts";
+import { background, isAlive, maestro, until, withProcesses } from "../support/processes.ts";
 import { type Project, planPath, withProject } from "../support/project.ts";
 import { played, prepare, StandIn, scripted } from "../support/stand-in.ts";
 
@@ -185,6 +185,64 @@ describe("a dispatch", () => {
         });
       });
     }));
+
+  test("whose dispatch was killed is interrupted at once, and can be dispatched again (X278)", () =>
+    withProcesses(async (project) => {
+      const agent = new StandIn(project);
+      const batch = ".gemini/parallel/killed";
+      project.write(`${batch}/prompts/coder.txt`, `Work.\nPLAY ${JSON.stringify({ "*": [["await", ".bin/go"]] })}`);
+      const state = (client: McpClient) =>
+        client.ok("maestro_dispatch_status", { action: "batch_status", batch_id: "killed" });
+      await withServer(project, async (client) => {
+        const dispatch = background(project, ["dispatch", batch], agent.env());
+        await until("the agent has started", () => agent.notes("start").length === 1);
+        expect(await state(client)).toMatchObject({ batch_status: "running", running: 1 });
+        const second = await maestro(project, ["dispatch", batch], agent.env());
+        expect(second.stderr).toContain(`Another dispatch is running this batch: process ${dispatch.child.pid} since`);
+        dispatch.child.kill("SIGKILL");
+        await dispatch.ended;
+        expect(await state(client)).toMatchObject({ batch_status: "interrupted", running: 0 });
+        project.write(".bin/go", "");
+        expect((await maestro(project, ["dispatch", batch], agent.env())).code).toBe(0);
+        expect(await state(client)).toMatchObject({ batch_status: "success" });
+        expect(project.list(`${batch}/results`)).not.toContain(".dispatch");
+      });
+    }));
+
+  test("gives the end of the agent's words when its report is invalid, redacted and bounded (X278)", () =>
+    withProject((project) =>
+      withServer(
+        project,
+        async (client) => {
+          const long = `${"Once upon a time. ".repeat(500)}The key is ${"s3cr3t-".repeat(4)}and I am done.`;
+          const write = (name: string, text: string) => {
+            project.write(`.gemini/parallel/b/results/${name}.json`, text);
+            project.write(`.gemini/parallel/b/results/${name}.exit`, "0\n");
+          };
+          write("coder", JSON.stringify({ response: long, stats: {} }));
+          write("tester", "Segmentation fault");
+          const result = (agent: string, full = false) =>
+            client.ok("maestro_dispatch_status", { action: "agent_result", batch_id: "b", agent, full });
+          const coder = await result("coder");
+          expect(coder.report.valid).toBe(false);
+          expect(coder.words).toMatch(/^….*and I am done\.$/);
+          expect(coder.words.length).toBeLessThan(2_010);
+          expect(coder.words).not.toContain("s3cr3t");
+          expect((await result("coder", true)).words).toMatch(/^Once upon.*and I am done\.$/);
+          expect((await result("tester")).words).toBe("Segmentation fault");
+        },
+        { STORY_API_KEY: "s3cr3t-".repeat(4) },
+      ),
+    ));
+
+  test("has no agent for the log of a verified phase (X278)", () =>
+    withProject((project) =>
+      withServer(project, async (client) => {
+        project.write(".gemini/parallel/s/results/p1.validation.log", "ok\n");
+        const state = await client.ok("maestro_dispatch_status", { action: "batch_status", batch_id: "s" });
+        expect(state).toMatchObject({ total_agents: 0, running: 0, agents: [] });
+      }),
+    ));
 
   test("that failed as a whole, or has no recorded end, is shown as such (C25)", () =>
     withProject((project) =>

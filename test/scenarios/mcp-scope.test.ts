@@ -87,7 +87,7 @@ describe("an agent that needs more than its phase owns", () => {
       ];
       project.plan([
         played(1, steps(["write", ["theirs.txt", "new\n"]]), { files_created: ["src/one.txt"] }, steps()),
-        played(2, [["report", {}]], { files_created: ["src/two.txt"] }),
+        played(2, [["write", ["src/two.txt", "two\n"]]], { files_created: ["src/two.txt"] }),
       ]);
       const run = project.runPlan();
       expect(run, run.stderr).toMatchObject({ code: 0 });

@@ -44,7 +44,7 @@ function inSession<T>(
 }
 
 describe("the server", () => {
-  test("offers the six tools of the design documents and one for decisions (C43, X259, X260, X263, X264, X268, X270, X277, X279)", () =>
+  test("offers the six tools of the design documents, and those for runs and decisions (C43, X259, X260, X263, X264, X268, X270, X277, X279)", () =>
     inProject((project) =>
       withServer(project, async (client) => {
         const { tools } = (await client.request("tools/list")).result;
@@ -55,20 +55,22 @@ describe("the server", () => {
           ]),
         );
         expect(keys).toEqual({
-          maestro_session_read: ["section", "offset", "limit", "full"],
+          maestro_session_read: ["section", "phase", "offset", "limit", "full"],
           maestro_session_write: expect.arrayContaining(
             "action task phase_id phase_status error files summary plan_path execution_mode".split(" "),
           ),
           maestro_progress: expect.arrayContaining(["action", "phase_id", "agent", "status", "message"]),
-          maestro_validate_plan: ["plan_path", "full"],
+          maestro_validate_plan: ["plan_path", "baseline", "write", "full"],
           maestro_dispatch_status: expect.arrayContaining(["action", "batch_id", "agent"]),
           maestro_context_chain: ["phase_id", "plan_path", "full"],
+          maestro_run: ["mode", "review", "phases", "concurrency"],
+          maestro_wait: ["seconds", "until", "since"],
           maestro_decide: expect.arrayContaining(["action", "phase_id", "user_decision"]),
         });
         const actions = (tool: string) =>
           tools.find((one: { name: string }) => one.name === tool).inputSchema.properties.action.enum;
         expect(actions("maestro_session_write")).toEqual(
-          "create update_phase add_files add_error set_mode complete".split(" "),
+          "create update_phase add_files add_error set_mode answer_requirement complete".split(" "),
         );
         expect(actions("maestro_progress")).toEqual(["report", "update", "summary"]);
         expect(actions("maestro_dispatch_status")).toEqual(["list_batches", "batch_status", "agent_result"]);
@@ -77,9 +79,9 @@ describe("the server", () => {
         );
         expect(readOnly.map((tool: { name: string }) => tool.name)).toEqual([
           "maestro_session_read",
-          "maestro_validate_plan",
           "maestro_dispatch_status",
           "maestro_context_chain",
+          "maestro_wait",
         ]);
       }),
     ));
@@ -330,7 +332,7 @@ describe("maestro_session_write", () => {
     ));
 
   test("moves phases by the table of transitions, and says what follows (X264, K142, K143, K149)", () =>
-    inSession(async (client) => {
+    inSession(async (client, project) => {
       const move = (phase_id: number | string, phase_status: string, over = {}) => ({
         action: "update_phase",
         phase_id,
@@ -358,12 +360,14 @@ describe("maestro_session_write", () => {
         move(1, "completed", { handoff: report({ status: "partial" }) }),
       );
       expect(half.message).toContain("it says partial");
+      project.write("src/a.ts", "a\n");
       const done = await client.ok(
         "maestro_session_write",
         move(1, "completed", { handoff: report({ created: "src/a.ts" }) }),
       );
       expect(done).toEqual({ phase_id: "1", phase_status: "completed", verified: true, unblocked: ["2"], revision: 5 });
       await client.ok("maestro_session_write", move(2, "in_progress"));
+      project.write("test/a.test.ts", "a\n");
       expect(await client.ok("maestro_session_write", move(2, "completed"))).toMatchObject({
         verified: false,
         note: expect.stringContaining("unverified"),
@@ -578,7 +582,7 @@ describe("maestro_validate_plan", () => {
             errors: [],
             warnings: [],
             dependency_graph: {
-              phases: [{ id: "1" }, { id: "2" }, { id: "3", blocked_by: ["1", "2"], depth: 1 }],
+              phases: ["1 coder", "2 coder", "3 coder after 1, 2"],
               critical_path: ["1", "3"],
               parallel_batches: [["1", "2"], ["3"]],
             },
@@ -586,6 +590,12 @@ describe("maestro_validate_plan", () => {
             estimate: { minutes: { parallel: 20, sequential: 30 }, tokens: { input: 3_000_000, output: 300_000 } },
           });
           expect(good.estimate.cost_usd).toBeCloseTo(3 * 1.25 + 0.3 * 10);
+          const whole = await client.ok("maestro_validate_plan", { plan_path: "./plan.md", full: true });
+          expect(whole.dependency_graph.phases).toMatchObject([
+            { id: "1" },
+            { id: "2" },
+            { id: "3", blocked_by: ["1", "2"], depth: 1 },
+          ]);
           project.write("plan.md", "no front matter");
           const bad = await client.ok("maestro_validate_plan", { plan_path: "plan.md" });
           expect(bad).toMatchObject({ valid: false, errors: [{ code: "no_front_matter" }], estimate: null });

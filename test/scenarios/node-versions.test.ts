@@ -156,7 +156,7 @@ describe("a hook on a Node that hides its internals", () => {
     ],
   ])("does not wait for a standard input that stays open when process.binding %s", async (_, code) => {
     const env = { ...preloaded(code), HIDDEN: join(project.path, ".hidden") };
-    const input = hookInput(project, "BeforeTool", command("echo x > src/a.ts"));
+    const input = hookInput(project, "BeforeTool", command("git reset --hard"));
     const whole = await startHook(project, "BeforeTool", { input, open: true, env });
     expect(whole.reply).toMatchObject({ decision: "deny" });
     const half = await startHook(project, "BeforeTool", { input: input.slice(0, 40), open: true, env });

@@ -37,7 +37,7 @@ async function startedAttempt(project: WorkedProject): Promise<void> {
   const repository = await project.repository();
   const name = `${worktreePrefix(project.location)}r2-p2-1`;
   const taken = await snapshot(repository, { exclude: [".gemini"], include: [] });
-  const { root } = await addWorktree(repository, name, taken, "r2/2/1");
+  const { root } = await addWorktree(repository, "s", name, taken, "r2/2/1");
   const marker = join(repository.place, `${name}.worktree.json`);
   const content = JSON.parse(readFileSync(marker, "utf8"));
   writeFileSync(marker, JSON.stringify({ ...content, owner: { ...content.owner, start: "1" } }));

@@ -272,6 +272,21 @@ describe("read-active-session.sh", () => {
     expect(project.list()).toEqual([]);
   });
 
+  test("is not stopped by an invalid value of another setting, with and without a session (D40)", () => {
+    project.write(".env", "MAESTRO_MAX_RETRIES=often\n");
+    const env = { MAESTRO_AGENT_TIMEOUT: "soon" };
+    const warned = [
+      "WARNING: MAESTRO_AGENT_TIMEOUT must be a positive integer of minutes, or a duration such as 90s (got: soon)",
+      "WARNING: MAESTRO_MAX_RETRIES must be a non-negative integer (got: often) It is set in the workspace .env.",
+      "",
+    ].join("\n");
+    const none = project.script("read-active-session.sh", [], { env });
+    expect(none).toEqual({ code: 0, signal: null, stdout: "No active session\n", stderr: warned });
+    project.write(".gemini/state/active-session.md", "hello\n");
+    const one = project.script("read-active-session.sh", [], { env });
+    expect(one).toEqual({ code: 0, signal: null, stdout: "hello\n", stderr: warned });
+  });
+
   test("prints the file as it lies there, whatever it says, and leaves it alone (D39)", () => {
     project.write(".gemini/state/active-session.md", "hello\n");
     expect(project.script("read-active-session.sh")).toEqual({ code: 0, signal: null, stdout: "hello\n", stderr: "" });

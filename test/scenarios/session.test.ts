@@ -314,7 +314,7 @@ describe("completing and archiving (L160-L164)", () => {
     expect(view).toContain('implementation_plan: ".gemini/plans/archive/2026-02-14-task-api-impl-plan.md"');
     expect(status(project)).toEqual({ exists: false });
     expect(project.read(".gemini/state/session-history.log")).toMatch(
-      /^\S+Z 2026-02-14-task-api completed phases=2\/2 tokens=0\/0\n$/,
+      /^\S+Z 2026-02-14-task-api completed phases=2\/2 tokens=unknown\n$/,
     );
   });
 
@@ -398,6 +398,50 @@ describe("revising the plan (L166)", () => {
     project.write("new.md", planText([{ id: 1 }, { id: 4, blocked_by: [1] }]));
     project.maestro(["session", "revise", "new.md"]);
     expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
+  });
+
+  test("marks each replaced plan as outdated in the archive, over three revisions (L166)", () => {
+    createSession(project);
+    for (const id of [3, 4, 5]) {
+      project.write("new.md", planText([{ id: 1 }, { id, blocked_by: [1] }]));
+      expect(project.maestro(["session", "revise", "new.md"]).stderr).toBe("");
+    }
+    const stem = "2026-02-14-task-api-impl-plan";
+    expect(status(project).implementation_plan).toBe(`.gemini/plans/${stem}-v4.md`);
+    expect(project.list(".gemini/plans")).toEqual([`${stem}-v4.md`, "archive"]);
+    expect(project.read(`.gemini/plans/${stem}-v4.md`)).not.toContain("outdated");
+    for (const [old, next] of [
+      ["", "-v2"],
+      ["-v2", "-v3"],
+      ["-v3", "-v4"],
+    ]) {
+      const text = project.read(`.gemini/plans/archive/${stem}${old}.md.superseded`);
+      expect(text).toMatch(/^---\n# status: outdated\n/);
+      expect(text).toContain(`\n# superseded_by: ".gemini/plans/${stem}${next}.md"\n`);
+      expect(text).toContain('"title": "Task API"');
+    }
+    expect(project.list(".gemini/plans/archive")).toHaveLength(3);
+  });
+
+  test("copies a plan from outside the plans directory to the archive, and leaves the user's file alone (L166)", () => {
+    const text = planText([{ id: 1 }, { id: 2, blocked_by: [1] }]);
+    project.write("docs/my-plan.md", text);
+    expect(project.maestro(["session", "create", "docs/my-plan.md"]).stderr).toBe("");
+    project.write("new.md", planText([{ id: 1 }, { id: 3, blocked_by: [1] }]));
+    const { stdout } = project.maestro(["session", "revise", "new.md"]);
+    expect(stdout).toMatch(/^The session now follows \.gemini\/plans\/.*-task-api-impl-plan-v2\.md\n$/);
+    expect(project.read("docs/my-plan.md")).toBe(text);
+    expect(project.read(".gemini/plans/archive/my-plan.md.superseded")).toMatch(
+      /^---\n# status: outdated\n# superseded_by: /,
+    );
+  });
+
+  test("copies nothing when the plan outside was edited in place: the approved text is gone (L166)", () => {
+    project.write("my-plan.md", planText([{ id: 1 }]));
+    expect(project.maestro(["session", "create", "my-plan.md"]).stderr).toBe("");
+    project.write("my-plan.md", planText([{ id: 1 }, { id: 2 }]));
+    expect(project.maestro(["session", "revise", "my-plan.md"]).code).toBe(0);
+    expect(project.list(".gemini/plans/archive")).toEqual([]);
   });
 
   test("takes a -v2 that the user wrote himself as it is, and refuses a completed session", () => {

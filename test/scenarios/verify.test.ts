@@ -96,6 +96,30 @@ describe("maestro verify", () => {
     expect(JSON.stringify(recorded)).not.toContain("hunter2-hunter2-99");
   });
 
+  test("passes toolchain variables, MAESTRO_PASS_ENV and --pass-env to the commands (T9, C48)", () => {
+    const needs = (name: string) => `test -n "$${name}"`;
+    const project = reported(needs("JAVA_HOME"), needs("APP_ONE"), needs("DATABASE_URL"));
+    const env = { JAVA_HOME: "/jdk", APP_ONE: "1", DATABASE_URL: "db", MAESTRO_PASS_ENV: "APP_*" };
+    const run = project.maestro(["verify", "1", "--pass-env", "DATABASE_URL"], { env });
+    expect([run.code, run.stderr]).toEqual([0, ""]);
+  });
+
+  test("names the exported variable that a failed command did not get, and how to pass it, but not its value (T9)", () => {
+    const project = reported('echo "DATABASE_URL is not set"; exit 3');
+    project.write(".env", "MAESTRO_PASS_ENV=DATABASE_URL\n");
+    const run = project.maestro(["verify", "1"], { env: { DATABASE_URL: "postgres://canary" } });
+    expect(run.code).toBe(1);
+    expect(run.stdout).toContain(
+      "exit code 3\nDATABASE_URL is exported, but was not passed to the command. To pass: --pass-env DATABASE_URL, or export MAESTRO_PASS_ENV=DATABASE_URL\n",
+    );
+    expect(run.stdout).not.toContain("canary");
+    expect(run.stderr).toContain("MAESTRO_PASS_ENV in ");
+    expect(run.stderr).toContain("is ignored");
+    expect(phaseOf(project)).toMatchObject({
+      errors: [{ message: expect.stringContaining("--pass-env DATABASE_URL") }],
+    });
+  });
+
   test("is the command that the hook asks for", () => {
     const project = planned(["true"]);
     const said = contextOf(handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report()));

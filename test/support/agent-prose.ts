@@ -34,13 +34,6 @@ export const proseForAgents: readonly RequiredProse[] = [
     ],
     ["N184", "no exceptions", /^- No exceptions\.?$/m],
   ]),
-  ...within(baseProtocol, "Step 2: Scope Verification", [
-    [
-      "N187",
-      "the check that the safety protocol replaces is there",
-      "- Files listed for creation have existing parent directories\n",
-    ],
-  ]),
   ...within("protocols/filesystem-safety-protocol.md", null, [
     [
       "N185",
@@ -49,13 +42,8 @@ export const proseForAgents: readonly RequiredProse[] = [
     ],
     [
       "N186",
-      "a missing parent directory is made, against one check of the base protocol",
-      [
-        /`mkdir -p`/,
-        /Scope Verification Step 2, "Files listed for creation have existing parent directories"/,
-        /do NOT stop and report: create it and continue/,
-        /All other Step 2 (?:checks|verifications) remain in effect/,
-      ],
+      "a missing parent directory is made",
+      [/`mkdir -p`/, /A missing parent directory is not a reason to stop/],
     ],
     [
       "N188",

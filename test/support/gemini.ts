@@ -3,10 +3,15 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { programOf, versions } from "../../tools/nodes.js";
 import { type Background, background, spawned } from "./processes.ts";
 import { Project, type Run, root } from "./project.ts";
 
 const cli = join(root, "node_modules", ".bin", "gemini");
+const newest = programOf(versions.at(-1) ?? "");
+/** The CLI needs a third less time on a Node that keeps compiled code. Its hooks and MCP server run on the Node of the tests. */
+const node = existsSync(newest) ? newest : process.execPath;
+const compiled = join(root, "node_modules", ".cache", "maestro-test", "compiled");
 
 function geminiEnvironment(modelUrl: string): Record<string, string> {
   return { GEMINI_API_KEY: "a-key-that-is-long-enough-to-look-real", GOOGLE_GEMINI_BASE_URL: modelUrl };
@@ -76,12 +81,48 @@ export function startGemini(
   env: Record<string, string> = {},
 ): Background {
   const trusting = { GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" };
-  return spawned(project, process.execPath, [cli, ...args], {
+  return spawned(project, node, [cli, ...args], {
+    NODE_COMPILE_CACHE: compiled,
     ...geminiEnvironment(modelUrl),
     ...trusting,
     ...ownPath(project),
     ...env,
   });
+}
+
+/** The CLI on a terminal of its own, with a user: `answers` gets what was shown since its last answer, and returns what the user types. */
+export function geminiOnTerminal(
+  project: Project,
+  modelUrl: string,
+  args: string[],
+  answers: (shown: string) => string | undefined,
+): { pid: number; shown: () => string; ended: Promise<unknown>; kill: () => void } {
+  const words = [node, cli, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const child = project.start("script", ["-qefc", `stty cols 160 rows 50; exec ${words}`, "/dev/null"], {
+    TERM: "xterm",
+    NODE_COMPILE_CACHE: compiled,
+    ...geminiEnvironment(modelUrl),
+    GEMINI_CLI_NO_RELAUNCH: "true",
+    GEMINI_CLI_TRUST_WORKSPACE: "true",
+    ...ownPath(project),
+  });
+  let shown = "";
+  let seen = 0;
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (shown += chunk));
+  child.stdin.on("error", () => undefined);
+  const timer = setInterval(() => {
+    const typed = answers(plainText(shown.slice(seen)));
+    if (typed === undefined) return;
+    seen = shown.length;
+    child.stdin.write(typed);
+  }, 400);
+  const ended = new Promise((resolve) => child.once("close", resolve)).then(() => clearInterval(timer));
+  return { pid: child.pid ?? 0, shown: () => plainText(shown), ended, kill: () => child.kill("SIGKILL") };
+}
+
+/** Without colours and movements of the cursor. */
+function plainText(shown: string): string {
+  return shown.replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-Z\\-_=>])/g, "");
 }
 
 /** One prompt without anybody to answer, and every tool call approved. */
@@ -90,7 +131,8 @@ export function headless(prompt: string, mode = "yolo"): string[] {
 }
 
 function ownPath(project: Project): Record<string, string> {
-  const launcher = `#!/bin/sh\nprintf '%s\\n' "$*" >>"$0.launches"\nexec '${process.execPath}' '${cli}' "$@"\n`;
+  const launch = `NODE_COMPILE_CACHE='${compiled}' exec '${node}' '${cli}' "$@"`;
+  const launcher = `#!/bin/sh\nprintf '%s\\n' "$*" >>"$0.launches"\n${launch}\n`;
   chmodSync(project.write(".bin/gemini", launcher), 0o755);
   // The CLI writes whole conversations there when the provider fails.
   const temporary = join(project.path, ".tmp");

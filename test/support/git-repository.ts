@@ -23,6 +23,8 @@ import { initRepository } from "./empty-repository.ts";
 
 const variables = ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"] as const;
 
+const reading = new Set(["cat-file", "diff", "diff-tree", "log", "ls-tree", "rev-parse", "show"]);
+
 export class GitProject {
   readonly base: string;
   readonly path: string;
@@ -49,7 +51,26 @@ export class GitProject {
   }
 
   gitIn(cwd: string, ...args: string[]): string {
-    const { status, stdout, stderr } = spawnSync("git", args, { cwd, encoding: "utf8", maxBuffer: 1 << 28 });
+    // A test reads Maestro's own objects too, also before a reference keeps them.
+    const own = { GIT_ALTERNATE_OBJECT_DIRECTORIES: this.ownObjects().join(":") };
+    const reads = args.some((arg) => reading.has(arg));
+    return this.#run(cwd, reads ? { ...process.env, ...own } : process.env, args);
+  }
+
+  /** As `git`, with nothing but the user's object database. */
+  plainGit(...args: string[]): string {
+    return this.#run(this.path, process.env, args);
+  }
+
+  /** Where Maestro keeps its own objects. */
+  ownObjects(): string[] {
+    const below = (path: string) => (existsSync(path) ? readdirSync(path).map((name) => join(path, name)) : []);
+    const caches = [...below(this.cache), ...below(join(this.cache, "maestro"))];
+    return caches.flatMap((place) => below(join(place, "git", "projects")).map((project) => join(project, "objects")));
+  }
+
+  #run(cwd: string, env: NodeJS.ProcessEnv, args: string[]): string {
+    const { status, stdout, stderr } = spawnSync("git", args, { cwd, env, encoding: "utf8", maxBuffer: 1 << 28 });
     if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
     return stdout.replace(/\n$/, "");
   }

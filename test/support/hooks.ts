@@ -225,7 +225,7 @@ export function move(project: Project, phase: string, to: PhaseStatus, message?:
 
 /** Nothing is left to do, and nobody has put the session away. */
 export function finish(project: Project): void {
-  change(project, (store) => completeSession(store, undefined, { archive: false }));
+  change(project, (store) => completeSession(store, {}, { archive: false }));
 }
 
 function change(project: Project, use: (store: SessionStore) => void): void {

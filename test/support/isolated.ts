@@ -115,6 +115,14 @@ export class IsolatedProject extends Project {
     return { worktrees, damage: this.git("fsck", "--no-dangling", "--no-progress") };
   }
 
+  /** Objects in the repository that nothing refers to, and how many of all objects `refs/maestro` alone keeps. */
+  objects(): { dangling: string; loose: number; kept: number } {
+    const loose = Number(/^count: (\d+)/m.exec(this.git("count-objects", "-v"))?.[1]);
+    const listed = this.git("rev-list", "--objects", "--glob=refs/maestro/*", "--not", "--branches", "HEAD");
+    const dangling = this.git("fsck", "--dangling", "--no-reflogs", "--no-progress");
+    return { dangling, loose, kept: listed.split("\n").filter(Boolean).length };
+  }
+
   refs(): string[] {
     return this.git("for-each-ref", "--format=%(refname)", "refs/maestro").split("\n").filter(Boolean);
   }

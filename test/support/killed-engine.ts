@@ -175,7 +175,7 @@ export async function expectClean(
   expect(places, what).toHaveLength(1);
   expect(readdirSync(join(project.cache, "maestro", places[0] ?? "")), what).toEqual(["git"]);
   expect(project.run("find", [project.cache, "-name", "*.tmp", "-o", "-name", "*.lock"]).stdout, what).toBe("");
-  const fsck = project.run("git", ["fsck", "--full", "--no-dangling"]);
+  const fsck = project.run("git", ["fsck", "--full", "--dangling", "--no-reflogs"]);
   expect([fsck.code, fsck.stdout], what).toEqual([0, ""]);
 }
 

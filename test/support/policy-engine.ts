@@ -51,6 +51,26 @@ export async function policyEngine(policies: string): Promise<PolicyEngine> {
   };
 }
 
+/** How the CLI decides in a conversation with a user: with its own rules, those of the extension, and those in the user's home. */
+export async function decisionsFor(
+  home: string,
+): Promise<(tool: string, args: object, subagent?: string) => Promise<string>> {
+  const core = await loadCore();
+  await core.initializeShellParsers();
+  const { rules } = await core.loadExtensionPolicies("maestro", join(root, "policies"));
+  const own = await rulesWithHome(core, home, "default", true);
+  const byPriority = (a: unknown, b: unknown) => priorityOf(b) - priorityOf(a);
+  const engine = new core.PolicyEngine({ approvalMode: "default", rules: [...rules, ...own].sort(byPriority) });
+  return async (name, args, subagent) => {
+    const { decision } = await quietly(() => engine.check({ name, args }, undefined, undefined, subagent));
+    return decision;
+  };
+}
+
+function priorityOf(rule: unknown): number {
+  return (rule as { priority?: number }).priority ?? 0;
+}
+
 const bundle = join(root, "node_modules", "@google", "gemini-cli", "bundle");
 
 export async function loadCore(): Promise<Core> {
@@ -61,15 +81,21 @@ export async function loadCore(): Promise<Core> {
 /** Without the policies of whoever runs the tests. */
 async function defaultRules(core: Core): Promise<unknown[]> {
   const home = mkdtempSync(join(tmpdir(), "maestro-home-"));
+  try {
+    return await rulesWithHome(core, home, "yolo", false);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
+
+async function rulesWithHome(core: Core, home: string, mode: string, isInteractive: boolean): Promise<unknown[]> {
   const before = process.env.GEMINI_CLI_HOME;
   process.env.GEMINI_CLI_HOME = home;
   try {
-    const { rules } = await core.createPolicyEngineConfig({}, "yolo", join(bundle, "policies"), false);
-    return rules;
+    return (await core.createPolicyEngineConfig({}, mode, join(bundle, "policies"), isInteractive)).rules;
   } finally {
     if (before === undefined) delete process.env.GEMINI_CLI_HOME;
     else process.env.GEMINI_CLI_HOME = before;
-    rmSync(home, { recursive: true });
   }
 }
 

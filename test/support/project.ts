@@ -116,14 +116,16 @@ export interface PhaseSpec {
   blocked_by?: (string | number)[];
   files_created?: string[];
   files_modified?: string[];
+  files_deleted?: string[];
   description?: string;
   parallel?: boolean;
-  validation?: string[];
+  validation?: (string | { run: string; expect?: string })[];
+  requirements?: string[];
   estimate?: { minutes?: number; input_tokens?: number; output_tokens?: number };
 }
 
 /** A plan file with the given phases; JSON is YAML. */
-export function planText(phases: PhaseSpec[], title = "Task API"): string {
+export function planText(phases: PhaseSpec[], title = "Task API", head: Record<string, unknown> = {}): string {
   const full = phases.map((phase) => ({
     title: `Phase ${phase.id}`,
     agent: "coder",
@@ -131,7 +133,7 @@ export function planText(phases: PhaseSpec[], title = "Task API"): string {
     validation_criteria: ["it works"],
     ...phase,
   }));
-  return `---\n${JSON.stringify({ title, phases: full }, null, 1)}\n---\n\n# ${title}\n`;
+  return `---\n${JSON.stringify({ title, ...head, phases: full }, null, 1)}\n---\n\n# ${title}\n`;
 }
 
 export const planPath = ".gemini/plans/2026-02-14-task-api-impl-plan.md";

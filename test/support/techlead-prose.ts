@@ -83,6 +83,9 @@ const orchestrator = [
       /Hooks .*protocols.*project root.*context.*add none of that/,
     ],
   ]),
+  ...within("GEMINI.md", "Updated Delegation Flow", [
+    ["O207", "the flow uses the tools", /`maestro_progress`.*`maestro_context_chain`.*`invoke_agent`/],
+  ]),
 ];
 
 const execution = [
@@ -110,18 +113,19 @@ const execution = [
       /preset to `parallel` or `sequential`: use it and (?:say|log)/,
       [/^- `ask`: present/m, "**Option 1", "**Option 2", /Record .*`maestro_session_write`.*"execution_mode"/],
     ],
-    ["O197", "a single phase is never a parallel batch", /single-phase batches always run sequentially/i],
     ["O198", "the mode is for the whole session", /applies to the entire session/],
     [
       "O199",
-      "both options are put in the words of the design",
+      "the options are put in the words of the design, with the review of C41",
       [
         "**Option 1: Parallel Dispatch (faster)**\n",
         "- Parallelizable phases run as concurrent `gemini` CLI processes\n",
         "- Agents operate in autonomous mode (`--yolo`): all tool calls auto-approved without confirmation\n",
-        /^- (?:User reviews|You review) results after each batch, not during execution$/m,
+        "- You review results at the end\n",
         "- Best for: well-defined tasks with clear file ownership\n",
-        "**Option 2: Sequential Delegation (safer)**\n",
+        "**Option 2: Parallel Dispatch, reviewed (as option 1, but)**\n",
+        /^- (?:User reviews|You review) results after each batch, not during execution$/m,
+        "**Option 3: Sequential Delegation (safer)**\n",
         /^- Each phase executes one at a time via `(?:invoke_agent|delegate_to_agent)`$/m,
         "- Standard tool approval rules apply\n",
         "- Full visibility and control between phases\n",
@@ -130,40 +134,11 @@ const execution = [
     ],
   ]),
   ...within(skill("execution"), "Parallel", [
-    [
-      "H104",
-      "the third step makes the directory, the fourth writes into it",
-      [
-        "3. Ensure the batch-specific dispatch directory exists before writing prompt files:\n   ```bash\n   mkdir -p <state_dir>/parallel/<batch-id>/prompts\n   ```\n",
-        "4. Write each agent's full delegation prompt",
-      ],
-    ],
-    ["H105", "a batch id has its form", /batch id: `phase-<N>-batch-<M>` or a (?:descriptive )?slug/i],
-    [
-      "H106, H110",
-      "a batch is of one depth without overlap, and the next one waits",
-      /same dependency depth without file overlap/,
-      /next batch waits/,
-    ],
-    ["G102", "every prompt stands alone", /share no context/],
-    [
-      "H108",
-      "the summary of a batch is read before the result of each agent",
-      ["parallel-dispatch.sh", /`maestro_dispatch_status`.*batch_status/, /`agent_result` for each/],
-    ],
-    [
-      "H111",
-      "it falls back to sequential in four cases, and notes it",
-      /Fall back to sequential.*`maestro_progress`/,
-      /script is missing or not executable/,
-      /`gemini` is not in PATH/,
-      /all agents exit non-zero/,
-      /exceeds `MAESTRO_AGENT_TIMEOUT` times/,
-    ],
+    ["O197", "the engine runs the whole plan", /`maestro_run`[\s\S]*whole plan/, "`maestro_wait`"],
     [
       "M174, M176, M177",
       "what the engine prints for a decision is shown as it is",
-      /decision: .*show .*as it is, ask, record the answer with `maestro_decide`/i,
+      /decision or a review: show .*as it is, ask, record the answer with `maestro_decide`/i,
     ],
   ]),
   ...within(skill("execution"), "When a phase fails", [
@@ -223,6 +198,38 @@ const delegation = [
       ].join("\n"),
     ],
   ]),
+  ...within(skill("delegation"), "Prompts of your own", [
+    [
+      "H104",
+      "the third step makes the directory, the fourth writes into it",
+      [
+        "3. Ensure the batch-specific dispatch directory exists before writing prompt files:\n   ```bash\n   mkdir -p <state_dir>/parallel/<batch-id>/prompts\n   ```\n",
+        "4. Write each agent's full delegation prompt",
+      ],
+    ],
+    ["H105", "a batch id has its form", /batch id: `phase-<N>-batch-<M>` or a (?:descriptive )?slug/i],
+    [
+      "H106, H110",
+      "a batch is of one depth without overlap, and the next one waits",
+      /same dependency depth without file overlap/,
+      /next batch waits/,
+    ],
+    ["G102", "every prompt stands alone", /share no context/],
+    [
+      "H108",
+      "the summary of a batch is read before the result of each agent",
+      ["parallel-dispatch.sh", /`maestro_dispatch_status`.*batch_status/, /`agent_result` for each/],
+    ],
+    [
+      "H111",
+      "it falls back to sequential in four cases, and notes it",
+      /Fall back to sequential.*`maestro_progress`/,
+      /script is missing or not executable/,
+      /`gemini` is not in PATH/,
+      /all agents exit non-zero/,
+      /exceeds `MAESTRO_AGENT_TIMEOUT` times/,
+    ],
+  ]),
   ...within(skill("delegation"), "Parallel Delegation", [
     [
       "O202",
@@ -247,8 +254,8 @@ const designAndPlan = [
   ...within(skill("design-dialogue"), null, [
     [
       "O205",
-      "the design is approved section by section",
-      /approv.*: problem, requirements, approach, architecture, team, risks, success criteria/,
+      "a long design is approved section by section",
+      /approv.*sections: problem, requirements, approach, architecture, team, risks, success criteria/,
     ],
   ]),
   ...[skill("design-dialogue"), "templates/design-document.md"].flatMap((file) =>
@@ -279,7 +286,11 @@ const designAndPlan = [
     [
       "K137",
       "a session is created when the plan is approved",
-      [/Ask for approval/, /set `status: "approved"`/, /`maestro_session_write` `\{"action":"create"/],
+      [
+        /Ask for approval/,
+        /`maestro_session_write` `\{"action":"create".*"approved":true/,
+        /sets `status: "approved"`/,
+      ],
     ],
   ]),
   ...within("templates/implementation-plan.md", "Execution Profile", [

@@ -15,9 +15,11 @@ export function agentsCheck(io: Io, options: { json?: boolean; quiet?: boolean }
   const { lines, exitCode } = permissionReport(roster);
   if (options.json) {
     const agents = roster.agents.map(({ name, tier, tools }) => ({ name, tier, tools: tools ?? null }));
-    printJson(io, { valid: exitCode === 0, agents, violations: exitCode === 0 ? [] : lines.slice(0, -1) });
+    const broken = roster.problems.map(({ agent, file, reason }) => ({ agent, file, reason }));
+    printJson(io, { valid: exitCode === 0, agents, broken, violations: exitCode === 0 ? [] : lines.slice(0, -1) });
   } else if (exitCode !== 0) {
-    io.err(`${lines.join("\n")}\n`);
+    const files = roster.problems.map(({ agent, file }) => `  ${agent} is broken: ${file}`);
+    io.err(`${[...lines.slice(0, -1), ...files, ...lines.slice(-1)].join("\n")}\n`);
   } else if (!options.quiet) {
     io.out(`${lines.join("\n")}\n`);
   }

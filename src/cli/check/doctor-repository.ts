@@ -9,7 +9,7 @@ import { cacheRoot } from "../../git/cache-directory.ts";
 import type { Opening } from "../../git/open.ts";
 import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
-import { hasGit, runGit } from "../../git/run.ts";
+import { gitProgram, runGit } from "../../git/run.ts";
 import { deadWorktrees } from "../../git/worktree/dead-worktrees.ts";
 import { worktreePrefix } from "../../git/worktree/prefix.ts";
 import { prunePlaces } from "../../git/worktree/removal.ts";
@@ -30,8 +30,8 @@ const check = "isolation";
 
 export async function checkRepository(io: Io, settings: ResolvedSettings, fix: boolean): Promise<Finding[]> {
   try {
-    const opening = await openProject(io);
     const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
+    const opening = await openProject({ ...io, location });
     const store = openStore(io, settings);
     readSession(store);
     const needed = new Set(unexaminedWorktrees(store.session));
@@ -49,7 +49,7 @@ export async function checkRepository(io: Io, settings: ResolvedSettings, fix: b
 
 /** Reports whether attempts can have their own worktrees here. */
 async function possible(io: Io, opening: Opening): Promise<Finding> {
-  const version = hasGit() ? `git ${await gitVersion(io.cwd)}: attempts` : "Attempts";
+  const version = gitProgram() !== undefined ? `git ${await gitVersion(io.cwd)}: attempts` : "Attempts";
   if (opening.kind === "open") {
     const message = `${version} that run in parallel get their own worktrees, in ${opening.repository.place}`;
     return { check, level: "ok", message };

@@ -18,17 +18,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true }));
 
-async function examine(options: { json?: boolean } = {}) {
+async function examine(options: { json?: boolean } = {}, exported: Record<string, string> = {}) {
   let out = "";
   const io = {
     cwd: join(place, "project"),
-    env: { HOME: place, PATH: "", MAESTRO_EXTENSION_PATH: extension },
+    env: { HOME: place, PATH: "", MAESTRO_EXTENSION_PATH: extension, ...exported },
     out: (text: string) => (out += text),
     err: () => undefined,
     now: () => new Date(0),
     color: false,
   } as unknown as Io;
-  return { code: await doctor(io, options, ["run"]), out };
+  return { code: await doctor(io, options, [{ usage: "run", summary: "", examples: [] }]), out };
 }
 
 describe("doctor checks the extension", () => {
@@ -80,4 +80,23 @@ test("doctor reports only once what blocks the state directory", async () => {
   symlinkSync(place, join(place, "project", ".gemini"));
   const { code, out } = await examine();
   expect([code, out.match(/not a link or a file \(got: \.gemini\)/g)?.length]).toEqual([3, 1]);
+});
+
+describe("doctor lists the variables of agents and commands, without their values (T9)", () => {
+  const exported = { JAVA_HOME: "v1", APP_ONE: "v2", DATABASE_URL: "v3", STRIPE_KEY: "v4", OTHER: "v5" };
+
+  test("which are passed, and which look wanted but are not", async () => {
+    writeFileSync(join(place, "project", ".env.example"), "STRIPE_KEY=\n");
+    const { code, out } = await examine({}, { ...exported, MAESTRO_PASS_ENV: "APP_*" });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {4}Agents and commands get APP_ONE, HOME, JAVA_HOME, MAESTRO_EXTENSION_PATH, /m);
+    expect(out).toContain("ok    Exported, but not passed to agents and commands: DATABASE_URL, STRIPE_KEY\n");
+    expect(out).toContain("export MAESTRO_PASS_ENV=DATABASE_URL,STRIPE_KEY\n");
+    expect(out).not.toMatch(/v[1-5]\b/);
+  });
+
+  test("and says when it cannot tell what a project names", async () => {
+    writeFileSync(join(place, "project", ".env.example"), "#".repeat(1024 * 1024 + 1));
+    expect((await examine({}, exported)).out).toContain("warn  Cannot tell which variables ");
+  });
 });

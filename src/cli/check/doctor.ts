@@ -3,6 +3,7 @@
 import { dirname } from "node:path";
 import { permissionReport } from "../../agents/permissions.ts";
 import { parseDisabled } from "../../agents/resolve.ts";
+import { agentFileNames } from "../../agents/roster.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { MAX_RUN_TOKENS } from "../../extension/budget.ts";
 import { type LintResult, lintExtension } from "../../extension/lint.ts";
@@ -18,19 +19,22 @@ import { agentsDirectory, openStore, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { hookReason, hookRemedy, missingHooks } from "../run/project-notes.ts";
+import { setupSteps } from "../setup/setup.ts";
+import { type Verb, verbNames } from "../verb.ts";
+import { checkVariables } from "./doctor-environment.ts";
 import { checkRepository } from "./doctor-repository.ts";
 import { checkSandbox } from "./doctor-sandbox.ts";
 import type { Finding } from "./finding.ts";
 
-/** `verbs`: the full names of all verbs; the extension's texts may mention only these. */
+/** `verbs`: all verbs; the extension's texts may mention only these. */
 export async function doctor(
   io: Io,
   options: { json?: boolean; fix?: boolean },
-  verbs: readonly string[],
+  verbs: readonly Verb[],
 ): Promise<number> {
   const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkProgram(io, "gemini"), ...checkAgents(io)];
   const directory = dirname(agentsDirectory(io));
-  const lint = isExtension(directory) ? await lintExtension(directory, verbs) : undefined;
+  const lint = isExtension(directory) ? await lintExtension(directory, verbNames(verbs)) : undefined;
   findings.push(...checkExtension(directory, lint, findings));
   const settings = checkSettings(io, findings);
   findings.push(...checkHooks(io, settings));
@@ -39,13 +43,33 @@ export async function doctor(
     findings.push(...checkDisabled(io, settings), ...checkSession(io, settings, fix));
     const reported = new Set(findings.map(({ message }) => message));
     findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !reported.has(message)));
+    findings.push(...checkVariables(io, settings));
     findings.push(checkSandbox(io.env, settings.values.MAESTRO_SANDBOX));
   }
+  findings.push(checkSetup(io, verbs));
   const healthy = findings.every((finding) => finding.level !== "fail");
   const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
   if (options.json) printJson(io, { healthy, settings: settingsJson(settings), extension, findings });
   else io.out(`${textLines(io, findings, settings).join("\n")}\n`);
   return healthy ? 0 : 3;
+}
+
+function checkSetup(io: Io, verbs: readonly Verb[]): Finding {
+  const steps = setupSteps(io.env, verbs, false);
+  const open = steps.filter(({ deed }) => deed !== "keep");
+  if (open.length === 0) return { check: "setup", level: "ok", message: "Set-up is complete and current" };
+  // Set-up is the user's choice; only a part of it, or an old one, is worth a warning.
+  if (steps.every(({ state }) => state === "absent")) {
+    const message = 'Set-up was not run: "maestro setup" spares questions of Gemini CLI';
+    return { check: "setup", level: "ok", message };
+  }
+  const names = open.map(({ file, state }) => `${file.purpose} (${state})`).join(", ");
+  return {
+    check: "setup",
+    level: "warn",
+    message: `Set-up is not complete: ${names}`,
+    hint: 'Run "maestro setup" again.',
+  };
 }
 
 function checkNode(): Finding {
@@ -147,8 +171,7 @@ function checkSettings(io: Io, findings: Finding[]): ResolvedSettings | undefine
 }
 
 function checkDisabled(io: Io, settings: ResolvedSettings): Finding[] {
-  const names = rosterOf(io).agents.map((agent) => agent.name);
-  const { warnings } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, names);
+  const { warnings } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, agentFileNames(rosterOf(io)));
   return warnings.map((message) => ({ check: "settings", level: "warn", message }));
 }
 

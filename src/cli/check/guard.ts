@@ -1,14 +1,15 @@
 // maestro guard check: prints the guard's verdict on a command, or on many tool calls given as JSON Lines.
 
 import { resolve } from "node:path";
+import { isOwnScratch } from "../../disk/own-scratch.ts";
 import { realPath } from "../../disk/real-path.ts";
 import { MaestroError } from "../../errors.ts";
-import { EXTENSION_PATH } from "../../extension-path.ts";
 import { judgeCommand, judgeToolCall } from "../../guard/judge.ts";
 import type { Machine } from "../../guard/machine.ts";
 import type { Verdict } from "../../guard/verdict.ts";
-import { programRoot } from "../../program-root.ts";
+import { extensionRoot } from "../../program-root.ts";
 import { resolveStateDirectory } from "../../setting-layers.ts";
+import { isObject } from "../../shape.ts";
 import { hasSession } from "../../store/journal/journal-file.ts";
 import { plainJson } from "../../text.ts";
 import { type Io, printJson } from "../io.ts";
@@ -87,10 +88,6 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function fault(id: unknown, reason: string): Answer {
   return { id, verdict: "error", rule: "none", reason };
 }
@@ -101,15 +98,15 @@ function published(verdict: Verdict): { verdict: "allow" | "deny"; rule: string;
 }
 
 function machineFor(io: Io): Machine {
-  const installed = io.env[EXTENSION_PATH]?.trim() || programRoot;
   const stateDir = resolve(io.cwd, resolveStateDirectory(io.cwd, io.env));
   return {
     projectRoot: io.cwd,
     home: io.env.HOME,
     tmpdir: io.env.TMPDIR,
     stateDir,
-    extensionRoot: installed,
+    extensionRoot: extensionRoot(io.env),
     realpath: realPath,
+    isOwnScratch,
     hasSession: () => hasSession(stateDir),
   };
 }

@@ -57,7 +57,7 @@ async function ask(
   flags: EngineFlags,
   { proposed, notes }: { proposed: ExecutionMode | null; notes: readonly string[] },
 ): Promise<ExecutionMode | undefined> {
-  io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini", notes).join("\n")}\n\n`);
+  io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini", notes, flags.review).join("\n")}\n\n`);
   if (proposed !== null)
     io.err(`The project's .env proposes ${proposed} mode. If you choose it, you are not asked again here.\n\n`);
   if (flags.yes) {

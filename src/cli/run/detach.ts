@@ -1,12 +1,10 @@
 // --detach: runs the same command in a background process that outlives the terminal. The parent waits until the session has
 // started, so that errors at startup are printed here.
 
-import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
-import { READY_FD, startDetached } from "../../engine/process/start-detached.ts";
+import { closeSync, writeSync } from "node:fs";
+import { startEngine } from "../../engine/process/start-detached.ts";
 import { errno } from "../../errors.ts";
 import { locateState } from "../../store/location.ts";
-import { ensureWorkspace } from "../../store/workspace.ts";
 import { settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags } from "./engine-options.ts";
@@ -24,32 +22,15 @@ function words(flags: object): string[] {
 
 export async function detach(io: Io, command: readonly string[], flags: EngineFlags): Promise<number> {
   const location = locateState(io.cwd, settingsOf(io).values.MAESTRO_STATE_DIR);
-  ensureWorkspace(location);
-  const path = join(location.root, ...location.components, "state", "engine.log");
-  const log = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600);
-  const script = process.argv[1] ?? "";
-  const args = [script, ...command, ...words(flags), "--ready-fd", String(READY_FD)];
-  const child = startDetached(args, { cwd: io.cwd, env: io.env, log });
-  closeSync(log);
-  const ready = await new Promise<string>((resolve) => {
-    let said = "";
-    child.stdio[READY_FD]?.on("data", (chunk) => {
-      said += chunk;
-      if (said.includes("\n")) resolve(said);
-    });
-    child.once("exit", () => resolve(""));
-    child.once("error", () => resolve(""));
-  });
-  if (ready === "") {
-    io.err(readFileSync(path, "utf8"));
-    return child.exitCode ?? 1;
+  const args = [process.argv[1] ?? "", ...command, ...words(flags)];
+  const start = await startEngine({ location, args, cwd: io.cwd, env: io.env });
+  if ("said" in start) {
+    io.err(start.said);
+    return start.code ?? 1;
   }
-  child.unref();
-  child.stdio[READY_FD]?.destroy();
-  const begun: { session_id: string; pid: number } = JSON.parse(ready);
-  if (flags.json) printJson(io, { ...begun, log: path });
+  if (flags.json) printJson(io, start);
   else {
-    io.out(`Session ${begun.session_id} is running in process ${begun.pid}\n`);
+    io.out(`Session ${start.session_id} is running in process ${start.pid}\n`);
     io.out(`  maestro watch    follow it live\n  maestro status   show its progress\n  maestro stop     stop it\n`);
   }
   return 0;

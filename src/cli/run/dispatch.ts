@@ -3,19 +3,23 @@
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { normalizeAgentName } from "../../agents/names.ts";
+import { readProtocols } from "../../agents/protocols.ts";
 import { parseDisabled, resolveAgent } from "../../agents/resolve.ts";
-import type { Roster } from "../../agents/roster.ts";
+import { agentFileNames, type Roster } from "../../agents/roster.ts";
 import { randomHex, readFrom } from "../../disk/durable.ts";
-import { type DispatchPrompt, type DispatchResult, dispatchBatch as runBatch } from "../../engine/dispatch.ts";
+import { type DispatchPrompt, dispatchBatch as runBatch } from "../../engine/dispatch.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
-import { signalCodes } from "../../exit-codes.ts";
+import { dispatchCodes, signalCodes } from "../../exit-codes.ts";
+import { extensionRoot, programRoot } from "../../program-root.ts";
 import { agentEnvironment as exportedEnvironment } from "../../runtimes/environment.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import { modelFor } from "../../runtimes/models.ts";
 import { ATTEMPT_STATE_DIR } from "../../setting-layers.ts";
 import type { ResolvedSettings } from "../../settings.ts";
-import { openDispatch, policyPath } from "../../store/files/batch.ts";
+import { clearDispatch, openDispatch, policyPath } from "../../store/files/batch.ts";
+import { claimDispatch } from "../../store/files/dispatch-lock.ts";
 import { stripControls } from "../../text.ts";
+import type { AgentResult } from "../../views/report/batch-summary.ts";
 import { redactorOf, rosterOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import type { EndingSignal, Io } from "../io.ts";
@@ -27,9 +31,14 @@ import { extraArguments, requireProgram, supervise, warnOfArguments } from "./ru
 const MAX_PROMPT_BYTES = 1_048_576;
 const REJECTED = 1;
 
-/** Exits with the number of failed agents (at most 255), or with 1 when the batch was rejected. */
-export async function dispatch(io: Io, directory: string, flags: EngineFlags): Promise<number> {
+/** Exits with the number of failed agents (at most 255), with 1 when the batch was rejected, or with 127 when gemini is missing. */
+export async function dispatch(
+  io: Io,
+  directory: string,
+  flags: EngineFlags & { withProtocols?: boolean },
+): Promise<number> {
   refuseInsideAttempt(io);
+  clearDispatch(resolve(io.cwd, directory));
   const checked = check(io, directory);
   if ("lines" in checked) {
     io.err(`${checked.lines.join("\n")}\n`);
@@ -39,13 +48,9 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   const limits = engineSettings(settings, flags);
   const program = requireProgram(io, geminiRuntime.program);
   if (program === undefined) {
-    throw new MaestroError(
-      "environment",
-      `${geminiRuntime.program} was not found on PATH, so no agent can be started`,
-      {
-        hint: `Install it: ${geminiRuntime.install}. Or delegate the phases one after the other inside Gemini CLI.`,
-      },
-    );
+    io.err(`ERROR: ${geminiRuntime.program} was not found on PATH, so no agent can be started\n`);
+    io.err(`  Install it: ${geminiRuntime.install}. Or delegate the phases one after the other inside Gemini CLI.\n`);
+    return dispatchCodes.noProgram;
   }
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
   for (const note of projectNotes(io, extraArgs)) io.out(`\n${note}\n`);
@@ -58,12 +63,13 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   });
   const run = randomHex(8);
   const batch = openDispatch(resolve(io.cwd, directory), directory);
+  const release = claimDispatch(batch.results);
   const supervisor = supervise(io, run, limits.graceMs);
   let stopped: EndingSignal | undefined;
   const stopListening = io.onSignal((signal) => {
     supervisor.stopAll("stopped", stopped !== undefined);
     stopped ??= signal;
-  }, true);
+  });
   try {
     const summary = await runBatch(prompts, {
       run,
@@ -74,6 +80,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
       program,
       projectRoot: io.cwd,
       extraArgs,
+      protocols: flags.withProtocols ? Object.values(readProtocols(extensionRoot(io.env), programRoot)) : [],
       environment: (root, own) =>
         agentEnvironment(root, { [ATTEMPT_STATE_DIR]: settings.values.MAESTRO_STATE_DIR, ...own }),
       slots: limits.slots,
@@ -91,6 +98,7 @@ export async function dispatch(io: Io, directory: string, flags: EngineFlags): P
   } finally {
     await supervisor.close();
     stopListening();
+    release();
     batch.close();
   }
 }
@@ -111,7 +119,7 @@ function check(io: Io, directory: string): Checked {
     warnOfArguments(io, extraArgs);
     // Build every command line now, so that the runtime rejects a bad one before the first agent starts.
     for (const { agent, tier, model } of prompts) {
-      geminiRuntime.argv({ agent, tier, model, policyFile, extraArgs });
+      geminiRuntime.argv({ agent, tier, model, policyFile, isStreamed: false, extraArgs });
     }
     return { settings, prompts, extraArgs };
   } catch (error) {
@@ -157,8 +165,8 @@ function readPrompt(
   const known = roster.agents.find((one) => one.name === agent);
   if (roster.exists) {
     const names = roster.agents.map((one) => one.name);
-    const { disabled } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, names);
-    const resolution = resolveAgent(role, names, disabled);
+    const { disabled } = parseDisabled(settings.values.MAESTRO_DISABLED_AGENTS, agentFileNames(roster));
+    const resolution = resolveAgent(role, names, disabled, roster.problems);
     if (resolution.kind !== "found") return { lines: resolution.lines };
   }
   const text = promptText(io, path);
@@ -220,6 +228,6 @@ function banner(
   ];
 }
 
-function resultLine({ name, status, exit_code }: DispatchResult): string {
+function resultLine({ name, status, exit_code }: AgentResult): string {
   return `${name}: ${status}${status === "failed" ? ` (exit code ${exit_code})` : ""}`;
 }

@@ -28,16 +28,17 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     const agent = agents.get(phase.agent) ?? { name: phase.agent, tier: "full" as const };
     const model = modelFor(agent, settings.values, flags.model);
     const policyFile = policyPath(`${values.MAESTRO_STATE_DIR}/parallel/<session>`, agent.tier);
-    const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, extraArgs });
+    const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, isStreamed: true, extraArgs });
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });
   const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
+  const { review = "end" } = flags;
   const program = requireProgram(io, runtime.program) ?? null;
   if (flags.json) {
     const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
     const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
     const apart = { isolation, ownership, sandbox, setup };
-    printJson(io, { mode, program, ...apart, limits, profile: report.profile, commands });
+    printJson(io, { mode, review, program, ...apart, limits, profile: report.profile, commands });
     return 0;
   }
   const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "no concurrency limit";
@@ -46,6 +47,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     `Mode ${mode}, ${slots}, ${durationText(engine.timeoutMs)} per attempt, ${durationText(engine.staggerMs)} between launches\n`,
   );
   io.out(`Isolation: ${isolation}\n`);
+  io.out(`Review: ${review === "end" ? "at the end" : `of each ${review}`}\n`);
   io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);
   for (const { phase, command } of commands) io.out(`  ${phase}  ${command}\n`);
   io.out("\nNothing was started.\n");

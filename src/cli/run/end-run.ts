@@ -1,13 +1,16 @@
 // Ends a run: prints the report and archives the session, or prints what the user must decide, and chooses the exit code.
 
-import type { EngineEnd } from "../../engine/engine.ts";
+import { setImmediate } from "node:timers/promises";
+import type { EngineEnd } from "../../engine/run-end.ts";
 import { runExitCodes, signalCodes } from "../../exit-codes.ts";
-import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { requireSession } from "../../session/decide/operation.ts";
 import { isClosed, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { archiveQuestion } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
-import { escalationBlock } from "../../views/decision/escalation.ts";
+import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
+import { requirementsJson, unansweredLines } from "../../views/report/report-requirements.ts";
+import { decisionLook, programOf } from "../context.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
 import { reportOf } from "../work/report.ts";
@@ -27,9 +30,13 @@ export async function endRun(io: Io, ended: EndedRun): Promise<number> {
   const session = requireSession(store.session);
   const code = end.kind === "interrupted" ? signalCodes[end.signal] : runExitCodes[end.kind];
   if (!json) for (const line of closingLines(io, settings, session, end)) io.out(`${line}\n`);
+  await setImmediate();
   const archived = end.kind === "completed" && !ended.keepOpen ? await archiveIfWanted(io, ended) : undefined;
   if (json) {
-    const phases = end.kind === "failed" ? { failed: end.phases } : {};
+    const open = () => openDecisions(session, decisionLook(io, settings));
+    const unmet = end.kind === "unanswered" ? { requirements: requirementsJson(session) } : {};
+    const failed = end.kind === "failed" ? { failed: end.phases } : {};
+    const phases = end.kind === "failed" || end.kind === "review" ? { ...failed, open_decisions: open() } : unmet;
     const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
     printJsonLine(io, { ...value, ...phases, exit_code: code, archived: archived ?? null });
   }
@@ -41,6 +48,10 @@ function closingLines(io: Io, settings: ResolvedSettings, session: Session, end:
   switch (end.kind) {
     case "completed":
       return reportOf(io, settings, session);
+    case "unanswered":
+      return [...reportOf(io, settings, session), "", ...unansweredLines(session, programOf(io))];
+    case "done":
+      return [...reportOf(io, settings, session), "", "The session is open for the final review."];
     case "chosen": {
       const left = session.phases.filter((phase) => !isClosed(phase)).map((phase) => phase.id);
       return [
@@ -49,10 +60,10 @@ function closingLines(io: Io, settings: ResolvedSettings, session: Session, end:
     }
     case "failed": {
       if (end.phases.length === 0) return ['No further phase can start. See why with "maestro status".'];
-      const { MAESTRO_MAX_RETRIES } = settings.values;
-      const blocks = end.phases.map((id) => escalationBlock(session, requirePhase(session, id), MAESTRO_MAX_RETRIES));
-      return blocks.flatMap((block, position) => (position === 0 ? block : ["", ...block]));
+      return decisionLines(session, decisionLook(io, settings));
     }
+    case "review":
+      return decisionLines(session, decisionLook(io, settings));
     case "interrupted":
       return [`Session ${session.session_id} was interrupted; all finished work is kept. ${next}`];
     case "quota":
@@ -71,8 +82,8 @@ async function archiveIfWanted(io: Io, { store, settings, json, yes }: EndedRun)
       return undefined;
     }
   }
-  const { session } = store.archive();
-  if (!json) io.out(`\nArchived: ${session}\n`);
-  await pruneAfterArchive(io, settings);
-  return session;
+  const archived = store.archive();
+  if (!json) io.out(`\nArchived: ${archived.session}\n`);
+  await pruneAfterArchive(io, settings, archived);
+  return archived.session;
 }

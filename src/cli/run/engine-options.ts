@@ -2,10 +2,13 @@
 
 import { type DurationUnit, parseDuration } from "../../duration.ts";
 import { MaestroError } from "../../errors.ts";
+import { passedNames } from "../../runtimes/environment.ts";
+import type { ReviewMode } from "../../session/events.ts";
 import type { ResolvedSettings, Settings } from "../../settings.ts";
 
 export interface EngineFlags {
   mode?: string;
+  review?: ReviewMode;
   maxConcurrent?: string;
   timeout?: string;
   stagger?: string;
@@ -20,6 +23,7 @@ export interface EngineFlags {
   ownership?: "strict" | "warn";
   sandbox?: boolean;
   allowOverlap?: boolean;
+  leaveOpen?: boolean;
   json?: boolean;
   yes?: boolean;
 }
@@ -33,6 +37,7 @@ export interface EngineSettings {
   validationTimeoutMs: number;
   quotaWaitMs: number;
   quotaBaseMs: number;
+  /** Names and globs. */
   passEnv: string[];
   /** auto: one worktree per attempt when attempts run in parallel and the project is a git repository. */
   isolation: "auto" | "worktree" | "none";
@@ -53,7 +58,7 @@ export function engineSettings({ values }: ResolvedSettings, flags: EngineFlags)
     validationTimeoutMs: duration("--validation-timeout", flags.validationTimeout, "m", 1) ?? 600_000,
     quotaWaitMs: duration("--quota-wait", flags.quotaWait, "m", 0) ?? 3_600_000,
     quotaBaseMs: Math.round(values.MAESTRO_QUOTA_DELAY * 1000),
-    passEnv: (flags.passEnv ?? []).flatMap((names) => names.split(",")).filter(isVariable),
+    passEnv: [...passedNames(values.MAESTRO_PASS_ENV), ...(flags.passEnv ?? []).flatMap(passedNames).map(variable)],
     isolation: isolationOf(values, flags),
     ownership: flags.ownership ?? values.MAESTRO_OWNERSHIP,
     sandbox: flags.sandbox ?? values.MAESTRO_SANDBOX,
@@ -85,9 +90,8 @@ export function duration(
   });
 }
 
-function isVariable(name: string): boolean {
-  if (/^[A-Za-z_]\w*$/.test(name)) return true;
-  if (name === "") return false;
+function variable(name: string): string {
+  if (/^[A-Za-z_*][\w*]*$/.test(name)) return name;
   throw new MaestroError("usage", `--pass-env must be a list of variable names (got: ${name})`);
 }
 

@@ -1,15 +1,14 @@
 // Chooses how the attempts of a run are isolated, from the user's options and what the project allows, and tells the user before anything starts.
 
 import { Isolation, type IsolationOptions } from "../../engine/isolation.ts";
-import { excluded, openProject } from "../../engine/open-project.ts";
+import { excluded, openProject, ownPaths } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
 import type { Opening } from "../../git/open.ts";
 import { readIncludes } from "../../git/worktree/ignored.ts";
 import { worktreePrefix } from "../../git/worktree/prefix.ts";
-import type { ExecutionMode } from "../../session/events.ts";
+import type { ExecutionMode, ReviewMode } from "../../session/events.ts";
 import { describeIntent, readIntent } from "../../store/files/integration-file.ts";
 import type { StateLocation } from "../../store/location.ts";
-import { manifest } from "../../store/workspace.ts";
 import { stripControls } from "../../text.ts";
 import type { Io } from "../io.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -18,6 +17,7 @@ import { sandboxOf } from "./sandbox.ts";
 export interface IsolationRequest {
   engine: EngineSettings;
   mode: ExecutionMode;
+  review?: ReviewMode | undefined;
   location: StateLocation;
   /** The number of phases in the plan. */
   phases: number;
@@ -27,10 +27,12 @@ export interface IsolationRequest {
 
 /** Throws when the requested isolation is not possible; prints a note when agents share the project's files. */
 export async function chooseIsolation(io: Io, request: IsolationRequest): Promise<Isolation> {
-  const { engine, mode, location, phases, allowOverlap } = request;
+  const { engine, mode, review, location, phases, allowOverlap } = request;
   const hasMany = mode === "parallel" && engine.slots > 1;
-  const isWanted = engine.isolation === "worktree" || engine.sandbox || allowOverlap === true;
-  const opening = await openProject(io);
+  // Work that is reviewed before it is brought in cannot be done in the project itself.
+  const isReviewed = review === "phase";
+  const isWanted = engine.isolation === "worktree" || engine.sandbox || allowOverlap === true || isReviewed;
+  const opening = await openProject({ ...io, location });
   const isDefault = engine.isolation === "auto" && hasMany;
   // The only phase of a plan does not need a worktree.
   const isAlone = isDefault && phases === 1;
@@ -41,10 +43,16 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
       hint: "--sandbox needs a worktree to confine the agent to. Pass --isolation worktree.",
     });
   }
+  if (isReviewed && engine.isolation === "none") {
+    throw new MaestroError("usage", "--review phase cannot be used with --isolation none", {
+      hint: "A phase that is reviewed before its work is brought in needs a worktree. Pass --isolation worktree.",
+    });
+  }
   const repository = opening.kind === "open" ? opening.repository : null;
   refuseUnfinished(location, opening);
   const isApart = repository !== null && (isWanted || isDefault) && engine.isolation !== "none";
-  const worktrees = !isApart ? "none" : engine.isolation === "worktree" || engine.sandbox ? "all" : "parallel";
+  const isAll = engine.isolation === "worktree" || engine.sandbox || isReviewed;
+  const worktrees = !isApart ? "none" : isAll ? "all" : "parallel";
   const options: IsolationOptions = {
     projectRoot: io.cwd,
     prefix: worktreePrefix(location),
@@ -78,9 +86,9 @@ export function noIsolation(projectRoot: string): Isolation {
 }
 
 /** Describes the isolation for a dry run, without opening the repository. */
-export function describeIsolation(engine: EngineSettings, mode: ExecutionMode): string {
+export function describeIsolation(engine: EngineSettings, mode: ExecutionMode, review?: ReviewMode): string {
   const hasMany = mode === "parallel" && engine.slots > 1;
-  const isAll = engine.isolation === "worktree" || engine.sandbox;
+  const isAll = engine.isolation === "worktree" || engine.sandbox || review === "phase";
   const scope = `ownership ${ownershipOf(engine, mode)}`;
   if (isAll) return `a git worktree for each attempt${engine.sandbox ? ", in a sandbox" : ""}; ${scope}`;
   if (engine.isolation === "auto" && hasMany) {
@@ -121,13 +129,6 @@ function refuseUnfinished(location: StateLocation, opening: Opening): void {
       hint: "Fix this first.",
     },
   );
-}
-
-/** The paths that Maestro itself writes in a project outside git. */
-function ownPaths({ root, projectRoot, components }: StateLocation): string[] {
-  if (root !== projectRoot) return [];
-  const parts = new Set(manifest.flatMap(([part]) => part ?? []));
-  return [...parts].map((part) => [...components, part].join("/"));
 }
 
 function tell(io: Io, options: IsolationOptions, opening: Opening, isDefault: boolean): void {

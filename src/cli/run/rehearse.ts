@@ -73,7 +73,9 @@ async function play(
     ...phase,
     estimate: { ...phase.estimate, minutes: ms / 60_000 },
   }));
-  const staged = { ...approved, plan: { ...approved.plan, phases }, path: plan };
+  // A rehearsal has nothing to answer requirements with.
+  const { requirements: _, ...rest } = approved.plan;
+  const staged = { ...approved, plan: { ...rest, phases }, path: plan };
   createSession(store, { ...staged, task: null, executionMode: mode, now: io.now() });
   const limits = engineSettings(settings, flags);
   const end = await runSession(io, {

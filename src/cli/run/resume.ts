@@ -2,28 +2,34 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { settleDelegations } from "../../engine/delegated/delegation-work.ts";
+import { isAncestor } from "../../engine/process/ancestors.ts";
 import { MaestroError } from "../../errors.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { ownedFiles } from "../../session/decide/attempt.ts";
 import { decideMode, requireSession } from "../../session/decide/operation.ts";
+import { decideReviewMode } from "../../session/decide/review/decide-review.ts";
 import { planChanges } from "../../session/plan-change.ts";
 import { positionOf } from "../../session/position.ts";
+import { answered } from "../../session/retry.ts";
 import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
+import { liveDelegations } from "../../store/files/delegations.ts";
 import { changedSince } from "../../store/files/project-files.ts";
-import { conflictsOf, movePhase, revisePlan } from "../../store/operations.ts";
+import { changeSession, conflictsOf, movePhase, revisePlan } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
+import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
 import { resumeLines } from "../../views/decision/resume.ts";
-import { approvePlan, settingsOf, validateFile } from "../context.ts";
+import { approvePlan, decisionLook, programOf, settingsOf, validateFile } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
-import type { Io } from "../io.ts";
+import { type Io, printJsonLine } from "../io.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach } from "./detach.ts";
 import { endRun } from "./end-run.ts";
 import { engineSettings } from "./engine-options.ts";
-import { askAboutFailed } from "./escalate.ts";
+import { askAboutFailed, showDecision } from "./escalate.ts";
 import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { tellProject } from "./project-notes.ts";
@@ -50,7 +56,9 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   pricesOf(io, settings);
   const runtime = runtimeNamed(flags.runtime);
   const store = openLiveStore(io, settings);
-  const session = openSession(store);
+  openSession(store);
+  await settleLost(io, store);
+  const session = requireSession(store.session);
   if (session.status === "completed") {
     io.out(`Session ${session.session_id} is completed. Archive it with "maestro archive".\n`);
     return 0;
@@ -65,12 +73,14 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     io.now(),
     paint(io.color),
     fixedPhases(io, session),
+    programOf(io),
   );
   const hasOldPlan = conflicts.some((conflict) => conflict.kind === "plan_changed");
-  const isStuck =
-    (hasOldPlan && !flags.acceptPlanChange) || (hasFailed(session, flags) && !flags.yes && !io.interactive);
+  const isUndecided = hasFailed(session, flags) && !flags.yes && !io.interactive;
+  const isStuck = (hasOldPlan && !flags.acceptPlanChange) || (isUndecided && !flags.json);
   // When the user has to decide, the overview is the answer (stdout); otherwise it is progress (stderr).
   (isStuck ? io.out : io.err)(`${shown.join("\n")}\n\n`);
+  if (isUndecided) tellDecisions(io, settings, session, flags);
   if (hasOldPlan && !(await takeNewPlan(io, settings, store, flags))) return NEEDS_A_PERSON;
   if (!(await decideFailed(io, settings, store, flags))) {
     store.close();
@@ -84,11 +94,14 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     throw missingRuntime(runtime);
   }
   if (!(await ensureMode(io, settings, store, flags))) return NEEDS_A_PERSON;
+  const { review } = flags;
+  if (review !== undefined) changeSession(store, (current) => decideReviewMode(current, review));
   store.close();
   const { location } = store;
-  const { execution_mode, total_phases: phases } = requireSession(store.session);
+  const { execution_mode, review: reviewed, total_phases: phases } = requireSession(store.session);
   const mode = execution_mode ?? "sequential";
-  const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
+  const { allowOverlap } = flags;
+  const isolation = await chooseIsolation(io, { engine, mode, review: reviewed, location, phases, allowOverlap });
   if (session.execution_mode !== null || presetMode(settings, flags) !== null)
     tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
@@ -108,6 +121,21 @@ function openSession(store: SessionStore): Session {
     });
   }
   return session;
+}
+
+/** Prints the open decisions as the answer: `resume` starts nothing while one is open and the user cannot be asked. */
+function tellDecisions(io: Io, settings: ResolvedSettings, session: Session, { json }: ResumeFlags): void {
+  const look = decisionLook(io, settings);
+  if (json) {
+    const about = { session_id: session.session_id, open_decisions: openDecisions(session, look) };
+    printJsonLine(io, { type: "decisions.open", ...about, exit_code: NEEDS_A_PERSON });
+  } else io.out(`${decisionLines(session, look).join("\n")}\n`);
+}
+
+/** Records delegations of conversations that are gone as interrupted. The conversation that runs this command has none at work. */
+async function settleLost(io: Io, store: SessionStore): Promise<void> {
+  const isLive = liveDelegations(store.location, io.now(), ({ by }) => !isAncestor(by));
+  await settleDelegations({ location: store.location, env: io.env, store, now: io.now, isLive });
 }
 
 function hasFailed({ phases }: Session, flags: ResumeFlags): boolean {
@@ -175,14 +203,15 @@ async function decideFailed(
   const { phases } = requireSession(store.session);
   const chosen = chosenPhases(phases, flags.phases);
   for (const { id } of phases.filter((one) => one.status === "failed" && chosen?.has(one.id) !== false)) {
+    if (io.interactive && !flags.yes) showDecision(io, settings, store, id);
     const decision = flags.yes ? "retry" : await askAbout(io, id);
     if (decision === "leave") return false;
     if (decision === "options") {
-      if (!(await askAboutFailed(io, settings, store, [id]))) return false;
+      if (!(await askAboutFailed(io, settings, store, [id], { isShown: true }))) return false;
       continue;
     }
     const to = decision === "retry" ? "in_progress" : "skipped";
-    const reason = flags.yes ? "resume --yes" : "decided at resume";
+    const reason = flags.yes ? answered.yes : answered.resume;
     movePhase(store, { phase: id, to, userDecision: true, reason, maxRetries, now: io.now() });
   }
   return true;

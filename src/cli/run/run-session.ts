@@ -1,18 +1,19 @@
 // Runs a session: builds the engine's context, runs the engine while showing its progress, and returns how the run ended.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readProtocols } from "../../agents/protocols.ts";
 import { randomHex } from "../../disk/durable.ts";
-import { Engine, type EngineEnd } from "../../engine/engine.ts";
+import { inShell } from "../../engine/attempt/command-run.ts";
+import { Engine } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";
 import { isAncestor } from "../../engine/process/ancestors.ts";
 import { Lifeline } from "../../engine/process/lifeline.ts";
 import { Supervisor } from "../../engine/process/supervisor.ts";
 import type { RunContext } from "../../engine/run-context.ts";
+import type { EngineEnd } from "../../engine/run-end.ts";
 import { MaestroError } from "../../errors.ts";
-import { programRoot } from "../../program-root.ts";
-import { agentEnvironment as exportedEnvironment } from "../../runtimes/environment.ts";
+import { extensionRoot, programRoot } from "../../program-root.ts";
+import { agentEnvironment as exportedEnvironment, withheldIn } from "../../runtimes/environment.ts";
 import { modelFor } from "../../runtimes/models.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { splitWords, warnsOfAllowedTools } from "../../runtimes/words.ts";
@@ -21,12 +22,13 @@ import { requireSession } from "../../session/decide/operation.ts";
 import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { claimEngine, runningEngine } from "../../store/engine-lock.ts";
-import { openBatch, policyPath } from "../../store/files/batch.ts";
+import { type Batch, openBatch, policyPath, removePromptsOf } from "../../store/files/batch.ts";
 import { delegationsElsewhere } from "../../store/files/delegations.ts";
 import { JournalWatch } from "../../store/journal/journal-watch.ts";
 import { foreignState } from "../../store/location.ts";
 import { judgeFor } from "../../store/project-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
+import { runSummary } from "../../views/report/batch-summary.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
 import { environmentOfAgents } from "./agent-environment.ts";
@@ -45,6 +47,7 @@ export interface SessionRun {
   engine: EngineSettings;
   model?: string | undefined;
   keepGoing: boolean;
+  leaveOpen?: boolean;
   /** The phases that may start; all of them when absent. */
   only?: ReadonlySet<string> | undefined;
   display: Display;
@@ -65,12 +68,14 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
     const session = requireSession(store.session);
     const run = randomHex(8);
     const batch = openBatch(store.location, session.session_id);
+    batch.removeSummary();
     // Build one command line now, so that a runtime that rejects every attempt fails before the first one.
     runtime.argv({
       agent: "",
       tier: "read-only",
       model: null,
       policyFile: policyPath(batch.path, "read-only"),
+      isStreamed: true,
       extraArgs: [],
     });
     const parts = contextOf(io, running);
@@ -82,18 +87,22 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
       staggerMs: runtime.callsModel ? limits.staggerMs : 0,
       mode: session.execution_mode ?? "sequential",
       keepGoing: running.keepGoing,
+      leaveOpen: running.leaveOpen,
       only: running.only,
       quotaBaseMs: limits.quotaBaseMs,
       quotaWaitMs: limits.quotaWaitMs,
       graceMs: limits.graceMs,
     });
-    const stopListening = io.onSignal((signal) => engine.stop(signal), true);
+    const tiers = new Map([...parts.agents].map(([name, { tier }]) => [name, tier]));
+    const stopListening = io.onSignal((signal) => engine.stop(signal));
     let hide: (() => void) | undefined;
     try {
-      store.keepOpen(new JournalWatch({ judge: judgeFor(store.location), now: io.now, warn: parts.warn }));
+      store.keepOpen(new JournalWatch({ judge: judgeFor(store.location, tiers), now: io.now, warn: parts.warn }));
       hide = showRun(io, store, engine, running.display);
       running.begun?.();
-      return await engine.run();
+      const end = await engine.run();
+      endBatch(batch, running, end, parts);
+      return end;
     } finally {
       hide?.();
       await supervisor.close();
@@ -103,6 +112,25 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
     }
   } finally {
     release();
+  }
+}
+
+/** The results of the attempts are recorded in the session, so a summary that cannot be written does not fail the run. */
+function endBatch(
+  batch: Batch,
+  { store, settings }: SessionRun,
+  { kind }: EngineEnd,
+  { now, warn }: Pick<RunContext, "now" | "warn">,
+): void {
+  try {
+    const session = requireSession(store.session);
+    batch.writeSummary(runSummary(session, now()));
+    // Until then an attempt may be resumed or repeated.
+    const isOver = kind === "completed" || kind === "aborted";
+    if (isOver && settings.values.MAESTRO_CLEANUP_DISPATCH) removePromptsOf(store.location, session.session_id);
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    warn(error.message);
   }
 }
 
@@ -122,10 +150,12 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     projectRoot,
     isolation,
     agents: new Map(roster.agents.map((agent) => [agent.name, agent])),
-    protocols: readProtocols(),
+    brokenAgents: roster.problems,
+    protocols: readProtocols(extensionRoot(io.env), programRoot),
     modelFor: (agent) => modelFor(agent, settings.values, model),
     extraArgs,
     environment: (own) => ({ ...allowed, ...own }),
+    withheld: (text) => withheldIn(text, io.env, allowed),
     agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: running.validator ?? inShell,
     redact: redactorOf(io),
@@ -140,18 +170,10 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
   };
 }
 
-/** Runs a validation command in /bin/sh. */
-export const inShell: RunContext["validator"] = (command) => ({ program: "/bin/sh", args: ["-c", command] });
-
 /** Creates the supervisor of a run's processes, which also starts the warden. */
 export function supervise(io: Io, run: string, graceMs: number): Supervisor {
   const warn = (message: string) => io.err(`WARNING: ${message}\n`);
   return new Supervisor(new Lifeline(wardenProgram, run, graceMs, warn), graceMs);
-}
-
-function readProtocols(): RunContext["protocols"] {
-  const read = (name: string) => readFileSync(join(programRoot, "protocols", name), "utf8");
-  return { base: read("agent-base-protocol.md"), safety: read("filesystem-safety-protocol.md") };
 }
 
 /** MAESTRO_GEMINI_EXTRA_ARGS as words. */

@@ -1,17 +1,20 @@
 // maestro run: creates a session from a plan and runs it.
 
-import type { EngineEnd } from "../../engine/engine.ts";
+import { setImmediate } from "node:timers/promises";
+import { knownBaseline } from "../../engine/baseline/plan-baseline.ts";
 import type { Isolation } from "../../engine/isolation.ts";
+import type { EngineEnd } from "../../engine/run-end.ts";
 import { MaestroError } from "../../errors.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { listKept } from "../../git/refs.ts";
+import { baselineWarnings, commandsOf } from "../../plan/baseline.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../../session/decide/operation.ts";
-import type { ExecutionMode } from "../../session/events.ts";
+import type { ExecutionMode, ReviewMode } from "../../session/events.ts";
 import { isClosed, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
-import { type ApprovedPlan, createSession } from "../../store/operations.ts";
+import { type ApprovedPlan, type CreateRequest, createSession } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
@@ -19,6 +22,7 @@ import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
+import { askAboutReview } from "./ask-review.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
@@ -49,24 +53,30 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const approved = await approvePlan(io, settings, planPath, flags);
   chosenPhases(approved.plan.phases, flags.phases);
   if (flags.dryRun) {
-    const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel");
+    const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel", flags.review);
     return dryRun(io, settings, approved, { flags, engine, runtime, isolation });
   }
   const store = openLiveStore(io, settings);
   await requireNoSession(io, settings, store, flags);
   const program = requireProgram(io, runtime.program);
   if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
-  const mode = await chooseMode(io, settings, approved.plan.phases, flags);
+  const { plan, path } = approved;
+  const baseline = await knownBaseline({ ...io, store }, { plan: path, commands: commandsOf(plan.phases) });
+  for (const { message } of baselineWarnings(plan.phases, baseline ?? [])) io.err(`WARNING: ${message}\n`);
+  const mode = await chooseMode(io, settings, plan.phases, flags);
   if (mode === undefined) {
     io.err("Nothing was started.\n");
     return NEEDS_A_PERSON;
   }
   const { location } = store;
   const { length: phases } = approved.plan.phases;
-  const isolation = await chooseIsolation(io, { engine, mode, location, phases, allowOverlap: flags.allowOverlap });
+  const { allowOverlap, review } = flags;
+  const isolation = await chooseIsolation(io, { engine, mode, review, location, phases, allowOverlap });
   if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
-  create(io, store, approved, mode, flags.task, await keptSessions(isolation));
+  const taken = await keptSessions(isolation);
+  create(io, store, { ...approved, baseline }, { mode, review, task: flags.task, taken });
+  await setImmediate();
   return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
 
@@ -95,6 +105,7 @@ export async function startRun(io: Io, parts: CarryOut): Promise<number> {
       engine: engineSettings(settings, flags),
       model: flags.model,
       keepGoing: flags.keepGoing === true,
+      leaveOpen: flags.leaveOpen === true,
       only: chosenPhases(requireSession(store.session).phases, flags.phases),
       display: flags.json ? "json" : "auto",
       isolation,
@@ -102,10 +113,8 @@ export async function startRun(io: Io, parts: CarryOut): Promise<number> {
       begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
     });
     noteFallback(store, end);
-    const mayContinue =
-      mayAsk && end.kind === "failed" && end.phases.length > 0
-        ? await askAboutFailed(io, settings, store, end.phases)
-        : null;
+    await setImmediate();
+    const mayContinue = mayAsk ? await askAfter(io, settings, store, end) : null;
     if (mayContinue === null) {
       return endRun(io, {
         store,
@@ -124,6 +133,17 @@ export async function startRun(io: Io, parts: CarryOut): Promise<number> {
     io.out(`Session ${id} is waiting for your decision. Run "maestro resume" to decide.\n`);
     return NEEDS_A_PERSON;
   }
+}
+
+/** Whether the user's answers let the session continue; null when nothing is asked. */
+async function askAfter(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  end: EngineEnd,
+): Promise<boolean | null> {
+  if (end.kind === "review") return askAboutReview(io, settings, store);
+  return end.kind === "failed" && end.phases.length > 0 ? askAboutFailed(io, settings, store, end.phases) : null;
 }
 
 /** The ids of --phases: each must exist, and may be blocked only by phases that are finished or in the list too. */
@@ -202,8 +222,7 @@ async function requireNoSession(
       },
     );
   }
-  store.archive();
-  await pruneAfterArchive(io, settings);
+  await pruneAfterArchive(io, settings, store.archive());
 }
 
 /** Ids of sessions whose work the repository keeps: another project in it may have used the same title on the same day. */
@@ -211,17 +230,22 @@ async function keptSessions({ options: { repository } }: Isolation): Promise<str
   return repository === null ? [] : (await listKept(repository)).map(({ session }) => session);
 }
 
+interface NewSession {
+  mode: ExecutionMode | null;
+  review?: ReviewMode | undefined;
+  task?: string | undefined;
+  taken?: readonly string[];
+}
+
 function create(
   io: Io,
   store: SessionStore,
-  approved: ApprovedPlan,
-  mode: ExecutionMode | null,
-  task?: string,
-  taken: readonly string[] = [],
+  approved: ApprovedPlan & Pick<CreateRequest, "baseline">,
+  { mode, review, task, taken = [] }: NewSession,
 ): Session {
   try {
     const asked = task === undefined ? null : redactorOf(io)(stripControls(task));
-    createSession(store, { ...approved, task: asked, executionMode: mode, now: io.now(), taken });
+    createSession(store, { ...approved, task: asked, executionMode: mode, review, now: io.now(), taken });
   } catch (error) {
     // Another process created a session first.
     if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;
@@ -238,7 +262,7 @@ function recordMissing(
   runtime: Runtime,
   mode: ExecutionMode | null,
 ): MaestroError {
-  create(io, store, approved, mode);
+  create(io, store, approved, { mode });
   noteMissing(store, runtime);
   store.close();
   return missingRuntime(runtime);

@@ -1,8 +1,9 @@
 // Shows the progress of a run: a live table on a terminal, plain lines elsewhere, events as JSON Lines on request.
 
 import type { TimedEvent } from "../../session/fold.ts";
-import type { Session } from "../../session/session.ts";
+import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
+import { forecast } from "../../views/live/forecast.ts";
 import { type Live, liveFrame } from "../../views/live/live.ts";
 import { progressLine } from "../../views/live/progress.ts";
 import { type Io, printJsonLine } from "../io.ts";
@@ -15,6 +16,7 @@ const FRAME_MS = 250;
 /** The live state of a run that the journal does not record. */
 export interface Pulse {
   activity: ReadonlyMap<string, string>;
+  tokens: ReadonlyMap<string, number>;
   slots: number;
 }
 
@@ -48,11 +50,15 @@ function showLines(io: Io, store: SessionStore): () => void {
 function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
   const frames = io.frames();
   let timer: NodeJS.Timeout | undefined;
+  let shownDone = 0;
   const draw = () => {
     const started = performance.now();
     const size = io.screen();
     if (store.session !== undefined && size !== undefined) {
-      frames.draw(frame(io, store.session, pulse, size));
+      const session = seenSession(store.location, store.session, io.now());
+      const live = liveOf(io, pulse, shownDone);
+      shownDone = Math.max(shownDone, forecast(session, live.now, live.slots).done);
+      frames.draw(liveFrame(session, live, paint(io.color), size));
     }
     // Drawing takes at most a tenth of the time, even for a plan with thousands of phases.
     timer = setTimeout(draw, Math.max(FRAME_MS, 10 * (performance.now() - started)));
@@ -66,10 +72,8 @@ function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
   };
 }
 
-function frame(io: Io, session: Session, pulse: Pulse, size: { columns: number; rows: number }): string[] {
-  const { activity, slots } = pulse;
-  const live: Live = { activity, slots: Number.isFinite(slots) ? slots : null, now: io.now() };
-  return liveFrame(session, live, paint(io.color), size);
+function liveOf(io: Io, { activity, tokens, slots }: Pulse, shownDone: number): Live {
+  return { activity, tokens, slots: Number.isFinite(slots) ? slots : null, shownDone, now: io.now() };
 }
 
 /** The event without the fields that only the journal needs. */

@@ -1,13 +1,16 @@
 // maestro verify <phase>: runs the validation commands of a natively delegated phase and records the result.
 
 import { randomHex } from "../../disk/durable.ts";
-import { startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
+import { inShell } from "../../engine/attempt/command-run.ts";
+import { failedMessage, startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
 import { MaestroError } from "../../errors.ts";
 import { signalCodes } from "../../exit-codes.ts";
-import { agentEnvironment } from "../../runtimes/environment.ts";
+import { agentEnvironment, withheldIn } from "../../runtimes/environment.ts";
 import { decideValidated } from "../../session/decide/attempt.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { lostText } from "../../session/deliverables.ts";
 import { awaitsIntegration, hasReported, type SessionPhase } from "../../session/session.ts";
+import { projectDelivery } from "../../store/delivery.ts";
 import { claimEngine } from "../../store/engine-lock.ts";
 import { openBatch } from "../../store/files/batch.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
@@ -17,9 +20,9 @@ import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJson } from "../io.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { requireKnown } from "./known-session.ts";
-import { idleSession, inShell, supervise } from "./run-session.ts";
+import { idleSession, supervise } from "./run-session.ts";
 
-type VerifyFlags = Pick<EngineFlags, "validationTimeout" | "json">;
+type VerifyFlags = Pick<EngineFlags, "validationTimeout" | "passEnv" | "json">;
 
 export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<number> {
   refuseInsideAttempt(io);
@@ -37,8 +40,9 @@ export async function verify(io: Io, id: string, flags: VerifyFlags): Promise<nu
       io.err(`Interrupted; phase ${id} is unchanged.\n`);
       return signal === null ? 1 : signalCodes[signal];
     }
-    record(io, store, id, result, settings.values.MAESTRO_MAX_RETRIES);
-    return tell(io, id, result, flags.json === true);
+    const judged = result.kind === "pass" ? ifDelivered(store, id, result) : result;
+    record(io, store, id, judged, settings.values.MAESTRO_MAX_RETRIES);
+    return tell(io, id, judged, flags.json === true);
   } finally {
     store.close();
     release();
@@ -90,6 +94,7 @@ async function runCommands(
         batch,
         supervisor,
         environment: (own) => ({ ...allowed, ...own }),
+        withheld: (text) => withheldIn(text, io.env, allowed),
         validator: inShell,
         redact: redactorOf(io),
         limits,
@@ -100,7 +105,7 @@ async function runCommands(
     const stopListening = io.onSignal((caught) => {
       signal = caught;
       validation.stop("stopped");
-    }, true);
+    });
     try {
       return { result: await validation.done, signal };
     } finally {
@@ -112,11 +117,20 @@ async function runCommands(
   }
 }
 
+/** Passing commands do not complete a phase whose declared files are missing. */
+function ifDelivered(store: SessionStore, id: string, passed: Proved): Proved {
+  const phase = requirePhase(requireSession(store.session), id);
+  const delivery = projectDelivery(store.location.projectRoot, phase, {});
+  const lost = delivery === null ? null : lostText(delivery);
+  return lost === null ? passed : { ...passed, kind: "fail", detail: lost, code: "not_delivered" };
+}
+
 function record(io: Io, store: SessionStore, id: string, result: Proved, maxRetries: number): void {
   const { projectRoot } = store.location;
-  const message = `Validation failed\n${result.detail}`;
+  const message = failedMessage(result);
   // The conversation that delegated the phase decides whether to retry.
-  const failure = result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: false };
+  const failure =
+    result.kind === "pass" ? undefined : { type: "validation" as const, message, code: result.code, retry: false };
   store.update((current) => ({
     events: decideValidated(
       requireSession(current),

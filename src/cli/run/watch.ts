@@ -1,37 +1,51 @@
 // maestro watch: shows a session that another process is running, as that process would show it.
 
 import { MaestroError } from "../../errors.ts";
-import { findPhase, type Session } from "../../session/session.ts";
+import { isDelegated } from "../../session/seen.ts";
+import type { Session } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { Batch } from "../../store/files/batch.ts";
+import { geminiHome } from "../../store/files/gemini-home.ts";
+import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
-import { stripControls } from "../../text.ts";
-import { openStore, redactorOf, settingsOf } from "../context.ts";
+import { decisionLines } from "../../views/decision/open-decisions.ts";
+import { decisionLook, openStore, redactorOf, settingsOf } from "../context.ts";
 import type { Io } from "../io.ts";
-import { batchPath } from "../work/results.ts";
+import { RunningOutput } from "../work/running-output.ts";
+import { duration } from "./engine-options.ts";
 import { type Pulse, showRun } from "./show.ts";
 
 const POLL_MS = 250;
 
-export async function watch(io: Io, flags: { json?: boolean }): Promise<number> {
-  const store = openStore(io, settingsOf(io));
-  const redact = redactorOf(io);
+export interface WatchFlags {
+  json?: boolean;
+  wait?: string;
+}
+
+export async function watch(io: Io, flags: WatchFlags): Promise<number> {
+  const waitMs = duration("--wait", flags.wait, "s", 0) ?? 0;
+  const settings = settingsOf(io);
+  const store = openStore(io, settings);
+  const output = new RunningOutput(store.location, redactorOf(io), geminiHome(io.env));
+  let isLeaving = false;
+  const stopListening = io.onSignal(() => {
+    isLeaving = true;
+  });
+  const isWorking = () => runningEngine(store.location) !== undefined || hasDelegated(store, io.now());
+  const isReady = () => store.read().state === "open" && isWorking();
+  const until = performance.now() + waitMs;
+  if (!isReady() && waitMs > 0) io.err("Waiting for an engine\n");
+  while (!isReady() && !isLeaving && performance.now() < until) await pause();
   const state = store.read();
-  if (state.state !== "open") {
+  if (state.state !== "open" || !isWorking()) {
+    stopListening();
+    if (isLeaving) return 0;
+    if (state.state === "open") return notRunning(io, state.session);
     throw new MaestroError("environment", "Nothing to watch: no session is active", {
       hint: 'Start one with "maestro run <plan> --detach".',
     });
   }
   const id = state.session.session_id;
-  if (runningEngine(store.location) === undefined) {
-    io.out(`No engine is running session ${id} (${state.session.status}). See its progress with "maestro status".\n`);
-    return 0;
-  }
-  const pulse: Pulse & { activity: Map<string, string> } = { activity: new Map(), slots: Number.POSITIVE_INFINITY };
-  let isLeaving = false;
-  const stopListening = io.onSignal(() => {
-    isLeaving = true;
-  });
+  const pulse: Pulse = { activity: new Map(), tokens: new Map(), slots: Number.POSITIVE_INFINITY };
   const hide = showRun(io, store, pulse, flags.json ? "json" : "auto");
   // The observer also sees events that are recorded between the last poll and the archiving.
   let last: Session = state.session;
@@ -39,39 +53,31 @@ export async function watch(io: Io, flags: { json?: boolean }): Promise<number> 
     last = session;
   });
   for (let isRunning = true; isRunning && !isLeaving && store.session !== undefined; ) {
-    readActivity(store, last, pulse.activity, redact);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    isRunning = runningEngine(store.location) !== undefined;
+    Object.assign(pulse, output.read(last));
+    await pause();
     store.refresh();
+    isRunning = isWorking();
   }
   stop();
   hide();
   stopListening();
-  if (!flags.json && !isLeaving) io.out(`Session ${id}: ${last.status}\n`);
+  if (flags.json || isLeaving) return 0;
+  io.out(`Session ${id}: ${last.status}\n`);
+  for (const line of decisionLines(last, decisionLook(io, settings))) io.out(`${line}\n`);
   return 0;
 }
 
-/** Updates the activity of each running phase to the last line of its attempt's log. */
-function readActivity(
-  store: SessionStore,
-  session: Session,
-  activity: Map<string, string>,
-  redact: (text: string) => string,
-): void {
-  activity.clear();
-  for (const id of session.running) {
-    const attempt = findPhase(session, id)?.attempts.at(-1);
-    if (attempt === undefined || attempt.result !== null) continue;
-    const batch = new Batch(batchPath(store.location, attempt.batch), attempt.batch);
-    try {
-      const line = stripControls(batch.read(attempt.name, "log", 500))
-        .trimEnd()
-        .split("\n")
-        .at(-1)
-        ?.trim();
-      if (line) activity.set(id, redact(line));
-    } finally {
-      batch.close();
-    }
-  }
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
+}
+
+function notRunning(io: Io, { session_id, status }: Session): number {
+  io.out(`No engine is running session ${session_id} (${status}). See its progress with "maestro status".\n`);
+  return 0;
+}
+
+/** Whether the agent of a native delegation is at work. */
+function hasDelegated(store: SessionStore, now: Date): boolean {
+  const { session } = store;
+  return session !== undefined && seenSession(store.location, session, now).phases.some(isDelegated);
 }

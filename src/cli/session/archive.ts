@@ -2,21 +2,22 @@
 
 import { recoverBeforeArchive, refuseWhileRunning } from "../../engine/recovery/recover.ts";
 import type { Archived } from "../../store/archive.ts";
+import { stripControls } from "../../text.ts";
 import { settingsOf, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { pruneAfterArchive, withRecovery } from "./recovery.ts";
 
-export async function archive(io: Io, options: { json?: boolean }): Promise<number> {
+export async function archive(io: Io, options: { json?: boolean; acceptOpen?: string }): Promise<number> {
   const settings = settingsOf(io);
   await withRecovery(io, settings, recoverBeforeArchive);
   const archived = withStore(io, settings, (store): Archived => {
     refuseWhileRunning(store.location);
-    return store.archive();
+    return store.archive(options.acceptOpen === undefined ? undefined : stripControls(options.acceptOpen));
   });
   if (archived.open > 0)
     io.err(`WARNING: ${archived.open} ${archived.open === 1 ? "phase was" : "phases were"} still open\n`);
   tell(io, archived, options);
-  await pruneAfterArchive(io, settings);
+  await pruneAfterArchive(io, settings, archived);
   return 0;
 }
 

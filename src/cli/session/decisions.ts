@@ -2,6 +2,8 @@
 // engine reads them; only stop signals the engine process.
 
 import { abortSession, skipPhase } from "../../engine/recovery/recover.ts";
+import { MaestroError } from "../../errors.ts";
+import { type Adjustments, MAX_CRITERIA } from "../../session/events.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { decidePhase } from "../../store/decisions.ts";
 import { stopEngine } from "../../store/stop-engine.ts";
@@ -10,20 +12,43 @@ import { redactorOf, settingsOf, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { duration } from "../run/engine-options.ts";
 import { withRecovery } from "./recovery.ts";
+import { agentChoice, modelName, toldText } from "./retry-texts.ts";
 
 const STOP_PATIENCE_MS = 7_000;
 
-interface DecisionFlags {
+export interface DecisionFlags {
   reason?: string;
   json?: boolean;
 }
 
-export function retry(io: Io, phase: string, flags: DecisionFlags & { timeout?: string }): number {
+interface RetryFlags extends DecisionFlags {
+  guidance?: string;
+  agent?: string;
+  model?: string;
+  timeout?: string;
+  criteria?: string[];
+}
+
+export function retry(io: Io, phase: string, flags: RetryFlags): number {
   const settings = settingsOf(io);
-  const timeoutMs = duration("--timeout", flags.timeout, "m", 1);
-  const decision = { ...decisionOf(io, settings, phase, flags), timeoutMs, to: "in_progress" as const };
+  const adjustments = adjustmentsOf(io, flags);
+  const agents = () => agentChoice(io, settings);
+  const decision = { ...decisionOf(io, settings, phase, flags), adjustments, agents, to: "in_progress" as const };
   const isRunning = withStore(io, settings, (store) => decidePhase(store, decision));
   return tell(io, phase, { status: "in_progress", what: "will be retried", isRunning }, flags);
+}
+
+function adjustmentsOf(io: Io, { guidance, agent, model, timeout, criteria }: RetryFlags): Adjustments {
+  if (criteria !== undefined && criteria.length > MAX_CRITERIA) {
+    throw new MaestroError("usage", `At most ${MAX_CRITERIA} --criteria can be given (got: ${criteria.length})`);
+  }
+  return {
+    guidance: guidance === undefined ? undefined : toldText(io, "--guidance", guidance),
+    agent,
+    model: modelName("--model", model),
+    timeout_ms: duration("--timeout", timeout, "m", 1),
+    criteria: criteria?.map((one) => toldText(io, "--criteria", one)),
+  };
 }
 
 export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise<number> {
@@ -34,7 +59,7 @@ export async function skip(io: Io, phase: string, flags: DecisionFlags): Promise
 }
 
 function decisionOf(io: Io, { values }: ResolvedSettings, phase: string, flags: DecisionFlags) {
-  return { phase, reason: reasonOf(io, flags), maxRetries: values.MAESTRO_MAX_RETRIES, now: io.now() };
+  return { phase, reason: recordedReason(io, flags), maxRetries: values.MAESTRO_MAX_RETRIES, now: io.now() };
 }
 
 function tell(
@@ -49,12 +74,12 @@ function tell(
   return 0;
 }
 
-function reasonOf(io: Io, { reason }: DecisionFlags): string | undefined {
+export function recordedReason(io: Io, { reason }: DecisionFlags): string | undefined {
   return reason === undefined ? undefined : redactorOf(io)(stripControls(reason));
 }
 
 export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
-  const reason = reasonOf(io, flags);
+  const reason = recordedReason(io, flags);
   const { id } = await withRecovery(io, settingsOf(io), (recovery) => abortSession(recovery, reason));
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
   else io.out(`Session ${id} is aborted. Archive it with "maestro archive".\n`);

@@ -5,6 +5,8 @@ import type { Problem } from "../../engine/recovery/problem.ts";
 import { type Pruned, prune } from "../../engine/recovery/prune.ts";
 import type { Recovery } from "../../engine/recovery/recover.ts";
 import type { ResolvedSettings } from "../../settings.ts";
+import { removePromptsOf } from "../../store/files/batch.ts";
+import { locateState } from "../../store/location.ts";
 import { openStore } from "../context.ts";
 import type { Io } from "../io.ts";
 
@@ -18,7 +20,8 @@ export async function withRecovery<T>(
     return await use({
       store,
       now: io.now,
-      open: () => openProject(io),
+      env: io.env,
+      open: () => openProject({ ...io, location: store.location }),
       tell: (line) => io.err(`${line}\n`),
       warn: (problem) => warn(io, problem),
     });
@@ -32,7 +35,13 @@ export function pruneProject(io: Io, settings: ResolvedSettings): Promise<Pruned
 }
 
 /** Cleans up after archiving; a failure only warns, because the archive is already complete. */
-export async function pruneAfterArchive(io: Io, settings: ResolvedSettings): Promise<void> {
+export async function pruneAfterArchive(
+  io: Io,
+  settings: ResolvedSettings,
+  { session_id }: { session_id: string },
+): Promise<void> {
+  const { MAESTRO_CLEANUP_DISPATCH, MAESTRO_STATE_DIR } = settings.values;
+  if (MAESTRO_CLEANUP_DISPATCH) removePromptsOf(locateState(io.cwd, MAESTRO_STATE_DIR), session_id);
   const { finished, problems } = await pruneProject(io, settings);
   if (finished !== undefined) warn(io, { message: finished });
   for (const problem of problems) warn(io, problem);

@@ -4,14 +4,16 @@ import { normalizeAgentName } from "../../agents/names.ts";
 import { pathFault, withoutDetours } from "../../disk/contained.ts";
 import { MaestroError } from "../../errors.ts";
 import { errorTypes } from "../../handoff/output/error-type.ts";
+import { commandsOf } from "../../plan/baseline.ts";
 import { decideMode, decideNote } from "../../session/decide/operation.ts";
 import { moveByReport } from "../../session/decide/report-move.ts";
+import { decideAnswer } from "../../session/decide/requirement.ts";
 import { executionModes, phaseStatuses } from "../../session/event-parts.ts";
-import type { SessionEvent } from "../../session/events.ts";
+import { type ReviewMode, type SessionEvent, verdicts } from "../../session/events.ts";
 import { hasDependents, type Session } from "../../session/session.ts";
 import { addError, addFiles, changeSession, createSession, movePhase, revisePlan } from "../../store/operations.ts";
 import { stripControls } from "../../text.ts";
-import { approvePlan, redactorOf, settingsOf, withStore } from "../context.ts";
+import { approvePlan, openStore, redactorOf, settingsOf, withStore } from "../context.ts";
 import { readInput } from "../input.ts";
 import { type Io, printJson } from "../io.ts";
 
@@ -22,15 +24,24 @@ interface Json {
 export async function sessionCreate(
   io: Io,
   planPath: string,
-  options: Json & { task?: string; mode?: string },
+  options: Json & { task?: string; mode?: string; review?: ReviewMode },
 ): Promise<number> {
   const settings = settingsOf(io);
   const preset = options.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
   const executionMode = preset === "ask" ? null : oneOf("execution mode", executionModes, preset);
   const approved = await approvePlan(io, settings, planPath);
-  const id = withStore(io, settings, (store) =>
-    createSession(store, { ...approved, task: clean(options.task) ?? null, executionMode, now: io.now() }),
-  );
+  const task = clean(options.task) ?? null;
+  const { review } = options;
+  const store = openStore(io, settings);
+  let id: string;
+  try {
+    const { path: plan } = approved;
+    const { knownBaseline } = await import("../../engine/baseline/plan-baseline.ts");
+    const baseline = await knownBaseline({ ...io, store }, { plan, commands: commandsOf(approved.plan.phases) });
+    id = createSession(store, { ...approved, task, executionMode, review, baseline, now: io.now() });
+  } finally {
+    store.close();
+  }
   answer(io, options, { session_id: id }, `Created session ${id}`);
   return 0;
 }
@@ -59,6 +70,7 @@ export async function sessionTransition(
       to: status,
       userDecision: options.userDecision ?? false,
       reason,
+      needsReason: true,
       maxRetries: settings.values.MAESTRO_MAX_RETRIES,
       now: io.now(),
       ...moveByReport(
@@ -123,6 +135,14 @@ export function sessionError(io: Io, phase: string, message: string, options: Er
 export function sessionNote(io: Io, text: string, options: Json & { phase?: string }): number {
   change(io, (session) => decideNote(session, stripControls(text), options.phase));
   answer(io, options, { noted: true }, "Noted");
+  return 0;
+}
+
+export function sessionRequirement(io: Io, id: string, given: string, options: Json & { evidence?: string }): number {
+  const verdict = oneOf("verdict", verdicts, given);
+  const evidence = clean(options.evidence) ?? "";
+  change(io, (session) => decideAnswer(session, { id, verdict, evidence }));
+  answer(io, options, { requirement: id, verdict }, `Requirement ${id} is ${verdict.replace("_", " ")}`);
   return 0;
 }
 

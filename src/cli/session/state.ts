@@ -7,7 +7,7 @@ import { locateState } from "../../store/location.ts";
 import { readSession } from "../../store/read-session.ts";
 import { ensureRelativeWorkspace, ensureWorkspace } from "../../store/workspace.ts";
 import { renderSession } from "../../views/record/session-view.ts";
-import { settingsOf, withStore } from "../context.ts";
+import { lenientSettingsOf, settingsOf, withStore } from "../context.ts";
 import type { Io } from "../io.ts";
 
 /** A directory given as an argument must satisfy the strict rules of the script; without one, the settings apply. */
@@ -30,7 +30,7 @@ export async function writeState(io: Io, path: string): Promise<number> {
 
 /** Prints the active session's document as it is on disk, or renders it from the journal if the file is missing. */
 export function activeState(io: Io): number {
-  return withStore(io, settingsOf(io), (store) => {
+  return withStore(io, lenientSettingsOf(io), (store) => {
     const read = store.hasJournal() ? readSession(store) : { state: "none" as const };
     const document = store.readView();
     if (document !== undefined) {

@@ -1,12 +1,22 @@
 // maestro dispatch: runs prompts that another program wrote.
 
+import { dispatchCodes } from "../../exit-codes.ts";
 import { grace, passEnv } from "../options.ts";
 import type { Verb } from "../verb.ts";
 
 export const dispatch: Verb = {
   usage: "dispatch <dispatch-dir>",
   summary: "run the prompts of a directory, one agent each",
-  options: [passEnv, grace],
-  examples: ["maestro dispatch .gemini/parallel/phase-2-batch-1", "MAESTRO_MAX_CONCURRENT=2 maestro dispatch batch"],
+  options: [
+    { flags: "--with-protocols", meaning: "put the agents' protocols in front of every prompt" },
+    passEnv,
+    grace,
+  ],
+  usageCode: dispatchCodes.usage,
+  examples: [
+    "maestro dispatch .gemini/parallel/phase-2-batch-1",
+    "MAESTRO_MAX_CONCURRENT=2 maestro dispatch batch",
+    "maestro dispatch --with-protocols batch",
+  ],
   run: async () => (await import("../run/dispatch.ts")).dispatch,
 };

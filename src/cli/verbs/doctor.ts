@@ -15,8 +15,8 @@ export const doctor: Verb = {
   ],
   examples: ["maestro doctor", "maestro doctor --fix"],
   isDecision: ({ fix }) => fix === true,
-  run: async (verbNames) => {
+  run: async (all) => {
     const { doctor } = await import("../check/doctor.ts");
-    return (io, options) => doctor(io, options, verbNames());
+    return (io, options) => doctor(io, options, all());
   },
 };

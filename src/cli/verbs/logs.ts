@@ -8,10 +8,11 @@ export const logs: Verb = {
   summary: "print the output of a phase's agent",
   options: [
     { flags: "-f, --follow", meaning: "keep printing until the attempt ends" },
+    { flags: "--raw", meaning: "print the agent's output file as it is" },
     { flags: "--attempt <n>", meaning: "number of the attempt (default: the latest)" },
     archivedSession,
     json,
   ],
-  examples: ["maestro logs 3", "maestro logs 3 -f", "maestro logs 3 --attempt 1"],
+  examples: ["maestro logs 3", "maestro logs 3 -f", "maestro logs 3 --raw", "maestro logs 3 --attempt 1"],
   run: async () => (await import("../work/logs.ts")).logs,
 };

@@ -6,8 +6,20 @@ import type { Verb } from "../verb.ts";
 export const retry: Verb = {
   usage: "retry <phase>",
   summary: "retry a failed phase",
-  options: [{ flags: "--timeout <time>", meaning: "time limit of its attempts: 90s, 20m" }, reason, json],
-  examples: ["maestro retry 3", 'maestro retry 3 --timeout 20m --reason "it was nearly done"'],
+  options: [
+    { flags: "--guidance <text>", meaning: "what to do differently; the next prompt has it" },
+    { flags: "--agent <name>", meaning: "agent that takes the phase from now on" },
+    { flags: "--model <model>", meaning: "model of its attempts" },
+    { flags: "--timeout <time>", meaning: "time limit of its attempts: 90s, 20m" },
+    { flags: "--criteria <text>", meaning: "validation criterion instead of the plan's", isRepeatable: true },
+    { ...reason, meaning: "reason to record; the next prompt has it" },
+    json,
+  ],
+  examples: [
+    "maestro retry 3",
+    'maestro retry 3 --guidance "Keep the public API; change src/parse.ts only"',
+    'maestro retry 3 --agent refactor --timeout 20m --reason "it was nearly done"',
+  ],
   isDecision: true,
   run: async () => (await import("../session/decisions.ts")).retry,
 };

@@ -1,7 +1,8 @@
 // maestro session ...: the operations on a session, for scripts.
 
 import { errorTypes } from "../../handoff/output/error-type.ts";
-import { json, reason } from "../options.ts";
+import { reviewModes } from "../../session/event-parts.ts";
+import { acceptOpen, json, reason } from "../options.ts";
 import type { Verb } from "../verb.ts";
 
 const operations = () => import("../session/session.ts");
@@ -17,6 +18,7 @@ export const session: Verb = {
       options: [
         { flags: "--task <text>", meaning: "what the user asked for" },
         { flags: "--mode <mode>", meaning: "parallel or sequential" },
+        { flags: "--review <when>", meaning: "end, batch or phase", choices: reviewModes },
         json,
       ],
       examples: [
@@ -93,10 +95,21 @@ export const session: Verb = {
       run: async () => (await operations()).sessionRevise,
     },
     {
+      usage: "requirement <id> <verdict>",
+      summary: "answer a requirement of the design: met, not_met or dropped",
+      options: [{ flags: "--evidence <text>", meaning: "what shows it, or why it was dropped" }, json],
+      examples: ['maestro session requirement REQ-1 met --evidence "npm test: 12 passed, among them test/api.test.ts"'],
+      isDecision: true,
+      run: async () => (await operations()).sessionRequirement,
+    },
+    {
       usage: "complete",
       summary: "complete the session; archive it unless MAESTRO_AUTO_ARCHIVE is off",
-      options: [{ flags: "--summary <text>", meaning: "one paragraph about what was done" }, json],
-      examples: ['maestro session complete --summary "All of it works."'],
+      options: [{ flags: "--summary <text>", meaning: "one paragraph about what was done" }, acceptOpen, json],
+      examples: [
+        'maestro session complete --summary "All of it works."',
+        'maestro session complete --accept-open "REQ-3 comes with the next release"',
+      ],
       isDecision: true,
       run: async () => (await import("../session/complete.ts")).sessionComplete,
     },

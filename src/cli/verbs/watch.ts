@@ -6,7 +6,10 @@ import type { Verb } from "../verb.ts";
 export const watch: Verb = {
   usage: "watch",
   summary: "watch a session that another process runs",
-  options: [json],
-  examples: ["maestro watch", "maestro watch --json"],
+  options: [
+    { flags: "--wait <time>", meaning: "how long to wait for an engine: 5s (a bare number: seconds)", default: "5s" },
+    json,
+  ],
+  examples: ["maestro watch", "maestro watch --wait 2m", "maestro watch --json"],
   run: async () => (await import("../run/watch.ts")).watch,
 };

@@ -4,12 +4,12 @@ import { decideApplied, settlesPhase } from "../../session/decide/applied-work.t
 import { oneLine } from "../../views/text/cell.ts";
 import { someOf } from "../../views/work.ts";
 import type { Io } from "../io.ts";
-import { changeProject, type Deed } from "./change-project.ts";
+import { type ChangeVerb, changeProject } from "./change-project.ts";
 import { type WorkFlags, workedAttempt } from "./kept-work.ts";
 
 const MAX_PATHS = 10;
 
-const deed: Deed = {
+const verb: ChangeVerb = {
   what: "apply",
   done: "applied",
   choose: workedAttempt,
@@ -37,5 +37,5 @@ const deed: Deed = {
 };
 
 export function apply(io: Io, id: string, flags: WorkFlags): Promise<number> {
-  return changeProject(io, id, flags, deed);
+  return changeProject(io, id, flags, verb);
 }

@@ -5,6 +5,7 @@ import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
 import { excluded } from "../../engine/open-project.ts";
 import { finishChange } from "../../engine/recovery/finish-change.ts";
+import { discardObjects } from "../../engine/recovery/prune.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { describeLinks, linksOutside } from "../../git/objects/links.ts";
@@ -37,7 +38,7 @@ import {
 } from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
-export interface Deed {
+export interface ChangeVerb {
   what: "apply" | "revert";
   done: "applied" | "reverted";
   /** The attempt to apply or revert; undefined when none has recorded changes. */
@@ -61,17 +62,18 @@ export interface ChosenWork {
   attempt: AttemptWithChanges;
 }
 
-export async function changeProject(io: Io, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
+export async function changeProject(io: Io, id: string, flags: WorkFlags, verb: ChangeVerb): Promise<number> {
   const store = openStore(io, settingsOf(io));
   try {
     requirePhase(sessionFor(store, flags.session), id);
-    const project = { repository: await requireRepository(io), location: store.location };
+    const project = { repository: await requireRepository(io, store.location), location: store.location };
     const release = claimEngine(store.location);
     try {
       const finished = await finishChange(project, store, io.now());
       if (finished !== undefined) io.err(`WARNING: ${finished}\n`);
-      return await change(io, { store, project }, id, flags, deed);
+      return await change(io, { store, project }, id, flags, verb);
     } finally {
+      await discardObjects(project, store.session);
       release();
     }
   } finally {
@@ -84,22 +86,28 @@ interface Place {
   project: GitProject;
 }
 
-async function change(io: Io, { store, project }: Place, id: string, flags: WorkFlags, deed: Deed): Promise<number> {
+async function change(
+  io: Io,
+  { store, project }: Place,
+  id: string,
+  flags: WorkFlags,
+  verb: ChangeVerb,
+): Promise<number> {
   const session = sessionFor(store, flags.session);
   const phase = requirePhase(session, id);
-  const attempt = deed.choose(phase, flags.attempt);
-  if (attempt === undefined || attempt.changes.total === 0) return unchanged(io, session, id, attempt, flags, deed);
+  const attempt = verb.choose(phase, flags.attempt);
+  if (attempt === undefined || attempt.changes.total === 0) return unchanged(io, session, id, attempt, flags, verb);
   const work = { session, phase, attempt };
   const { repository, location } = project;
   const kept = await ownWork(repository, attempt, await requireKept(repository, session.session_id, id, attempt));
   const options = { exclude: excluded(repository, location), include: [], force: declaredFiles(session) };
   const { tree: from } = await snapshot(repository, options);
-  const merged = await mergeTrees(repository, { ...deed.merge(kept), ours: from });
-  if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, deed, deed.advice(id));
+  const merged = await mergeTrees(repository, { ...verb.merge(kept), ours: from });
+  if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, verb, verb.advice(id));
   const changes = await changesBetween(repository, from, merged.tree);
   const links = await linksOutside(repository, from, merged.tree);
   // The next step depends on the phase's status before the change is recorded.
-  const next = store.session?.session_id === session.session_id ? deed.next(work) : undefined;
+  const next = store.session?.session_id === session.session_id ? verb.next(work) : undefined;
   // The change is short, and another command would have to finish a partial one, so only a second signal interrupts it.
   let signals = 0;
   const stopListening = io.onSignal(() => {
@@ -107,22 +115,22 @@ async function change(io: Io, { store, project }: Place, id: string, flags: Work
     if (signals > 1) stopGit();
   });
   try {
-    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt, what: deed.what };
+    const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt, what: verb.what };
     const brought = await bringIn(project, { ...about, from, to: merged.tree });
     if (brought.kind === "changed") {
       const files = brought.paths.map((path) => ({ path, reason: "on disk it differs from git's version" }));
       const advice =
         "If another process just changed the file, try again. A content filter (git-lfs, git-crypt) has the same effect.";
-      return conflict(io, work, files, flags, deed, advice);
+      return conflict(io, work, files, flags, verb, advice);
     }
-    record(store, work, deed, { from, to: merged.tree, files: filesOf({ files: changes }) }, io.cwd);
+    record(store, work, verb, { from, to: merged.tree, files: filesOf({ files: changes }) }, io.cwd);
   } finally {
     stopListening();
   }
   const missing = unkeptLine(attempt.changes);
   if (links.length > 0) io.err(`WARNING: ${describeLinks(links)}\n`);
-  if (missing !== undefined && deed.what === "apply") io.err(`WARNING: ${missing}\n`);
-  return tell(io, { ...work, next }, changes, flags, deed);
+  if (missing !== undefined && verb.what === "apply") io.err(`WARNING: ${missing}\n`);
+  return tell(io, { ...work, next }, changes, flags, verb);
 }
 
 /** An attempt that ran in the project itself shared it with others: files that its phase does not own may be theirs and are left out. */
@@ -138,7 +146,7 @@ async function ownWork(
 function record(
   store: SessionStore,
   work: ChosenWork,
-  deed: Deed,
+  verb: ChangeVerb,
   change: Omit<ProjectChange, "hashes">,
   projectRoot: string,
 ): void {
@@ -149,7 +157,7 @@ function record(
   store.update((session) => {
     if (session?.session_id !== session_id) return { events: [], result: undefined };
     const hashes = hashFiles(projectRoot, [...created, ...modified, ...deleted]);
-    return { events: deed.events(work, { ...change, hashes }), result: undefined };
+    return { events: verb.events(work, { ...change, hashes }), result: undefined };
   });
 }
 
@@ -159,10 +167,10 @@ function unchanged(
   phase: string,
   attempt: AttemptWithChanges | undefined,
   flags: WorkFlags,
-  deed: Deed,
+  verb: ChangeVerb,
 ): number {
   const number = attempt?.attempt ?? (flags.attempt === undefined ? null : Number(flags.attempt));
-  if (flags.json) printJson(io, { session, phase, attempt: number, [deed.done]: false, files: [] });
+  if (flags.json) printJson(io, { session, phase, attempt: number, [verb.done]: false, files: [] });
   else io.out(`${number === null ? "Phase" : `Attempt ${number} of phase`} ${phase} changed nothing\n`);
   return 0;
 }
@@ -172,26 +180,26 @@ function tell(
   work: ChosenWork & { next: string | undefined },
   changes: readonly TreeChange[],
   flags: WorkFlags,
-  deed: Deed,
+  verb: ChangeVerb,
 ): number {
   const { session, phase, attempt } = work;
   const { outside } = attempt.changes;
   const files = changes.map(({ binary, added, removed, ...file }) =>
     binary ? { ...file, added: null, removed: null } : { ...file, added, removed },
   );
-  const warning = deed.warning?.(work, new Set(changes.flatMap(({ path, from }) => [path, from ?? path])));
+  const warning = verb.warning?.(work, new Set(changes.flatMap(({ path, from }) => [path, from ?? path])));
   if (warning !== undefined) io.err(`WARNING: ${warning}\n`);
   if (flags.json) {
     const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt };
-    printJson(io, { ...about, [deed.done]: true, changed: files.length > 0, files });
+    printJson(io, { ...about, [verb.done]: true, changed: files.length > 0, files });
     return 0;
   }
   const what = `Attempt ${attempt.attempt} of phase ${phase.id}`;
-  if (files.length === 0) io.out(`${what} ${deed.already}\n`);
+  if (files.length === 0) io.out(`${what} ${verb.already}\n`);
   else {
     const sum = (count: (change: TreeChange) => number) => changes.reduce((all, one) => all + count(one), 0);
     const amount = { files: files.length, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
-    io.out(`${what} is ${deed.done}: ${amountText(amount)}\n`);
+    io.out(`${what} is ${verb.done}: ${amountText(amount)}\n`);
     io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);
   }
   if (work.next !== undefined) io.out(`${work.next}\n`);
@@ -204,12 +212,12 @@ function conflict(
   { session, phase, attempt }: ChosenWork,
   files: readonly ConflictFile[],
   flags: WorkFlags,
-  deed: Deed,
+  verb: ChangeVerb,
   advice: string,
 ): number {
   if (flags.json) {
     const about = { session: session.session_id, phase: phase.id, attempt: attempt.attempt };
-    printJson(io, { ...about, [deed.done]: false, conflicts: files });
+    printJson(io, { ...about, [verb.done]: false, conflicts: files });
     return NEEDS_A_PERSON;
   }
   const lines = [

@@ -1,10 +1,16 @@
-// maestro diff <phase>: shows what an attempt changed, from the recorded trees. It changes nothing.
+// maestro diff [phase]: shows what an attempt, or the whole session, changed, from the recorded trees. It changes nothing.
 
+import { MaestroError } from "../../errors.ts";
 import { patchBetween } from "../../git/objects/patch.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
-import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { phaseState } from "../../session/phase/phase-state.ts";
+import { isNative, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { runningEngine } from "../../store/engine-lock.ts";
+import type { StateLocation } from "../../store/location.ts";
+import { seenSession } from "../../store/seen-session.ts";
 import { diffText, statLines } from "../../views/diff.ts";
-import { isInProject } from "../../views/work.ts";
+import { oneLine } from "../../views/text/cell.ts";
+import { earlierWork, isInProject, workOf } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
@@ -22,15 +28,52 @@ export interface DiffFlags extends WorkFlags {
   stat?: boolean;
 }
 
-export async function diff(io: Io, id: string, flags: DiffFlags): Promise<number> {
-  const session = sessionFor(openStore(io, settingsOf(io)), flags.session);
+export async function diff(io: Io, id: string | undefined, flags: DiffFlags): Promise<number> {
+  const store = openStore(io, settingsOf(io));
+  const session = seenSession(store.location, sessionFor(store, flags.session), io.now());
+  if (id === undefined) return wholeDiff(io, store.location, session, flags);
   const phase = requirePhase(session, id);
   const attempt = workedAttempt(phase, flags.attempt);
   if (flags.json) printJson(io, facts(session, phase, attempt));
-  else if (attempt === undefined || attempt.changes.total === 0) io.err(`${unchanged(phase, attempt, flags)}\n`);
-  else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
-  else await printPatch(io, session, id, attempt);
+  else if (attempt === undefined || attempt.changes.total === 0) {
+    const isDriven = flags.session === undefined && runningEngine(store.location) !== undefined;
+    const isRunning = phaseState(session, phase, isDriven) === "running";
+    io.err(`${unchanged(phase, attempt, flags, isRunning)}\n`);
+  } else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
+  else await printPatch(io, store.location, session, id, attempt);
   return 0;
+}
+
+/** What is in the project of the session's work, in the order in which it came in. */
+async function wholeDiff(io: Io, location: StateLocation, session: Session, flags: DiffFlags): Promise<number> {
+  if (flags.attempt !== undefined) throw new MaestroError("usage", "--attempt needs a phase");
+  const works = session.phases
+    .flatMap((phase) => inProject(phase).map((attempt) => ({ phase, attempt })))
+    .sort((one, other) => orderOf(one.attempt) - orderOf(other.attempt));
+  if (flags.json) {
+    printJson(io, {
+      session: session.session_id,
+      work: works.map(({ phase, attempt }) => facts(session, phase, attempt)),
+    });
+    return 0;
+  }
+  if (works.length === 0) io.err(`Nothing that session ${session.session_id} changed is in the project\n`);
+  for (const { phase, attempt } of works) {
+    io.out(`# Phase ${phase.id}, ${oneLine(phase.name)}, attempt ${attempt.attempt}\n`);
+    if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
+    else await printPatch(io, location, session, phase.id, attempt);
+  }
+  return 0;
+}
+
+/** The changes of the phase that are in the project, the earliest first. */
+function inProject(phase: SessionPhase): AttemptWithChanges[] {
+  const work = workOf(phase);
+  return work === undefined || !isInProject(phase, work) ? earlierWork(phase) : [...earlierWork(phase), work];
+}
+
+function orderOf({ integrated, seq }: AttemptWithChanges): number {
+  return integrated?.seq ?? seq;
 }
 
 /** The changes that the journal recorded: available without a repository, and after the kept work is deleted. */
@@ -45,20 +88,32 @@ function stat(io: Io, phase: SessionPhase, work: AttemptWithChanges): string[] {
   return statLines({ phase: phase.id, attempt, changes, isIntegrated: isInProject(phase, work) }, paint(io.color));
 }
 
-function unchanged(phase: SessionPhase, attempt: AttemptWithChanges | undefined, flags: DiffFlags): string {
+function unchanged(
+  phase: SessionPhase,
+  attempt: AttemptWithChanges | undefined,
+  flags: DiffFlags,
+  isRunning: boolean,
+): string {
   const { id } = phase;
   if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
   const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
   const last = lastAttempt(phase);
-  const isCutOff = last?.result === null && last.placed !== undefined;
+  if (last?.result === null && isRunning) return `No recorded changes for ${who} yet: its agent is at work`;
+  const isCutOff = last?.result === null && (last.placed !== undefined || isNative(last));
   const later = isCutOff
     ? ` yet; attempt ${last.attempt} has no recorded end: "maestro resume" or "maestro abort" records its changes`
     : "";
   return `No recorded changes for ${who}${later}`;
 }
 
-async function printPatch(io: Io, { session_id }: Session, id: string, attempt: AttemptWithChanges): Promise<void> {
-  const repository = await requireRepository(io);
+async function printPatch(
+  io: Io,
+  location: StateLocation,
+  { session_id }: Session,
+  id: string,
+  attempt: AttemptWithChanges,
+): Promise<void> {
+  const repository = await requireRepository(io, location);
   const { base, commit } = await requireKept(repository, session_id, id, attempt);
   const patch = await patchBetween(repository, base, commit);
   const missing = unkeptLine(attempt.changes);

@@ -7,6 +7,7 @@ import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { CommitId, ObjectId, SessionId } from "../../ids.ts";
 import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
+import type { StateLocation } from "../../store/location.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { isInProject, someOf } from "../../views/work.ts";
 import type { Io } from "../io.ts";
@@ -54,8 +55,8 @@ function isWorked(attempt: Attempt): attempt is AttemptWithChanges {
   return attempt.changes !== undefined;
 }
 
-export async function requireRepository(io: Io): Promise<Repository> {
-  const opening = await openProject(io);
+export async function requireRepository(io: Io, location: StateLocation): Promise<Repository> {
+  const opening = await openProject({ ...io, location });
   if (opening.kind === "open") return opening.repository;
   const hint =
     opening.kind === "refused" ? opening.hint : "Without git, Maestro records only the names of changed files.";

@@ -3,9 +3,12 @@
 import { errno, MaestroError } from "../../errors.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
+import { isDelegated } from "../../session/seen.ts";
 import type { Attempt, Session } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { Batch, MAX_STDERR_BYTES, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
+import { Batch, MAX_READ_STDOUT, MAX_STDERR_BYTES } from "../../store/files/batch.ts";
+import { NewLines } from "../../store/output/new-lines.ts";
+import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { openStore, settingsOf } from "../context.ts";
@@ -16,6 +19,7 @@ const POLL_MS = 200;
 
 export interface LogFlags {
   follow?: boolean;
+  raw?: boolean;
   attempt?: string;
   session?: string;
   json?: boolean;
@@ -23,7 +27,7 @@ export interface LogFlags {
 
 export async function logs(io: Io, id: string, flags: LogFlags): Promise<number> {
   const store = openStore(io, settingsOf(io));
-  const print = (bytes: string) => io.out(asLines(store.redact(stripControls(bytes))));
+  const print: Print = (bytes) => io.out(asLines(store.redact(stripControls(bytes))));
   const session = sessionFor(store, flags.session);
   const attempt = attemptOf(session, id, flags.attempt);
   const batch = openResults(store, attempt);
@@ -33,10 +37,11 @@ export async function logs(io: Io, id: string, flags: LogFlags): Promise<number>
       return 0;
     }
     const isActive = store.session?.session_id === session.session_id;
-    if (flags.follow && isActive) await follow(io, store, batch, id, attempt, print);
-    else print(batch.read(attempt.name, "log", MAX_STDERR_BYTES));
-    const answer = answerOf(store, batch, attempt);
-    if (answer !== "") io.out(`${answer.trimEnd()}\n`);
+    const output = new AttemptOutput(batch, attempt, flags.raw === true, print);
+    if (flags.follow && isActive) await follow(io, store, id, attempt, output);
+    output.printNew(true);
+    if (flags.raw) return 0;
+    if (!output.isStream) printAnswer(io, answerOf(store, batch, attempt));
     print(batch.read(attempt.name, "validation.log", MAX_STDERR_BYTES));
     return 0;
   } finally {
@@ -63,49 +68,79 @@ function openResults(store: SessionStore, attempt: Attempt): Batch {
   }
 }
 
-/** Prints the log as it grows, until the attempt ends or its engine stops. */
+type Print = (bytes: string) => void;
+
+/** The log and the output of an attempt, printed piece by piece. Only whole lines: half of a secret would not be redacted. */
+class AttemptOutput {
+  readonly #batch: Batch;
+  readonly #isRaw: boolean;
+  readonly #print: Print;
+  readonly #log: NewLines;
+  readonly #stdout: NewLines;
+  /** Text that has no line break yet. */
+  #rest = "";
+  /** Whether the attempt prints its text and tool calls as they happen. */
+  isStream = false;
+
+  constructor(batch: Batch, { name }: Attempt, isRaw: boolean, print: Print) {
+    this.#batch = batch;
+    this.#isRaw = isRaw;
+    this.#print = print;
+    this.#log = new NewLines(name, "log", MAX_STDERR_BYTES);
+    this.#stdout = new NewLines(name, "json", MAX_READ_STDOUT);
+  }
+
+  /** `isLast`: nothing follows, so that a line without its end is printed too. */
+  printNew(isLast: boolean): void {
+    const log = this.#log.next(this.#batch, isLast);
+    const lines = this.#stdout.next(this.#batch, isLast);
+    if (!this.#isRaw && log !== "") this.#print(log);
+    const shown = this.#isRaw ? { text: lines } : geminiRuntime.shown(lines, this.#rest !== "");
+    if (shown !== null) this.isStream = true;
+    const text = this.#rest + (shown?.text ?? "");
+    const end = isLast ? text.length : text.lastIndexOf("\n") + 1;
+    if (end > 0) this.#print(text.slice(0, end));
+    this.#rest = text.slice(end);
+  }
+}
+
+/** Prints what is new until the attempt ends or its engine stops. */
 async function follow(
   io: Io,
   store: SessionStore,
-  batch: Batch,
   phase: string,
-  { attempt, name }: Attempt,
-  print: (bytes: string) => void,
+  { attempt }: Attempt,
+  output: AttemptOutput,
 ): Promise<void> {
   let isLeaving = false;
   const stopListening = io.onSignal(() => {
     isLeaving = true;
   });
-  let seen = 0;
-  // Only whole lines are printed: half of a secret at the end of a partial line would not be redacted.
-  let rest = "";
-  const printNew = (isLast: boolean) => {
-    const size = batch.size(name, "log");
-    const fresh = rest + (size > seen ? batch.read(name, "log", MAX_STDERR_BYTES, seen) : "");
-    seen = size;
-    const end = isLast ? fresh.length : fresh.lastIndexOf("\n") + 1;
-    if (end > 0) print(fresh.slice(0, end));
-    rest = fresh.slice(end);
-  };
   const isRunning = () => {
     store.refresh();
     const session = store.session;
     const now = session && requirePhase(session, phase).attempts.find((one) => one.attempt === attempt);
-    return now?.result === null && runningEngine(store.location) !== undefined;
+    if (session === undefined || now?.result !== null) return false;
+    if (runningEngine(store.location) !== undefined) return true;
+    return isDelegated(requirePhase(seenSession(store.location, session, io.now()), phase));
   };
   while (!isLeaving && isRunning()) {
-    printNew(false);
+    output.printNew(false);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  printNew(true);
   stopListening();
 }
 
-/** The agent's answer, or its raw output if that cannot be parsed. */
+function printAnswer(io: Io, answer: string): void {
+  if (answer !== "") io.out(`${answer.trimEnd()}\n`);
+}
+
+/** The agent's answer, or its raw output if that cannot be parsed and is not a stream, which has the prompt in it. */
 function answerOf(store: SessionStore, batch: Batch, { name }: Attempt): string {
-  const stdout = batch.read(name, "json", MAX_STDOUT_BYTES);
+  const stdout = batch.read(name, "json", MAX_READ_STDOUT);
   const { text: said } = geminiRuntime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });
-  return store.redact(stripControls(said || stdout));
+  const printed = said || geminiRuntime.shown(stdout, false)?.text;
+  return store.redact(stripControls(printed ?? stdout));
 }
 
 function filesOf(batch: Batch, { name }: Attempt) {

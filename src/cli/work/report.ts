@@ -3,10 +3,11 @@
 import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
+import { seenSession } from "../../store/seen-session.ts";
 import { reportLines } from "../../views/report/report.ts";
 import { reportJson } from "../../views/report/report-json.ts";
 import { spendingJson } from "../../views/report/spending.ts";
-import { openStore, settingsOf } from "../context.ts";
+import { decisionLook, openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
@@ -14,10 +15,13 @@ import { sessionFor } from "./results.ts";
 
 export function report(io: Io, id: string | undefined, flags: { json?: boolean }): number {
   const settings = settingsOf(io);
-  const session = sessionFor(openStore(io, settings), id);
+  const store = openStore(io, settings);
+  const session = seenSession(store.location, sessionFor(store, id), io.now());
   if (flags.json) {
     const missing = missingFiles(io.cwd, session);
-    const facts = reportJson(session, { prices: pricesOf(io, settings), now: io.now(), missingFiles: missing });
+    const decisions = decisionLook(io, settings);
+    const prices = pricesOf(io, settings);
+    const facts = reportJson(session, { prices, now: io.now(), missingFiles: missing, decisions });
     printJson(io, { ...facts, tokens: spendingJson(facts.tokens) });
   } else io.out(`${reportOf(io, settings, session).join("\n")}\n`);
   return 0;
@@ -32,6 +36,7 @@ export function reportOf(io: Io, settings: ResolvedSettings, session: Session): 
     paint: paint(io.color),
     width,
     missingFiles: missingFiles(io.cwd, session),
+    decisions: decisionLook(io, settings),
   });
 }
 

@@ -2,10 +2,10 @@
 
 import { decideReverted } from "../../session/decide/applied-work.ts";
 import type { Io } from "../io.ts";
-import { changeProject, type Deed } from "./change-project.ts";
+import { type ChangeVerb, changeProject } from "./change-project.ts";
 import { integratedAttempt, type WorkFlags } from "./kept-work.ts";
 
-const deed: Deed = {
+const verb: ChangeVerb = {
   what: "revert",
   done: "reverted",
   choose: integratedAttempt,
@@ -19,5 +19,5 @@ const deed: Deed = {
 };
 
 export function revert(io: Io, id: string, flags: WorkFlags): Promise<number> {
-  return changeProject(io, id, flags, deed);
+  return changeProject(io, id, flags, verb);
 }

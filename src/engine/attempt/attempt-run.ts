@@ -4,17 +4,19 @@ import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { wasStopped } from "../../git/running.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree } from "../../git/worktree/worktree.ts";
+import type { Handoff } from "../../handoff/handoff.ts";
 import type { PhaseId } from "../../ids.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
-import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { type FileLists, requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import type { Attempt } from "../../session/session.ts";
 import { lastAttempt } from "../../session/session.ts";
+import { attemptDelivery } from "../integrate/deliverables.ts";
 import type { Ground } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
 import type { RunContext } from "../run-context.ts";
 import { attemptEnvironment, type PreparedAttempt, startAttempt, type Watcher } from "./attempt.ts";
-import { examine } from "./examine.ts";
+import { type ExaminedWork, examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
 import { isTakenOver, scopeRules } from "./judge-work.ts";
 import { placeAttempt, purposeOf } from "./place.ts";
@@ -84,14 +86,24 @@ function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { plac
 async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
-    return {
-      ...placed,
-      work: await examine(context, finished, ground, () => integratesUnowned(context, finished.phase)),
-    };
+    const work = await examine(context, finished, ground, () => integratesUnowned(context, finished.phase));
+    return { ...placed, work, delivery: await deliveryOf(context, placed, work) };
   } catch (error) {
     if (!isExpected(error) || wasStopped(error)) throw error;
     return { ...placed, blind: reasonOf(error) };
   }
+}
+
+/** Null when the attempt did not succeed, or owes no files. */
+async function deliveryOf(context: RunContext, { phase, judged, root }: Finished, work: ExaminedWork | null) {
+  if (judged.outcome.kind !== "success") return null;
+  const reported = judged.handoff === null ? undefined : claimsOf(judged.handoff);
+  const commit = work?.where === "worktree" ? work.changes.commit : null;
+  return attemptDelivery(context, phase, { files: work?.files ?? null, commit, reported, root });
+}
+
+function claimsOf({ check }: Handoff): FileLists {
+  return { created: check.files_created, modified: check.files_modified, deleted: check.files_deleted };
 }
 
 /** Whether changes that the phase does not own are integrated with a warning. */
@@ -106,7 +118,7 @@ function isExpected(error: unknown): boolean {
 }
 
 /** Removes the worktree of the phase's last attempt; its changes are kept in a commit. */
-export async function clearAway(context: RunContext, phase: PhaseId): Promise<void> {
+export async function removeLastWorktree(context: RunContext, phase: PhaseId): Promise<void> {
   const { isolation, store, warn, limits } = context;
   const last = lastAttempt(requirePhase(requireSession(store.session), phase));
   const name = last?.placed?.worktree ?? null;

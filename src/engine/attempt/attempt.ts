@@ -1,17 +1,21 @@
 // Prepares, starts and judges one attempt: it is recorded before its process starts, and judged from the files the process leaves.
 
 import { attemptPolicy } from "../../agents/policies.ts";
+import { brokenText } from "../../agents/resolve.ts";
 import type { Tier } from "../../agents/tiers.ts";
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
 import type { PhaseId } from "../../ids.ts";
 import { buildPrompt } from "../../prompt/build.ts";
+import { complaintIn } from "../../runtimes/complaint.ts";
 import type { Ending, Killed, Outcome } from "../../runtimes/runtime.ts";
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
+import { attemptPlaced } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { hasDependents, type SessionPhase } from "../../session/session.ts";
-import { MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
+import { MAX_READ_STDOUT, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
+import { geminiHome } from "../../store/files/gemini-home.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
 import type { Update } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
@@ -19,11 +23,11 @@ import type { Ground } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
-import { rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
+import { OutputFollower, shownActivity } from "./output-follower.ts";
+import { isPlacedLater, rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 
 /** How much of stderr is read to judge an attempt. */
 const MAX_JUDGED_STDERR = 256 * 1024;
-const MAX_WATCHED_STDERR = 64 * 1024;
 
 /** An attempt that is recorded but not yet started. */
 export interface PreparedAttempt {
@@ -50,6 +54,7 @@ export interface StartedAttempt {
 /** Callbacks of a running attempt. */
 export interface Watcher {
   activity: (phase: PhaseId, line: string) => void;
+  tokens: (phase: PhaseId, sofar: number) => void;
   quota: (phase: PhaseId, retryAfterMs: number | null) => void;
 }
 
@@ -78,7 +83,7 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     });
     const prompt = runtime.payload(context.redact(built));
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
-    const model = context.modelFor(agent);
+    const model = phase.model ?? context.modelFor(agent);
     const start = {
       run: context.run,
       runtime: runtime.name,
@@ -91,7 +96,10 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
     const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
-    return { events: decideStart(session, id, start, rulesOf(context)), result };
+    const events = decideStart(session, id, start, rulesOf(context));
+    // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
+    if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));
+    return { events, result };
   });
 }
 
@@ -127,7 +135,7 @@ export function startAttempt(
   const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
   batch.writePrompt(name, prepared.prompt);
   const policyFile = policyOf(context, tier);
-  const args = runtime.argv({ agent, tier, model, policyFile, extraArgs: context.extraArgs });
+  const args = runtime.argv({ agent, tier, model, policyFile, isStreamed: true, extraArgs: context.extraArgs });
   const command = { program: context.program, args };
   const { exit, stop } = supervisor.launch({
     ...(worktree === null ? command : sandboxed(context, command, worktree)),
@@ -139,37 +147,39 @@ export function startAttempt(
     stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs,
-    check: watch(context, phase, name, watcher),
+    check: watch(context, phase, new OutputFollower(runtime, name, geminiHome(env)), watcher),
   });
   return { phase, attempt, name, exit, stop };
 }
 
-function agentOf({ agents }: RunContext, phase: SessionPhase) {
-  const agent = agents.get(phase.agents[0] ?? "");
+function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
+  const name = phase.agents[0] ?? "";
+  const agent = agents.get(name);
   if (agent !== undefined) return agent;
-  throw new MaestroError("environment", `Agent '${phase.agents[0]}' of phase ${phase.id} is not in agents/`, {
+  const broken = brokenAgents.find((one) => one.agent === name);
+  const why = broken === undefined ? `Agent '${name}' is not in agents/` : brokenText(broken);
+  throw new MaestroError("environment", `Cannot start phase ${phase.id}: ${why}`, {
     hint: 'Restore the agent, or assign the phase to another one with "maestro session revise <plan>".',
   });
 }
 
 /** Writes the policy file of an attempt, which applies even where hooks do not run. */
 function policyOf({ batch }: RunContext, tier: Tier): string {
-  return batch.writePolicy(tier, attemptPolicy(tier));
+  return batch.writePolicy(tier, () => attemptPolicy(tier));
 }
 
-/** Checks a running attempt: reports its last line and signs of an exhausted quota, and stops it when its output is too large. */
-function watch(context: RunContext, phase: PhaseId, name: string, watcher: Watcher): () => Killed {
+/** Checks a running attempt: reports its activity and signs of an exhausted quota, and stops it when its output is too large. */
+function watch(context: RunContext, phase: PhaseId, follower: OutputFollower, watcher: Watcher): () => Killed {
   const { batch, runtime } = context;
-  let seen = 0;
+  const { name } = follower;
   return () => {
     if (batch.size(name, "json") > MAX_STDOUT_BYTES) return "output_too_large";
-    const size = batch.size(name, "log");
-    if (size === seen) return null;
-    const fresh = batch.read(name, "log", MAX_WATCHED_STDERR, Math.min(seen, size));
-    seen = batch.trimLog(name) ? batch.size(name, "log") : size;
-    const line = stripControls(fresh).trimEnd().split("\n").at(-1)?.trim() ?? "";
-    if (line !== "") watcher.activity(phase, context.redact(line).slice(0, 200));
-    const sign = runtime.quotaSign(fresh);
+    const { progress } = follower;
+    const complaints = follower.read(batch);
+    if (batch.trimLog(name)) follower.skipStderr(batch);
+    if (follower.progress !== progress) watcher.activity(phase, shownActivity(follower.progress, context.redact));
+    if (follower.tokens !== null) watcher.tokens(phase, follower.tokens);
+    const sign = complaints === "" ? null : runtime.quotaSign(complaints);
     if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
     return null;
   };
@@ -179,6 +189,8 @@ export interface Judged {
   outcome: Outcome;
   /** The parsed hand-off; null when the answer is empty. */
   handoff: Handoff | null;
+  /** The end of what it printed, when it ran out of time. */
+  partial?: string;
 }
 
 /** Judges an attempt from the files it left. */
@@ -192,14 +204,29 @@ export function judgeFiles(context: RunContext, phase: PhaseId, name: string, ex
   const ending: Ending = {
     exitCode: exit.code,
     killed: tooLarge ? "output_too_large" : exit.killed,
-    stdout: tooLarge ? "" : batch.read(name, "json", MAX_STDOUT_BYTES),
+    stdout: tooLarge ? "" : batch.read(name, "json", MAX_READ_STDOUT),
     // Read lazily: the judgement of a successful attempt does not need it.
     get stderr() {
       return redact(batch.read(name, "log", MAX_JUDGED_STDERR));
     },
   };
   const outcome = runtime.judge(ending);
-  if (outcome.text === "") return { outcome, handoff: null };
+  const partial = outcome.kind === "timeout" ? partialOutput(context, outcome.text, ending) : {};
+  if (outcome.text === "") return { outcome, handoff: null, ...partial };
   const dependents = hasDependents(requireSession(store.session), phase);
-  return { outcome, handoff: readHandoff(redact(outcome.text), { format: "text", dependents }) };
+  return { outcome, handoff: readHandoff(redact(outcome.text), { format: "text", dependents }), ...partial };
+}
+
+const MAX_PARTIAL_CHARS = 4_000;
+
+/**
+ * What the attempt did and said so far, or what was printed. Never the events themselves: the first one is the prompt. Redacted before it is
+ * cut: half a secret would not be recognised.
+ */
+function partialOutput({ runtime, redact }: RunContext, answer: string, ending: Ending): Pick<Judged, "partial"> {
+  const shown = runtime.shown(ending.stdout, false);
+  const printed =
+    (shown === null ? answer || ending.stdout : shown.text) || complaintIn(ending.stderr, MAX_PARTIAL_CHARS);
+  const text = redact(stripControls(printed)).trim().slice(-MAX_PARTIAL_CHARS);
+  return text === "" ? {} : { partial: text };
 }

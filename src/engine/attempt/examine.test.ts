@@ -65,7 +65,7 @@ describe("in git", () => {
     const session = sessionAfter(phases, ...begun("1"));
     const context = contextOf(session, { repository, projectRoot: project.path });
     const taken = await context.isolation.snapshot(session);
-    const worktree = await addWorktree(repository, "w1", taken);
+    const worktree = await addWorktree(repository, "s", "w1", taken);
     work(worktree.root);
     const ground: Ground = { root: worktree.root, worktree, before: taken.commit };
     const found = await examine(context, one, ground);
@@ -114,7 +114,7 @@ describe("in git", () => {
       expect(refs()).toBe("refs/maestro/2026-02-14-task-api/1/1");
     });
 
-    test("in many small files are limited as well", async () => {
+    test("in many small files are limited as well", { timeout: 90_000 }, async () => {
       const before = Number(/^count: (\d+)/m.exec(project.git("count-objects", "-v"))?.[1]);
       const work = await inWorktree([phase("1", "a.txt")], (root) => {
         for (let at = 0; at < 6000; at += 1) put(root, `many/${at % 20}/${at}`, `${at}`);

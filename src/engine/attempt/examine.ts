@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
-import { commitTree } from "../../git/objects/commit.ts";
+import { commitTree, treeIdOf } from "../../git/objects/commit.ts";
 import { describeLinks, type LinkOutside, linksOutside } from "../../git/objects/links.ts";
 import { keepCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -70,7 +70,7 @@ export async function examine(
 
 interface Keeping {
   repository: Repository;
-  store: SessionStore;
+  store: Pick<SessionStore, "session">;
 }
 
 /** Compares a worktree with the commit it started from. */
@@ -146,7 +146,7 @@ async function inProject(
   const { isolation, store } = context;
   const session = requireSession(store.session);
   const phase = requirePhase(session, examined.phase);
-  const now = await isolation.tree.take(() => isolation.look(session));
+  const now = await isolation.latest(session);
   const links =
     typeof before === "string" && now.kind === "commit"
       ? await linkWarnings(isolation.repository, before, now.snapshot.commit)
@@ -176,7 +176,12 @@ async function inProject(
   return { changes: changesOf(phase, files, null, null), files, fresh, where: "project", warnings, trouble: null };
 }
 
-async function linkWarnings(repository: Repository, from: ObjectId, to: ObjectId): Promise<ExaminedWork["warnings"]> {
+export async function linkWarnings(
+  repository: Repository,
+  from: ObjectId,
+  to: ObjectId,
+): Promise<ExaminedWork["warnings"]> {
+  if (from === to) return [];
   return linkWarningsOf(await linksOutside(repository, from, to));
 }
 
@@ -184,7 +189,11 @@ function linkWarningsOf(links: readonly LinkOutside[]): ExaminedWork["warnings"]
   return links.length === 0 ? [] : [{ code: "link_outside", message: describeLinks(links) }];
 }
 
-function listingWarnings(root: string, files: readonly FileChange[], listing: Listing): ExaminedWork["warnings"] {
+export function listingWarnings(
+  root: string,
+  files: readonly FileChange[],
+  listing: Listing,
+): ExaminedWork["warnings"] {
   return [...listing.unreadable.map(unreadable), ...linkWarningsOf(listedLinks(root, files, listing))];
 }
 
@@ -206,14 +215,19 @@ async function differences(
   if (typeof before !== "string" && now.kind === "listing") return listingChanges(before, now.listing);
   if (typeof before !== "string" || now.kind !== "commit")
     throw new Error("the states before and after are of different kinds");
+  if (before === now.snapshot.commit) return [];
   return (await changesBetween(isolation.repository, before, now.snapshot.commit)).map(recorded);
 }
 
 /** Changes made while several attempts ran: files that the phase owns are attributed to it, files that no running phase owns are reported. */
-function inSharedProject(session: Session, phase: SessionPhase, files: readonly FileChange[]): ExaminedWork {
+export function inSharedProject(
+  session: Session,
+  phase: SessionPhase,
+  files: readonly FileChange[],
+  since = phase.attempts.at(-1)?.started ?? "",
+): ExaminedWork {
   const outside = new Set(outsideScope(phase, files));
   const own = files.filter(({ path, from }) => !outside.has(path) && !outside.has(from ?? path));
-  const since = phase.attempts.at(-1)?.started ?? "";
   const others = session.phases.filter(
     (other) => other !== phase && other.started !== null && (other.completed ?? "9") > since,
   );
@@ -223,8 +237,8 @@ function inSharedProject(session: Session, phase: SessionPhase, files: readonly 
   return { changes, files, where: "shared", warnings: [], trouble: null };
 }
 
-/** Commits the tree on top of `base`; a git reference keeps the commit when it has changes. */
-async function keepAsCommit(
+/** Commits the tree on top of `base`, if it has changes; a git reference keeps the commit. */
+export async function keepAsCommit(
   { repository, store }: Keeping,
   { attempt }: Examined,
   phase: SessionPhase,
@@ -232,6 +246,7 @@ async function keepAsCommit(
   tree: TreeId,
   hasMore = false,
 ): Promise<{ changes: FileChange[]; commit: CommitId }> {
+  if (!hasMore && (await treeIdOf(repository, base)) === tree) return { changes: [], commit: base };
   const message = `Phase ${phase.id}, attempt ${attempt}: ${phase.name}`;
   const commit = await commitTree(repository, { tree, parents: [base], message });
   const changes = (await changesBetween(repository, base, commit)).map(recorded);
@@ -240,11 +255,11 @@ async function keepAsCommit(
   return { changes, commit };
 }
 
-function recorded({ binary, added, removed, ...change }: TreeChange): FileChange {
+export function recorded({ binary, added, removed, ...change }: TreeChange): FileChange {
   return binary ? { ...change, added: null, removed: null } : { ...change, added, removed };
 }
 
-function changesOf(
+export function changesOf(
   phase: SessionPhase,
   changes: readonly FileChange[],
   base: CommitId | null,

@@ -4,6 +4,7 @@
 import { constants } from "node:os";
 import { MaestroError } from "../../errors.ts";
 import { TIMEOUT_CODE } from "../../exit-codes.ts";
+import { recordedType } from "../../handoff/output/error-type.ts";
 import type { PhaseId } from "../../ids.ts";
 import { conflictMessage } from "../../session/conflict.ts";
 import {
@@ -18,20 +19,27 @@ import {
   type Validated,
   type Warned,
 } from "../../session/decide/attempt.ts";
-import { claimDifferences, claimWarning } from "../../session/decide/claims.ts";
 import { type ReportedWork, reportedWork } from "../../session/decide/evidence.ts";
+import { phaseValidated } from "../../session/decide/facts.ts";
 import type { AttemptVerdict, Shortfall } from "../../session/decide/judge-handoff.ts";
 import { type FileLists, requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { decideReview } from "../../session/decide/review/decide-review.ts";
+import {
+  type DeliveryVerdict,
+  undeliveredShortfall,
+  undeliveredText,
+  untouchedWarnings,
+} from "../../session/deliverables.ts";
 import type { FileConflict, SessionEvent } from "../../session/events.ts";
-import { type Attempt, hasDependents, type Session } from "../../session/session.ts";
+import { type Attempt, hasDependents, lastAttempt, type Session } from "../../session/session.ts";
 import type { Update } from "../../store/session-store.ts";
 import type { Integration, Proof } from "../integrate/integrate.ts";
 import type { Exit } from "../process/supervisor.ts";
 import type { RunContext } from "../run-context.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
 import type { ExaminedWork } from "./examine.ts";
-import { judgeWork, scopeRules } from "./judge-work.ts";
-import type { ValidationResult } from "./validation.ts";
+import { claimWarnings, judgeWork, scopeRules } from "./judge-work.ts";
+import { failedMessage, type ValidationResult } from "./validation.ts";
 import { judgeAttempt, stepAfter } from "./verdict.ts";
 
 export type Consequence = { kind: "success" | "none" } | { kind: "quota"; retryAfterMs: number | null };
@@ -52,7 +60,8 @@ export function adoptResult(context: RunContext, phase: PhaseId, attempt: Attemp
   const code = context.batch.exitCode(attempt.name);
   let judged = judgeFiles(context, phase, attempt.name, { code, killed: code === TIMEOUT_CODE ? "timeout" : null });
   // No exit code, or code 0 without an answer (how Gemini CLI exits on TERM), means that the attempt was killed with its engine: it did not fail.
-  const wasEnded = (code ?? 0) === 0 && judged.outcome.text === "";
+  const { text, reason } = judged.outcome;
+  const wasEnded = (code ?? 0) === 0 && (text === "" || reason === "no_result");
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
   const durationMs = Math.max(0, context.now().getTime() - Date.parse(attempt.started));
   const { projectRoot: root } = context;
@@ -80,6 +89,8 @@ export interface Finished {
   work: ExaminedWork | null;
   /** Why its files could not be examined. */
   blind?: string;
+  /** Whether it delivered its declared files; absent or null when that was not judged. */
+  delivery?: DeliveryVerdict | null;
   adopted?: true;
 }
 
@@ -122,6 +133,7 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
         usage: outcome.usage,
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
         ...(verdict.kind === "success" ? {} : errorFields(context, verdict)),
+        ...(finished.judged.partial === undefined ? {} : { partial_output: finished.judged.partial }),
       },
       evidence: reported === null ? null : { ...reported, files: filesToRecord(reported, work) },
       changes: work?.changes ?? null,
@@ -154,32 +166,30 @@ interface Judgement {
 function verdictOf(
   context: RunContext,
   session: Session,
-  { phase: id, judged, work, blind, root }: Finished,
+  { phase: id, judged, work, blind, root, delivery = null }: Finished,
   reported: ReportedWork | null,
 ): Judgement {
   const phase = requirePhase(session, id);
   const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, id) });
   const claims = reported === null || work === null ? [] : claimWarnings(reported.files, work, root);
   const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(context, phase));
-  const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings];
+  const untouched = delivery === null ? [] : untouchedWarnings(delivery);
+  const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings, ...untouched];
   if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...scopeWarnings(work, scope.verdict)] };
   const rejection =
     blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
-  return { verdict: rejection ?? verdict, warnings };
+  return { verdict: rejection ?? undelivered(delivery) ?? verdict, warnings };
+}
+
+function undelivered(delivery: DeliveryVerdict | null): Shortfall | null {
+  const message = delivery === null ? null : undeliveredText(delivery);
+  return message === null ? null : undeliveredShortfall(message);
 }
 
 /** Warns about files outside its scope that an attempt left in the project although it failed for another reason. */
 function scopeWarnings(work: ExaminedWork | null, verdict: Shortfall | null): Warned[] {
   if (work?.where !== "project" || verdict === null) return [];
   return [{ code: "outside_scope", message: verdict.message.replaceAll("\n", " ") }];
-}
-
-function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
-  const differences = claimDifferences(claims, files, [root]);
-  // A change that the agent did not report may come from another process, or from an earlier attempt.
-  const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
-  const message = claimWarning({ ...differences, unclaimed });
-  return message === null ? [] : [{ code: "claims_differ", message }];
 }
 
 function unreadable(why: string): Shortfall {
@@ -216,13 +226,14 @@ function failureOf(
   const step = stepAfter(session, requirePhase(session, phase), verdict, context.limits.maxRetries);
   if (step === "wait") return undefined;
   const { error_type, message } = errorFields(context, verdict);
-  // A session records six error types, and "auth" is not one of them.
-  const type = error_type === "auth" ? "runtime" : error_type;
-  return { type, message, code: verdict.code, conflicts: verdict.conflicts, retry: step === "retry" };
+  const { code, conflicts } = verdict;
+  const limit = verdict.kind === "timeout" ? lastAttempt(requirePhase(session, phase))?.timeout_ms : undefined;
+  const timeoutMs = limit === undefined ? undefined : 2 * limit;
+  return { type: error_type, message, code, conflicts, retry: step === "retry", timeoutMs };
 }
 
 function errorFields({ redact }: RunContext, verdict: Shortfall) {
-  return { reason: verdict.reason, error_type: verdict.errorType, message: redact(verdict.message) };
+  return { reason: verdict.reason, error_type: recordedType(verdict.errorType), message: redact(verdict.message) };
 }
 
 function interrupted({ outcome, handoff }: Judged): Judged {
@@ -250,11 +261,13 @@ export function recordValidation(context: RunContext, phase: PhaseId, result: Va
   if (result.kind === "stopped") return;
   update((current) => {
     const session = requireSession(current);
-    const message = `Validation failed\n${result.detail}`;
+    const message = failedMessage(result);
     const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation", message } as const;
     const step = stepAfter(session, requirePhase(session, phase), shortfall, context.limits.maxRetries);
     const failure =
-      result.kind === "pass" ? undefined : { type: "validation" as const, message, retry: step === "retry" };
+      result.kind === "pass"
+        ? undefined
+        : { type: "validation" as const, message, code: result.code, retry: step === "retry" };
     const validated = { result: result.kind, detail: result.detail, evidence: result.evidence, failure };
     return { events: decideValidated(session, phase, validated, rulesOf(context)), result: undefined };
   });
@@ -267,12 +280,13 @@ export function recordIntegration(context: RunContext, phase: PhaseId, result: I
     const session = requireSession(current);
     const rules = rulesOf(context);
     if (result.kind === "done") return { events: integrated(session, phase, result, rules), result: undefined };
+    if (result.kind === "review") return { events: toBeReviewed(session, phase, result), result: undefined };
     const shortfall = shortfallOf(result);
     const step = stepAfter(session, requirePhase(session, phase), shortfall, context.limits.maxRetries);
     // Another attempt does not fix a broken disk or repository.
     const retry = step === "retry" && result.kind !== "broken";
-    const { errorType: type, message, code, conflicts } = shortfall;
-    const failure = { type, message, code, conflicts, retry };
+    const { errorType, message, code, conflicts } = shortfall;
+    const failure = { type: recordedType(errorType), message, code, conflicts, retry };
     const events =
       result.kind === "invalid"
         ? decideValidated(session, phase, { ...provedBy(result.validation), failure }, rules)
@@ -288,13 +302,21 @@ function integrated(session: Session, id: PhaseId, done: Integration & { kind: "
   return decideIntegrated(session, id, { attempt, from, to, files, warnings }, rules);
 }
 
-function shortfallOf(result: Exclude<Integration, { kind: "done" | "stopped" }>): Shortfall {
+/** The user may have closed the phase in the meantime. */
+function toBeReviewed(session: Session, id: PhaseId, review: Integration & { kind: "review" }): SessionEvent[] {
+  const { attempt, tree, proof } = review;
+  if (requirePhase(session, id).status !== "in_progress") return [];
+  const proved = proof === null ? [] : [phaseValidated(id, provedBy(proof))];
+  return [...proved, ...decideReview(session, { phases: [id], attempt, tree })];
+}
+
+function shortfallOf(result: Exclude<Integration, { kind: "done" | "stopped" | "review" }>): Shortfall {
   if (result.kind === "conflict") return conflictShortfall(result.conflicts);
   if (result.kind === "broken") {
     return { kind: "failure", reason: "not_integrated", errorType: "runtime", message: result.message };
   }
   const shortfall = { kind: "failure", reason: "validation_failed", errorType: "validation" } as const;
-  if (result.kind === "invalid") return { ...shortfall, message: `Validation failed\n${result.validation.detail}` };
+  if (result.kind === "invalid") return { ...shortfall, message: failedMessage(result.validation) };
   const { message, code } = result;
   return { ...shortfall, message, ...(code === undefined ? {} : { code }) };
 }

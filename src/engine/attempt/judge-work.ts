@@ -10,10 +10,12 @@
 //   repositories, sensitive files, with
 //   any ownership                         rejected                        rejected, but in place     warning
 
-import type { Tier } from "../../agents/tiers.ts";
+import { mayWrite } from "../../agents/tiers.ts";
 import { sensitivityOfFile, sensitivityReasons } from "../../secrets/sensitive-files.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
+import { claimDifferences, claimWarning } from "../../session/decide/claims.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
+import type { FileLists } from "../../session/decide/operation.ts";
 import type { FailureCode } from "../../session/events.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";
 import type { Changes, SessionPhase } from "../../session/session.ts";
@@ -33,17 +35,12 @@ export interface ScopeRules {
 
 export function scopeRules({ isolation, agents }: RunContext, phase: SessionPhase): ScopeRules {
   const tier = agents.get(phase.agents[0] ?? "")?.tier;
-  return { ownership: isolation.options.ownership, writes: writes(tier), declares: declaresFiles(phase) };
-}
-
-/** An unknown agent may write. */
-function writes(tier: Tier | undefined): boolean {
-  return tier !== "read-only" && tier !== "read-shell";
+  return { ownership: isolation.options.ownership, writes: mayWrite(tier), declares: declaresFiles(phase) };
 }
 
 /** Changes by a read-only agent whose phase owns nothing are not integrated: running a test leaves files, which is not an error. */
-export function isTakenOver({ writes: mayWrite, declares }: ScopeRules): boolean {
-  return mayWrite || declares;
+export function isTakenOver({ writes, declares }: ScopeRules): boolean {
+  return writes || declares;
 }
 
 export interface WorkJudgement {
@@ -89,6 +86,15 @@ export function judgeWork(
     verdict: rejection(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`, "outside_scope"),
     warnings: [],
   };
+}
+
+/** Warns about differences between the files that a report names and the files that changed. */
+export function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
+  const differences = claimDifferences(claims, files, [root]);
+  // A change that the agent did not report may come from another process, or from an earlier attempt.
+  const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
+  const message = claimWarning({ ...differences, unclaimed });
+  return message === null ? [] : [{ code: "claims_differ", message }];
 }
 
 /** The next attempt can revert the change; otherwise the user reviews it and applies it. */

@@ -23,6 +23,10 @@ export interface ListedFile {
   mtime: bigint;
   /** File type and permissions. */
   mode: bigint;
+  /** Time of the last change of content or metadata, which no process can set. */
+  ctime?: bigint;
+  /** How many names the file has. */
+  links?: bigint;
 }
 
 export interface ListingOptions {
@@ -30,6 +34,10 @@ export interface ListingOptions {
   exclude: readonly string[];
   /** The maximum number of files and directories. */
   limit?: number;
+  /** An earlier listing of the project: it is returned itself when nothing has changed. */
+  earlier?: Listing | undefined;
+  /** Called with every directory before it is read. */
+  visits?: (directory: Directory, path: string) => void;
 }
 
 const MAX_ENTRIES = 200_000;
@@ -62,11 +70,15 @@ const filledBeside: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Lists every file below `root` except excluded paths, repositories, dependencies and caches. Yields to the event loop while it walks. */
-export async function listProject(root: string, { exclude, limit = MAX_ENTRIES }: ListingOptions): Promise<Listing> {
+export async function listProject(root: string, options: ListingOptions): Promise<Listing> {
+  const { exclude, limit = MAX_ENTRIES, earlier, visits } = options;
   const walk: Walk = {
     files: new Map(),
+    earlier: earlier?.files ?? new Map(),
+    unchanged: 0,
+    visits: visits ?? (() => undefined),
     unreadable: new Set(),
-    excluded: new Set(exclude.map((path) => path.replace(/^(?:\.\/+)+|\/+$/g, ""))),
+    excluded: excludedPaths(exclude),
     left: limit,
     complete: true,
     pause: turns(),
@@ -77,11 +89,26 @@ export async function listProject(root: string, { exclude, limit = MAX_ENTRIES }
   } finally {
     top.close();
   }
-  return { files: walk.files, complete: walk.complete, unreadable: [...walk.unreadable].sort() };
+  const listing = { files: walk.files, complete: walk.complete, unreadable: [...walk.unreadable].sort() };
+  return earlier !== undefined && walk.unchanged === walk.files.size && isAlike(earlier, listing) ? earlier : listing;
+}
+
+/** Whether listings of the same files are alike in everything else. */
+function isAlike(one: Listing, other: Listing): boolean {
+  const isSameSize = one.files.size === other.files.size && one.complete === other.complete;
+  return isSameSize && one.unreadable.join("\n") === other.unreadable.join("\n");
+}
+
+export function excludedPaths(exclude: readonly string[]): Set<string> {
+  return new Set(exclude.map((path) => path.replace(/^(?:\.\/+)+|\/+$/g, "")));
 }
 
 interface Walk {
   files: Map<string, ListedFile>;
+  earlier: Listing["files"];
+  /** How many files are as in the earlier listing. */
+  unchanged: number;
+  visits: (directory: Directory, path: string) => void;
   unreadable: Set<string>;
   excluded: ReadonlySet<string>;
   /** How many more entries may be read. */
@@ -118,6 +145,7 @@ async function visit(walk: Walk, directory: Directory, path: string, depth: numb
 
 /** Records the files of one directory; returns its subdirectories to visit. */
 async function readDirectory(walk: Walk, directory: Directory, path: string): Promise<string[]> {
+  walk.visits(directory, path);
   // Read in chunks: listing all names of a large directory at once would block the event loop.
   const entries = ifReadable(walk, path || ROOT, () => opendirSync(directory.at("."), { bufferSize: CHUNK }));
   if (entries === undefined) return [];
@@ -125,7 +153,8 @@ async function readDirectory(walk: Walk, directory: Directory, path: string): Pr
   const next = () => ifReadable(walk, path || ROOT, () => entries.readSync()) ?? null;
   try {
     for (let entry = next(); entry !== null && walk.complete; entry = next()) {
-      await walk.pause();
+      const pause = walk.pause();
+      if (pause !== undefined) await pause;
       if (record(walk, directory, path, entry) === "directory") directories.push(entry.name);
     }
   } finally {
@@ -148,20 +177,44 @@ function record(walk: Walk, directory: Directory, path: string, entry: Dirent): 
   const stat = ifReadable(walk, below, () => lstatAt(directory, name));
   if (stat?.isDirectory()) return "directory";
   if (stat?.isFile() || stat?.isSymbolicLink()) {
-    walk.files.set(below, { inode: stat.ino, size: stat.size, mtime: stat.mtimeNs, mode: stat.mode });
+    const earlier = walk.earlier.get(below);
+    const file = listed(stat, earlier);
+    if (file === earlier) walk.unchanged += 1;
+    walk.files.set(below, file);
   }
   // A name that is not valid UTF-8 cannot be looked up by its decoded form.
   if (stat === undefined && name.includes("\ufffd")) walk.unreadable.add(below);
   return undefined;
 }
 
+function listed(
+  { ino, size, mtimeNs, mode, ctimeNs, nlink }: BigIntStats,
+  earlier: ListedFile | undefined,
+): ListedFile {
+  const file = { inode: ino, size, mtime: mtimeNs, mode, ctime: ctimeNs, links: nlink };
+  return earlier?.ctime === ctimeNs && earlier.links === nlink && isSame(earlier, file) ? earlier : file;
+}
+
 function lstatAt(directory: Directory, name: string): BigIntStats | undefined {
   return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }
 
+/** Whether one of the names, separated by NUL, is in a directory that a listing may leave out. */
+export function leavesOut(names: string): boolean {
+  return inLeftOut.test(names);
+}
+
+const leftOut = [...filledByTools, ...filledBeside.keys()].map((name) => name.replace(".", "\\."));
+const inLeftOut = new RegExp(`(?:^|[\\0/])(?:${leftOut.join("|")})/`);
+
+/** Whether a directory of this name is always left out. */
+export function isFilledByTools(name: string): boolean {
+  return filledByTools.has(name);
+}
+
 function isFilledByTool(directory: Directory, entry: Dirent): boolean {
   if (entry.isFile()) return false;
-  if (filledByTools.has(entry.name)) return true;
+  if (isFilledByTools(entry.name)) return true;
   const tools = filledBeside.get(entry.name);
   return tools?.some((file) => directory.lstat(file) !== undefined) === true;
 }
@@ -187,6 +240,7 @@ function ifReadable<T>(walk: Walk, path: string, work: () => T): T | undefined {
  * neither created nor deleted, because its state is unknown.
  */
 export function listingChanges(before: Listing, after: Listing): FileChange[] {
+  if (before === after) return [];
   const missing = new Map<string, string[]>();
   const changes: FileChange[] = [];
   const unseen = { before: mayBeUnlisted(before), after: mayBeUnlisted(after) };
@@ -214,7 +268,11 @@ export function listingChanges(before: Listing, after: Listing): FileChange[] {
 }
 
 function isSame(one: ListedFile, other: ListedFile): boolean {
-  return one.mtime === other.mtime && one.size === other.size && one.inode === other.inode && one.mode === other.mode;
+  if (one === other) return true;
+  if (one.mtime !== other.mtime || one.size !== other.size || one.inode !== other.inode || one.mode !== other.mode)
+    return false;
+  // A new or removed name of the same file changes only its change time and its count of names.
+  return one.ctime === other.ctime || one.ctime === undefined || one.links !== other.links;
 }
 
 /** The metadata that a file keeps when it is moved. */

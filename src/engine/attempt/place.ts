@@ -24,6 +24,7 @@ import type { Stopping } from "../process/stopping.ts";
 import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
 import { isTakenOver, scopeRules } from "./judge-work.ts";
+import { whatLacks } from "./validation.ts";
 
 /** How much of a failed setup's output the error shows. */
 const MAX_TAIL_CHARS = 4000;
@@ -74,8 +75,13 @@ export async function placeAttempt(context: RunContext, placed: Placed, control:
           before: isolation.beforeFirst(session, context.run, requirePhase(session, phase), moment),
         };
   const base = typeof ground.before === "string" ? ground.before : null;
-  await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
+  if (isPlacedLater(context)) await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
   return ground;
+}
+
+/** Whether the attempt's place is recorded after its start: it has a commit to start from, or no place is recorded at all. */
+export function isPlacedLater({ isolation }: RunContext): boolean {
+  return isolation.options.repository !== null || !isolation.isWatching;
 }
 
 async function inNewWorktree(
@@ -86,7 +92,8 @@ async function inNewWorktree(
   control: Control,
 ): Promise<Ground> {
   const { repository } = context.isolation;
-  const worktree = await addWorktree(repository, placed.worktree, from, purposeOf({ run: context.run, ...placed }));
+  const purpose = purposeOf({ run: context.run, ...placed });
+  const worktree = await addWorktree(repository, session.session_id, placed.worktree, from, purpose);
   try {
     const base = await setUp(context, session, placed, worktree, from, control);
     const carried = await earlierWork(context, requirePhase(session, placed.phase), base);
@@ -157,10 +164,20 @@ async function setUp(
   return commitTree(repository, { tree: rest, parents: [from.commit], message: "State after setup" });
 }
 
-/** False when it was stopped. `name`: of the log file it writes to. */
+/** The part of the run context that work in a worktree needs. */
+export type WorktreeBench = Pick<
+  RunContext,
+  "run" | "batch" | "supervisor" | "environment" | "withheld" | "validator" | "redact"
+> & {
+  store: Pick<RunContext["store"], "location">;
+  isolation: Pick<RunContext["isolation"], "options">;
+  limits: Pick<RunContext["limits"], "validationTimeoutMs">;
+};
+
+/** False when it was stopped. `name`: of the log file it writes to; `phase` is absent when it is for no phase. */
 export async function runSetup(
-  context: RunContext,
-  placed: { phase: PhaseId; name: string },
+  context: WorktreeBench,
+  placed: { phase?: PhaseId; name: string },
   worktree: Worktree,
   stopping: Stopping,
 ): Promise<boolean> {
@@ -172,7 +189,7 @@ export async function runSetup(
   const { exit, stop } = supervisor.launch({
     ...sandboxed(context, context.validator(setup), worktree),
     cwd: worktree.root,
-    env: context.environment({ ...inWorktree(context), MAESTRO_PHASE: placed.phase, [RUN_MARKER]: marker }),
+    env: context.environment({ ...inWorktree(context), MAESTRO_PHASE: placed.phase ?? "", [RUN_MARKER]: marker }),
     marker,
     stdin: devNull,
     stdout: log,
@@ -187,17 +204,20 @@ export async function runSetup(
   if (killed === "stopped") return false;
   const printed = redact(stripControls(batch.read(placed.name, "log", 8 * MAX_TAIL_CHARS)));
   const how = killed === "timeout" ? "timed out" : (failure ?? `exit code ${code}`);
+  const lacking = whatLacks(context.withheld(`${setup}\n${printed}`));
   const detail = printed.slice(-MAX_TAIL_CHARS).trim();
   throw new MaestroError(
     "environment",
-    `The setup command of the worktree failed (${how}): ${redact(setup)}\n${detail}`.trim(),
+    `The setup command of the worktree failed (${how}): ${redact(setup)}${lacking}\n${detail}`.trim(),
   );
 }
 
 /** The work of the phase's last attempt on top of `base`, without changes outside its scope; null when there is none or it conflicts. */
 async function earlierWork(context: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
   const { repository } = context.isolation;
-  const earlier = phase.attempts.findLast(({ changes }) => changes !== undefined)?.changes;
+  const last = phase.attempts.findLast(({ changes }) => changes !== undefined);
+  // The project has it, as far as the user or another phase has not changed it since.
+  const earlier = last?.integrated === undefined ? last?.changes : undefined;
   if (earlier === undefined || earlier.commit === null || earlier.base === null || earlier.total === 0) return null;
   // The list may be cut, so changes outside the scope could be missed.
   if (earlier.outside.length >= MAX_LISTED_OUTSIDE) return null;
@@ -220,7 +240,11 @@ async function earlierWork(context: RunContext, phase: SessionPhase, base: Commi
 }
 
 /** Wraps the command in the sandbox of the worktree, if sandboxing is on. */
-export function sandboxed({ isolation }: RunContext, command: Command, worktree: Worktree): Command {
+export function sandboxed(
+  { isolation }: Pick<WorktreeBench, "isolation">,
+  command: Command,
+  worktree: Worktree,
+): Command {
   return isolation.options.sandbox?.(command, worktree) ?? command;
 }
 
@@ -231,7 +255,7 @@ export function stateFor(context: RunContext, worktree: Worktree | null): Record
 }
 
 /** The variables by which hooks, tools and commands find the project's state from inside a worktree. */
-export function inWorktree({ store }: RunContext): Record<string, string> {
+export function inWorktree({ store }: Pick<WorktreeBench, "store">): Record<string, string> {
   const { root, components } = store.location;
   const directory = [root, ...components].join("/");
   return { [STATE_DIR]: directory, [ATTEMPT_STATE_DIR]: directory };

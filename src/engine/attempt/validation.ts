@@ -1,21 +1,21 @@
 // Runs the validation commands of a phase one after the other until one fails. An agent's claim that they pass is not evidence.
 
-import { devNull } from "node:os";
 import { type PhaseId, phaseLabel, type TreeId } from "../../ids.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
 import { REDACTED } from "../../secrets/redact.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { Evidence } from "../../session/events.ts";
-import { stripControls } from "../../text.ts";
+import type { Session, SessionPhase } from "../../session/session.ts";
 import type { Command } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
-import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
+import { type CommandEnd, ending, runCommand } from "./command-run.ts";
+import { whyWorse } from "./not-worse.ts";
 
 const MAX_TAIL_CHARS = 4000;
 /** Output kept of a command that passed: enough to see that it did something. */
 const MAX_PASSED_CHARS = 1000;
-const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const MAX_NAMES = 8;
 
 export interface ValidationRun {
   phase: PhaseId;
@@ -23,7 +23,20 @@ export interface ValidationRun {
   stop: (why: Killed) => void;
 }
 
-export type ValidationResult = { kind: "pass" | "fail"; detail: string; evidence: Evidence } | { kind: "stopped" };
+export type ValidationResult =
+  | {
+      kind: "pass" | "fail";
+      detail: string;
+      evidence: Evidence;
+      /** Set when the commands passed, but declared files are not delivered; `detail` names them. */
+      code?: "not_delivered";
+    }
+  | { kind: "stopped" };
+
+/** The error message of a failed validation. */
+export function failedMessage({ detail, code }: { detail: string; code?: "not_delivered" }): string {
+  return code === undefined ? `Validation failed\n${detail}` : detail;
+}
 
 /** Where the commands run. */
 export interface Subject {
@@ -38,7 +51,7 @@ export interface Subject {
 /** The part of the run context that a validation needs. */
 export type Bench = Pick<
   RunContext,
-  "run" | "store" | "batch" | "supervisor" | "environment" | "validator" | "redact"
+  "run" | "store" | "batch" | "supervisor" | "environment" | "withheld" | "validator" | "redact"
 > & { limits: Pick<RunContext["limits"], "validationTimeoutMs"> };
 
 /** `stopping`: shared with the work that this validation is part of; by default the validation has its own. */
@@ -57,53 +70,73 @@ async function runCommands(
   subject: Subject,
   stopping: Stopping,
 ): Promise<ValidationResult> {
-  const { batch, supervisor, limits } = context;
-  const phase = requirePhase(requireSession(context.store.session), id);
+  const { limits } = context;
+  const session = requireSession(context.store.session);
+  const phase = requirePhase(session, id);
   const { name = phaseLabel(id), attempt = 1 } = phase.attempts.at(-1) ?? {};
   const commands = phase.plan?.validation ?? [];
   const evidence: Evidence = { tree: subject.tree, commands: [] };
+  const passed: string[] = [];
   for (const [position, command] of commands.entries()) {
     if (command.includes(REDACTED)) return { kind: "fail", detail: `$ ${command}\n${whyNotRun(id)}`, evidence };
-    batch.startValidationLog(name);
-    const log = batch.resultPath(name, "validation.log");
-    // Each command has its own marker, so that killing the leftovers of the agent or of an earlier command does not kill this one.
-    const marker = `${context.run}.${name}.v${position + 1}`;
     const own = {
-      MAESTRO_SESSION: context.store.session?.session_id ?? "",
+      MAESTRO_SESSION: session.session_id,
       MAESTRO_PHASE: id,
       MAESTRO_AGENT: phase.agents[0] ?? "",
       MAESTRO_ATTEMPT: String(attempt),
-      [RUN_MARKER]: marker,
     };
-    const { exit, stop } = supervisor.launch({
-      ...subject.wrap(context.validator(command)),
-      cwd: subject.cwd,
-      env: context.environment({ ...own, ...subject.env }),
+    // Each command has its own marker, so that killing the leftovers of the agent or of an earlier command does not kill this one.
+    const marker = `${context.run}.${name}.v${position + 1}`;
+    const { cwd, wrap } = subject;
+    const timeoutMs = limits.validationTimeoutMs;
+    const request = {
+      command,
+      name,
       marker,
-      stdin: devNull,
-      stdout: log,
-      stderr: log,
-      exitFile: devNull,
-      timeoutMs: limits.validationTimeoutMs,
-      check: () => (batch.size(name, "validation.log") > MAX_LOG_BYTES ? "output_too_large" : null),
-    });
-    stopping.runs(stop);
-    const { code, killed, failure, durationMs } = await exit;
-    if (batch.size(name, "validation.log") > MAX_LOG_BYTES) batch.cut(name, "validation.log", MAX_LOG_BYTES);
+      cwd,
+      env: { ...own, ...subject.env },
+      wrap,
+      timeoutMs,
+      tail: 8 * MAX_TAIL_CHARS,
+    };
+    const ended = await runCommand(context, request, stopping);
+    const { code, killed, printed } = ended;
     if (killed === "stopped") return { kind: "stopped" };
     const hasPassed = code === 0 && killed === null;
-    batch.redact(name, "validation.log", context.redact);
-    // Redact before cutting: a secret that is cut in half would not be recognised.
-    const printed = context.redact(stripControls(batch.read(name, "validation.log", 8 * MAX_TAIL_CHARS)));
+    const worse = hasPassed ? null : whyRed(session, phase, command, ended);
     const output = printed.slice(-(hasPassed ? MAX_PASSED_CHARS : MAX_TAIL_CHARS)).trim();
     const shown = context.redact(command);
-    evidence.commands.push({ command: shown, exit_code: code, duration_ms: durationMs, output });
-    if (hasPassed) continue;
-    const how = ending(code, killed, failure, limits.validationTimeoutMs);
-    return { kind: "fail", detail: `$ ${shown}\n${how}\n${output}`.trim(), evidence };
+    const spared = hasPassed || worse !== null ? {} : { not_worse: true as const };
+    evidence.commands.push({ command: shown, exit_code: code, duration_ms: ended.durationMs, output, ...spared });
+    if (worse === null) {
+      const how = hasPassed ? "passed" : `not worse than before the work (exit code ${code}), which is not proof`;
+      passed.push(`$ ${shown}: ${how}`);
+      continue;
+    }
+    const how = ending(ended, `${timeoutMs / 1000} s (--validation-timeout)`);
+    const lacking = whatLacks(context.withheld(`${command}\n${printed}`));
+    const why = worse === "" ? "" : `\nexpect: not_worse, but ${worse}`;
+    return { kind: "fail", detail: `$ ${shown}\n${how}${why}${lacking}\n${output}`.trim(), evidence };
   }
-  const detail = context.redact(commands.map((command) => `$ ${command}: passed`).join("\n"));
-  return { kind: "pass", detail, evidence };
+  return { kind: "pass", detail: passed.join("\n"), evidence };
+}
+
+/** Why a failed command fails the phase: "" for one that must pass, a reason for one that may stay red; null when it may stay as it is. */
+function whyRed(session: Session, { plan }: SessionPhase, command: string, ended: CommandEnd): string | null {
+  if (!plan?.not_worse?.includes(command)) return "";
+  if (ended.killed !== null) return "it did not end";
+  const before = session.baseline.findLast((one) => one.command === command);
+  return whyWorse(before, { code: ended.code, failing: ended.failing() });
+}
+
+/** One line for a failed command that names variables which it did not get. It shows names only, never values. */
+export function whatLacks(names: readonly string[]): string {
+  const [first, ...others] = names.slice(0, MAX_NAMES);
+  if (first === undefined) return "";
+  const list = [first, ...others].join(",");
+  const which =
+    others.length === 0 ? `${first} is exported, but was` : `${[first, ...others].join(", ")} are exported, but were`;
+  return `\n${which} not passed to the command. To pass: --pass-env ${list}, or export MAESTRO_PASS_ENV=${list}`;
 }
 
 /** The recorded command has its secret removed, and would do something else without it. */
@@ -112,10 +145,4 @@ function whyNotRun(id: PhaseId): string {
     `not run: the command contained a secret, which is not recorded. Put the secret into a variable, use the variable in "validation" of ` +
     `phase ${id} ("maestro session revise <plan>"), and pass the variable with --pass-env`
   );
-}
-
-function ending(code: number | null, killed: Killed, failure: string | undefined, limitMs: number): string {
-  if (killed === "timeout") return `stopped after ${limitMs / 1000} s (--validation-timeout)`;
-  if (killed === "output_too_large") return `stopped: its output exceeds ${MAX_LOG_BYTES / 1024 / 1024} MB`;
-  return failure === undefined ? `exit code ${code}` : `could not be started: ${failure}`;
 }

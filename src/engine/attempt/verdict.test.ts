@@ -201,6 +201,31 @@ describe("the next step", () => {
       moved("1", "failed", "in_progress"),
     ]).flat();
 
+  const attempt = { phase: "1", attempt: 1 };
+  const timedOut: SessionEvent[] = [
+    {
+      type: "attempt.started",
+      ...attempt,
+      agent: "coder",
+      run: "r",
+      runtime: "gemini",
+      model: null,
+      batch: "2026-02-14-task-api",
+      name: "coder.p1-1",
+      prompt_bytes: 1,
+      timeout_ms: 1000,
+    },
+    {
+      type: "attempt.finished",
+      ...attempt,
+      outcome: "timeout",
+      exit_code: 124,
+      signal: null,
+      duration_ms: 1000,
+      usage: null,
+    },
+  ];
+
   function step(verdict: Partial<Shortfall>, { retries = 0, maxRetries = 2, later = [] as SessionEvent[] } = {}) {
     const session = sessionAfter(
       [frozenPhase("1")],
@@ -217,6 +242,13 @@ describe("the next step", () => {
     ["a failure, none allowed", {}, { maxRetries: 0 }, "escalate"],
     ["a timeout, retries left", { kind: "timeout", errorType: "timeout" }, {}, "retry"],
     ["a timeout, none left", { kind: "timeout", errorType: "timeout" }, { retries: 2 }, "escalate"],
+    [
+      "a second timeout, retries left (C40)",
+      { kind: "timeout", errorType: "timeout" },
+      { later: timedOut },
+      "escalate",
+    ],
+    ["a failure after a timeout, retries left", {}, { later: timedOut }, "retry"],
     ["an incomplete hand-off", { reason: "handoff_incomplete", errorType: "validation" }, {}, "retry"],
     ["a file conflict", { errorType: "file_conflict" }, {}, "escalate"],
     ["no credentials", { errorType: "auth" }, {}, "escalate"],

@@ -28,6 +28,9 @@ export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortf
   if (verdict.kind === "quota" || verdict.kind === "interrupted") return "wait";
   // Another attempt would overwrite another author's changes, or be rejected again for missing credentials.
   if (verdict.errorType === "file_conflict" || verdict.errorType === "auth") return "escalate";
+  // One retry with twice the time; a second timeout is for the user to judge (decision C40).
+  const hasTimedOut = phase.attempts.some(({ result }) => result?.outcome === "timeout");
+  if (verdict.kind === "timeout" && hasTimedOut) return "escalate";
   const retry = { to: "in_progress" as const, userDecision: false, maxRetries };
   return judgeMove(session, { ...phase, status: "failed" }, retry).legal ? "retry" : "escalate";
 }

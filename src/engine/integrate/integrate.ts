@@ -19,7 +19,9 @@ import { conflictOn } from "../../session/conflict.ts";
 import type { Warned } from "../../session/decide/attempt.ts";
 import { phaseValidated } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { undeliveredText } from "../../session/deliverables.ts";
 import type { FailureCode, FileConflict, SessionEvent } from "../../session/events.ts";
+import { isApproved } from "../../session/review/review.ts";
 import { outsideScope } from "../../session/scope.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { readIntent } from "../../store/files/integration-file.ts";
@@ -30,6 +32,7 @@ import type { Command } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
 import type { RunContext } from "../run-context.ts";
 import { bringIn } from "./bring-in.ts";
+import { mergedDelivery } from "./deliverables.ts";
 
 /** How many validations run while the project keeps changing, before the last one is accepted with a warning. */
 const MAX_PROOFS = 4;
@@ -45,6 +48,8 @@ export type Integration =
       isTakenOver: boolean;
       warnings: Warned[];
     }
+  /** The user has to approve the merged tree first. */
+  | { kind: "review"; attempt: number; tree: TreeId; proof: Proof | null }
   | { kind: "invalid"; validation: Proof }
   | { kind: "conflict"; conflicts: FileConflict[] }
   /** The change must not be applied to the project at all. */
@@ -146,7 +151,7 @@ function projectNow(context: RunContext, control: Control): Promise<Snapshot> {
 function candidateOf(context: RunContext, id: PhaseId): Candidate {
   const phase = requirePhase(requireSession(context.store.session), id);
   const attempt = lastAttempt(phase);
-  const { base = null, commit = null } = attempt?.changes ?? {};
+  const { base = null, commit = null, total = 0 } = attempt?.changes ?? {};
   if (attempt === undefined || base === null || commit === null)
     throw new Error(`phase ${id} has no work to take over`);
   const rules = scopeRules(context, phase);
@@ -156,7 +161,7 @@ function candidateOf(context: RunContext, id: PhaseId): Candidate {
     phase,
     attempt: attempt.attempt,
     base,
-    theirs: mayComeIn ? commit : base,
+    theirs: mayComeIn && total > 0 ? commit : base,
     isTakenOver: mayComeIn,
     rules,
     outside,
@@ -174,10 +179,11 @@ async function round(
   if (!hasCommands) return takeTurn(context, isAlone, () => mergeAndBring(context, candidate, control));
   const ours = await isolation.tree.take(() => projectNow(context, control));
   const merged = await merge(context, candidate, ours.commit);
-  if (merged.kind === "conflict") return merged;
-  const proof = await prove(context, candidate, { ...ours, parent: ours.commit, tree: merged.tree }, control);
-  if (proof.kind === "stopped") return proof;
-  if (proof.kind === "fail") return { kind: "invalid", validation: proof };
+  if (merged.kind !== "clean") return merged;
+  const proving = { ...ours, parent: ours.commit, tree: merged.tree };
+  const proof = isProved(candidate.phase, merged.tree) ? null : await prove(context, candidate, proving, control);
+  if (proof?.kind === "stopped") return proof;
+  if (proof?.kind === "fail") return { kind: "invalid", validation: proof };
   return takeTurn(context, isAlone, async () => {
     const now = await projectNow(context, control);
     if (now.tree === ours.tree) return bring(context, candidate, ours.tree, merged.tree, proof, control);
@@ -185,6 +191,11 @@ async function round(
     const result = await mergeAndBring(context, candidate, control, proof);
     return result.kind === "done" ? { ...result, warnings: [unproved] } : result;
   });
+}
+
+/** The commands passed on exactly this tree before the user was asked about it. */
+function isProved({ validation }: SessionPhase, tree: TreeId): boolean {
+  return validation?.result === "pass" && validation.evidence?.tree === tree;
 }
 
 const unproved: Warned = {
@@ -218,7 +229,7 @@ async function mergeAndBring(
 ): Promise<Integration | Moved> {
   const ours = await projectNow(context, control);
   const merged = await merge(context, candidate, ours.commit);
-  return merged.kind === "conflict" ? merged : bring(context, candidate, ours.tree, merged.tree, proof, control);
+  return merged.kind !== "clean" ? merged : bring(context, candidate, ours.tree, merged.tree, proof, control);
 }
 
 async function isStillWanted(
@@ -247,6 +258,9 @@ async function bring(
   const { isolation, store } = context;
   const { session_id: session } = requireSession(store.session);
   const intent = { session, phase: phase.id, attempt, what: "integrate", from, to } as const;
+  if (from !== to && mustAsk(requireSession(store.session), phase.id, attempt, to)) {
+    return { kind: "review", attempt, tree: to, proof: validation };
+  }
   try {
     // The user may have closed the phase, and the validation must be recorded before any file is changed.
     if (!(await isStillWanted(context, phase.id, validation, control))) return { kind: "stopped" };
@@ -260,19 +274,31 @@ async function bring(
   }
 }
 
+function mustAsk(session: Session, phase: PhaseId, attempt: number, tree: TreeId): boolean {
+  return session.review === "phase" && !isApproved(session, phase, attempt, tree);
+}
+
 async function merge(
-  { isolation, store }: RunContext,
+  context: RunContext,
   { phase, base, theirs }: Candidate,
   ours: CommitId,
-): Promise<{ kind: "clean"; tree: TreeId } | { kind: "conflict"; conflicts: FileConflict[] }> {
+): Promise<{ kind: "clean"; tree: TreeId } | (Integration & { kind: "conflict" | "refused" })> {
+  const { isolation, store } = context;
   const { repository } = isolation;
   const merged = await mergeTrees(repository, { base, ours, theirs });
-  if (merged.kind === "clean") return merged;
+  if (merged.kind === "clean") return (await undeliveredIn(context, phase, merged.tree)) ?? merged;
   const changed = new Set(
     (await changesBetween(repository, base, ours)).flatMap(({ path, from }) => [path, from ?? path]),
   );
   const session = requireSession(store.session);
   return { kind: "conflict", conflicts: conflictsOf(session, phase, merged.files, changed) };
+}
+
+/** Another change to the project may have removed a file that the attempt delivered. */
+async function undeliveredIn(context: RunContext, phase: SessionPhase, tree: TreeId) {
+  const verdict = await mergedDelivery(context, phase, tree);
+  const message = verdict === null ? null : undeliveredText(verdict);
+  return message === null ? null : { kind: "refused" as const, message, code: "not_delivered" as const };
 }
 
 function conflictsOf(
@@ -300,11 +326,12 @@ async function prove(
   { parent, tree, ignored, links }: Proving,
   { stopping }: Control,
 ): Promise<ValidationResult> {
-  const { isolation, limits } = context;
+  const { isolation, limits, store } = context;
   const { repository } = isolation;
+  const { session_id: session } = requireSession(store.session);
   const message = `Phase ${phase.id}, attempt ${attempt}, merged`;
   const commit = await commitTree(repository, { tree, parents: [parent], message });
-  const worktree = await addWorktree(repository, isolation.reserve(), { commit, ignored, links });
+  const worktree = await addWorktree(repository, session, isolation.reserve(), { commit, ignored, links });
   try {
     const { name } = lastAttempt(phase) ?? { name: phaseLabel(phase.id) };
     const isReady = await runSetup(context, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);

@@ -4,6 +4,8 @@
 import { errno, MaestroError } from "../../errors.ts";
 import { changesBetween, type TreeChange } from "../../git/objects/changes.ts";
 import { mergeTrees } from "../../git/objects/merge.ts";
+import { withPassingObjects } from "../../git/objects/own-objects.ts";
+import type { Repository } from "../../git/repository.ts";
 import { treeOf, type Worktree } from "../../git/worktree/worktree.ts";
 import type { CommitId, PhaseId, TreeId } from "../../ids.ts";
 import { phaseWarned } from "../../session/decide/facts.ts";
@@ -76,45 +78,46 @@ export class Predictor {
 
   async #check(): Promise<void> {
     try {
-      const all = await this.#progress();
-      for (const [at, one] of all.entries()) {
-        for (const other of all.slice(at + 1)) await this.#compare(one, other);
-      }
-      if (all.length > 0) await this.#compareWithProject(all);
+      await withPassingObjects(this.#context.isolation.repository, async (repository) => {
+        const all = await this.#progress(repository);
+        for (const [at, one] of all.entries()) {
+          for (const other of all.slice(at + 1)) await this.#compare(repository, one, other);
+        }
+        if (all.length > 0) await this.#compareWithProject(repository, all);
+      });
     } catch (error) {
       // A worktree may disappear when its attempt ends, and half-written files cannot be read. The next check will succeed.
       if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
     }
   }
 
-  async #progress(): Promise<Progress[]> {
+  async #progress(repository: Repository): Promise<Progress[]> {
     const { isolation, store } = this.#context;
     const options = { exclude: isolation.options.exclude, force: declaredFiles(requireSession(store.session)) };
     const all: Progress[] = [];
     for (const { phase, ground } of this.#watched.running()) {
       if (ground?.worktree == null || typeof ground.before !== "string") continue;
-      const done = await this.#progressOf(phase, ground.worktree, ground.before, options);
+      const done = await this.#progressOf(repository, phase, ground.worktree, ground.before, options);
       if (done.paths.size > 0) all.push(done);
     }
     return all;
   }
 
   async #progressOf(
+    repository: Repository,
     phase: PhaseId,
     worktree: Worktree,
     base: CommitId,
     options: { exclude: readonly string[]; force: readonly string[] },
   ): Promise<Progress> {
-    const { repository } = this.#context.isolation;
-    // The tree is only used for this check, so large files are not written to the repository.
+    // The tree is only used for this check, so large files are not read.
     const bound = { bytes: MAX_TREE_BYTES, counts: () => true };
     const { tree } = await treeOf(repository, worktree, { ...options, bound });
     return { phase, base, tree, paths: pathsOf(await changesBetween(repository, base, tree)) };
   }
 
-  async #compare(one: Progress, other: Progress): Promise<void> {
+  async #compare(repository: Repository, one: Progress, other: Progress): Promise<void> {
     if (![...one.paths].some((path) => other.paths.has(path))) return;
-    const { repository } = this.#context.isolation;
     // Rebase one attempt's work onto the other's base, then merge the other attempt's work on top.
     const moved = await mergeTrees(repository, { base: one.base, ours: other.base, theirs: one.tree });
     if (moved.kind === "conflict") return;
@@ -124,10 +127,9 @@ export class Predictor {
     this.#warnOnce(other.phase, merged.files, `phase ${one.phase} (${agent}), which is running now`);
   }
 
-  async #compareWithProject(all: readonly Progress[]): Promise<void> {
+  async #compareWithProject(repository: Repository, all: readonly Progress[]): Promise<void> {
     const { isolation, store } = this.#context;
-    const { repository } = isolation;
-    const now = await isolation.tree.take(() => isolation.snapshot(requireSession(store.session)));
+    const now = await isolation.tree.take(() => isolation.snapshot(requireSession(store.session), repository));
     for (const { phase, base, tree } of all) {
       const merged = await mergeTrees(repository, { base, ours: now.commit, theirs: tree });
       if (merged.kind === "conflict") this.#warnOnce(phase, merged.files, "the project, which changed meanwhile");

@@ -7,7 +7,7 @@ import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree, pathOf } from "../../git/worktree/worktree.ts";
 import type { PhaseId } from "../../ids.ts";
 import { attemptChanged } from "../../session/decide/facts.ts";
-import { lastAttempt, type Session } from "../../session/session.ts";
+import { isNative, lastAttempt, type Session } from "../../session/session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { examineWorktree } from "../attempt/examine.ts";
 import { purposeOf } from "../attempt/place.ts";
@@ -29,7 +29,8 @@ export async function keepWork(
   exclude: readonly string[],
 ): Promise<string[]> {
   const told: string[] = [];
-  const runs = (store.session?.phases ?? []).flatMap((phase) => lastAttempt(phase)?.run ?? []);
+  const last = (store.session?.phases ?? []).flatMap((phase) => lastAttempt(phase) ?? []);
+  const runs = last.filter((attempt) => !isNative(attempt)).map(({ run }) => run);
   await endAll({ groups: new Set(), runs: new Set(runs) }, GRACE_MS);
   for (const phase of store.session?.phases ?? []) {
     const last = lastAttempt(phase);

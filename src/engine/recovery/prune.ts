@@ -1,13 +1,14 @@
 // Deletes what earlier runs left in the repository: worktrees of dead processes and the kept work of old sessions. It never deletes the
 // user's files, or anything that belongs to an active session.
 
-import { dropKept, listKept } from "../../git/refs.ts";
+import { clearObjects, hasObjects } from "../../git/objects/own-objects.ts";
+import { collectLeftovers, dropKept, listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { worktreePrefix } from "../../git/worktree/prefix.ts";
 import { pruneWorktrees } from "../../git/worktree/removal.ts";
 import { adoptWorktree } from "../../git/worktree/worktree.ts";
 import { requireSession } from "../../session/decide/operation.ts";
-import { lastAttempt } from "../../session/session.ts";
+import { lastAttempt, type Session } from "../../session/session.ts";
 import { archivedNames } from "../../store/archive.ts";
 import { tryClaimEngine } from "../../store/engine-lock.ts";
 import { readIntent } from "../../store/files/integration-file.ts";
@@ -37,6 +38,22 @@ export async function clearLeftovers({ isolation, store, warn, now }: RunContext
     }
   }
   await pruneWorktrees(repository, isolation.options.prefix);
+  await discardObjects({ repository, location: store.location }, store.session);
+}
+
+/**
+ * Deletes Maestro's own objects, and copies of them that a killed process left in the user's, unless a half-applied change or an attempt
+ * without a recorded end still needs them. Everything else that a session needs later is kept by references. The caller holds the engine's
+ * lock.
+ */
+export async function discardObjects(
+  { repository, location }: GitProject,
+  session: Session | undefined,
+): Promise<void> {
+  const isOpen = (session?.phases ?? []).some((phase) => lastAttempt(phase)?.result === null);
+  if (isOpen || readIntent(location) !== undefined || !hasObjects(repository)) return;
+  await collectLeftovers(repository);
+  await clearObjects(repository);
 }
 
 export interface Pruned {
@@ -63,16 +80,27 @@ export async function prune({ store, now, open }: Omit<Recovery, "tell" | "warn"
   pruned.worktrees = (await attempt(() => pruneWorktrees(repository, worktreePrefix(location), needed))) ?? [];
   if (state === "broken") return pruned;
   pruned.sessions = (await attempt(() => dropOld(repository, location, store.session?.session_id, kept))) ?? [];
+  if (pruned.problems.length === 0) await attempt(() => discardIfIdle({ repository, location }, store));
   return pruned;
 }
 
 /** Skipped while an engine runs, because that engine finishes its own change. */
 async function finishIfIdle(project: GitProject, store: SessionStore, now: Date): Promise<string | undefined> {
   if (readIntent(project.location) === undefined) return undefined;
-  const release = tryClaimEngine(project.location);
+  return whenIdle(project.location, () => finishChange(project, store, now));
+}
+
+/** Does nothing while an engine runs. */
+export async function discardIfIdle(project: GitProject, store: SessionStore): Promise<void> {
+  await whenIdle(project.location, () => discardObjects(project, store.session));
+}
+
+/** Does nothing while an engine runs. */
+async function whenIdle<T>(location: StateLocation, work: () => Promise<T>): Promise<T | undefined> {
+  const release = tryClaimEngine(location);
   if (release === undefined) return undefined;
   try {
-    return await finishChange(project, store, now);
+    return await work();
   } finally {
     release();
   }

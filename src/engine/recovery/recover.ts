@@ -3,14 +3,18 @@
 
 import { MaestroError } from "../../errors.ts";
 import type { Opening } from "../../git/open.ts";
+import type { Environment } from "../../setting-layers.ts";
 import { decidePhase, type PhaseDecision, recordAbort } from "../../store/decisions.ts";
 import { runningEngine, tryClaimEngine } from "../../store/engine-lock.ts";
+import { liveDelegations } from "../../store/files/delegations.ts";
 import { readIntent } from "../../store/files/integration-file.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { readSession } from "../../store/read-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { engineGone } from "../../store/stop-engine.ts";
+import { settleDelegations } from "../delegated/delegation-work.ts";
 import { excluded } from "../open-project.ts";
+import { isAncestor } from "../process/ancestors.ts";
 import { finishChange } from "./finish-change.ts";
 import { keepWork, unexaminedWorktrees } from "./keep-work.ts";
 import { expected, orReport, type Problem } from "./problem.ts";
@@ -19,6 +23,7 @@ import { expected, orReport, type Problem } from "./problem.ts";
 export interface Recovery {
   store: SessionStore;
   now: () => Date;
+  env: Environment;
   /** Opens the git repository of the project. */
   open: () => Promise<Opening>;
   tell: (line: string) => void;
@@ -39,6 +44,7 @@ export async function recover(recovery: Recovery, isOver: boolean): Promise<Reco
   const { store, now, open, warn } = recovery;
   const { location } = store;
   readSession(store);
+  if (isOver) await orReport(warn, () => settleLost(recovery));
   const isOwed = isOver && unexaminedWorktrees(store.session).length > 0;
   const isBegun = (await orReport(warn, async () => readIntent(location) !== undefined)) ?? false;
   if (!isBegun && !isOwed) return "done";
@@ -61,6 +67,14 @@ export async function recover(recovery: Recovery, isOver: boolean): Promise<Reco
   } finally {
     release();
   }
+}
+
+/** Records delegations of conversations that are gone as interrupted, before the session is closed. */
+async function settleLost({ store, now, env }: Recovery): Promise<void> {
+  const { location } = store;
+  if (runningEngine(location) !== undefined) return;
+  const isLive = liveDelegations(location, now(), ({ by }) => !isAncestor(by));
+  await settleDelegations({ location, env, store, now, isLive });
 }
 
 /** Skips a phase and undoes its half-applied change, if any. Returns whether a running engine acts on the decision. */

@@ -579,8 +579,8 @@ describe("the worktree of a repository", () => {
       const repository = await project.open();
       const taken = await snapshot(repository, { exclude: [], include: [] });
       const [worktree, other] = [
-        await addWorktree(repository, "p1-1", taken),
-        await addWorktree(repository, "p2-1", taken),
+        await addWorktree(repository, "s", "p1-1", taken),
+        await addWorktree(repository, "s", "p2-1", taken),
       ];
       const before = project.untouchables();
       const script = `echo two >src/a.ts; rm -rf .git ${project.path}/.git ${other.path} 2>/dev/null; git add -A 2>/dev/null && echo added

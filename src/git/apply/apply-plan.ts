@@ -34,6 +34,7 @@ const NOTHING = "000000";
 
 /** `from` and `to` are trees or commits. */
 export async function planApply(repository: Repository, from: ObjectId, to: ObjectId): Promise<ApplyPlan> {
+  if (from === to) return { from, to, steps: [], refused: [] };
   const options = ["-r", "-z", "--raw", "--no-renames", "--full-index", "--no-ext-diff"];
   const sides = [from, to].map((id) => objectId(repository, id));
   const fields = rawNames((await ownGit(repository, ["diff-tree", ...options, END_OF_OPTIONS, ...sides])).stdout);

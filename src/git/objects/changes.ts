@@ -28,6 +28,7 @@ const kinds: Record<string, TreeChange["kind"]> = {
 
 /** `from` and `to` are trees or commits. */
 export async function changesBetween(repository: Repository, from: ObjectId, to: ObjectId): Promise<TreeChange[]> {
+  if (from === to) return [];
   const options = [
     "-r",
     "-z",

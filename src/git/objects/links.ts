@@ -26,7 +26,7 @@ const MAX_SHOWN = 200;
  * another link that leads out. Both arguments are trees or commits.
  */
 export async function linksOutside(repository: Repository, from: ObjectId, to: ObjectId): Promise<LinkOutside[]> {
-  if (!(await hasNewLinks(repository, from, to))) return [];
+  if (from === to || !(await hasNewLinks(repository, from, to))) return [];
   const [before, after] = [await linksOf(repository, from), await linksOf(repository, to)];
   const known = new Set(leading(before, repository.prefix).map((name) => `${name}\0${before.get(name)}`));
   return leading(after, repository.prefix)

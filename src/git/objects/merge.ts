@@ -5,8 +5,8 @@ import type { ObjectId, TreeId } from "../../ids.ts";
 import { rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
-import { commitTree } from "./commit.ts";
-import { answeredTree, END_OF_OPTIONS, objectId } from "./object-id.ts";
+import { commitTree, treeIdOf } from "./commit.ts";
+import { END_OF_OPTIONS, objectId } from "./object-id.ts";
 
 export interface MergeRequest {
   /** Trees or commits. */
@@ -45,12 +45,18 @@ const reasons: Record<string, string> = {
 export async function mergeTrees(repository: Repository, request: MergeRequest): Promise<Merge> {
   const base = objectId(repository, request.base);
   const [ours, theirs] = [objectId(repository, request.ours), objectId(repository, request.theirs)];
-  if (ours === theirs || base === theirs) return { kind: "clean", tree: await treeId(repository, ours) };
-  if (base === ours) return { kind: "clean", tree: await treeId(repository, theirs) };
+  // Nothing to merge: `base` need not exist any more.
+  if (base === theirs) return { kind: "clean", tree: await treeIdOf(repository, ours) };
+  const trees = await Promise.all([base, ours, theirs].map((id) => treeIdOf(repository, id)));
+  const [baseTree, ourTree, theirTree] = trees as [TreeId, TreeId, TreeId];
+  if (ourTree === theirTree || baseTree === theirTree) return { kind: "clean", tree: ourTree };
+  if (baseTree === ourTree) return { kind: "clean", tree: theirTree };
   // merge-tree computes the base from commits, so create two with one parent. The fixed time makes the same merge create the same objects.
-  const at = new Date(0);
-  const root = await commitTree(repository, { tree: base, parents: [], message: "base", at });
-  const sides = [ours, theirs].map((tree) => commitTree(repository, { tree, parents: [root], message: "side", at }));
+  const about = { at: new Date(0), isPassing: true };
+  const root = await commitTree(repository, { ...about, tree: baseTree, parents: [], message: "base" });
+  const sides = [ourTree, theirTree].map((tree) =>
+    commitTree(repository, { ...about, tree, parents: [root], message: "side" }),
+  );
   const options = ["--write-tree", "-z", "--name-only", "--messages"];
   const args = ["merge-tree", ...options, END_OF_OPTIONS, ...(await Promise.all(sides))];
   // Run in the project, for its attributes: "merge=union" needs no program.
@@ -58,16 +64,6 @@ export async function mergeTrees(repository: Repository, request: MergeRequest):
   const fields = rawNames(stdout);
   if (code === 0) return { kind: "clean", tree: objectId(repository, fields[0]) as TreeId };
   return { kind: "conflict", files: conflicts(fields, (raw) => toProject(repository.prefix, raw)) };
-}
-
-async function treeId(repository: Repository, tree: ObjectId): Promise<TreeId> {
-  const { stdout } = await ownGit(repository, [
-    "rev-parse",
-    "--verify",
-    END_OF_OPTIONS,
-    `${objectId(repository, tree)}^{tree}`,
-  ]);
-  return answeredTree(repository, stdout);
 }
 
 /** Fields: the tree, the files, an empty field, then messages, each with the number of paths, the paths, the type and the text. */

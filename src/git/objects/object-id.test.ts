@@ -49,10 +49,10 @@ const use = {
     for await (const _ of readBlobs(repository, [id]));
   },
   keep: (id: string) => keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: id }),
-  addWorktree: (id: string) => addWorktree(repository, "w1", { commit: id, ignored: [], links: [] }),
+  addWorktree: (id: string) => addWorktree(repository, "s", "w1", { commit: id, ignored: [], links: [] }),
   resetWorktree: async (id: string) => {
     const from = { commit: good, ignored: [], links: [] };
-    const worktree = adoptWorktree(repository, "w1") ?? (await addWorktree(repository, "w1", from));
+    const worktree = adoptWorktree(repository, "w1") ?? (await addWorktree(repository, "s", "w1", from));
     await resetWorktree(repository, worktree, id);
   },
 };

@@ -2,7 +2,7 @@
 // can act as an option, a reference, a path or an abbreviated id.
 
 import { MaestroError } from "../../errors.ts";
-import type { CommitId, ObjectId, TreeId } from "../../ids.ts";
+import type { ObjectId, TreeId } from "../../ids.ts";
 import { stripControls } from "../../text.ts";
 import type { Repository } from "../repository.ts";
 
@@ -24,9 +24,4 @@ export function objectId({ objectFormat }: Pick<Repository, "objectFormat">, id:
 /** The tree id that git printed. */
 export function answeredTree(repository: Pick<Repository, "objectFormat">, stdout: Buffer): TreeId {
   return objectId(repository, stdout.toString().trim()) as TreeId;
-}
-
-/** The commit id that git printed. */
-export function answeredCommit(repository: Pick<Repository, "objectFormat">, stdout: Buffer): CommitId {
-  return objectId(repository, stdout.toString().trim()) as CommitId;
 }

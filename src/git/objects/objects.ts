@@ -1,7 +1,7 @@
 // Finds out which objects a repository still has: git deletes unreferenced ones after a while.
 
 import type { ObjectId } from "../../ids.ts";
-import { fromProject, rawNames, toProject } from "../names.ts";
+import { fromProject, fromRaw, rawNames, toProject } from "../names.ts";
 import { ownGit } from "../own-git.ts";
 import type { Repository } from "../repository.ts";
 import { END_OF_OPTIONS, objectId } from "./object-id.ts";
@@ -24,4 +24,13 @@ export async function filesIn(repository: Repository, tree: ObjectId, paths: rea
       .filter((name) => wanted.has(name))
       .map((name) => toProject(repository.prefix, name)),
   );
+}
+
+/** Every file in a tree that is one of these paths or below one, relative to the project. An empty path stands for the whole project. */
+export async function filesBelow(repository: Repository, tree: ObjectId, paths: readonly string[]): Promise<string[]> {
+  const names = paths.map((path) => fromProject(repository.prefix, path));
+  const isWhole = names.includes("");
+  const args = ["ls-tree", "-r", "-z", "--name-only", END_OF_OPTIONS, objectId(repository, tree)];
+  const { stdout } = await ownGit(repository, [...args, ...(isWhole ? [] : names.map(fromRaw))]);
+  return rawNames(stdout).map((name) => toProject(repository.prefix, name));
 }

@@ -22,6 +22,8 @@ export interface IndexFile {
   entries: IndexEntry[];
   /** The id of the index that this split index is based on. */
   shared: string | undefined;
+  /** The id of the tree that the entries make, when git has noted it. */
+  tree: string | undefined;
 }
 
 export const GITLINK = 0o160000;
@@ -77,7 +79,9 @@ export function readIndexFile(bytes: Buffer, idBytes: number): IndexFile {
       isHidden: (flags & 0x8000) !== 0 || (more & 0x4000) !== 0,
     });
   }
-  return { entries, shared: sharedIndex(bytes, at, idBytes) };
+  const extensions = extensionsAt(bytes, at, idBytes);
+  const shared = extensions.get("link")?.toString("hex", 0, idBytes);
+  return { entries, shared, tree: notedTree(extensions.get("TREE"), idBytes) };
 }
 
 /** Decodes git's packed offsets: seven bits per byte, and each continuation adds one. */
@@ -93,9 +97,18 @@ function readOffset(bytes: Buffer, start: number): { value: number; at: number }
 }
 
 /** Extensions follow the entries: a name of four bytes, a length, the data. */
-function sharedIndex(bytes: Buffer, start: number, idBytes: number): string | undefined {
-  for (let at = start; at + 8 <= bytes.length - idBytes; at += 8 + bytes.readUInt32BE(at + 4)) {
-    if (bytes.toString("latin1", at, at + 4) === "link") return bytes.toString("hex", at + 8, at + 8 + idBytes);
+function extensionsAt(bytes: Buffer, start: number, idBytes: number): Map<string, Buffer> {
+  const found = new Map<string, Buffer>();
+  for (let at = start; at + 8 <= bytes.length - idBytes; ) {
+    const end = at + 8 + bytes.readUInt32BE(at + 4);
+    found.set(bytes.toString("latin1", at, at + 4), bytes.subarray(at + 8, end));
+    at = end;
   }
-  return undefined;
+  return found;
+}
+
+/** The first record is that of the whole tree: an empty path, the number of entries (-1: changed since), the number of subtrees, the id. */
+function notedTree(records: Buffer | undefined, idBytes: number): string | undefined {
+  const begin = /^\0\d+ \d+\n/.exec(records?.toString("latin1", 0, 40) ?? "")?.[0].length;
+  return begin === undefined ? undefined : records?.toString("hex", begin, begin + idBytes);
 }

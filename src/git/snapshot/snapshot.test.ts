@@ -30,7 +30,7 @@ const nothing = { exclude: [], include: [] };
 const roundTrip = async (root = project.path, options: { exclude: string[]; include: string[] } = nothing) => {
   const repository = await project.open(root);
   const taken = await snapshot(repository, options);
-  const worktree = await addWorktree(repository, "trip", { ...taken, ignored: [], links: [] });
+  const worktree = await addWorktree(repository, "s", "trip", { ...taken, ignored: [], links: [] });
   return { taken, worktree, files: workFiles(worktree.path) };
 };
 

@@ -4,7 +4,8 @@
 import { join } from "node:path";
 import type { CommitId, TreeId } from "../../ids.ts";
 import { fromProject, toProject } from "../names.ts";
-import { commitTree, headCommit } from "../objects/commit.ts";
+import { commitTree, type Head, readHead } from "../objects/commit.ts";
+import { hasLoose } from "../objects/loose.ts";
 import type { Repository } from "../repository.ts";
 import { dependencyDirectories, includedNames } from "../worktree/ignored.ts";
 import { treeOfFiles } from "./tree-of-files.ts";
@@ -41,12 +42,26 @@ export async function snapshot(repository: Repository, options: SnapshotOptions)
   return treeOfFiles(repository, files, async ({ tree, ignored, nested, warnings }, index) => {
     const dependencies = dependencyDirectories(toplevel, ignored);
     const [head, included] = await Promise.all([
-      headCommit(repository),
+      readHead(repository),
       includedNames(repository, index, options.include, { exclude, dependencies }),
     ]);
-    const parents = head === undefined ? [] : [head];
-    const commit = await commitTree(repository, { tree, parents, message: "The project as Maestro found it" });
+    const commit = await commitOf(repository, tree, head);
     const links = dependencies.filter((name) => !included.includes(name)).map((name) => name.slice(0, -1));
     return { tree, commit, ignored: shown(included), links: shown(links), nested: shown(nested), warnings };
   });
+}
+
+/** The last snapshot of a repository: while nothing changes, one commit stands for all snapshots. */
+const lastCommits = new WeakMap<Repository, { tree: TreeId; head: CommitId | undefined; commit: CommitId }>();
+
+/** HEAD itself when the files are as they are there. */
+async function commitOf(repository: Repository, tree: TreeId, head: Head | undefined): Promise<CommitId> {
+  if (head !== undefined && head.tree === tree) return head.commit;
+  const last = lastCommits.get(repository);
+  const isSame = last !== undefined && last.tree === tree && last.head === head?.commit;
+  if (isSame && hasLoose(repository.objects, last.commit)) return last.commit;
+  const parents = head === undefined ? [] : [head.commit];
+  const commit = await commitTree(repository, { tree, parents, message: "The project as Maestro found it" });
+  lastCommits.set(repository, { tree, head: head?.commit, commit });
+  return commit;
 }

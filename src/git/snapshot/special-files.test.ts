@@ -39,7 +39,7 @@ describe("the worktree of an attempt", () => {
   beforeEach(async () => {
     repository = await project.open();
     const taken = await snapshot(repository, { exclude: [], include: [] });
-    worktree = await addWorktree(repository, "w1", taken);
+    worktree = await addWorktree(repository, "s", "w1", taken);
     writeFileSync(join(worktree.path, "src/a.txt"), "changed\n");
   });
   const at = (path: string) => join(worktree.path, path);

@@ -7,14 +7,14 @@ import { newTemporaryName } from "../../disk/durable.ts";
 import { errno, MaestroError } from "../../errors.ts";
 import type { TreeId } from "../../ids.ts";
 import { isBelow, rawInput, rawNames, toRaw } from "../names.ts";
-import { answeredTree } from "../objects/object-id.ts";
+import { answeredTree, objectId } from "../objects/object-id.ts";
 import { ownGit, theirGit } from "../own-git.ts";
 import { readFile } from "../read-file.ts";
 import type { Repository } from "../repository.ts";
 import { submoduleReason, unmergedReason } from "../unfit.ts";
 import { type Bound, beyond, type Unkept } from "./bounded.ts";
 import { convertedEntries } from "./converted.ts";
-import { type IndexEntry, readIndexFile } from "./index-file.ts";
+import { type IndexEntry, type IndexFile, readIndexFile } from "./index-file.ts";
 import { leftOut, specialFiles } from "./special-files.ts";
 
 export interface Files {
@@ -77,7 +77,7 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   const exclude = [...files.exclude, ...ownPlace(repository, workTree)];
   const onIndex = (args: string[], input?: Buffer) =>
     ownGit(repository, args, { workTree, index, ...(input === undefined ? {} : { input }) });
-  const entries = await copyIndex(repository, files.index, index);
+  const { entries, tree: noted } = await copyIndex(repository, files.index, index);
   if (by === "user") {
     const unmerged = unmergedReason(repository.gitDir, entries);
     if (unmerged !== undefined) throw new MaestroError("conflict", `The project cannot be read: ${unmerged}`);
@@ -117,7 +117,10 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   if (taken.length > 0) {
     await onIndex(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], rawInput(taken));
   }
-  const { stdout } = await onIndex(["write-tree", "--missing-ok"]);
+  const isAsNoted = noted !== undefined && corrections.length + gone.length + taken.length === 0;
+  const tree = isAsNoted
+    ? (objectId(repository, noted) as TreeId)
+    : answeredTree(repository, (await onIndex(["write-tree", "--missing-ok"])).stdout);
   const { ignored, nested } = seen;
   const told = await leftOut(
     repository,
@@ -127,7 +130,7 @@ async function gather(repository: Repository, files: Files, index: string): Prom
   const warnings = told === undefined ? status.warnings : [...status.warnings, told];
   const known = new Set(unkept.length === 0 ? [] : entries.map(({ name }) => name));
   const toldUnkept = unkept.map((file) => ({ ...file, isNew: !known.has(file.name) }));
-  return { tree: answeredTree(repository, stdout), ignored, nested, unkept: toldUnkept, warnings };
+  return { tree, ignored, nested, unkept: toldUnkept, warnings };
 }
 
 /** Raw names of all directories that contain a file in the index. */
@@ -147,19 +150,23 @@ function directoriesOf(entries: readonly IndexEntry[]): Set<string> {
  * Copies an index with a time that is not later than its own: git rereads a file that is newer than the index, because it may have changed.
  * Full seconds, because some builds of git compare no further.
  */
-async function copyIndex(repository: Repository, from: string, to: string): Promise<IndexEntry[]> {
+async function copyIndex(
+  repository: Repository,
+  from: string,
+  to: string,
+): Promise<Pick<IndexFile, "entries" | "tree">> {
   const idBytes = repository.objectFormat === "sha1" ? 20 : 32;
   const source = readFile(from);
-  if (source === undefined) return [];
+  if (source === undefined) return { entries: [], tree: undefined };
   const { mtimeMs } = source.stat;
-  const { entries, shared } = readIndexFile(source.bytes, idBytes);
+  const { entries, shared, tree } = readIndexFile(source.bytes, idBytes);
   writeFileSync(to, source.bytes, { flag: "wx", mode: 0o600 });
   setTime(to, mtimeMs);
-  if (shared === undefined || /^0*$/.test(shared)) return entries;
+  if (shared === undefined || /^0*$/.test(shared)) return { entries, tree };
   // The other half is beside the user's index; git joins the two.
   await theirGit(repository, ["update-index", "--no-split-index"], { index: to });
   setTime(to, mtimeMs);
-  return readIndexFile(readFileSync(to), idBytes).entries;
+  return readIndexFile(readFileSync(to), idBytes);
 }
 
 function setTime(path: string, mtimeMs: number): void {

@@ -7,9 +7,11 @@ import { Directory } from "../../disk/contained.ts";
 import { isTemporary, sweepTemporaries } from "../../disk/durable.ts";
 import { judge } from "../../disk/identity.ts";
 import { errno } from "../../errors.ts";
+import type { CommitId } from "../../ids.ts";
 import { END_OF_OPTIONS } from "../objects/object-id.ts";
-import { ownDirectories, ownDirectory } from "../own-git.ts";
+import { ownDirectories, ownDirectory, userObjects } from "../own-git.ts";
 import { readFile } from "../read-file.ts";
+import { holdCommit } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { deadWorktrees } from "./dead-worktrees.ts";
 import { checkName, markedNames, readMarker, removeMarker } from "./marker.ts";
@@ -28,6 +30,7 @@ export async function removeWorktree(repository: Repository, name: string, purpo
   } finally {
     place.close();
   }
+  if (hasCommits(repository, name, marker.commit)) holdCommit(repository, marker.commit);
   await unregister(repository, (owner) => owner === name);
   removeMarker(repository, name);
   return true;
@@ -45,7 +48,8 @@ export async function pruneWorktrees(
     for (const name of dead) await removeWorktree(repository, name);
     await unregister(repository, (name) => !markedNames(place).includes(name) && place.lstat(name) === undefined);
     sweepTemporaries(place);
-    for (const path of ownDirectories(repository.place)) sweepBelow(path);
+    const directories = [...ownDirectories(repository.place), repository.objects, userObjects(repository)];
+    for (const path of directories) sweepBelow(path);
     sweepLocks(place);
     return dead;
   } finally {
@@ -93,11 +97,25 @@ async function unregister(repository: Repository, isMeant: (name: string) => boo
 }
 
 /** The paths of all worktrees of the repository. They are only compared, never opened. */
-function registeredPaths({ commonDir }: Repository): string[] {
+function registeredPaths(repository: Repository): string[] {
+  return registrationsOf(repository).map(({ path }) => path);
+}
+
+function registrationsOf({ commonDir }: Repository): { directory: string; path: string }[] {
   const registrations = join(commonDir, "worktrees");
   return listIfThere(registrations).flatMap((id) => {
-    const pointer = readFile(join(registrations, id, "gitdir"))?.bytes.toString("utf8");
-    return pointer === undefined ? [] : [dirname(resolve(registrations, id, pointer.replace(/\n$/, "")))];
+    const directory = join(registrations, id);
+    const pointer = readFile(join(directory, "gitdir"))?.bytes.toString("utf8");
+    return pointer === undefined ? [] : [{ directory, path: dirname(resolve(directory, pointer.replace(/\n$/, ""))) }];
+  });
+}
+
+/** Whether an agent's git moved the HEAD of a worktree: the agent may have made commits, which no reference has to keep. */
+function hasCommits(repository: Repository, name: string, commit: CommitId): boolean {
+  return registrationsOf(repository).some(({ directory, path }) => {
+    if (nameOf(repository, path) !== name) return false;
+    const [head, log] = ["HEAD", "logs/HEAD"].map((file) => readFile(join(directory, file))?.bytes.toString("latin1"));
+    return head?.trim() !== commit || (log ?? "") !== "";
   });
 }
 

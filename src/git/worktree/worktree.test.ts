@@ -40,7 +40,7 @@ afterEach(() => project.remove());
 
 const nothing = { exclude: [], include: [] };
 const add = async (name = "p1-1", include: string[] = []) =>
-  addWorktree(repository, name, await snapshot(repository, { exclude: [], include }));
+  addWorktree(repository, "s", name, await snapshot(repository, { exclude: [], include }));
 const inside = (worktree: Worktree, path: string) => join(worktree.path, path);
 const registered = () => project.git("worktree", "list", "--porcelain").match(/^worktree /gm)?.length;
 const changes = async (worktree: Worktree) => {
@@ -67,7 +67,7 @@ describe("a worktree", () => {
   test("can be created eight times at once", async () => {
     const taken = await snapshot(repository, nothing);
     const names = Array.from({ length: 8 }, (_, at) => `p${at}-1`);
-    const worktrees = await Promise.all(names.map((name) => addWorktree(repository, name, taken)));
+    const worktrees = await Promise.all(names.map((name) => addWorktree(repository, "s", name, taken)));
     expect(new Set(worktrees.map(({ path }) => path)).size).toBe(8);
     for (const { path } of worktrees) expect(workFiles(path)).toEqual(workFiles(project.path));
     expect(registered()).toBe(9);
@@ -101,7 +101,10 @@ describe("a worktree", () => {
     symlinkSync(join(project.base, "secret"), join(project.path, "local/link"));
     symlinkSync(join(project.base, "outside"), join(project.path, "linked"));
     const taken = await snapshot(repository, { exclude: [], include: ["local/"] });
-    const worktree = await addWorktree(repository, "p1-1", { ...taken, ignored: [...taken.ignored, "linked/.env"] });
+    const worktree = await addWorktree(repository, "s", "p1-1", {
+      ...taken,
+      ignored: [...taken.ignored, "linked/.env"],
+    });
     expect(readlinkSync(inside(worktree, "local/link"))).toBe(join(project.base, "secret"));
     expect(readFileSync(inside(worktree, "local/own"), "utf8")).toBe("1");
     expect(existsSync(inside(worktree, "linked"))).toBe(false);
@@ -111,16 +114,16 @@ describe("a worktree", () => {
 
   test.each(["", ".", "..", "a/b", "/a", "-x", "git", "x.worktree.json", "a\n"])("cannot be named %j", async (name) => {
     const taken = await snapshot(repository, nothing);
-    await expect(addWorktree(repository, name, taken)).rejects.toThrow("Not a valid worktree name");
+    await expect(addWorktree(repository, "s", name, taken)).rejects.toThrow("Not a valid worktree name");
     await expect(removeWorktree(repository, name)).rejects.toThrow("Not a valid worktree name");
   });
 
   test("cannot be created twice with one name, and a failed creation leaves nothing", async () => {
     const taken = await snapshot(repository, nothing);
-    await addWorktree(repository, "p1-1", taken);
-    await expect(addWorktree(repository, "p1-1", taken)).rejects.toThrow("A worktree named p1-1 already exists");
+    await addWorktree(repository, "s", "p1-1", taken);
+    await expect(addWorktree(repository, "s", "p1-1", taken)).rejects.toThrow("A worktree named p1-1 already exists");
     const missing = { ...taken, commit: "0".repeat(40) };
-    await expect(addWorktree(repository, "p2-1", missing)).rejects.toThrow(/^git worktree failed: /);
+    await expect(addWorktree(repository, "s", "p2-1", missing)).rejects.toThrow(/^git worktree failed: /);
     expect(readdirSync(repository.place).filter((name) => name.startsWith("p2"))).toEqual([]);
     expect(registered()).toBe(2);
   });
@@ -136,7 +139,7 @@ describe("several worktrees", () => {
 
   test("can be adopted and removed only for the purpose they were created for", async () => {
     const taken = await snapshot(repository, { exclude: [], include: [] });
-    await addWorktree(repository, "w1", taken, "run/1/1");
+    await addWorktree(repository, "s", "w1", taken, "run/1/1");
     expect(adoptWorktree(repository, "w1", "run/1/2")).toBeUndefined();
     expect(await removeWorktree(repository, "w1", "run/1/2")).toBe(false);
     expect(adoptWorktree(repository, "w1", "run/1/1")).toMatchObject({ name: "w1", purpose: "run/1/1" });
@@ -448,7 +451,7 @@ describe("an ignored file that is requested by name", () => {
     project.write(".env", "1\n");
     const force = ["kept.gen", "gone.gen", "new.gen"];
     const taken = await snapshot(repository, { exclude: [], include: [".env"], force });
-    const worktree = await addWorktree(repository, "p1-1", taken);
+    const worktree = await addWorktree(repository, "s", "p1-1", taken);
     expect(await seen(worktree, force)).toEqual([]);
     writeFileSync(inside(worktree, "kept.gen"), "2\n");
     rmSync(inside(worktree, "gone.gen"));
@@ -463,6 +466,7 @@ describe("an ignored file that is requested by name", () => {
     const force = ["local/owned"];
     const worktree = await addWorktree(
       repository,
+      "s",
       "p1-1",
       await snapshot(repository, { exclude: [], include: ["local"], force }),
     );
@@ -491,7 +495,7 @@ describe("a project without files in its repository", () => {
     mkdirSync(root, { recursive: true });
     const inner = await project.open(root);
     const taken = await snapshot(inner, nothing);
-    const worktree = await addWorktree(inner, "p1-1", taken);
+    const worktree = await addWorktree(inner, "s", "p1-1", taken);
     expect(readdirSync(worktree.root)).toEqual([]);
     writeFileSync(join(worktree.root, "made"), "1\n");
     const { commit } = await treeOf(inner, worktree, { exclude: [] });
@@ -505,7 +509,7 @@ describe("a merged tree", () => {
   test("can be checked out like any other", async () => {
     const taken = await snapshot(repository, nothing);
     const commit = await commitTree(repository, { tree: taken.tree, parents: [taken.commit], message: "merged" });
-    const worktree = await addWorktree(repository, "merged", { commit, ignored: [], links: [] });
+    const worktree = await addWorktree(repository, "s", "merged", { commit, ignored: [], links: [] });
     expect(workFiles(worktree.path)).toEqual(workFiles(project.path));
   });
 });

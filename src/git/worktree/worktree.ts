@@ -7,11 +7,12 @@ import { withDirectory } from "../../disk/contained.ts";
 import { newTemporaryName } from "../../disk/durable.ts";
 import { judge } from "../../disk/identity.ts";
 import { MaestroError } from "../../errors.ts";
-import type { CommitId } from "../../ids.ts";
+import type { CommitId, SessionId } from "../../ids.ts";
 import { fromProject, fromRaw, toProject } from "../names.ts";
-import { commitTree } from "../objects/commit.ts";
+import { commitTree, treeIdOf } from "../objects/commit.ts";
 import { END_OF_OPTIONS, objectId } from "../objects/object-id.ts";
 import { ownGit } from "../own-git.ts";
+import { keepBase } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import type { Bound } from "../snapshot/bounded.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
@@ -37,11 +38,12 @@ export interface Worktree {
 }
 
 /**
- * `name`: one component, unique among the worktrees of the repository. `purpose`: required again to adopt or remove the worktree. A failure
- * leaves nothing behind.
+ * `session`: keeps the commit, which the agent's git reads. `name`: one component, unique among the worktrees of the repository. `purpose`:
+ * required again to adopt or remove the worktree. A failure leaves nothing behind.
  */
 export async function addWorktree(
   repository: Repository,
+  session: SessionId,
   name: string,
   from: Pick<Snapshot, "commit" | "ignored" | "links">,
   purpose = "",
@@ -57,6 +59,7 @@ export async function addWorktree(
   }
   try {
     const worktree = describe(repository, name, marker);
+    await keepBase(repository, session, commit);
     mkdirSync(join(repository.place, name), { mode: 0o700 });
     await aboutWorktrees(repository, ["add", "--detach", "--no-checkout", END_OF_OPTIONS, worktree.path, commit]);
     await checkOut(repository, worktree, commit);
@@ -104,11 +107,12 @@ export interface WorktreeLook {
   bound?: Bound;
 }
 
-/** Records the files of a worktree as a commit after the one it was created from. Trusts, follows and runs nothing in it. */
+/** Records the files of a worktree as a commit after the one it was created from, or as that one when nothing changed. Trusts, follows and runs nothing in it. */
 export async function treeOf(repository: Repository, worktree: Worktree, options: WorktreeLook): Promise<WorktreeTree> {
   return gather(repository, worktree, options, async ({ tree, nested, unkept, warnings }) => {
-    const message = `What ${worktree.name} left`;
-    const commit = await commitTree(repository, { tree, parents: [worktree.commit], message });
+    const isUnchanged = (await treeIdOf(repository, worktree.commit)) === tree;
+    const work = { tree, parents: [worktree.commit], message: `What ${worktree.name} left`, isPassing: true };
+    const commit = isUnchanged ? worktree.commit : await commitTree(repository, work);
     const shown = (name: string) => toProject(repository.prefix, name);
     return {
       tree,

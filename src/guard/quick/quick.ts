@@ -49,7 +49,7 @@ function judge(
   if (file === undefined) return { verdict: "allow" };
   if (changesDirectory || another !== undefined || !isOrdinary(file.path, machine)) return undefined;
   if (kind === "program" || file.isError) return { verdict: "allow" };
-  return kind === "sayer" && files.length === 1 ? denyContent(name, shown(baseName(file.path))) : undefined;
+  return kind === "sayer" && files.length === 1 ? contentVerdict(name, file.path, machine) : undefined;
 }
 
 /** `CI=1 npm test`: nothing here expands variables, so only those matter that change how programs are found. */
@@ -79,7 +79,13 @@ function heredocVerdict(command: string, machine: Machine): Verdict | undefined 
   const isText = !/<<|\$\[/.test(body) && (quote !== "" || !/[$`\\]/.test(body));
   if (path === undefined || (before !== undefined && after !== undefined) || !isAlone || !isText) return undefined;
   const place = locate(path, machine.cwd ?? machine.projectRoot);
-  return isOrdinary(place, machine) ? denyContent("cat", shown(baseName(place))) : undefined;
+  return isOrdinary(place, machine) ? contentVerdict("cat", place, machine) : undefined;
+}
+
+/** Outside the project the full judge decides, because content may be written into a throw-away directory. */
+function contentVerdict(name: string, place: string, machine: Machine): Verdict | undefined {
+  if (machine.areWritesFree) return { verdict: "allow" };
+  return isInside(place, normal(machine.projectRoot)) ? denyContent(name, shown(baseName(place))) : undefined;
 }
 
 /** A path below the project, of plain names, that may be removed. */

@@ -45,16 +45,18 @@ function partOfProject(inside: string, machine: Machine, path: string): string |
   return first === ".gemini" && second === undefined ? "the project's Gemini settings" : undefined;
 }
 
-function roots(machine: Machine): string[] {
-  return [...new Set(["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(machine.tmpdir || "/tmp")])];
+/** The longest first, because one may be inside another. */
+export function temporaryRoots(machine: Machine): string[] {
+  const usual = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", normal(machine.tmpdir || "/tmp")];
+  return [...new Set(usual)].sort((one, other) => other.length - one.length);
 }
 
 function temporary(path: string, machine: Machine): string | undefined {
-  return roots(machine).includes(path) ? "the shared temporary directory" : undefined;
+  return temporaryRoots(machine).includes(path) ? "the shared temporary directory" : undefined;
 }
 
 function isTemporary(path: string, machine: Machine): boolean {
-  return roots(machine).some((root) => isInside(path, root));
+  return temporaryRoots(machine).some((root) => isInside(path, root));
 }
 
 /** A temporary file outside the project, which the agent must have created itself. */
@@ -62,7 +64,9 @@ export function isScratch(path: string, machine: Machine): boolean {
   const project = normal(machine.projectRoot);
   const real = isKnown(path) ? (machine.realpath?.(path) ?? machine.through?.(path) ?? path) : path;
   const isAround = [path, real].some((place) => isInside(project, place) || isInside(place, project));
-  return !isAround && isTemporary(path, machine) && !isInOwnHome(path, machine) && !roots(machine).includes(path);
+  return (
+    !isAround && isTemporary(path, machine) && !isInOwnHome(path, machine) && !temporaryRoots(machine).includes(path)
+  );
 }
 
 /** Home directories of tests and CI may be below the temporary directory, and count as home directories. */

@@ -9,6 +9,7 @@ import type { Call } from "../shell/call.ts";
 import { descriptorOf, isDevice } from "../shell/redirect.ts";
 import { shown } from "../shell/shape.ts";
 import { type Denial, denyContent } from "../verdict.ts";
+import { isThrowAway } from "./content.ts";
 import { refuseDestination } from "./sensitive.ts";
 
 /** Programs that print their arguments or their input unchanged. */
@@ -44,14 +45,20 @@ export function judgeWritten(call: Call): Denial | undefined {
     if (descriptorOf(place) !== undefined || isDevice(place) || path === "-") continue;
     const refused = refuseDestination(place, call.machine);
     if (refused !== undefined) return refused;
-    if (isContent) found ??= path;
+    if (isContent && !isFree(path, place, call)) found ??= path;
   }
   return found === undefined ? undefined : denyContent(call.name, found);
 }
 
+/** A text with blanks stands for files that are not known, such as those that a patch names. */
+function isFree(path: string, place: string, { machine }: Call): boolean {
+  return machine.areWritesFree === true || (!path.includes(" ") && isThrowAway(place, machine));
+}
+
 /** Content that goes through standard output into a file, and heredocs of cat. */
 export function judgeOutput(call: Call): Denial | undefined {
-  const { name, stdin, stdout } = call;
+  const { name, stdin, stdout, machine } = call;
+  if (machine.areWritesFree || (stdout.kind === "file" && isThrowAway(stdout.path, machine))) return undefined;
   const isRead = stdin.isHeredoc === true && readsStdin(call.args);
   if (name === "cat" && isRead && stdout.kind !== "captured" && !isForState(call)) {
     const target = stdout.kind === "file" ? shown(baseName(stdout.path)) : "a heredoc";

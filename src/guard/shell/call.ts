@@ -36,6 +36,8 @@ export interface Call {
   branch: string | undefined;
   /** GIT_DIR or GIT_WORK_TREE is set, so git does not work in `cwd`. */
   isGitPointed?: boolean;
+  /** The command line has changed TMPDIR. */
+  isTmpMoved?: boolean;
   /** The content of a path such as /dev/stdin or /dev/fd/1000; undefined for a file. */
   feedOf: (path: string) => Feed | undefined;
 }

@@ -12,12 +12,13 @@ import {
 } from "unbash";
 import type { Machine } from "../machine.ts";
 import { baseName } from "../paths.ts";
+import { refuseContent } from "../rules/content.ts";
 import { refuseDestination } from "../rules/sensitive.ts";
-import { type Denial, deny, denyContent, type Rule } from "../verdict.ts";
+import { type Denial, deny, type Rule } from "../verdict.ts";
 import { computed, type Feed, nothing, type Sink } from "./call.ts";
 import { Links } from "./links.ts";
 import { descriptorOf, type Redirected, redirect } from "./redirect.ts";
-import { FILLED, isUnknown, STAR, shown, UNKNOWN } from "./shape.ts";
+import { FILLED, isUnknown, STAR, UNKNOWN } from "./shape.ts";
 import { Shell } from "./shell.ts";
 import { fieldsOf, type Substitutions, textOf } from "./words.ts";
 
@@ -148,7 +149,7 @@ export abstract class Grammar implements Substitutions {
     const feed = walk();
     const sink = sinks.get(1);
     const isNewFile = sink?.kind === "file" && sink !== shell.sinks.get(1);
-    if (isNewFile && this.printers === before) this.deny(denyContent(name, shown(baseName(sink.path))));
+    if (isNewFile && this.printers === before) this.deny(refuseContent(name, sink.path, shell.machine));
     return feed;
   }
 
@@ -245,7 +246,7 @@ export abstract class Grammar implements Substitutions {
     for (const path of result.files) {
       this.deny(refuseDestination(path, shell.machine));
       // A file that is opened and then not used is truncated: `> file >&2`.
-      if (!sinkPaths.includes(path)) this.deny(denyContent(">", shown(baseName(path))));
+      if (!sinkPaths.includes(path)) this.deny(refuseContent(">", path, shell.machine));
     }
     return result;
   }

@@ -6,8 +6,9 @@ import { readGit } from "../programs/git/command.ts";
 import { Options } from "../programs/options.ts";
 import { filteredProcesses, listedProcesses } from "../programs/process-lists.ts";
 import { hasIds } from "../programs/processes.ts";
+import { temporaryRoots } from "../rules/places.ts";
 import { type Call, computed, type Feed, fromShell, nothing } from "./call.ts";
-import { FILLED, isKnown, STAR, UNKNOWN } from "./shape.ts";
+import { FILLED, isKnown, MADE, STAR, UNKNOWN } from "./shape.ts";
 
 const MAX_OUTPUT = 65_536;
 
@@ -191,12 +192,15 @@ function located({ args, cwd }: Call): Feed {
   return program(path === undefined ? FILLED : locate(path, cwd));
 }
 
-function temporary({ args, cwd, machine }: Call): Feed {
+function temporary({ args, cwd, machine, isTmpMoved }: Call): Feed {
   const options = new Options(args, "p", ["--suffix"]);
   const root = normal(options.all("p", "--tmpdir").find((path) => path !== "") ?? (machine.tmpdir || "/tmp"));
   const template = options.operands[0]?.replace(/X{3,}/, FILLED) ?? `tmp.${FILLED}`;
   const isBelowRoot = options.operands.length === 0 || options.has("t", "p", "--tmpdir");
-  return program(locate(template, isBelowRoot ? root : cwd));
+  const place = locate(template, isBelowRoot ? root : cwd);
+  const isMade = options.has("d", "--directory") && !options.has("u", "--dry-run") && isTmpMoved !== true;
+  const isTemporary = isMade && temporaryRoots(machine).includes(parentOf(place));
+  return program(isTemporary ? place.replace(FILLED, MADE) : place);
 }
 
 function listed({ args }: Call): Feed {

@@ -14,6 +14,11 @@ export const MANY = "\uE004";
 /** The output of a program. */
 export const PRINTED = "\uE005";
 
+/** In a name that `mktemp -d` has made: a known name that no command line can contain. */
+export const MADE = "\uE006";
+
+export const STAR_OR_ANY = /[\uE002\uE003]/g;
+
 const holes = /[\uE000-\uE005]/;
 const allHoles = /[\uE000-\uE005]/g;
 
@@ -43,7 +48,9 @@ export function knownPart(shape: string): string {
 
 /** For messages: holes as a user would write them. */
 export function shown(shape: string): string {
-  const text = shape.replace(allHoles, (hole) => (hole === STAR ? "*" : hole === ANY ? "?" : "..."));
+  const text = shape
+    .replace(allHoles, (hole) => (hole === STAR ? "*" : hole === ANY ? "?" : "..."))
+    .replaceAll(MADE, "...");
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }
 

@@ -1,30 +1,28 @@
 // Simulates each simple command: expands its words and variables, applies the rules, updates the shell, and walks the commands inside it.
 
 import type { Assignment, Command } from "unbash";
-import { baseName } from "../paths.ts";
 import { carriedBy, linkedBy } from "../programs/copied.ts";
 import { branchChosen } from "../programs/git/git.ts";
 import { guessedNames, programName } from "../programs/names.ts";
 import { Options } from "../programs/options.ts";
 import { innerOf } from "../programs/wrappers.ts";
+import { refuseContent } from "../rules/content.ts";
 import { innerOfCode, judgeCall } from "../rules/rules.ts";
-import { type Denial, denyContent } from "../verdict.ts";
+import type { Denial } from "../verdict.ts";
 import { aliasCode, LIST, runBuiltin } from "./builtins.ts";
 import { type Call, computed, type Feed, type Inner, isSilent, nothing } from "./call.ts";
 import { Grammar, type Node, type Streams } from "./grammar.ts";
 import type { Links } from "./links.ts";
 import { printedBy } from "./printed.ts";
-import { isUnknown, shown } from "./shape.ts";
+import { isUnknown } from "./shape.ts";
 import type { Shell } from "./shell.ts";
 import { fieldsOf, textOf } from "./words.ts";
 
 /** Words before a command may turn out to be empty; this many are skipped. */
 const MAX_SKIPPED = 16;
 
-function isGitPointed(shell: Shell, variables: Variables): boolean {
-  return ["GIT_DIR", "GIT_WORK_TREE"].some(
-    (name) => shell.isAssigned(name) || variables.some(([given]) => given === name),
-  );
+function isSet(names: readonly string[], shell: Shell, variables: Variables): boolean {
+  return names.some((name) => shell.isAssigned(name) || variables.some(([given]) => given === name));
 }
 
 type Variables = NonNullable<Inner["variables"]>;
@@ -73,7 +71,7 @@ export class Walk extends Grammar {
     this.step();
     for (const one of assignments) this.#assign(one, shell);
     const [file] = redirected.files;
-    if (file !== undefined) this.deny(denyContent(">", shown(baseName(file))));
+    if (file !== undefined) this.deny(refuseContent(">", file, shell.machine));
     return nothing;
   }
 
@@ -116,7 +114,8 @@ export class Walk extends Grammar {
     if (this.denial !== undefined) return computed;
     const [word = "", ...args] = argv;
     const call = this.#callOf(word, args, shell, streams);
-    if (call.name.startsWith("git")) call.isGitPointed = isGitPointed(shell, variables);
+    if (call.name === "mktemp") call.isTmpMoved = isSet(["TMPDIR"], shell, variables);
+    if (call.name.startsWith("git")) call.isGitPointed = isSet(["GIT_DIR", "GIT_WORK_TREE"], shell, variables);
     if (isUnknown(word)) {
       this.#suspect(call);
       this.printers++;

@@ -1,6 +1,7 @@
 // What a runtime's output contains in any format: the agent's text, and what went wrong.
-import { type ErrorType, errorTypeOf } from "./error-type.ts";
-import { isObject } from "./json.ts";
+
+import { isObject } from "../../shape.ts";
+import { type ErrorClass, errorTypeOf } from "./error-type.ts";
 import type { Tokens } from "./tokens.ts";
 
 export type ParseError =
@@ -15,17 +16,17 @@ export interface AgentAnswer {
   readonly text: string;
   readonly tokens: Tokens | null;
   readonly parseError: ParseError | null;
-  readonly errorType: ErrorType | null;
+  readonly errorType: ErrorClass | null;
 }
 
 /** The error type of an `error` member: an object, a bare message, or nothing. */
-export function errorTypeOfMember(error: unknown): ErrorType | null {
+export function errorTypeOfMember(error: unknown): ErrorClass | null {
   if (error === undefined || error === null || error === false) return null;
   if (!isObject(error)) return errorTypeOf({ message: error });
   const { code, type, message } = error;
   return errorTypeOf({ code: code ?? undefined, type, message });
 }
 
-export function unreadable(parseError: ParseError, errorType: ErrorType | null = null): AgentAnswer {
+export function unreadable(parseError: ParseError, errorType: ErrorClass | null = null): AgentAnswer {
   return { text: "", tokens: null, parseError, errorType: errorType ?? "runtime" };
 }

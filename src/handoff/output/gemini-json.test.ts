@@ -104,10 +104,14 @@ describe("unreadable output is classified, and is not valid (F18)", () => {
     [`{"response":" \\n "}`, "empty_response", "runtime"],
     [`{"session_id":"s","error":{"type":"Error","message":"boom","code":1}}`, "no_response", "runtime"],
     [`{"session_id":"s","error":{"type":"Error","message":"x","code":429}}`, "no_response", "quota"],
-    [`{"session_id":"s","error":{"type":"FatalAuthenticationError","message":"x","code":41}}`, "no_response", "auth"],
+    [
+      `{"session_id":"s","error":{"type":"FatalAuthenticationError","message":"x","code":41}}`,
+      "no_response",
+      "runtime",
+    ],
     [`{"error":"Request timed out"}`, "no_response", "timeout"],
     [`{"response":"","error":{"message":"Quota exceeded"}}`, "empty_response", "quota"],
-    [`warning\n{\n  "session_id": "s",\n  "error": {\n    "code": 401\n  }\n}\n`, "no_response", "auth"],
+    [`warning\n{\n  "session_id": "s",\n  "error": {\n    "code": 401\n  }\n}\n`, "no_response", "runtime"],
   ] as const)("%j: %s, %s", (source, parse_error, error_type) => {
     const check = checkHandoff(source, { format: "gemini-json" });
     expect(check).toMatchObject({

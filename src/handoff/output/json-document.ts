@@ -1,5 +1,7 @@
 // Finds the JSON object that a program printed between other lines. Linear: failed parses are paid from a fixed budget.
-import { isObject, parseJson } from "./json.ts";
+
+import { isObject } from "../../shape.ts";
+import { parseJson } from "./json.ts";
 
 export interface Found {
   /** The last object with the best wanted key that any object has; otherwise the last object. */

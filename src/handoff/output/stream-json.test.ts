@@ -135,7 +135,7 @@ describe("a stream that failed (F18)", () => {
       "no message, and an error",
       jsonl(init, { type: "result", status: "error", error: { type: "FatalAuthenticationError", message: "x" } }),
       "no_response",
-      "auth",
+      "runtime",
       null,
     ],
     ["an empty message", jsonl(init, say(""), result), "empty_response", "runtime", null],

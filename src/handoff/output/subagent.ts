@@ -1,10 +1,10 @@
 // Reads the text that Gemini CLI's `invoke_agent` returns: a subagent's result in a wrapper that says how it ended.
-import { type ErrorType, errorTypeOf } from "./error-type.ts";
+import { type ErrorClass, errorTypeOf } from "./error-type.ts";
 
 export interface SubagentResult {
   readonly text: string;
   /** Null for text without a wrapper, and for a subagent that reached its goal. */
-  readonly errorType: ErrorType | null;
+  readonly errorType: ErrorClass | null;
 }
 
 const finished =

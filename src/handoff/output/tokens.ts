@@ -1,6 +1,7 @@
 // Extracts token usage from Gemini CLI's statistics, in either output format. Unknown is null, never 0.
+
+import { isObject } from "../../shape.ts";
 import { stripControls } from "../../text.ts";
-import { isObject } from "./json.ts";
 
 export interface Tokens {
   /** Prompt tokens, including cached ones. */
@@ -32,7 +33,13 @@ function modelTokens(name: string | null, model: unknown): ModelTokens | null {
   const counts = isObject(model.tokens) ? model.tokens : model;
   const usage = usageOf(counts);
   if (usage === null) return null;
-  return { model: name === null ? null : stripControls(name), ...usage, thoughts: count(counts.thoughts) ?? 0 };
+  const thoughts = count(counts.thoughts) ?? unnamed(counts, usage);
+  return { model: name === null ? null : stripControls(name), ...usage, thoughts };
+}
+
+/** `stream-json` does not name the thoughts; they are what the total has beyond input and output. */
+function unnamed(counts: Record<string, unknown>, { input, output }: Tokens): number {
+  return Math.max(0, (count(counts.total_tokens) ?? 0) - input - output);
 }
 
 /** `-o json`: models.<name>.tokens{prompt, candidates, cached, input}; `stream-json`: totals, and the same per model. */

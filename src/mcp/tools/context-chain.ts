@@ -11,7 +11,7 @@ import { sessionCreated } from "../../session/decide/facts.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { fold } from "../../session/fold.ts";
 import { findPhase, type Session, type SessionPhase } from "../../session/session.ts";
-import { MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
+import { MAX_READ_STDOUT } from "../../store/files/batch.ts";
 import { listBatches, readBatch, readResult } from "../../store/files/batch-results.ts";
 import { readPlan } from "../../store/files/plan-file.ts";
 import { readSession } from "../../store/read-session.ts";
@@ -21,7 +21,7 @@ import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
 /** Limits for all contexts together, in characters, tried from the largest. */
-const rooms = [7_000, 5_000, 3_500, 2_000, 1_000];
+const rooms = [1_200, 1_000, 800, 600, 400, 200];
 /** Batches are searched from the newest; a project may have hundreds. */
 const MAX_SEARCHED = 200;
 
@@ -30,10 +30,7 @@ export const contextChainTool: Tool = {
   description:
     "The Downstream Context of every phase that a phase waits for, in dependency order, as one block of text.",
   actions: {
-    [ONLY]: action(
-      { phase_id: id(), plan_path: textField(4_096), full: flagField("no limit of 8 KB").optional() },
-      run,
-    ),
+    [ONLY]: action({ phase_id: id(), plan_path: textField(4_096), full: flagField("all of it").optional() }, run),
   },
 };
 
@@ -69,7 +66,7 @@ function answerOf(session: Session, phase: SessionPhase, blockers: string[], mis
   const facts = { phase_id: phase.id, blocking_phases: blockers };
   const whole = { ...facts, context_chain: contextChain(session, phase, tag), missing_contexts: missing };
   if (full || Buffer.byteLength(JSON.stringify(whole)) <= MAX_ANSWER_BYTES) return { body: whole, full };
-  const hint = "Each context was shortened where it says so. Pass full: true to get all of it.";
+  const hint = "full: true for all";
   let answer: Answer = { body: whole };
   for (const total of rooms) {
     const context_chain = contextChain(session, phase, tag, { each: total, total });
@@ -143,7 +140,7 @@ function newestResult({ location }: Context, { id: phase, agents, started }: Ses
       })
       .sort((a, b) => Number(b.name.slice(prefix.length)) - Number(a.name.slice(prefix.length)));
     const [last] = attempts;
-    if (last !== undefined) return readResult(location, batch, last.name, "json", MAX_STDOUT_BYTES);
+    if (last !== undefined) return readResult(location, batch, last.name, "json", MAX_READ_STDOUT);
   }
   return undefined;
 }

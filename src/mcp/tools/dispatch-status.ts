@@ -7,18 +7,21 @@ import { workLabel } from "../../ids.ts";
 import { hasDependents, type Session } from "../../session/session.ts";
 import { readArchived } from "../../store/archived.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
+import { MAX_READ_STDOUT } from "../../store/files/batch.ts";
 import { batchIdFault, listBatches, readBatch, readResult } from "../../store/files/batch-results.ts";
 import { readSession } from "../../store/read-session.ts";
+import { seenSession } from "../../store/seen-session.ts";
 import { stripControls } from "../../text.ts";
+import { claimOf } from "../../views/claim.ts";
 import type { Answer } from "../answer.ts";
 import { type AttemptState, type BatchState, batchState } from "../batch-state.ts";
 import { countField, flagField, textField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
-const LOG_TAIL_CHARS = 2_000;
+const LOG_TAIL_CHARS = 300;
+const WORDS_TAIL_CHARS = 500;
 const FULL_LOG_BYTES = 256 * 1024;
-const MAX_NAMED = 30;
+const MAX_NAMED = 20;
 
 const batch_id = textField(200);
 const paging = { offset: countField().optional(), limit: countField().optional() };
@@ -70,10 +73,10 @@ function stateOf(context: Context, id: string): BatchState {
 }
 
 /** The session that the batch belongs to; a session's batch has the session's id. */
-function sessionOf({ store, location }: Context, id: string): { session: Session | undefined; isDriven: boolean } {
+function sessionOf({ store, location, now }: Context, id: string): { session: Session | undefined; isDriven: boolean } {
   const read = readSession(store);
   if (read.state === "open" && read.session.phases.some(({ attempts }) => attempts.some(({ batch }) => batch === id))) {
-    return { session: read.session, isDriven: runningEngine(location) !== undefined };
+    return { session: seenSession(location, read.session, now()), isDriven: runningEngine(location) !== undefined };
   }
   return { session: archivedSession(location, id), isDriven: false };
 }
@@ -93,7 +96,7 @@ function resultOf(context: Context, id: string, agent: string, full: boolean): A
   const { batch_id: batch, agents } = stateOf(context, id);
   const found = pick(agents, agent, id);
   const { session } = sessionOf(context, id);
-  const stdout = readResult(location, batch, found.name, "json", MAX_STDOUT_BYTES);
+  const stdout = readResult(location, batch, found.name, "json", MAX_READ_STDOUT);
   const phase = found.phase_id;
   const dependents = session === undefined || phase === undefined ? undefined : hasDependents(session, phase);
   const read = stdout === "" ? null : readHandoff(redact(stdout), { dependents });
@@ -104,12 +107,19 @@ function resultOf(context: Context, id: string, agent: string, full: boolean): A
     body: {
       batch_id: batch,
       ...found,
-      report: read === null ? null : reportOf(read),
+      report: read === null ? null : { ...reportOf(read), ...claimedIn(read, session, found) },
+      ...(read === null || read.check.valid ? {} : { words: wordsOf(read, full) }),
       tokens: read?.check.tokens ?? null,
       log_tail: full ? log : log.slice(-LOG_TAIL_CHARS),
     },
     full,
   };
+}
+
+/** What the agent said instead of a complete report; its end, because agents sum up last. */
+function wordsOf({ words }: ReturnType<typeof readHandoff>, full: boolean): string {
+  const said = stripControls(words).trim();
+  return full || said.length <= WORDS_TAIL_CHARS ? said : `…${said.slice(-WORDS_TAIL_CHARS)}`;
 }
 
 function reportOf({ check, summary }: ReturnType<typeof readHandoff>) {
@@ -126,6 +136,14 @@ function reportOf({ check, summary }: ReturnType<typeof readHandoff>) {
     ...(parse_error === null ? {} : { parse_error }),
     ...(error_type === null ? {} : { error_type }),
   };
+}
+
+/** The claim of this attempt's report, with the proof if its work is what was validated. */
+function claimedIn(read: ReturnType<typeof readHandoff>, session: Session | undefined, found: AttemptState): object {
+  if (read.validationText === "") return {};
+  const phase = session?.phases.find(({ id }) => id === found.phase_id);
+  const isLast = phase !== undefined && phase.attempts.at(-1)?.attempt === found.attempt;
+  return { claimed: read.validationText, proof: (isLast ? claimOf(phase)?.proof : undefined) ?? null };
 }
 
 /** Finds an attempt by its full name, by `<agent>.p<phase>`, or by its agent if that is unambiguous. */

@@ -8,15 +8,17 @@ import type { Note, Session, SessionPhase } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import { changeSession } from "../../store/operations.ts";
 import { readSession } from "../../store/read-session.ts";
+import { seenSession } from "../../store/seen-session.ts";
+import { claimOf } from "../../views/claim.ts";
 import { runningAttempt, workedMs } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
 import { agentName, countField, flagField, id, textField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 
-const LAST_NOTES = 5;
-const MAX_RUNNING = 20;
+const LAST_NOTES = 3;
+const MAX_RUNNING = 5;
 /** The length of a note or name in the summary. */
-const SHOWN_CHARS = 300;
+const SHOWN_CHARS = 120;
 
 const note = action(
   {
@@ -89,8 +91,8 @@ function summarize(context: Context, { phase_id, offset, limit, full }: SummaryI
   const read = readSession(context.store);
   if (read.state === "broken") throw new MaestroError("parse_failed", `The session cannot be read: ${read.reason}`);
   if (read.state === "none") throw noSession();
-  const { session } = read;
   const now = context.now();
+  const session = seenSession(context.location, read.session, now);
   const wanted = phase_id === undefined ? session.phases : session.phases.filter((phase) => phase.id === phase_id);
   if (wanted.length === 0) {
     throw new MaestroError("not_found", `Session ${session.session_id} has no phase ${JSON.stringify(phase_id)}`);
@@ -104,7 +106,7 @@ function summarize(context: Context, { phase_id, offset, limit, full }: SummaryI
     counts: positionOf(session).counts,
     running: runningOf(session, now),
     quota: session.quota !== null && Date.parse(session.quota.until) > now.getTime() ? session.quota : null,
-    notes: session.notes.slice(-LAST_NOTES).map(shortNote),
+    notes: (full ? session.notes : session.notes.slice(-LAST_NOTES)).map(shortNote),
     revision: session.seq,
   };
   const item = (index: number) => {
@@ -126,6 +128,7 @@ function runningOf(session: Session, now: Date) {
 
 function phaseOf(session: Session, phase: SessionPhase, last: Note | undefined, now: Date) {
   const { id: phase_id, name, agents, status, attempts, retry_count } = phase;
+  const claim = claimOf(phase);
   return {
     phase_id,
     name: name.slice(0, SHOWN_CHARS),
@@ -134,6 +137,7 @@ function phaseOf(session: Session, phase: SessionPhase, last: Note | undefined, 
     attempts: attempts.length,
     retries: retry_count,
     elapsed_ms: workedMs(session, phase, now),
+    ...(claim === undefined ? {} : { claimed: claim.claimed.slice(0, SHOWN_CHARS), proof: claim.proof }),
     ...(last === undefined ? {} : { last_note: shortNote({ ts: last.ts, text: last.text }) }),
   };
 }

@@ -7,7 +7,10 @@ import { errorTypes } from "../../handoff/output/error-type.ts";
 import { insideProject } from "../../session/decide/evidence.ts";
 import { decideMode } from "../../session/decide/operation.ts";
 import { moveByReport } from "../../session/decide/report-move.ts";
+import { decideAnswer } from "../../session/decide/requirement.ts";
 import { executionModes, phaseStatuses } from "../../session/event-parts.ts";
+import { verdicts } from "../../session/events.ts";
+import { unmetRequirements } from "../../session/requirements.ts";
 import { findPhase, hasDependents, isClosed, isVerified, type Session } from "../../session/session.ts";
 import {
   addError,
@@ -48,7 +51,7 @@ const error = z.strictObject(
 export const sessionWrite: Tool = {
   name: "maestro_session_write",
   description:
-    "Change the session: create (plan_path, or plan_content with plan_filename; task), update_phase, add_files, add_error, set_mode, complete. Skipping, aborting and retries beyond the limit need user_decision: true, which means that the user said so.",
+    "Change the session: create (plan_path, or plan_content with plan_filename; task), update_phase, add_files, add_error, set_mode, answer_requirement, complete. Skipping, aborting and retries beyond the limit need user_decision: true, which means that the user said so. Completing with a requirement that is not met needs accept_open, after ask_user.",
   actions: {
     create: action({ ...planFields, expected_revision }, (context, input) =>
       createFrom(context, recorderOf(context, input.expected_revision), input),
@@ -83,7 +86,25 @@ export const sessionWrite: Tool = {
       changeSession(recorderOf(context, input.expected_revision), (session) => decideMode(session, execution_mode));
       return written(context, { execution_mode });
     }),
-    complete: action({ summary: textField(100_000).optional(), expected_revision }, complete),
+    answer_requirement: action(
+      { id: id(), verdict: word(verdicts), evidence: textField(10_000), expected_revision },
+      (context, input) => {
+        const { id: requirement, verdict, evidence } = input;
+        changeSession(recorderOf(context, input.expected_revision), (session) =>
+          decideAnswer(session, { id: requirement, verdict, evidence }),
+        );
+        const left = unmetRequirements(context.store.session ?? { requirements: [] });
+        return written(context, { id: requirement, verdict, not_met: left.slice(0, MAX_IDS).map((one) => one.id) });
+      },
+    ),
+    complete: action(
+      {
+        summary: textField(100_000).optional(),
+        accept_open: textField(10_000, "the user's reason for requirements that are not met").optional(),
+        expected_revision,
+      },
+      complete,
+    ),
   },
 };
 
@@ -175,21 +196,31 @@ function filesOf({ cwd }: Context, given: z.output<typeof files>) {
   return { created, modified, deleted };
 }
 
-function complete(context: Context, input: { summary?: string | undefined; expected_revision?: number | undefined }) {
+interface Completion {
+  summary?: string | undefined;
+  accept_open?: string | undefined;
+  expected_revision?: number | undefined;
+}
+
+function complete(context: Context, input: Completion) {
   const { store, settings, location } = context;
   let revision = 0;
   const recorder = recorderOf(context, input.expected_revision);
-  const archived = completeSession(store, input.summary, {
-    archive: settings.MAESTRO_AUTO_ARCHIVE,
-    recorder: {
-      location,
-      update: (decide) => {
-        const result = recorder.update(decide);
-        revision = store.session?.seq ?? 0;
-        return result;
+  const archived = completeSession(
+    store,
+    { summary: input.summary, acceptOpen: input.accept_open },
+    {
+      archive: settings.MAESTRO_AUTO_ARCHIVE,
+      recorder: {
+        location,
+        update: (decide) => {
+          const result = recorder.update(decide);
+          revision = store.session?.seq ?? 0;
+          return result;
+        },
       },
     },
-  });
+  );
   const body = { status: "completed", archived, ...(archived === null ? { question: archiveQuestion } : {}), revision };
   return { body };
 }

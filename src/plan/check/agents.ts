@@ -1,8 +1,9 @@
-// Checks the agents that phases name: spelled in canonical form, known, enabled, and able to do what the phase asks for.
+// Checks the agents that phases name: spelled in canonical form, known, loadable, enabled, and able to do what the phase asks for.
 import { normalizeAgentName } from "../../agents/names.ts";
 import { nearest } from "../../agents/nearest.ts";
+import { type BrokenAgent, brokenText } from "../../agents/resolve.ts";
 import type { Tier } from "../../agents/tiers.ts";
-import { addWarning, quotedValue, reportError } from "../issue.ts";
+import { addWarning, inOneLine, quotedValue, reportError } from "../issue.ts";
 import { type Findings, fileFields, type PlanPhase } from "../plan.ts";
 import type { DraftPhase } from "../read-phase.ts";
 
@@ -10,6 +11,8 @@ export interface AgentContext {
   /** All known agents; when empty, names are checked only for their form. */
   agents: readonly { name: string; tier: Tier }[];
   disabled: readonly string[];
+  /** Agent files that cannot be used, and why. */
+  broken?: readonly BrokenAgent[];
 }
 
 const FILE_FIELDS = `${fileFields.slice(0, -1).join(", ")} or ${fileFields.at(-1)}`;
@@ -22,15 +25,20 @@ export function checkAgents(drafts: readonly DraftPhase[], context: AgentContext
   const tiers = new Map(context.agents.map(({ name, tier }) => [normalizeAgentName(name), tier]));
   const disabled = new Set(context.disabled.map(normalizeAgentName));
   const enabled = [...tiers.keys()].filter((name) => !disabled.has(name));
+  const broken = new Map((context.broken ?? []).map((one) => [one.agent, one]));
   const writers = enabled.filter((name) => canWrite(tiers.get(name)));
   for (const draft of drafts) {
     const { phase, agents } = draft;
     for (const given of agents) {
       const name = normalizeAgentName(given);
       if (given === phase.agent) phase.agent = name;
+      const fault = tiers.has(name) ? undefined : broken.get(name);
       if (disabled.has(name)) {
         const message = `Phase ${phase.id}: the agent ${quotedValue(name)} is disabled; enable it or choose ${choice(enabled)}`;
         reportError(findings, "disabled_agent", phase.id, message);
+      } else if (fault !== undefined) {
+        const message = `Phase ${phase.id}: ${brokenText(fault)}; fix the file or choose ${choice(enabled)}`;
+        reportError(findings, "broken_agent", phase.id, inOneLine(message));
       } else if (!nameForm.test(name) || (tiers.size > 0 && !tiers.has(name))) {
         const near = nearest(given.slice(0, 64), enabled);
         const advice = near === undefined ? "" : ` (did you mean "${near}"?)`;

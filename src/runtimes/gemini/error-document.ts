@@ -1,6 +1,7 @@
 // Reads the error that Gemini CLI prints as JSON: on stderr between warnings and stack traces, with the provider's own error nested inside.
-import { isObject, parseJson } from "../../handoff/output/json.ts";
+import { parseJson } from "../../handoff/output/json.ts";
 import { findDocument } from "../../handoff/output/json-document.ts";
+import { isObject } from "../../shape.ts";
 import { stripControls } from "../../text.ts";
 
 export interface ErrorDocument {
@@ -37,9 +38,9 @@ export function errorIn(document: Record<string, unknown>): ErrorDocument | null
   };
 }
 
-/** A provider's error is JSON inside a message inside JSON; three layers have been seen. */
+/** A provider's error is JSON inside a message inside JSON; three layers have been seen. In a stream the CLI adds a frame and advice of its own. */
 function unpack(text: string): { message: string; status: number | null } {
-  let message = text;
+  let message = /^\[API Error: ([\s\S]*)\](?:\n[^\]]*)?$/.exec(text)?.[1] ?? text;
   let status: number | null = null;
   for (let layer = 0; layer < 3; layer++) {
     const parsed = parseJson(message);

@@ -1,22 +1,22 @@
 // What an exit code of Gemini CLI means and what the user can do about it; measured with 0.61. HTTP errors exit with the status mod 256, so
 // 429 is 173; death by signal n is 128 + n.
-import type { ErrorRecord } from "../../session/events.ts";
+import type { ErrorClass } from "../../handoff/output/error-type.ts";
 import type { ErrorDocument } from "./error-document.ts";
 
 export interface Meaning {
   reason: string;
-  errorType: ErrorRecord["type"];
+  errorType: ErrorClass;
   what: string;
   /** What the user can do; empty when only a retry helps. */
   advice: string;
 }
 
-const meaning = (
-  reason: string,
-  what: string,
-  advice = "",
-  errorType: ErrorRecord["type"] = "runtime",
-): Readonly<Meaning> => ({ reason, errorType, what, advice });
+const meaning = (reason: string, what: string, advice = "", errorType: ErrorClass = "runtime"): Readonly<Meaning> => ({
+  reason,
+  errorType,
+  what,
+  advice,
+});
 
 const auth = meaning(
   "auth",
@@ -90,7 +90,7 @@ export function meaningOf(exitCode: number, error: ErrorDocument | null, stderr:
   // Google answers 400 for an unknown key.
   if (/API[ _]key not valid|API_KEY_INVALID|UNAUTHENTICATED|FatalAuthenticationError/.test(said)) return auth;
 
-  const status = error?.status ?? statusOfExitCode.get(exitCode);
+  const status = error?.status ?? statusOfExitCode.get(exitCode) ?? statusInStack(exitCode, stderr);
   if (status !== undefined) return byStatus.get(status) ?? otherStatus(status);
   const known = byExitCode.get(exitCode);
   if (known !== undefined) return known;
@@ -100,6 +100,12 @@ export function meaningOf(exitCode: number, error: ErrorDocument | null, stderr:
   }
   if (exitCode !== 1) return meaning(`exit_${exitCode}`, "Gemini CLI failed");
   return meaningOfOne(said, stderr);
+}
+
+/** The HTTP status in the stack trace on stderr, if the exit code agrees: a stream's error does not name it. */
+function statusInStack(exitCode: number, stderr: string): number | undefined {
+  const named = [...stderr.matchAll(/^ +status: ([45]\d\d),?$/gm)].map(([, status]) => Number(status));
+  return named.findLast((status) => (status & 255) === exitCode);
 }
 
 /** The CLI exits with 1 for everything else. */

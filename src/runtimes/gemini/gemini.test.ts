@@ -4,12 +4,20 @@ import type { AttemptSpec } from "../runtime.ts";
 import { geminiRuntime } from "./gemini.ts";
 import { judgeGemini } from "./outcome.ts";
 
-const spec: AttemptSpec = { agent: "coder", tier: "full", model: null, policyFile: null, extraArgs: [] };
+const spec: AttemptSpec = {
+  agent: "coder",
+  tier: "full",
+  model: null,
+  policyFile: null,
+  isStreamed: false,
+  extraArgs: [],
+};
 const argv = (given: Partial<AttemptSpec>) => geminiRuntime.argv({ ...spec, ...given }).join(" ");
 
 test("the command line is the documented one (E54, G80, G81, C8)", () => {
   expect(geminiRuntime.program).toBe("gemini");
   expect(argv({})).toBe("--approval-mode=yolo --output-format json --skip-trust");
+  expect(argv({ isStreamed: true })).toBe("--approval-mode=yolo --output-format stream-json --skip-trust");
   expect(argv({ model: "gemini-2.5-pro" })).toBe(
     "--approval-mode=yolo --output-format json -m gemini-2.5-pro --skip-trust",
   );

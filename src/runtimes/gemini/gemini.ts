@@ -5,6 +5,7 @@ import { MaestroError } from "../../errors.ts";
 import { quotaSign } from "../quota.ts";
 import type { AttemptSpec, Runtime } from "../runtime.ts";
 import { judgeGemini } from "./outcome.ts";
+import { geminiProgress, shownStream } from "./stream.ts";
 
 export const geminiRuntime: Runtime = {
   name: "gemini",
@@ -34,14 +35,16 @@ export const geminiRuntime: Runtime = {
   // The CLI reads this variable with its settings, before `--skip-trust`: it ignores the project's settings and still works in the project.
   distrust: { GEMINI_CLI_TRUST_WORKSPACE: "false" },
   judge: judgeGemini,
+  progress: geminiProgress,
+  shown: shownStream,
   quotaSign,
 };
 
-function argv({ model, policyFile, extraArgs }: AttemptSpec): string[] {
+function argv({ model, policyFile, isStreamed, extraArgs }: AttemptSpec): string[] {
   return [
     "--approval-mode=yolo",
     "--output-format",
-    "json",
+    isStreamed ? "stream-json" : "json",
     ...(model === null ? [] : ["-m", model]),
     // The option replaces the user's own policies, so those are passed again, after ours.
     ...(policyFile === null ? [] : ["--policy", loadable(policyFile), "--policy", "~/.gemini/policies"]),

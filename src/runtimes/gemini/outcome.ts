@@ -1,8 +1,11 @@
 // Turns the end of a Gemini CLI attempt into its Outcome. Success is exit 0, a readable response, and no kill: the CLI also exits with 0
 // when it is terminated. Must never throw, whatever was printed.
 
+import type { ParseError } from "../../handoff/output/answer.ts";
 import { findGeminiJson, readGeminiJson } from "../../handoff/output/gemini-json.ts";
+import { foldStream, isStreamJson } from "../../handoff/output/stream-json.ts";
 import { tokensByModel } from "../../handoff/output/tokens.ts";
+import { isObject } from "../../shape.ts";
 import { stripControls } from "../../text.ts";
 import { clipComplaint, complaintIn } from "../complaint.ts";
 import { quotaSign, retryHint, tellsOfQuota } from "../quota.ts";
@@ -14,17 +17,15 @@ const LONGEST_MESSAGE = 2_000;
 const LONGEST_DETAIL = 1_500;
 /** How much of stderr belongs to the end of the attempt. */
 const TAIL = 4_000;
-/** The result of `timeout` and of Maestro's own supervision. */
 
 type Judgement = Omit<Outcome, "text" | "usage">;
 
 export function judgeGemini(ending: Ending): Outcome {
-  const answer = readGeminiJson(ending.stdout);
-  const text = stripControls(answer.text);
-  const document = findGeminiJson(ending.stdout.trim()).document ?? {};
+  const { answer, problem, document } = readOutput(ending.stdout);
+  const text = stripControls(answer);
   const printed = errorIn(document);
   const stopped = stoppedBy(ending);
-  const isAnswered = answer.parseError === null && text.trim() !== "";
+  const isAnswered = problem === null && text.trim() !== "";
   const reported = tokensByModel(document.stats);
   if (stopped === null && ending.exitCode === 0 && isAnswered && printed === null) {
     return { kind: "success", text, usage: reported };
@@ -35,8 +36,37 @@ export function judgeGemini(ending: Ending): Outcome {
   if (isQuota(ending, error)) return { ...quota(ending, error), text, usage };
   if (ending.exitCode !== 0) return { ...failed(ending, error), text, usage };
 
-  const reason = isAnswered ? "incomplete_response" : (answer.parseError ?? "empty_response");
+  const reason = isAnswered ? "incomplete_response" : (problem ?? "empty_response");
   return { ...noAnswer(reason, ending, detailOf(ending, error) || warningsIn(document)), text, usage };
+}
+
+interface Output {
+  answer: string;
+  /** Why there is no answer, by the codes of the handoff reader. */
+  problem: ParseError | null;
+  /** The object of `--output-format json`. */
+  document: Record<string, unknown>;
+}
+
+/** An attempt prints a stream; `dispatch`, and attempts of older versions, print one object. */
+function readOutput(stdout: string): Output {
+  if (isStreamJson(stdout)) return readEvents(stdout);
+  const { text, parseError } = readGeminiJson(stdout);
+  return { answer: text, problem: parseError, document: findGeminiJson(stdout.trim()).document ?? {} };
+}
+
+function readEvents(stdout: string): Output {
+  const { response, result, warnings } = foldStream(stdout);
+  const answer = response ?? "";
+  if (result === null) return { answer, problem: "no_result_event", document: { warnings } };
+  const isFailed = result.status === "error";
+  const error = result.error ?? (isFailed ? { type: "INVALID_STREAM", message: warnings.at(-1) ?? "" } : null);
+  return { answer, problem: null, document: { error, warnings, stats: knownStats(result.stats) } };
+}
+
+/** The CLI counts 0 when a request was rejected, and when a hook hid the usage: nothing is known then. */
+function knownStats(stats: unknown): unknown {
+  return isObject(stats) && stats.total_tokens === 0 ? undefined : stats;
 }
 
 /** The judgement when the agent did not end by itself; a complete answer does not change that. */
@@ -84,6 +114,7 @@ function failed(ending: Ending, error: ErrorDocument | null): Judgement {
 /** Exit 0 without an answer, by the codes of the handoff reader. */
 const shortcomings: Record<string, string> = {
   empty_output: "Gemini CLI ended without a result, as it does when it is terminated from outside",
+  no_result_event: "Gemini CLI ended without a result, as it does when it is terminated from outside",
   not_json: "Gemini CLI printed something other than its JSON",
   truncated_json: "The answer of Gemini CLI is truncated",
   no_response: "The answer of Gemini CLI has no response",
@@ -95,7 +126,7 @@ function noAnswer(problem: string, { stdout }: Ending, detail: string): Judgemen
   const shown = detail || (problem === "not_json" ? stripControls(stdout).trim().slice(0, 500) : "");
   return {
     kind: "failure",
-    reason: problem === "empty_output" ? "no_result" : problem,
+    reason: problem === "empty_output" || problem === "no_result_event" ? "no_result" : problem,
     errorType: "runtime",
     message: compose(shortcomings[problem] ?? "Gemini CLI gave no answer", shown),
   };

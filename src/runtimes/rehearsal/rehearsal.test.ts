@@ -97,7 +97,14 @@ describe("a rehearsed answer", () => {
 });
 
 test("the runtime starts its own program, calls no model and has no quota", () => {
-  const spec = { agent: "coder", tier: "full", model: "m", policyFile: "/x", extraArgs: ["--debug"] } as const;
+  const spec = {
+    agent: "coder",
+    tier: "full",
+    model: "m",
+    policyFile: "/x",
+    isStreamed: true,
+    extraArgs: ["--debug"],
+  } as const;
   expect(runtime.argv(spec)).toEqual(["/x/maestro.js", "play-agent"]);
   expect(runtime).toMatchObject({ program: "/usr/bin/node", callsModel: false, environment: {} });
   expect(runtime.quotaSign("status: 429")).toBeNull();

@@ -17,6 +17,8 @@ export function rehearsalRuntime(program: string, args: readonly string[]): Runt
     pinned: [],
     distrust: {},
     judge: judgeGemini,
+    progress: (known) => known,
+    shown: () => null,
     quotaSign: () => null,
   };
 }

@@ -3,6 +3,7 @@
 
 import { emptyContext } from "../../handoff/downstream-context.ts";
 import type { ErrorRecord, EventOf, SessionRecord } from "../events.ts";
+import { unmetRequirements, unmetText } from "../requirements.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "../session.ts";
 import { judgeMove, judgeStatus } from "../transitions.ts";
 
@@ -59,8 +60,10 @@ function judgeSession(
 ): void {
   if (view.status !== base.status && view.status !== session.status) {
     const verdict = judgeStatus(session, view.status, closed);
-    if (verdict.legal) event.status = view.status;
-    else refused.push(verdict.reason);
+    const unmet = view.status === "completed" ? unmetRequirements(session) : [];
+    if (!verdict.legal) refused.push(verdict.reason);
+    else if (unmet.length > 0) refused.push(`the session cannot be completed here: not met: ${unmetText(unmet)}`);
+    else event.status = view.status;
   }
   if (view.execution_mode !== base.execution_mode && view.execution_mode !== session.execution_mode) {
     if (session.execution_mode === null && view.execution_mode !== null) event.execution_mode = view.execution_mode;

@@ -1,6 +1,7 @@
 // Builds the events for the start, the end and the validation of an attempt. Pure; the engine passes in what happened.
 
-import { type AttemptId, attemptId, type TreeId } from "../../ids.ts";
+import { recordedType } from "../../handoff/output/error-type.ts";
+import { type AttemptId, attemptId, type PhaseId, type TreeId } from "../../ids.ts";
 import { writer } from "../conflict.ts";
 import { MAX_LISTED_CONFLICTS } from "../event-parts.ts";
 import type {
@@ -29,17 +30,29 @@ export interface Rules {
 
 export type AttemptStart = Omit<EventOf<"attempt.started">, "type" | "phase" | "attempt" | "agent" | "name">;
 
-export function nextAttempt(phase: SessionPhase): { attempt: number; name: AttemptId } {
+export function nextAttempt(
+  phase: SessionPhase,
+  agent = phase.agents[0] ?? "unknown",
+): { attempt: number; name: AttemptId } {
   const attempt = (phase.attempts.at(-1)?.attempt ?? 0) + 1;
-  return { attempt, name: attemptId(phase.agents[0] ?? "unknown", phase.id, attempt) };
+  return { attempt, name: attemptId(agent, phase.id, attempt) };
 }
 
 /** Also moves a pending phase to in progress; a phase in progress gets another attempt. */
-export function decideStart(session: Session, id: string, start: AttemptStart, rules: Rules): SessionEvent[] {
+export function decideStart(
+  session: Session,
+  id: string,
+  start: AttemptStart,
+  rules: Rules,
+  agent?: string,
+): SessionEvent[] {
   const phase = requirePhase(session, id);
   const moved = phase.status === "in_progress" ? [] : begin(session, phase, rules);
-  const agent = phase.agents[0] ?? "unknown";
-  return [...moved, { type: "attempt.started", phase: phase.id, agent, ...nextAttempt(phase), ...start }];
+  const worker = agent ?? phase.agents[0] ?? "unknown";
+  return [
+    ...moved,
+    { type: "attempt.started", phase: phase.id, agent: worker, ...nextAttempt(phase, worker), ...start },
+  ];
 }
 
 function begin(session: Session, phase: SessionPhase, { maxRetries, now, hashes }: Rules): SessionEvent[] {
@@ -58,6 +71,8 @@ export interface AttemptFailure {
   conflicts?: FileConflict[] | undefined;
   /** Whether the engine retries the phase automatically. */
   retry: boolean;
+  /** The time limit of that retry, when it is another one. */
+  timeoutMs?: number | undefined;
 }
 
 export interface AttemptEnd {
@@ -81,17 +96,24 @@ export interface Warned {
 /** The end of an attempt. A phase that the user has closed in the meantime keeps its status. */
 export function decideEnd(session: Session, id: string, end: AttemptEnd, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
-  const { attempt } = end.finished;
-  const events: SessionEvent[] = [
-    ...(end.changes === null ? [] : [{ type: "attempt.changed" as const, phase: phase.id, attempt, ...end.changes }]),
-    ...end.warnings.map((warned) => ({ type: "phase.warned" as const, phase: phase.id, ...warned })),
-    { type: "attempt.finished", phase: phase.id, ...end.finished },
-  ];
+  const events = decideAttemptEnd(phase.id, end);
   if (phase.status !== "in_progress") return events;
   if (end.evidence !== null) events.push(...workEvents(phase, end.evidence, rules, end.finished.outcome));
   if (end.failure !== undefined) return [...events, ...fail(phase, end.failure, rules)];
   const isDone = end.finished.outcome === "success" && !end.isApart && (phase.plan?.validation ?? []).length === 0;
   return isDone ? [...events, completed(phase)] : events;
+}
+
+/** The end of an attempt alone: its phase keeps its status and its retries. */
+export function decideAttemptEnd(phase: PhaseId, end: AttemptRecord): SessionEvent[] {
+  const { placed, finished, changes, warnings } = end;
+  const { attempt } = finished;
+  return [
+    ...(placed === undefined ? [] : [{ type: "attempt.placed" as const, phase, attempt, ...placed }]),
+    ...(changes === null ? [] : [{ type: "attempt.changed" as const, phase, attempt, ...changes }]),
+    ...warnings.map((warned) => ({ type: "phase.warned" as const, phase, ...warned })),
+    { type: "attempt.finished", phase, ...finished },
+  ];
 }
 
 /** An interrupted attempt has no hand-off, whatever its output says. */
@@ -151,19 +173,30 @@ export function decideFailure(session: Session, id: string, failure: AttemptFail
   return phase.status === "in_progress" ? fail(phase, failure, rules) : [];
 }
 
+/** How an attempt ended that is not the engine's to judge. */
+export interface AttemptRecord extends Pick<AttemptEnd, "finished" | "changes" | "warnings"> {
+  /** Where it worked; absent when that is recorded. */
+  placed?: Omit<EventOf<"attempt.placed">, "type" | "phase" | "attempt">;
+}
+
 export interface DelegationEnd {
+  /** The attempt that ends; absent when its start was not recorded. */
+  attempt?: AttemptRecord | undefined;
   work: ReportedWork | null;
   /** Absent when the report is complete and says success. */
   shortfall?: Shortfall | undefined;
   /** The parts that are missing from the report. */
   missing: string[];
+  warnings?: readonly Warned[];
 }
 
 /** The end of a native delegation. The delegating conversation decides whether to retry. */
 export function decideDelegationEnd(session: Session, id: string, end: DelegationEnd, rules: Rules): SessionEvent[] {
   const phase = requirePhase(session, id);
-  if (phase.status !== "in_progress") return [];
-  const events = end.work === null ? [] : workEvents(phase, end.work, rules);
+  const events = end.attempt === undefined ? [] : decideAttemptEnd(phase.id, end.attempt);
+  if (phase.status !== "in_progress") return events;
+  for (const warned of end.warnings ?? []) events.push({ type: "phase.warned", phase: phase.id, ...warned });
+  if (end.work !== null) events.push(...workEvents(phase, end.work, rules));
   if (end.missing.length > 0) {
     events.push({
       type: "handoff.malformed",
@@ -173,12 +206,8 @@ export function decideDelegationEnd(session: Session, id: string, end: Delegatio
     });
   }
   if (end.shortfall !== undefined) {
-    const { errorType, message } = end.shortfall;
-    // The specification allows six types for a session's errors, and "auth" is not one of them.
-    return [
-      ...events,
-      ...fail(phase, { type: errorType === "auth" ? "runtime" : errorType, message, retry: false }, rules),
-    ];
+    const { errorType, message, code } = end.shortfall;
+    return [...events, ...fail(phase, { type: recordedType(errorType), message, code, retry: false }, rules)];
   }
   return (phase.plan?.validation ?? []).length === 0 ? [...events, completed(phase)] : events;
 }
@@ -204,7 +233,7 @@ function completed(phase: SessionPhase): SessionEvent {
 }
 
 function fail(phase: SessionPhase, failure: AttemptFailure, { now, hashes }: Rules): SessionEvent[] {
-  const { type, message, code, conflicts, retry } = failure;
+  const { type, message, code, conflicts, retry, timeoutMs } = failure;
   const agent = phase.agents[0] ?? "unknown";
   const error = {
     agent,
@@ -222,7 +251,11 @@ function fail(phase: SessionPhase, failure: AttemptFailure, { now, hashes }: Rul
   ];
   if (!retry) return events;
   const again = { from: "failed", to: "in_progress", hashes: hashes(ownedFiles(phase)) } as const;
-  return [...events, { type: "phase.moved", phase: phase.id, ...again, reason: "automatic retry" }];
+  const longer =
+    timeoutMs === undefined
+      ? { reason: "automatic retry" }
+      : { reason: "automatic retry with twice the time limit", timeout_ms: timeoutMs };
+  return [...events, { type: "phase.moved", phase: phase.id, ...again, ...longer }];
 }
 
 /** Files that both this attempt and a phase that ended while it ran claim to have changed. */

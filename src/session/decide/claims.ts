@@ -87,6 +87,11 @@ function globOf(claim: string) {
   return "problem" in owned ? [] : [{ claim, patterns: owned.patterns }];
 }
 
+/** The paths that a report lists as created or modified, as project paths. */
+export function writtenClaims({ created, modified }: FileLists, roots: readonly string[]): Set<string> {
+  return new Set(readClaims({ created, modified, deleted: [] }, roots).keys());
+}
+
 function readClaims(claims: FileLists, roots: readonly string[]): Claims {
   const claimed = new Map<string, Set<keyof FileLists>>();
   for (const kind of ["created", "modified", "deleted"] as const) {

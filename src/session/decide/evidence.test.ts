@@ -8,6 +8,7 @@ const text = `## Task Report
 - Files Created: /home/me/project/src/a.ts, src/b.ts
 - Files Modified: /home/me/project-2/c.ts
 - Files Deleted: none
+- Validation: pass, npm test with hunter2
 - Summary: Used hunter2.
 
 ## Downstream Context
@@ -30,6 +31,12 @@ describe("the recorded report of an agent", () => {
     expect(JSON.stringify(work)).not.toContain("hunter2");
     expect(work.handoff.summary).toBe("Used [redacted].");
     expect(work.handoff.downstream_context.warnings).toEqual(["[redacted] is in use"]);
+  });
+
+  test("has the agent's claim about its validation, in its words (H109)", () => {
+    expect(work.handoff.validation).toEqual({ result: "pass", text: "pass, npm test with [redacted]" });
+    const silent = readHandoff(text.replace(/- Validation.*\n/, ""), { format: "text" });
+    expect(reportedWork({ projectRoot: "/p", redact }, silent).handoff).not.toHaveProperty("validation");
   });
 
   test("is valid in a journal event", () => {

@@ -1,6 +1,7 @@
 // Builds events that state a fact and need no judgement: where an attempt works, what it changed, what the provider answered. Pure.
 
 import type { PhaseId } from "../../ids.ts";
+import type { BaselineCommand } from "../../plan/baseline.ts";
 import type { EventOf, Evidence, FileMove, FrozenPlan, SessionEvent } from "../events.ts";
 import type { Changes } from "../session.ts";
 import type { Warned } from "./attempt.ts";
@@ -42,6 +43,10 @@ export function tokensUsed(used: Body<"tokens.used">): SessionEvent {
 
 export function sessionCreated(created: Body<"session.created">): EventOf<"session.created"> {
   return { type: "session.created", ...created };
+}
+
+export function baselineTaken(baseline: BaselineCommand[]): SessionEvent {
+  return { type: "session.baseline_taken", baseline };
 }
 
 export function planRevised(plan: FrozenPlan, text: string, superseded: FileMove | null): SessionEvent {

@@ -49,14 +49,41 @@ describe("while an engine runs, another process", () => {
       ],
     ],
     ["the retry of a failed phase", [decided("2", "failed", "in_progress", { hashes: { "src/two.ts": null } })]],
+    [
+      "a retry with changes",
+      [
+        decided("2", "failed", "in_progress", {
+          guidance: "x",
+          agent: "tester",
+          model: "m",
+          timeout_ms: 1000,
+          criteria: ["y"],
+        }),
+      ],
+    ],
     ["a skip of a pending phase", [decided("3", "pending", "skipped")]],
     ["a skip of a phase in progress", [decided("1", "in_progress", "skipped", { reason: "enough" })]],
     ["a grant", [scope({})]],
     ["a refusal", [scope({ granted: false, owner: "3", paths: ["src/three.ts"] })]],
   ])("may record %s", (_, change) => expect(judge(...change)).toEqual({ events: change }));
 
+  test("may give a retry only to an agent that the engine knows", () => {
+    const tiers = new Map([["tester", "full"] as const, ["critic", "read-only"] as const]);
+    const to = (agent: string) =>
+      judgeForeign(session, [decided("2", "failed", "in_progress", { agent })], { stateDir: ".gemini", tiers });
+    expect(to("tester")).toHaveProperty("events");
+    expect(to("coder")).toEqual({ refused: "coder is not an agent" });
+    expect(to("critic")).toEqual({ refused: "critic writes no files, and phase 2 owns some" });
+  });
+
   test.each<[string, SessionEvent[], RegExp]>([
     ["a completion", [decided("1", "in_progress", "completed")], /by the engine alone/],
+    ["a skip with changes", [decided("3", "pending", "skipped", { agent: "coder" })], /is skipped, not retried/],
+    [
+      "a retry by an agent that cannot do the phase",
+      [decided("2", "failed", "in_progress", { agent: "debugger" })],
+      /debugger writes no files, and phase 2 owns some/,
+    ],
     ["a move without the user's decision", [moved("3", "pending", "skipped")], /by the engine alone/],
     ["the start of a phase", [decided("3", "pending", "in_progress")], /by the engine alone/],
     ["a failure without an abort", [decided("1", "in_progress", "failed")], /by the engine alone/],

@@ -1,15 +1,22 @@
 // Judges what other processes may record while an engine runs the session: notes, requests for files, and the user's decisions. Pure.
 // The command line and the MCP server check before they write; the engine checks before it trusts what it reads.
 
+import { agentTiers, type Tier } from "../../agents/tiers.ts";
 import type { EventOf, SessionEvent } from "../events.ts";
-import { findPhase, type Session } from "../session.ts";
+import { adjustmentsIn } from "../retry.ts";
+import { openReview } from "../review/review.ts";
+import { canTake } from "../scope.ts";
+import { findPhase, type Session, type SessionPhase } from "../session.ts";
 import { judgeMove } from "../transitions.ts";
 import { decideAbort, ownedFiles } from "./attempt.ts";
+import { isSameReview, judgeReopening } from "./review/decide-review.ts";
 import { judgeScopeRequest } from "./scope-request.ts";
 
 export interface ForeignRules {
   /** The configured state directory, which no phase may own. */
   stateDir: string;
+  /** The tier of every agent that the engine knows; without it, an unknown agent is accepted. */
+  tiers?: ReadonlyMap<string, Tier>;
 }
 
 /** `events`: the events to record; they differ from the given ones only when an abort missed a phase. */
@@ -37,8 +44,12 @@ function whyRefused(session: Session, event: SessionEvent, rules: ForeignRules):
   if (event.type === "session.noted") {
     return event.phase === undefined ? undefined : whyUnknown(session, event.phase);
   }
-  if (event.type === "phase.moved") return whyNoDecision(session, event);
+  if (event.type === "phase.moved") return whyNoDecision(session, event, rules);
+  if (event.type === "phase.reopened") return whyNotReopened(session, event);
+  if (event.type === "review.approved") return whyNotApproved(session, event);
+  if (event.type === "review.opened") return whyNotShownAgain(session, event);
   if (event.type === "phase.scope_requested") return whyNotGranted(session, event, rules);
+  if (event.type === "requirement.answered") return "requirements are answered when the run has ended";
   return `${event.type} is recorded by the engine alone`;
 }
 
@@ -47,7 +58,7 @@ function whyUnknown(session: Session, id: string): string | undefined {
 }
 
 /** The only legal decisions are retrying a failed phase and skipping a phase, as `maestro retry` and `maestro skip` record them. */
-function whyNoDecision(session: Session, event: EventOf<"phase.moved">): string | undefined {
+function whyNoDecision(session: Session, event: EventOf<"phase.moved">, { tiers }: ForeignRules): string | undefined {
   const { from, to, hashes } = event;
   const phase = findPhase(session, event.phase);
   if (phase === undefined) return whyUnknown(session, event.phase);
@@ -56,9 +67,47 @@ function whyNoDecision(session: Session, event: EventOf<"phase.moved">): string 
   if (from !== phase.status) return `phase ${phase.id} is ${phase.status}, not ${from}`;
   const verdict = judgeMove(session, phase, { to, userDecision: true, maxRetries: 0 });
   if (!verdict.legal) return verdict.reason;
-  const owned = new Set(to === "in_progress" ? ownedFiles(phase) : []);
-  const other = Object.keys(hashes ?? {}).find((path) => !owned.has(path));
+  const other = notOwned(hashes ?? {}, to === "in_progress" ? ownedFiles(phase) : []);
+  if (other !== undefined) return `phase ${phase.id} does not own ${JSON.stringify(other)}`;
+  if (to === "skipped" && Object.keys(adjustmentsIn(event)).length > 0)
+    return `phase ${phase.id} is skipped, not retried`;
+  return event.agent === undefined ? undefined : whyNotTaken(phase, event.agent, tiers);
+}
+
+function notOwned(hashes: object, files: readonly string[]): string | undefined {
+  const owned = new Set(files);
+  return Object.keys(hashes).find((path) => !owned.has(path));
+}
+
+/** As `maestro reopen` and `maestro reject` record it. */
+function whyNotReopened(session: Session, event: EventOf<"phase.reopened">): string | undefined {
+  const phase = findPhase(session, event.phase);
+  if (phase === undefined) return whyUnknown(session, event.phase);
+  const verdict = judgeReopening(session, phase, event.rejected);
+  if (!verdict.legal) return verdict.reason;
+  const other = notOwned(event.hashes, ownedFiles(phase));
   return other === undefined ? undefined : `phase ${phase.id} does not own ${JSON.stringify(other)}`;
+}
+
+/** An approval must be of the tree that is shown. */
+function whyNotApproved(session: Session, event: EventOf<"review.approved">): string | undefined {
+  const open = openReview(session);
+  if (open === null) return "no review is open";
+  return isSameReview(open, event) ? undefined : "another tree is shown for review";
+}
+
+/** `maestro approve` shows a review again when its tree has moved on; only the engine opens another one. */
+function whyNotShownAgain(session: Session, event: EventOf<"review.opened">): string | undefined {
+  const open = openReview(session);
+  const isAgain = open !== null && isSameReview({ ...open, tree: event.tree }, event) && open.attempt === event.attempt;
+  return isAgain ? undefined : "the engine alone opens a review";
+}
+
+function whyNotTaken(phase: SessionPhase, agent: string, tiers: ForeignRules["tiers"]): string | undefined {
+  if (tiers !== undefined && !tiers.has(agent)) return `${agent} is not an agent`;
+  return canTake(phase, (tiers ?? agentTiers).get(agent))
+    ? undefined
+    : `${agent} writes no files, and phase ${phase.id} owns some`;
 }
 
 /** A recorded refusal changes nothing; a grant must be one that the engine would give. */

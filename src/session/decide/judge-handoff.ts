@@ -1,14 +1,15 @@
 // Judges a hand-off (P9): success, or the reason why not. Pure; used by the engine and the hooks.
 
 import type { Handoff, HandoffCheck, MissingPart } from "../../handoff/handoff.ts";
+import type { ErrorClass } from "../../handoff/output/error-type.ts";
 import { fileKeys } from "../../handoff/report.ts";
-import type { AttemptOutcome, ErrorRecord, FailureCode, FileConflict } from "../events.ts";
+import type { AttemptOutcome, FailureCode, FileConflict } from "../events.ts";
 
 export interface Shortfall {
   kind: Exclude<AttemptOutcome, "success">;
   /** A code for programs. */
   reason: string;
-  errorType: ErrorRecord["type"];
+  errorType: ErrorClass;
   /** For people, and for the next attempt. */
   message: string;
   /** Views and the next prompt depend on this code, never on the message. */

@@ -1,7 +1,9 @@
 // Turns an operation on a session into the events to record, or throws if it is not allowed. Pure; the store records the events.
 
 import { MaestroError } from "../../errors.ts";
+import { type DeliveryVerdict, undeliveredText, untouchedWarnings } from "../deliverables.ts";
 import type {
+  Adjustments,
   ErrorRecord,
   EventOf,
   ExecutionMode,
@@ -11,8 +13,10 @@ import type {
   SessionEvent,
   SessionStatus,
 } from "../events.ts";
+import { adjustmentsIn } from "../retry.ts";
 import { awaitsIntegration, findPhase, isValidated, type Session, type SessionPhase } from "../session.ts";
 import { judgeMove, judgeStatus, type MoveVerdict } from "../transitions.ts";
+import { acceptedOpen } from "./requirement.ts";
 
 export function requireSession(session: Session | undefined): Session {
   if (session === undefined) throw noSession();
@@ -42,7 +46,12 @@ export interface MoveRequest {
   reason?: string | undefined;
   /** The error to record when the phase fails. */
   failure?: { type: ErrorRecord["type"]; message: string } | undefined;
-  timeoutMs?: number | undefined;
+  /** What the user changes for a retry. */
+  adjustments?: Adjustments | undefined;
+  /** Whether the declared files are in the project; absent unless the phase is to be completed. */
+  delivery?: DeliveryVerdict | undefined;
+  /** Whether a person who completes a phase without its declared files has to say why. */
+  needsReason?: boolean | undefined;
   maxRetries: number;
   now: Date;
 }
@@ -52,12 +61,14 @@ export function decideMove(session: Session, request: MoveRequest, hashes: () =>
   const phase = requirePhase(session, request.phase);
   enforce(judgeMove(session, phase, request));
   if (request.to === "completed" && !request.userDecision) requireProof(phase);
+  const lacks = request.delivery === undefined ? null : undeliveredText(request.delivery);
+  if (lacks !== null) requireDecision(phase, request, lacks);
   const moved: EventOf<"phase.moved"> = { type: "phase.moved", phase: phase.id, from: phase.status, to: request.to };
   if (request.userDecision) moved.user_decision = true;
   if (request.reason !== undefined) moved.reason = request.reason;
-  if (request.timeoutMs !== undefined) moved.timeout_ms = request.timeoutMs;
+  Object.assign(moved, adjustmentsIn(request.adjustments ?? {}));
   if (request.to === "in_progress") moved.hashes = hashes();
-  if (request.failure === undefined) return [moved];
+  if (request.failure === undefined) return [...deliveryEvents(phase, request, lacks), moved];
   const timestamp = request.now.toISOString();
   return [
     ...decideError(session, phase.id, { agent: "", timestamp, ...request.failure, resolution: "pending" }),
@@ -78,6 +89,23 @@ function requireProof(phase: SessionPhase): void {
   throw new MaestroError("illegal_transition", `Cannot complete phase ${id}: its validation commands ${what}`, {
     hint: `Run "maestro verify ${id}", or pass the user's decision to accept it as it is.`,
   });
+}
+
+/** Throws unless a person completes the phase although it has not delivered its files. */
+function requireDecision(phase: SessionPhase, request: MoveRequest, lacks: string): void {
+  const isExplained = request.reason !== undefined || request.needsReason !== true;
+  if (request.userDecision && isExplained) return;
+  const how = request.needsReason === true ? "--user-decision and --reason" : "the user's decision";
+  throw new MaestroError("illegal_transition", `Cannot complete phase ${phase.id}: ${lacks.replaceAll("\n", "; ")}`, {
+    hint: `Deliver them, or pass ${how} to complete it anyway.`,
+  });
+}
+
+/** A completion without the declared files stays marked: a view shows it as unverified. */
+function deliveryEvents(phase: SessionPhase, { delivery }: MoveRequest, lacks: string | null): SessionEvent[] {
+  if (lacks !== null) return [{ type: "phase.validated", phase: phase.id, result: "skipped", detail: lacks }];
+  const warnings = delivery === undefined ? [] : untouchedWarnings(delivery);
+  return warnings.map((warned) => ({ type: "phase.warned", phase: phase.id, ...warned }));
 }
 
 export interface FileLists {
@@ -125,16 +153,24 @@ export function decideNote(session: Session, text: string, phase?: string, agent
   return [{ type: "session.noted", text, ...about }];
 }
 
-export function decideCompletion(session: Session, summary: string | undefined): SessionEvent[] {
+/** `acceptOpen`: why the user completes the session although a requirement is not met. */
+export function decideCompletion(
+  session: Session,
+  { summary, acceptOpen }: { summary?: string | undefined; acceptOpen?: string | undefined } = {},
+): SessionEvent[] {
   const said = summary !== undefined && summary !== session.summary;
-  if (session.status === "completed" && !said) return [];
+  const isCompleted = session.status === "completed";
+  if (isCompleted && !said) return [];
   // A session that an engine has completed may still get a summary from a later review.
-  if (session.status !== "completed") enforce(judgeStatus(session, "completed"));
-  return [{ type: "session.status_set", status: "completed", ...(summary === undefined ? {} : { summary }) }];
+  if (!isCompleted) enforce(judgeStatus(session, "completed"));
+  const accepted = isCompleted ? {} : acceptedOpen(session, acceptOpen, `complete session ${session.session_id}`);
+  const told = summary === undefined ? {} : { summary };
+  return [{ type: "session.status_set", status: "completed", ...told, ...accepted }];
 }
 
 export function decideStatus(session: Session, status: SessionStatus): SessionEvent[] {
   if (session.status === status) return [];
+  if (status === "completed") return decideCompletion(session);
   enforce(judgeStatus(session, status));
   return [{ type: "session.status_set", status }];
 }

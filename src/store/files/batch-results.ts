@@ -3,8 +3,10 @@
 import { closeSync, constants, fstatSync } from "node:fs";
 import { type Directory, ioError } from "../../disk/contained.ts";
 import { readFrom, readRegular, shownPath } from "../../disk/durable.ts";
+import { isAbandoned } from "../../disk/lock.ts";
 import { MaestroError } from "../../errors.ts";
 import { inState, type StateLocation } from "../location.ts";
+import { DISPATCH_LOCK } from "./dispatch-lock.ts";
 
 const MAX_SUMMARY_BYTES = 4 * 1024 * 1024;
 const resultFile = /^(.+?)(\.validation\.log|\.json|\.log|\.exit)$/;
@@ -24,6 +26,8 @@ export interface BatchResults {
   results: ResultFiles[];
   /** Written when a dispatch ends; undefined until then. */
   summary: unknown;
+  /** The process of the dispatch died before its end. */
+  isAbandoned?: boolean;
 }
 
 /** The ids of all batches, the most recently changed first. */
@@ -57,16 +61,19 @@ export function readBatch(location: StateLocation, id: string): BatchResults | u
   const read = inState(location, ["parallel", id, "results"], (directory) => ({
     results: resultsIn(directory),
     summary: summaryIn(directory),
+    isAbandoned: isAbandoned(directory, DISPATCH_LOCK),
   }));
   const started = new Set(read?.results.map(({ name }) => name));
   const waiting = prompted
     .filter((name) => !started.has(name))
     .map((name) => ({ name, exitCode: null, changed: null }));
   const results = [...(read?.results ?? []), ...waiting].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { id, results, summary: read?.summary };
+  return { id, results, summary: read?.summary, isAbandoned: read?.isAbandoned ?? false };
 }
 
+/** A log of validation commands alone is not an attempt: `maestro verify` leaves one for a phase that was delegated. */
 function resultsIn(directory: Directory): ResultFiles[] {
+  const attempted = new Set<string>();
   const byName = new Map<string, ResultFiles>();
   for (const file of directory.list()) {
     const [, name = "", ending] = resultFile.exec(file) ?? [];
@@ -75,8 +82,9 @@ function resultsIn(directory: Directory): ResultFiles[] {
     const changed = Math.max(known.changed ?? 0, directory.lstat(file)?.mtimeMs ?? 0);
     const exitCode = ending === ".exit" ? exitCodeIn(directory, file) : known.exitCode;
     byName.set(name, { name, exitCode, changed });
+    if (ending !== ".validation.log") attempted.add(name);
   }
-  return [...byName.values()];
+  return [...byName.values()].filter(({ name }) => attempted.has(name));
 }
 
 const SUMMARY_FILE = "summary.json";

@@ -1,23 +1,33 @@
 // A batch on disk: parallel/<batch-id>/prompts and results. Agents write their output directly into these files, never
 // through the engine's memory. The files are readable by their owner only, because agents may print private data.
 
-import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Directory, ioError, withDirectory } from "../../disk/contained.ts";
-import { newTemporaryName, readFrom, replaceDurably, shownPath, writeAll } from "../../disk/durable.ts";
+import { newTemporaryName, readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../../disk/durable.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
-import { MaestroError } from "../../errors.ts";
-import { type StateLocation, walk } from "../location.ts";
+import { errno, MaestroError } from "../../errors.ts";
+import { inState, type StateLocation, walk } from "../location.ts";
+import { claimDispatch } from "./dispatch-lock.ts";
 
 export const MAX_STDOUT_BYTES = 50 * 1024 * 1024;
+/** How much of the end of an agent's output is read for its answer: what it prints before is noise. */
+export const MAX_READ_STDOUT = 4 * 1024 * 1024;
 export const MAX_STDERR_BYTES = 10 * 1024 * 1024;
 const MAX_REDACTED_BYTES = 16 * 1024 * 1024;
 /** How much of the end of a trimmed stderr is kept. */
 const KEPT_TAIL_BYTES = 64 * 1024;
+/** An agent that writes without a pause is trimmed all the same: its end is not written yet. */
+const MAX_TAIL_READS = 50;
 
 const SUMMARY_FILE = "summary.json";
+const MAX_SUMMARY_BYTES = 4 * 1024 * 1024;
 
 export type ResultKind = "json" | "log" | "exit" | "validation.log";
+
+/** What a native delegation leaves for the process that records its end: `results/<name>.before`. */
+const BEFORE = "before";
+const MAX_BEFORE_BYTES = 128 * 1024 * 1024;
 
 /** An open batch. Names are the stems of prompt files: `<agent>[.<label>]`. */
 export class Batch {
@@ -44,12 +54,12 @@ export class Batch {
   }
 
   /** Writes the policy unless the file is still exactly as written, so that an agent cannot change it for the next attempt; returns its path. */
-  writePolicy(tier: string, policy: string): string {
+  writePolicy(tier: string, policy: () => string): string {
     const path = policyPath(this.path, tier);
     const name = basename(path);
     if (this.#policies.get(name) === stampOf(this.results.lstat(name))) return path;
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-    withFile(this.results, name, flags, (fd) => writeAll(fd, Buffer.from(policy), "prompt"));
+    withFile(this.results, name, flags, (fd) => writeAll(fd, Buffer.from(policy()), "prompt"));
     this.#policies.set(name, stampOf(this.results.lstat(name)));
     return path;
   }
@@ -81,19 +91,33 @@ export class Batch {
 
   /** Deletes the results of an earlier attempt with that name. */
   clear(name: string): void {
-    for (const kind of ["json", "log", "exit", "validation.log"]) this.results.unlink(`${name}.${kind}`);
+    for (const kind of ["json", "log", "exit", "validation.log", BEFORE]) {
+      // Deleting a file that does not exist costs more than looking for it.
+      if (this.results.lstat(`${name}.${kind}`) !== undefined) this.results.unlink(`${name}.${kind}`);
+    }
   }
 
   size(name: string, kind: ResultKind): number {
     return this.results.lstat(`${name}.${kind}`)?.size ?? 0;
   }
 
+  /** Tells a result from one that has replaced it; 0 when it does not exist. */
+  inode(name: string, kind: ResultKind): number {
+    return this.results.lstat(`${name}.${kind}`)?.ino ?? 0;
+  }
+
   /** The bytes of a result from `from` on, at most the last `limit`; empty when the file does not exist. */
   read(name: string, kind: ResultKind, limit: number, from = 0): string {
-    if (this.results.lstat(`${name}.${kind}`) === undefined) return "";
+    return this.readBytes(name, kind, limit, from).bytes.toString("utf8");
+  }
+
+  /** As `read`, with the position of the first byte. */
+  readBytes(name: string, kind: ResultKind, limit: number, from: number): { start: number; bytes: Buffer } {
+    if (this.results.lstat(`${name}.${kind}`) === undefined) return { start: 0, bytes: Buffer.alloc(0) };
     return withFile(this.results, `${name}.${kind}`, constants.O_RDONLY | constants.O_NONBLOCK, (fd) => {
       const { size } = fstatSync(fd);
-      return readFrom(fd, Math.max(from, size - limit), size).toString("utf8");
+      const start = Math.max(from, size - limit);
+      return { start, bytes: readFrom(fd, start, size) };
     });
   }
 
@@ -107,6 +131,23 @@ export class Batch {
   writeLog(name: string, text: string): void {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
     withFile(this.results, `${name}.log`, flags, (fd) => writeSync(fd, `${text}\n`));
+  }
+
+  /** Writes the answer or the log of an agent that no process of Maestro's ran. */
+  writeResult(name: string, kind: "json" | "log", text: string): void {
+    replaceDurably(this.results, `${name}.${kind}`, text);
+  }
+
+  writeBefore(name: string, text: string): void {
+    replaceDurably(this.results, `${name}.${BEFORE}`, text);
+  }
+
+  readBefore(name: string): string | undefined {
+    return readRegular(this.results, `${name}.${BEFORE}`, MAX_BEFORE_BYTES)?.toString("utf8");
+  }
+
+  removeBefore(name: string): void {
+    this.results.unlink(`${name}.${BEFORE}`);
   }
 
   writeExitCode(name: string, code: number): void {
@@ -132,15 +173,23 @@ export class Batch {
     withFile(this.results, `${name}.${kind}`, constants.O_WRONLY, (fd) => ftruncateSync(fd, limit));
   }
 
-  /** Removes the middle of a log that is too long, because its beginning and end are the most useful. Returns whether it was too long. */
+  /**
+   * Removes the middle of a log that is too long, because its beginning and end are the most useful. Returns whether it was too long. The agent may
+   * still be writing: the end is read again until the file has stopped growing, so that its last lines are not cut off.
+   */
   trimLog(name: string): boolean {
-    const size = this.size(name, "log");
-    if (size <= MAX_STDERR_BYTES) return false;
-    const tail = this.read(name, "log", KEPT_TAIL_BYTES);
+    if (this.size(name, "log") <= MAX_STDERR_BYTES) return false;
     const head = MAX_STDERR_BYTES - 2 * KEPT_TAIL_BYTES;
-    withFile(this.results, `${name}.log`, constants.O_WRONLY | constants.O_APPEND, (fd) => {
+    withFile(this.results, `${name}.log`, constants.O_RDWR | constants.O_APPEND, (fd) => {
+      let { size } = fstatSync(fd);
+      let tail = readFrom(fd, size - KEPT_TAIL_BYTES, size);
+      for (let reads = 1; reads < MAX_TAIL_READS && fstatSync(fd).size !== size; reads += 1) {
+        size = fstatSync(fd).size;
+        tail = readFrom(fd, size - KEPT_TAIL_BYTES, size);
+      }
       ftruncateSync(fd, head);
-      writeSync(fd, `\n[maestro: ${size - head - Buffer.byteLength(tail)} bytes were cut out here]\n${tail}`);
+      const mark = Buffer.from(`\n[maestro: ${size - head - tail.length} bytes were cut out here]\n`);
+      writeSync(fd, Buffer.concat([mark, tail]));
     });
     return true;
   }
@@ -149,10 +198,8 @@ export class Batch {
     replaceDurably(this.results, SUMMARY_FILE, `${JSON.stringify(summary, null, 2)}\n`);
   }
 
-  /** Deletes the results of an earlier dispatch: those with an exit code, and the summary. */
-  clearAll(): void {
-    const names = this.results.list().flatMap((file) => /^(.+)\.exit$/.exec(file)?.[1] ?? []);
-    for (const name of names) this.clear(name);
+  /** Deletes the summary of an earlier run. */
+  removeSummary(): void {
     this.results.unlink(SUMMARY_FILE);
   }
 
@@ -160,10 +207,76 @@ export class Batch {
     rmSync(join(this.path, "prompts"), { recursive: true, force: true });
   }
 
+  /** Deletes the batch with everything in it. */
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
   close(): void {
     this.prompts.close();
     this.results.close();
   }
+}
+
+/**
+ * Deletes what an earlier dispatch left in `results`, so that no reader takes it for the result of this one: the summary, and the files of each
+ * agent, also of those whose prompts are gone. A directory that no dispatch has used is left alone; one that a dispatch uses is an error.
+ */
+export function clearDispatch(path: string): void {
+  const results = openIfThere(join(path, "results"));
+  if (results === undefined) return;
+  try {
+    if (!isDirectory(join(path, "prompts")) && !isSummary(results)) return;
+    const release = claimDispatch(results);
+    try {
+      clearResults(results);
+    } finally {
+      release();
+    }
+  } finally {
+    results.close();
+  }
+}
+
+function clearResults(results: Directory): void {
+  results.unlink(SUMMARY_FILE);
+  const files = new Set(results.list());
+  for (const file of files) {
+    const [, name = "", ending] = /^(.+?)\.(?:(validation\.log|json|log|exit))$/.exec(file) ?? [];
+    const isResult = files.has(`${name}.exit`) || (files.has(`${name}.json`) && files.has(`${name}.log`));
+    if (ending !== undefined && isResult) results.unlink(file);
+  }
+}
+
+function openIfThere(path: string): Directory | undefined {
+  try {
+    return Directory.openRoot(path);
+  } catch (error) {
+    if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR") return undefined;
+    throw ioError("open", path, error);
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function isSummary(results: Directory): boolean {
+  const text = readRegular(results, SUMMARY_FILE, MAX_SUMMARY_BYTES)?.toString("utf8") ?? "";
+  return text.includes('"batch_status"');
+}
+
+/** Deletes the prompts of a batch that is no longer needed. */
+export function removePromptsOf(location: StateLocation, id: string): void {
+  inState(location, ["parallel", id], (batch) => {
+    if (batch.lstat("prompts")?.isDirectory() !== true) return;
+    const prompts = batch.child("prompts");
+    try {
+      for (const file of prompts.list()) if (file.endsWith(".txt")) prompts.unlink(file);
+    } finally {
+      prompts.close();
+    }
+  });
 }
 
 /** The policy file of a tier, in the batch at `path`. */

@@ -5,6 +5,7 @@ import { closeSync, constants, writeSync } from "node:fs";
 import { type Directory, withDirectory } from "../../disk/contained.ts";
 import { readRegular } from "../../disk/durable.ts";
 import { errno } from "../../errors.ts";
+import { nativeRun, type OpenDelegation } from "../../session/session.ts";
 import { DELEGATIONS } from "../journal/journal-file.ts";
 import { inState, type StateLocation, walk } from "../location.ts";
 
@@ -59,6 +60,28 @@ export function delegationsElsewhere(location: StateLocation, here?: Conversatio
   const now = here?.clock() ?? new Date();
   const since = new Date(now.getTime() - LONGEST_MS).toISOString();
   return (found ?? []).filter(({ phase, by, at }) => phase !== null && at > since && isAlive(by));
+}
+
+/** Tells which delegations without a recorded end have an agent at work: their conversation lives and has not seen it return. */
+export function liveDelegations(
+  location: StateLocation,
+  now: Date,
+  isIncluded: (delegation: Delegation) => boolean = () => true,
+): (delegation: OpenDelegation) => boolean {
+  const since = new Date(now.getTime() - LONGEST_MS).toISOString();
+  const live = inState(location, ["state", DELEGATIONS], (directory) =>
+    directory
+      .list()
+      .filter((name) => name.endsWith(".jsonl"))
+      .flatMap((name) => {
+        const run = nativeRun(name.slice(0, -".jsonl".length));
+        const { ours } = foldLines(readRegular(directory, name, MAX_BYTES));
+        const alive = ours.filter((one) => one.at > since && isAlive(one.by) && isIncluded(one));
+        return alive.map(({ phase }) => `${run} ${phase}`);
+      }),
+  );
+  const known = new Set(live);
+  return ({ phase, attempt }) => known.has(`${attempt.run} ${phase.id}`);
 }
 
 function foldLines(bytes: Buffer | undefined): RunningDelegations {

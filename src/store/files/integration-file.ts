@@ -5,34 +5,31 @@ import { type Directory, withDirectory } from "../../disk/contained.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { objectIdForm, type PhaseId, type SessionId, type TreeId } from "../../ids.ts";
-import * as z from "../../schema.ts";
+import * as is from "../../shape.ts";
 import { inState, recordedPath, type StateLocation, walk } from "../location.ts";
 import { setAside } from "../view/view-file.ts";
 
 const INTEGRATION_FILE = "integration.json";
 const MAX_BYTES = 64 * 1024;
 
-const record = z.once(() => {
-  const word = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
-  // These values end up on git's command line, so only object ids are accepted.
-  const objectId = z.string().check(z.regex(objectIdForm));
-  return z.strictObject({
-    v: z.literal(1),
-    session: word(200),
-    phase: word(64),
-    attempt: z.int().check(z.gte(1)),
-    /** The engine integrates; the user applies or reverts. */
-    what: z.enum(["integrate", "apply", "revert"]),
-    /** The project's tree before and after. */
-    from: objectId,
-    to: objectId,
-  });
+// These values end up on git's command line, so only object ids are accepted.
+const objectId = is.matching<TreeId>(objectIdForm, "an object id");
+const record = is.object({
+  v: is.only(1),
+  session: is.matching(/^[\s\S]{1,200}$/, "text of 1 to 200 characters"),
+  phase: is.matching(/^[\s\S]{1,64}$/, "text of 1 to 64 characters"),
+  attempt: is.integer(1),
+  /** The engine integrates; the user applies or reverts. */
+  what: is.oneOf(["integrate", "apply", "revert"]),
+  /** The project's tree before and after. */
+  from: objectId,
+  to: objectId,
 });
 
 export const setAsideHint =
   'Check the project with "git status"; then run "maestro doctor --fix", which sets the file aside.';
 
-type Recorded = Omit<z.infer<ReturnType<typeof record>>, "v">;
+type Recorded = Omit<is.TypeOf<typeof record>, "v">;
 
 export interface Intent extends Recorded {
   session: SessionId;
@@ -46,9 +43,9 @@ export function readIntent(location: StateLocation): Intent | undefined {
   const found = inState(location, ["state"], read);
   if (found === undefined) return undefined;
   if ("fault" in found) throw unreadable(location, found.fault);
-  const parsed = record().safeParse(found.value);
-  if (!parsed.success) throw unreadable(location, faultOf(parsed.error.issues[0]));
-  const { v: _, ...intent } = parsed.data;
+  const fault = record(found.value);
+  if (fault !== undefined) throw unreadable(location, reasonFor(fault));
+  const { v: _, ...intent } = found.value as is.TypeOf<typeof record>;
   return intent as Intent;
 }
 
@@ -61,7 +58,10 @@ export function writeIntent(location: StateLocation, intent: Intent): void {
     });
   }
   const { session, phase, attempt, what, from, to } = intent;
-  const text = JSON.stringify(record().parse({ v: 1, session, phase, attempt, what, from, to }));
+  const change = { v: 1, session, phase, attempt, what, from, to };
+  const fault = record(change);
+  if (fault !== undefined) throw new Error(`an invalid record of a change: ${is.faultText(fault)}`);
+  const text = JSON.stringify(change);
   inStateDirectory(location, (directory) => void replaceDurably(directory, INTEGRATION_FILE, `${text}\n`));
 }
 
@@ -99,9 +99,8 @@ function read(directory: Directory): { value: unknown } | { fault: string } | un
   }
 }
 
-function faultOf(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.path[0] === "v") return "it was written by another version of Maestro";
-  return [...(issue?.path ?? []), issue?.message].join(": ");
+function reasonFor(fault: is.Fault): string {
+  return fault.path[0] === "v" ? "it was written by another version of Maestro" : is.faultText(fault);
 }
 
 function unreadable(location: StateLocation, why: string): MaestroError {

@@ -3,10 +3,11 @@
 import { closeSync, constants, fstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseDisabled } from "../../agents/resolve.ts";
-import type { Roster } from "../../agents/roster.ts";
+import { agentFileNames, type Roster } from "../../agents/roster.ts";
 import { type Directory, ioError, pathFault, resolveInside, withDirectory, withParent } from "../../disk/contained.ts";
 import { readFrom, readRegular, replaceDurably } from "../../disk/durable.ts";
 import { errno, MaestroError } from "../../errors.ts";
+import type { BaselineCommand } from "../../plan/baseline.ts";
 import { MAX_PLAN_BYTES } from "../../plan/plan.ts";
 import { type ValidationReport, validatePlan } from "../../plan/validate.ts";
 import { recordedPath, type StateLocation, walk } from "../location.ts";
@@ -21,13 +22,28 @@ export interface PlanSurroundings {
   /** MAESTRO_DISABLED_AGENTS. */
   disabledAgents: string;
   redact: (text: string) => string;
+  /** What the validation commands do on the untouched project. */
+  baseline?: readonly BaselineCommand[] | undefined;
 }
 
 export function checkPlan(bytes: Uint8Array, surroundings: PlanSurroundings): ValidationReport {
   const { location, roster, disabledAgents, redact } = surroundings;
-  const names = roster.agents.map((agent) => agent.name);
-  const { disabled } = parseDisabled(disabledAgents, names);
-  return validatePlan(bytes, { agents: roster.agents, disabled, stateDir: recordedPath(location), redact });
+  const { disabled } = parseDisabled(disabledAgents, agentFileNames(roster));
+  const { agents, problems: broken } = roster;
+  const design = (path: string) => designText(location, path);
+  const { baseline } = surroundings;
+  return validatePlan(bytes, { agents, broken, disabled, stateDir: recordedPath(location), redact, design, baseline });
+}
+
+/** Undefined when the design does not exist, is not a file of the project, or is too long to be one. */
+function designText(location: StateLocation, given: string): string | undefined {
+  try {
+    const { bytes } = readPlan(location, given);
+    return bytes.length > MAX_PLAN_BYTES ? undefined : bytes.toString("utf8");
+  } catch (error) {
+    if (error instanceof MaestroError && (error.code === "not_found" || error.code === "path")) return undefined;
+    throw error;
+  }
 }
 
 /** The path of a plan as it is recorded: links resolved, relative to the project when it is inside the project. */
@@ -113,6 +129,16 @@ export function savePlan(location: StateLocation, name: string, bytes: Uint8Arra
     );
   });
   return recordedPath(location, "plans", name);
+}
+
+/** Replaces the content of a plan of the project, unless it has changed since it was read. */
+export function rewritePlan(location: StateLocation, given: string, read: Uint8Array, bytes: Uint8Array): void {
+  const { root, path } = contained(location, given);
+  withParent(root, path, { create: false }, (parent, name) => {
+    if (contentOf(parent, name, read) !== "same") throw new MaestroError("conflict", `The plan has changed: ${given}`);
+    const mode = (parent.lstat(name)?.mode ?? 0o644) & 0o777;
+    replaceDurably(parent, name, bytes, { mode });
+  });
 }
 
 export function contentOf(plans: Directory, name: string, bytes: Uint8Array): "none" | "same" | "other" {

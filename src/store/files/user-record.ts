@@ -1,5 +1,5 @@
-// What this user has agreed to on this machine: which sessions they started or accepted, and which execution mode they confirmed for which
-// project. Stored outside of every project, so that a repository cannot ship such an agreement.
+// What this user has agreed to on this machine: which sessions they started or accepted, which execution mode and which commands of a plan
+// they confirmed for which project; and what they were offered once. Stored outside of every project, so that a repository cannot ship it.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fsyncSync, lstatSync, realpathSync } from "node:fs";
@@ -13,7 +13,7 @@ import type { ExecutionMode } from "../../session/events.ts";
 import type { Environment } from "../../setting-layers.ts";
 
 /** What the user can agree to; each kind has its own directory. */
-type Matter = "sessions" | "modes";
+type Matter = "sessions" | "modes" | "commands" | "offers";
 
 /** How many agreements of a kind are kept; the oldest are deleted first. */
 const MAX_KEPT = 2000;
@@ -42,6 +42,25 @@ export class UserRecord {
 
   rememberMode(project: string, mode: ExecutionMode, now: Date): void {
     this.#keep("modes", modeKey(project, mode), { v: 1, project, mode, at: now.toISOString() });
+  }
+
+  /** Whether the user agreed to run exactly these commands in this project before a session exists. */
+  knowsCommands(project: string, commands: readonly string[]): boolean {
+    return this.#has("commands", keyOf([realpathSync(project), ...commands]));
+  }
+
+  rememberCommands(project: string, commands: readonly string[], now: Date): void {
+    const key = keyOf([realpathSync(project), ...commands]);
+    this.#keep("commands", key, { v: 1, project, commands, at: now.toISOString() });
+  }
+
+  /** Whether something was offered to the user, who is not asked twice. */
+  hasOffered(what: "setup"): boolean {
+    return this.#has("offers", what);
+  }
+
+  rememberOffer(what: "setup", now: Date): void {
+    this.#keep("offers", what, { v: 1, at: now.toISOString() });
   }
 
   #has(matter: Matter, key: string): boolean {
@@ -90,9 +109,11 @@ function prune(directory: Directory): void {
 }
 
 function modeKey(project: string, mode: ExecutionMode): string {
-  return createHash("sha256")
-    .update(JSON.stringify([realpathSync(project), mode]))
-    .digest("hex");
+  return keyOf([realpathSync(project), mode]);
+}
+
+function keyOf(words: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(words)).digest("hex");
 }
 
 /** A directory that other users can write to does not prove what this user agreed to. */

@@ -6,12 +6,16 @@ import type { Directory } from "../../disk/contained.ts";
 import { crc32, hex } from "../../disk/crc32.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
+import type { PhaseId } from "../../ids.ts";
 import type { Session } from "../../session/session.ts";
-import { renderSession } from "../../views/record/session-view.ts";
+import { type PhaseText, renderSession } from "../../views/record/session-view.ts";
 import { VIEW_FILE } from "../journal/journal-file.ts";
 
 export const MAX_VIEW_BYTES = 64 * 1024 * 1024;
 const marker = /\n<!-- maestro:view seq=(\d+) crc=([0-9a-f]{8}) -->\n$/;
+
+/** The text of each phase as it was last drawn. */
+export type PhaseTexts = Map<PhaseId, PhaseText>;
 
 export type ViewOnDisk =
   | { kind: "none" }
@@ -40,14 +44,19 @@ export function inspectView(directory: Directory): ViewOnDisk {
 }
 
 /** The file content: the rendering and the marker line. */
-function renderView(session: Session): Buffer {
-  const text = Buffer.from(`${renderSession(session)}\n`);
+function renderView(session: Session, known: PhaseTexts): Buffer {
+  const text = Buffer.from(`${renderSession(session, known)}\n`);
   return Buffer.concat([text, Buffer.from(`<!-- maestro:view seq=${session.seq} crc=${hex(crc32(text))} -->\n`)]);
 }
 
 /** Writes the view, unless `isAsJudged` says at the last moment that the file has changed since its review. */
-export function writeView(directory: Directory, session: Session, isAsJudged: () => boolean): Stats | undefined {
-  return replaceDurably(directory, VIEW_FILE, renderView(session), { confirm: isAsJudged });
+export function writeView(
+  directory: Directory,
+  session: Session,
+  known: PhaseTexts,
+  isAsJudged: () => boolean,
+): Stats | undefined {
+  return replaceDurably(directory, VIEW_FILE, renderView(session, known), { confirm: isAsJudged });
 }
 
 /** Deletes a view that shows records after `seq`, which were quarantined. */

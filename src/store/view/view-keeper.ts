@@ -3,10 +3,19 @@
 import type { Stats } from "node:fs";
 import type { Directory } from "../../disk/contained.ts";
 import { shownPath } from "../../disk/durable.ts";
+import type { PhaseId } from "../../ids.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import type { Session } from "../../session/session.ts";
 import { VIEW_FILE } from "../journal/journal-file.ts";
-import { inspectView, keepCopy, markedSeq, setAside, type ViewOnDisk, writeView } from "./view-file.ts";
+import {
+  inspectView,
+  keepCopy,
+  markedSeq,
+  type PhaseTexts,
+  setAside,
+  type ViewOnDisk,
+  writeView,
+} from "./view-file.ts";
 
 /** The result of reviewing an edited view: no change, an event, or a rejection. `keep`: the file holds text that a rendering would lose. */
 export type ViewReview =
@@ -30,6 +39,10 @@ export type ViewVerdict =
   | { kind: "adopt"; event: SessionEvent; wasOurs: boolean }
   | { kind: "broken"; reason: string };
 
+/** A view waits this many times as long as its rendering takes, up to a limit. */
+const DELAY_FACTOR = 20;
+const MOST_DELAY_MS = 2000;
+
 export class ViewKeeper {
   readonly #options: ViewOptions;
   /** Why edits are not adopted now; undefined when they are. */
@@ -41,6 +54,9 @@ export class ViewKeeper {
   #judged = "";
   /** This process cannot review the edited view on disk, so it must not overwrite it. */
   #unjudged = false;
+  readonly #texts: PhaseTexts = new Map();
+  /** Milliseconds that the last rendering took. */
+  #drawingMs = 0;
 
   constructor(options: ViewOptions, unadopted: (directory: Directory) => string | undefined) {
     this.#options = options;
@@ -97,11 +113,29 @@ export class ViewKeeper {
   /** Under the lock, after `review`. False when the file has changed since: it must be reviewed first. */
   draw(directory: Directory, session: Session | undefined): boolean {
     if (session === undefined || session.seq === this.#seq || this.#unjudged) return true;
-    const drawn = writeView(directory, session, () => stampOf(directory.lstat(VIEW_FILE)) === this.#judged);
+    const began = performance.now();
+    const drawn = writeView(
+      directory,
+      session,
+      this.#texts,
+      () => stampOf(directory.lstat(VIEW_FILE)) === this.#judged,
+    );
+    this.#drawingMs = performance.now() - began;
     if (drawn === undefined) return false;
     this.#stamp = this.#judged = stampOf(drawn);
     this.#seq = session.seq;
     return true;
+  }
+
+  /** How long the next rendering may wait: a large view must not take much of the engine's time. */
+  delay(leastMs: number): number {
+    return Math.max(leastMs, Math.min(MOST_DELAY_MS, DELAY_FACTOR * this.#drawingMs));
+  }
+
+  /** An event changed the session: what it may have changed is rendered again. */
+  note(event: SessionEvent): void {
+    if (/^(?:phase|attempt|handoff)\./.test(event.type) && "phase" in event) this.#texts.delete(event.phase as PhaseId);
+    else this.#texts.clear();
   }
 
   forget(): void {

@@ -10,7 +10,8 @@ export function conflictLines(session: Session, conflicts: readonly Conflict[], 
     session.plan_hash === null
       ? ["Cannot tell whether the plan has changed: the session was imported from active-session.md"]
       : [];
-  if (conflicts.length === 0) return [...unknown, "No conflicts: all recorded files are as the session left them"];
+  if (conflicts.length === 0)
+    return [...unknown, "No changes from outside: all recorded files are as the session left them"];
   const found = conflicts.map((conflict) => {
     if (conflict.kind === "plan_changed")
       return paint.yellow(`The plan has changed since the session began: ${oneLine(conflict.file)}`);

@@ -14,13 +14,13 @@ describe("informed consent", () => {
   };
   const lines = consentLines(profile, "gemini");
 
-  test("states both options in the words of the design document (O199)", () => {
+  test("states both options in the words of the design document, and promises the review that a run has (O199, C41)", () => {
     expect(lines.slice(0, 11).join("\n")).toBe(
       [
         "Option 1: Parallel Dispatch (faster)",
         "- Parallelizable phases run as concurrent `gemini` CLI processes",
         "- Agents operate in autonomous mode (`--yolo`): all tool calls auto-approved without confirmation",
-        "- User reviews results after each batch, not during execution",
+        "- User reviews results at the end of the run, not during execution",
         "- Best for: well-defined tasks with clear file ownership",
         "",
         "Option 2: Sequential Delegation (safer)",
@@ -30,6 +30,18 @@ describe("informed consent", () => {
         "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
       ].join("\n"),
     );
+  });
+
+  test.each([
+    [
+      "batch",
+      "- User reviews results after each batch: the next one starts when they are approved (`maestro approve`)",
+    ],
+    ["phase", "- User reviews the work of each phase before it is brought into the project (`maestro approve`)"],
+  ] as const)("says that the review is of each %s (C41)", (review, line) => {
+    const shown = consentLines(profile, "gemini", [], review);
+    expect(shown[3]).toBe(line);
+    expect(shown.filter((one) => !lines.includes(one))).toEqual([line]);
   });
 
   test("says that neither option asks for approval, and how long each takes", () => {

@@ -1,14 +1,22 @@
-// What the user reads before agents run on their own: the two options of design document S0, section 6, word for word, and what they mean
-// here.
+// What the user reads before agents run on their own: the two options of design document S0, section 6, with the review that a run really
+// has (decision C41), and what they mean here.
 
 import type { ExecutionProfile } from "../../plan/profile.ts";
+import type { ReviewMode } from "../../session/events.ts";
 import { roughly } from "../text/duration.ts";
 
-const options = [
+/** When the user sees the results. */
+const reviews: Record<ReviewMode, string> = {
+  end: "- User reviews results at the end of the run, not during execution",
+  batch: "- User reviews results after each batch: the next one starts when they are approved (`maestro approve`)",
+  phase: "- User reviews the work of each phase before it is brought into the project (`maestro approve`)",
+};
+
+const options = (review: ReviewMode) => [
   "Option 1: Parallel Dispatch (faster)",
   "- Parallelizable phases run as concurrent `gemini` CLI processes",
   "- Agents operate in autonomous mode (`--yolo`): all tool calls auto-approved without confirmation",
-  "- User reviews results after each batch, not during execution",
+  reviews[review],
   "- Best for: well-defined tasks with clear file ownership",
   "",
   "Option 2: Sequential Delegation (safer)",
@@ -19,11 +27,16 @@ const options = [
 ];
 
 /** `program` is what the engine starts for each agent; `notes` are remarks about the project. */
-export function consentLines(profile: ExecutionProfile, program: string, notes: readonly string[] = []): string[] {
+export function consentLines(
+  profile: ExecutionProfile,
+  program: string,
+  notes: readonly string[] = [],
+  review: ReviewMode = "end",
+): string[] {
   const { estimated_minutes: minutes, estimate_basis: basis, total_phases: total } = profile;
   const [parallel, sequential] = [minutes.parallel, minutes.sequential].map((each) => roughly(each * 60_000));
   return [
-    ...options,
+    ...options(review),
     "",
     `Here both options run \`${program} --approval-mode=yolo\`: option 2 runs the same processes, also unattended, one at a time.`,
     "To approve tool calls yourself, run the plan in Gemini CLI: /maestro:execute.",

@@ -168,7 +168,7 @@ describe("the escalation of a session", () => {
   const begun: Timed[] = [move(1, "3", "pending", "in_progress"), begin(1, "3")];
   const of = (...timed: Timed[]) => {
     const session = sessionOf(plan, [...begun, ...timed]);
-    return escalationBlock(session, findPhase(session, "3") as SessionPhase, 2);
+    return escalationBlock(session, findPhase(session, "3") as SessionPhase, { maxRetries: 2, program: "maestro" });
   };
 
   test("is the timeout block after a timeout, with the commands of each option (M173)", () => {
@@ -181,10 +181,21 @@ describe("the escalation of a session", () => {
     expect(lines.slice(-6)).toEqual([
       "  To answer:",
       "    1. maestro retry 3 --timeout 20m",
-      "    2. maestro session revise <plan with a smaller phase 3>, then maestro retry 3",
+      '    2. maestro retry 3 --guidance "Do the smallest part of the objective that meets the validation criteria."',
       "    3. maestro skip 3",
       "    4. maestro abort",
       "  After 1, 2, 3: maestro resume",
+    ]);
+  });
+
+  test("shows the output of an attempt that ran out of time (M173)", () => {
+    const lines = of(
+      end(601, "3", 600, { outcome: "timeout", partial_output: "Routes 1 to 3 work." }),
+      ...fails(601, "3", "timeout", "Stopped after 10 minutes"),
+    );
+    expect(lines.slice(lines.indexOf("Partial Output:")).slice(0, 2)).toEqual([
+      "Partial Output:",
+      "Routes 1 to 3 work.",
     ]);
   });
 
@@ -202,12 +213,13 @@ describe("the escalation of a session", () => {
     expect(lines).toContain("1 test failed");
     expect(lines).toContain("Files: src/routes.ts");
     expect(lines).toContain("Retry 1: the agent was told of the runtime error before it: No such module");
-    expect(lines.slice(-5)).toEqual([
+    expect(lines.slice(-6)).toEqual([
       "    1. maestro retry 3",
       "    2. maestro skip 3",
       "    3. maestro abort",
       "    4. maestro retry 3 --timeout 20m",
       "  After 1, 2, 4: maestro resume",
+      "  4 also takes --guidance, --agent, --model and --criteria",
     ]);
   });
 
@@ -332,8 +344,9 @@ describe("the escalation of a session", () => {
     expect(lines).toContain(
       "Retry 1: the agent was told of the validation error before it: Changed outside of its files: src/x.ts, src/␛[2Jy.ts",
     );
-    expect(lines.slice(-4)).toEqual([
+    expect(lines.slice(-5)).toEqual([
       "  After 1, 2, 4: maestro resume",
+      "  4 also takes --guidance, --agent, --model and --criteria",
       "  maestro diff 3 shows what the attempt did",
       "  To let it change those files: maestro session revise <plan in which phase 3 owns them>, then maestro retry 3",
       "  To be warned of them only: maestro retry 3, then maestro resume --ownership warn",

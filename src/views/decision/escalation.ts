@@ -4,6 +4,7 @@ import { writersText } from "../../session/conflict.ts";
 import type { ErrorRecord, FailureCode, FileConflict, RecordedError } from "../../session/events.ts";
 import { failureCodeOf, oldConflicts } from "../../session/old-errors.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { changesText } from "../retry.ts";
 import { cut, oneLine } from "../text/cell.ts";
 import { headline } from "../text/headline.ts";
 import { keptWork } from "../work.ts";
@@ -14,10 +15,12 @@ const MAX_FILES = 20;
 /** How much of a message is searched for paths. */
 const MAX_SEARCHED = 20_000;
 
-/** The user's possible answers; `narrow` needs a change to the plan first. */
+/** The user's possible answers; `narrow` retries with guidance to do less. */
 export type Choice = { kind: "retry" | "adjust"; timeoutMs?: number } | { kind: "skip" | "abort" | "narrow" };
 
 export interface Escalation {
+  kind: "timeout" | "file_conflict" | "failure";
+  message: string;
   block: string[];
   /** In the order of the block's options. */
   choices: Choice[];
@@ -25,13 +28,25 @@ export interface Escalation {
   hints: string[];
 }
 
-/** The block of design document S2 for the phase's last error, followed by the commands to answer. */
-export function escalationBlock(session: Session, phase: SessionPhase, maxRetries: number): string[] {
-  const { block, choices, hints } = escalationOf(session, phase, maxRetries);
-  return [...block, ...answers(phase, choices), ...hints.map((hint) => `  ${hint}`)];
+export interface EscalationLook {
+  maxRetries: number;
+  /** The command that starts Maestro for this user. */
+  program: string;
+  /** An engine runs the session, and acts on the answer by itself. */
+  isDriven?: boolean;
 }
 
-export function escalationOf(session: Session, phase: SessionPhase, maxRetries: number): Escalation {
+/** The block of design document S2 for the phase's last error, followed by the commands to answer. */
+export function escalationBlock(session: Session, phase: SessionPhase, look: EscalationLook): string[] {
+  const { block, choices, hints } = escalationOf(session, phase, look);
+  return [...block, ...answers(phase, choices, look), ...hints.map((hint) => `  ${hint}`)];
+}
+
+export function escalationOf(
+  session: Session,
+  phase: SessionPhase,
+  { maxRetries, program }: EscalationLook,
+): Escalation {
   const error = phase.errors.findLast((one) => !one.resolved) ?? phase.errors.at(-1);
   const attempt = lastAttempt(phase);
   const type =
@@ -44,17 +59,20 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
       timeoutMs: attempt.timeout_ms,
       elapsedMs: attempt.result.duration_ms,
       partialOutput:
-        phase.handoff?.summary.trim() || `(none was recorded; maestro logs ${phase.id} shows what the agent printed)`,
+        phase.handoff?.summary.trim() ||
+        attempt.result.partial_output ||
+        `(none was recorded; ${program} logs ${phase.id} shows what the agent printed)`,
       objective: objectiveOf(phase),
     });
     const choices: Choice[] = [longer(phase), { kind: "narrow" }, { kind: "skip" }, { kind: "abort" }];
-    return { block, choices, hints: diffHint(phase) };
+    return { kind: "timeout", message, block, choices, hints: diffHint(program, phase) };
   }
   const files =
     type === "file_conflict" ? conflictingFiles(session, phase, { message, conflicts: error?.conflicts }) : [];
   if (files.length > 0) {
     const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }];
-    return { block: fileConflictBlock({ ...about, files }), choices, hints: conflictHints(phase) };
+    const block = fileConflictBlock({ ...about, files });
+    return { kind: "file_conflict", message, block, choices, hints: conflictHints(program, phase) };
   }
   const block = failureBlock({
     ...about,
@@ -69,54 +87,64 @@ export function escalationOf(session: Session, phase: SessionPhase, maxRetries: 
   });
   const adjust: Choice = { ...longer(phase), kind: "adjust" };
   const choices: Choice[] = [{ kind: "retry" }, { kind: "skip" }, { kind: "abort" }, adjust];
-  return { block, choices, hints: failureHints(phase, failureCodeOf({ code: error?.code, type, message })) };
+  const hints = failureHints(program, phase, failureCodeOf({ code: error?.code, type, message }));
+  return { kind: "failure", message, block, choices, hints };
 }
 
-function failureHints(phase: SessionPhase, code: FailureCode | undefined): string[] {
-  if (code === "sensitive_change") return sensitiveHints(phase);
-  return code === "outside_scope" ? scopeHints(phase) : diffHint(phase);
+/** What the next attempt is told when the user wants less of it. */
+const NARROWER = "Do the smallest part of the objective that meets the validation criteria.";
+
+function failureHints(program: string, phase: SessionPhase, code: FailureCode | undefined): string[] {
+  if (code === "sensitive_change") return sensitiveHints(program, phase);
+  return code === "outside_scope" ? scopeHints(program, phase) : diffHint(program, phase);
 }
 
-function diffHint(phase: SessionPhase): string[] {
-  return keptWork(phase) === undefined ? [] : [`maestro diff ${phase.id} shows what the attempt did`];
+function diffHint(program: string, phase: SessionPhase): string[] {
+  return keptWork(phase) === undefined ? [] : [`${program} diff ${phase.id} shows what the attempt did`];
 }
 
-function conflictHints(phase: SessionPhase): string[] {
-  const shown = diffHint(phase);
-  return shown.length === 0 ? [] : [...shown, `maestro apply ${phase.id} brings it in once the files are resolved`];
+function conflictHints(program: string, phase: SessionPhase): string[] {
+  const shown = diffHint(program, phase);
+  return shown.length === 0 ? [] : [...shown, `${program} apply ${phase.id} brings it in once the files are resolved`];
 }
 
-function sensitiveHints(phase: SessionPhase): string[] {
-  const shown = diffHint(phase);
-  return shown.length === 0 ? [] : [...shown, `maestro apply ${phase.id} brings it in as it is, because you decide so`];
+function sensitiveHints(program: string, phase: SessionPhase): string[] {
+  const shown = diffHint(program, phase);
+  return shown.length === 0
+    ? []
+    : [...shown, `${program} apply ${phase.id} brings it in as it is, because you decide so`];
 }
 
-function scopeHints(phase: SessionPhase): string[] {
+function scopeHints(program: string, phase: SessionPhase): string[] {
   return [
-    ...diffHint(phase),
-    `To let it change those files: maestro session revise <plan in which phase ${phase.id} owns them>, then maestro retry ${phase.id}`,
-    `To be warned of them only: maestro retry ${phase.id}, then maestro resume --ownership warn`,
+    ...diffHint(program, phase),
+    `To let it change those files: ${program} session revise <plan in which phase ${phase.id} owns them>, then ${program} retry ${phase.id}`,
+    `To be warned of them only: ${program} retry ${phase.id}, then ${program} resume --ownership warn`,
   ];
 }
 
 /** One line per option, numbered as in the block above. */
-function answers({ id }: SessionPhase, choices: readonly Choice[]): string[] {
-  const lines = choices.map((choice, at) => `    ${at + 1}. ${commandOf(id, choice)}`);
-  const goesOn = choices.flatMap(({ kind }, at) => (kind === "abort" ? [] : [at + 1]));
-  return ["", "  To answer:", ...lines, `  After ${goesOn.join(", ")}: maestro resume`];
+function answers({ id }: SessionPhase, choices: readonly Choice[], { program, isDriven }: EscalationLook): string[] {
+  const lines = choices.map((choice, at) => `    ${at + 1}. ${commandOf(program, id, choice)}`);
+  const goesOn = choices.flatMap(({ kind }, at) => (kind === "abort" ? [] : [at + 1])).join(", ");
+  const next = isDriven ? "The running engine acts on it" : `After ${goesOn}: ${program} resume`;
+  const adjust = choices.findIndex(({ kind }) => kind === "adjust") + 1;
+  const more = adjust === 0 ? [] : [`  ${adjust} also takes --guidance, --agent, --model and --criteria`];
+  return ["", "  To answer:", ...lines, `  ${next}`, ...more];
 }
 
-function commandOf(id: string, choice: Choice): string {
+/** The command for an answer; it works when it is pasted. */
+export function commandOf(program: string, id: string, choice: Choice): string {
   switch (choice.kind) {
     case "retry":
     case "adjust":
-      return `maestro retry ${id}${choice.timeoutMs === undefined ? "" : ` --timeout ${option(choice.timeoutMs)}`}`;
+      return `${program} retry ${id}${choice.timeoutMs === undefined ? "" : ` --timeout ${option(choice.timeoutMs)}`}`;
     case "skip":
-      return `maestro skip ${id}`;
+      return `${program} skip ${id}`;
     case "abort":
-      return "maestro abort";
+      return `${program} abort`;
     case "narrow":
-      return `maestro session revise <plan with a smaller phase ${id}>, then maestro retry ${id}`;
+      return `${program} retry ${id} --guidance "${NARROWER}"`;
   }
 }
 
@@ -140,13 +168,17 @@ function filesOf({ plan, files_created, files_modified, files_deleted }: Session
   return [...new Set([...declared, ...files_created, ...files_modified, ...files_deleted])];
 }
 
-/** What each retry was told that the one before it was not. */
-function retriesOf({ errors, retry_count: retries }: SessionPhase): string[] {
+/** What each retry was told that the one before it was not, and what the user changed for it. */
+function retriesOf({ errors, retry_count: retries, retry_decisions: decisions = [] }: SessionPhase): string[] {
   if (retries === 0) return [];
   const told = errors.slice(0, -1).slice(-retries);
-  return told.map(
-    (error, at) => `Retry ${retries - told.length + at + 1}: the agent was told of the ${reasonOf(error)}`,
-  );
+  return told.map((error, at) => {
+    const retry = retries - told.length + at + 1;
+    const changes = changesText(
+      decisions.findLast((decision) => decision.retry === retry && decision.reopened !== true),
+    );
+    return `Retry ${retry}: the agent was told of the ${reasonOf(error)}${changes === "" ? "" : `; the user gave it ${changes}`}`;
+  });
 }
 
 function reasonOf({ type, message }: ErrorRecord): string {

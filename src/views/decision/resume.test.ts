@@ -80,12 +80,45 @@ describe("resuming a session", () => {
     expect(shown(session)).toContain("   Yes: maestro retry 2   Skip: maestro skip 2   Abort: maestro abort");
   });
 
-  test("asks once per phase, with its last error", () => {
+  test("repeats the form for each unresolved error, also of one phase, and says below it how to answer (L170)", () => {
     const again = [move(31, "2", "failed", "in_progress"), begin(31, "2", 2), ...fails(40, "2", "timeout", "Stopped")];
-    const text = shown(sessionOf(plan, [...failed, ...again])).join("\n");
-    expect(text.match(/Has this issue/g)).toHaveLength(1);
-    expect(text).toContain("   Error: Stopped\n");
-    expect(text).toContain("   Before it: validation: Build failed");
+    const lines = shown(sessionOf(plan, [...failed, ...again]));
+    const from = lines.indexOf("Unresolved Errors Detected:");
+    expect(lines.slice(from).join("\n")).toBe(
+      `Unresolved Errors Detected:
+
+1. Phase 2: Routes
+   Agent: coder
+   Error: Build failed: missing dependency @types/node
+          npm ERR! code 2
+   Timestamp: 2026-02-14T22:58:30.000Z
+
+   Has this issue been manually resolved?
+   [Yes - retry phase] [No - show options] [Skip phase]
+
+2. Phase 2: Routes
+   Agent: coder
+   Error: Stopped
+   Timestamp: 2026-02-14T22:58:40.000Z
+
+   Has this issue been manually resolved?
+   [Yes - retry phase] [No - show options] [Skip phase]
+
+Phase 2: Routes
+   It does not look fixed: no file of this phase has changed since.
+   Yes: maestro retry 2   Skip: maestro skip 2   Abort: maestro abort
+
+No changes from outside: all recorded files are as the session left them`,
+    );
+  });
+
+  test("lists a bounded number of errors (L170)", () => {
+    const many = Array.from({ length: 30 }, (_, at) =>
+      fails(31 + at, "2", "runtime", `Error ${at}`).slice(0, 1),
+    ).flat();
+    const text = shown(sessionOf(plan, [...failed, ...many])).join("\n");
+    expect(text.match(/Has this issue/g)).toHaveLength(20);
+    expect(text).toContain("\n... and 11 more errors\n");
   });
 
   test("does not ask about errors that were resolved or skipped", () => {
@@ -144,6 +177,8 @@ describe("resuming a session", () => {
       "The plan has changed since the session began: plan.md",
       "Phase 3 was started but not finished, and changed src/search.ts",
     ]);
-    expect(shown(sessionOf(plan, [])).at(-1)).toBe("No conflicts: all recorded files are as the session left them");
+    expect(shown(sessionOf(plan, [])).at(-1)).toBe(
+      "No changes from outside: all recorded files are as the session left them",
+    );
   });
 });

@@ -1,7 +1,10 @@
 // What the user sees before a session resumes: its state, interrupted attempts, errors, and changes made meanwhile. The block of unresolved
 // errors is that of design document S2, to the letter.
 
+import type { ErrorRecord } from "../../session/events.ts";
+import { phaseState } from "../../session/phase/phase-state.ts";
 import type { Conflict, Position } from "../../session/position.ts";
+import { awaitsReview } from "../../session/review/review.ts";
 import {
   awaitsIntegration,
   findPhase,
@@ -11,7 +14,7 @@ import {
   type SessionPhase,
 } from "../../session/session.ts";
 import { plural } from "../text/amount.ts";
-import { cut, oneLine } from "../text/cell.ts";
+import { oneLine } from "../text/cell.ts";
 import { ago, durationText } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
 import { visible } from "../text/visible.ts";
@@ -29,21 +32,23 @@ export function resumeLines(
   now: Date,
   paint: Paint,
   looksFixed: ReadonlySet<string>,
+  /** The command that starts Maestro for this user. */
+  program = "maestro",
 ): string[] {
   return [
     `Session Resume: ${session.session_id}`,
     "",
     ...summaryLines(session, position, now),
-    ...interruptedLines(session, now, paint),
-    ...waitingLines(session),
-    ...errorLines(session, looksFixed, paint),
+    ...interruptedLines(session, now, paint, program),
+    ...waitingLines(session, program),
+    ...errorLines(session, looksFixed, paint, program),
     "",
     ...conflictLines(session, conflicts, paint),
   ];
 }
 
 function summaryLines(session: Session, { counts, last_completed, next, ready }: Position, now: Date): string[] {
-  const interrupted = session.phases.filter(isInterrupted).length;
+  const interrupted = session.phases.filter((phase) => isInterrupted(session, phase)).length;
   const parts: [number, string][] = [
     [interrupted, "interrupted"],
     [counts.in_progress - interrupted, "in progress"],
@@ -53,7 +58,8 @@ function summaryLines(session: Session, { counts, last_completed, next, ready }:
   ];
   const others = parts.filter(([count]) => count > 0).map(([count, word]) => `, ${count} ${word}`);
   const current = next === null ? undefined : findPhase(session, next);
-  const state = current !== undefined && isInterrupted(current) ? "interrupted" : current?.status.replace("_", " ");
+  const state =
+    current !== undefined && isInterrupted(session, current) ? "interrupted" : current?.status.replace("_", " ");
   return [
     oneLine(session.title),
     `Status:         ${session.status.replace("_", " ")}, last change ${ago(session.updated, now)}`,
@@ -64,19 +70,18 @@ function summaryLines(session: Session, { counts, last_completed, next, ready }:
   ];
 }
 
-/** Started, then stopped from outside or left behind by a crash. */
-function isInterrupted(phase: SessionPhase): boolean {
-  const attempt = lastAttempt(phase);
-  if (phase.status !== "in_progress") return false;
-  return attempt === undefined || attempt.result === null || attempt.result.outcome === "interrupted";
+/** Started, then stopped from outside or left behind by a crash. Nothing works on a session that is about to be resumed. */
+function isInterrupted(session: Session, phase: SessionPhase): boolean {
+  const state = phaseState(session, phase, false);
+  return state === "interrupted" || state === "running";
 }
 
-function interruptedLines(session: Session, now: Date, paint: Paint): string[] {
-  const phases = session.phases.filter(isInterrupted);
+function interruptedLines(session: Session, now: Date, paint: Paint, program: string): string[] {
+  const phases = session.phases.filter((phase) => isInterrupted(session, phase));
   if (phases.length === 0) return [];
   const lines = phases
     .slice(0, MAX_LISTED)
-    .map((phase) => paint.yellow(`- ${phaseName(phase)}: ${interruption(phase, now)}`));
+    .map((phase) => paint.yellow(`- ${phaseName(phase)}: ${interruption(phase, now, program)}`));
   const more = phases.length - lines.length;
   return [
     "",
@@ -87,62 +92,66 @@ function interruptedLines(session: Session, now: Date, paint: Paint): string[] {
 }
 
 /** The agents of these phases are done, but their work was not integrated. */
-function waitingLines(session: Session): string[] {
+function waitingLines(session: Session, program: string): string[] {
   const phases = session.phases.filter(awaitsIntegration);
   if (phases.length === 0) return [];
-  const lines = phases
-    .slice(0, MAX_LISTED)
-    .map((phase) => `- ${phaseName(phase)}: attempt ${lastAttempt(phase)?.attempt}${also(phase)}`);
+  const lines = phases.slice(0, MAX_LISTED).map((phase) => {
+    const review = awaitsReview(session, phase) ? ", waits for your review" : "";
+    return `- ${phaseName(phase)}: attempt ${lastAttempt(phase)?.attempt}${review}${also(phase, program)}`;
+  });
   const more = phases.length - lines.length;
   return ["", "Done, not yet integrated into the project:", ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])];
 }
 
-function interruption(phase: SessionPhase, now: Date): string {
+function interruption(phase: SessionPhase, now: Date, program: string): string {
   const attempt = lastAttempt(phase);
   if (attempt === undefined)
     return phase.started === null ? "no attempt on record" : `started ${ago(phase.started, now)}, no attempt on record`;
   const retry = phase.retry_count === 0 ? "" : `, retry ${phase.retry_count}`;
   const count = `attempt ${attempt.attempt}${retry}`;
   if (attempt.result === null)
-    return `${count}, started ${ago(attempt.started, now)}, its end was not recorded${also(phase)}`;
-  return `${count}, stopped after ${durationText(attempt.result.duration_ms)}${also(phase)}`;
+    return `${count}, started ${ago(attempt.started, now)}, its end was not recorded${also(phase, program)}`;
+  return `${count}, stopped after ${durationText(attempt.result.duration_ms)}${also(phase, program)}`;
 }
 
-function also(phase: SessionPhase): string {
-  return keptChanges(phase)
+function also(phase: SessionPhase, program: string): string {
+  return keptChanges(phase, program)
     .map((kept) => `; its ${kept}`)
     .join("");
 }
 
-function keptChanges(phase: SessionPhase): string[] {
+function keptChanges(phase: SessionPhase, program: string): string[] {
   const work = keptWork(phase);
   if (work === undefined) return [];
-  return [`changes are kept, ${amountOf(work.changes)}: maestro diff ${phase.id} shows them`];
+  return [`changes are kept, ${amountOf(work.changes)}: ${program} diff ${phase.id} shows them`];
 }
 
-function errorLines(session: Session, looksFixed: ReadonlySet<string>, paint: Paint): string[] {
+function errorLines(session: Session, looksFixed: ReadonlySet<string>, paint: Paint, program: string): string[] {
   const unresolved = session.aborted
     ? []
-    : session.phases.filter((phase) => !isClosed(phase) && phase.errors.some((error) => !error.resolved));
+    : session.phases.filter((phase) => !isClosed(phase) && phase.errors.some(isOpen));
   if (unresolved.length === 0) return [];
-  const entries = unresolved.flatMap((phase, at) => [
+  const errors = unresolved.flatMap((phase) => phase.errors.filter(isOpen).map((error) => ({ phase, error })));
+  const left = errors.length - MAX_LISTED;
+  return [
     "",
-    ...errorEntry(phase, at + 1, looksFixed.has(phase.id), paint),
-  ]);
-  return ["", "Unresolved Errors Detected:", ...entries];
+    "Unresolved Errors Detected:",
+    ...errors.slice(0, MAX_LISTED).flatMap(({ phase, error }, at) => ["", ...errorEntry(phase, error, at + 1)]),
+    ...(left > 0 ? ["", `... and ${plural(left, "more error")}`] : []),
+    ...unresolved
+      .slice(0, MAX_LISTED)
+      .flatMap((phase) => ["", ...answerLines(phase, looksFixed.has(phase.id), paint, program)]),
+  ];
 }
 
-/** The answers apply to the phase, so each phase is listed once, with its last error. */
-function errorEntry(phase: SessionPhase, number: number, looksFixed: boolean, paint: Paint): string[] {
-  const errors = phase.errors.filter((error) => !error.resolved);
-  const error = errors.at(-1);
-  if (error === undefined) return [];
+function isOpen({ resolved }: ErrorRecord): boolean {
+  return !resolved;
+}
+
+function errorEntry(phase: SessionPhase, error: ErrorRecord, number: number): string[] {
   const [first = "", ...others] = visible(error.message).trim().split("\n");
   const shown = others.slice(0, MAX_MESSAGE_LINES - 1).map((line) => `          ${line}`);
   const left = others.length - shown.length;
-  const verdict = looksFixed
-    ? paint.green("It looks fixed: files of this phase have changed since.")
-    : paint.dim("It does not look fixed: no file of this phase has changed since.");
   return [
     `${number}. Phase ${phase.id}: ${oneLine(phase.name)}`,
     `   Agent: ${error.agent}`,
@@ -153,18 +162,19 @@ function errorEntry(phase: SessionPhase, number: number, looksFixed: boolean, pa
     "",
     "   Has this issue been manually resolved?",
     "   [Yes - retry phase] [No - show options] [Skip phase]",
-    "",
+  ];
+}
+
+/** Below the block, once for each phase: an answer applies to the phase, not to one of its errors. */
+function answerLines(phase: SessionPhase, looksFixed: boolean, paint: Paint, program: string): string[] {
+  const verdict = looksFixed
+    ? paint.green("It looks fixed: files of this phase have changed since.")
+    : paint.dim("It does not look fixed: no file of this phase has changed since.");
+  return [
+    `Phase ${phase.id}: ${oneLine(phase.name)}`,
     `   ${verdict}`,
-    ...(errors.length === 1
-      ? []
-      : [
-          `   Before it: ${errors
-            .slice(0, -1)
-            .map((one) => cut(`${one.type}: ${one.message}`, 60))
-            .join("; ")}`,
-        ]),
-    `   Yes: maestro retry ${phase.id}   Skip: maestro skip ${phase.id}   Abort: maestro abort`,
-    ...keptChanges(phase).map((kept) => `   Its ${kept}`),
+    `   Yes: ${program} retry ${phase.id}   Skip: ${program} skip ${phase.id}   Abort: ${program} abort`,
+    ...keptChanges(phase, program).map((kept) => `   Its ${kept}`),
   ];
 }
 

@@ -1,6 +1,7 @@
 // The lines below the live table: slots, problems, progress and forecast.
 
-import { findPhase, lastAttempt, type Session, type Warning } from "../../session/session.ts";
+import { openReview, reviewSubject } from "../../session/review/review.ts";
+import { lastAttempt, type Session, type Warning } from "../../session/session.ts";
 import { compact, plural } from "../text/amount.ts";
 import { clip, cut } from "../text/cell.ts";
 import { clockTime, roughly, stopwatch } from "../text/duration.ts";
@@ -20,6 +21,7 @@ export function footLines(session: Session, live: Live, paint: Paint, width: num
     clip(factsOf(session, live, ahead).join(" · "), width),
     ...warningLine(session, paint, width),
     ...decisionLine(session, paint, width),
+    ...reviewLine(session, paint, width),
     ...quotaLine(session, live, paint, width),
     progressBar(session, live, ahead, paint, width),
   ];
@@ -40,15 +42,14 @@ function factsOf(session: Session, live: Live, { criticalPathLeftMs }: Forecast)
   ];
 }
 
-/** The latest warning about a running phase; the others are in the report. */
+/** The latest warning, unless another attempt of its phase has started since; the others are in the report. */
 function warningLine(session: Session, paint: Paint, width: number): string[] {
   let latest: { phase: string; warning: Warning } | undefined;
-  for (const id of session.running) {
-    const phase = findPhase(session, id);
-    const warning = phase?.warnings.at(-1);
-    if (phase === undefined || warning === undefined) continue;
+  for (const phase of session.phases) {
+    const warning = phase.warnings.at(-1);
+    if (warning === undefined) continue;
     const since = lastAttempt(phase)?.started ?? phase.started ?? "";
-    if (warning.ts >= since && warning.ts >= (latest?.warning.ts ?? "")) latest = { phase: id, warning };
+    if (warning.ts >= since && warning.ts >= (latest?.warning.ts ?? "")) latest = { phase: phase.id, warning };
   }
   if (latest === undefined) return [];
   return [paint.yellow(cut(`WARNING, phase ${latest.phase}: ${headline(latest.warning.message)}`, width))];
@@ -61,6 +62,12 @@ function decisionLine(session: Session, paint: Paint, width: number): string[] {
   return [paint.red(clip(`Needs a decision: phase ${ids} (retry, skip or abort)`, width))];
 }
 
+function reviewLine(session: Session, paint: Paint, width: number): string[] {
+  const review = openReview(session);
+  if (review === null) return [];
+  return [paint.yellow(clip(`Needs a review: ${reviewSubject(review)} (approve or reject)`, width))];
+}
+
 function quotaLine({ quota }: Session, { now }: Live, paint: Paint, width: number): string[] {
   const left = quota === null ? 0 : Date.parse(quota.until) - now.getTime();
   if (quota === null || left <= 0) return [];
@@ -71,11 +78,12 @@ function quotaLine({ quota }: Session, { now }: Live, paint: Paint, width: numbe
 
 function progressBar(session: Session, live: Live, ahead: Forecast, paint: Paint, width: number): string {
   // Never shows 100 before the end.
-  const percent = ahead.done === 1 ? 100 : Math.min(99, Math.floor(ahead.done * 100));
+  const done = Math.max(ahead.done, live.shownDone ?? 0);
+  const percent = ahead.done === 1 ? 100 : Math.min(99, Math.floor(done * 100));
   const text = `${String(percent).padStart(3)}%  ${outlook(session, live, ahead)}`;
   const columns = Math.min(MAX_BAR, width - 1 - displayWidth(text));
   if (columns < MIN_BAR) return clip(text.trimStart(), width);
-  const halves = Math.floor(ahead.done * 2 * columns);
+  const halves = Math.floor(done * 2 * columns);
   const full = "━".repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? "╸" : "");
   const empty = "─".repeat(columns - Math.ceil(halves / 2));
   return `${paint.green(full)}${paint.dim(empty)} ${text}`;

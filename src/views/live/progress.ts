@@ -1,9 +1,11 @@
 // One plain line per event, for logs and for output that is not a terminal. An event that another line covers better has no line.
 
 import type { TimedEvent } from "../../session/fold.ts";
+import { reviewSubject } from "../../session/review/review.ts";
 import { type Attempt, findPhase, type Session, type SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../report/spending.ts";
 import { workedMs } from "../report/times.ts";
+import { changesText } from "../retry.ts";
 import { grouped, plural } from "../text/amount.ts";
 import { cut } from "../text/cell.ts";
 import { clockTime, durationText } from "../text/duration.ts";
@@ -36,12 +38,24 @@ function sentence(event: TimedEvent, session: Session): string | null {
       return `${event.session.session_id} imported from active-session.md`;
     case "session.mode_set":
       return `${event.execution_mode} mode`;
+    case "session.review_set":
+      return `review: ${event.review}`;
     case "session.status_set":
       return `${event.aborted ? "aborted" : event.status.replace("_", " ")}${colon(event.summary)}${failedPhases(event.status, session)}`;
     case "session.noted":
       return `note: ${brief(event.text)}`;
+    case "session.baseline_taken":
+      return `baseline of ${plural(event.baseline.length, "command")} taken`;
+    case "requirement.answered":
+      return `requirement ${event.requirement} ${event.verdict.replace("_", " ")}: ${brief(event.evidence)}`;
     case "phase.moved":
       return moveSentence(event, session);
+    case "phase.reopened":
+      return `${event.rejected === undefined ? "reopened" : "rejected in review"} by user decision${withChanges(event)}${colon(event.reason)}`;
+    case "review.opened":
+      return `${reviewSubject(event)} waits for your review`;
+    case "review.approved":
+      return `${reviewSubject(event)} approved by user decision${colon(event.reason)}`;
     case "phase.validated":
       return validationSentence(event);
     case "phase.warned":
@@ -53,7 +67,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "phase.reverted":
       return "its changes were reverted by user decision";
     case "attempt.started":
-      return `started (attempt ${event.attempt})`;
+      return `started (attempt ${event.attempt}${longerLimit(event, session)})`;
     case "attempt.changed":
       return changeSentence(event);
     case "attempt.finished":
@@ -90,10 +104,15 @@ function moveSentence(event: TimedEvent & { type: "phase.moved" }, session: Sess
       return `aborted${why}`;
     case "in_progress":
       // Otherwise the start of the attempt reports it.
-      return event.from === "failed" ? `to be retried${why}` : null;
+      return event.from === "failed" ? `to be retried${withChanges(event)}${why}` : null;
     case "pending":
       return null;
   }
+}
+
+function withChanges(event: TimedEvent & { type: "phase.moved" | "phase.reopened" }): string {
+  const changes = changesText(event);
+  return changes === "" ? "" : ` with ${changes}`;
 }
 
 function validationSentence({ result, detail }: { result: "pass" | "fail" | "skipped"; detail: string }): string {
@@ -117,6 +136,13 @@ function whatFollows(phase: SessionPhase | undefined, attempt: Attempt | undefin
   if ((phase?.plan?.validation.length ?? 0) > 0) return "validating";
   if (phase === undefined || attempt === undefined || (attempt.placed?.worktree ?? null) === null) return null;
   return attempt.changes?.total !== 0 && wasTakenOver(phase, attempt) ? "integrating" : null;
+}
+
+/** The time limit, when it is not that of the attempt before. */
+function longerLimit(event: TimedEvent & { type: "attempt.started" }, session: Session): string {
+  const before = findPhase(session, event.phase)?.attempts.findLast(({ attempt }) => attempt < event.attempt);
+  const isSame = before === undefined || before.timeout_ms === event.timeout_ms;
+  return isSame ? "" : `, time limit ${durationText(event.timeout_ms)}`;
 }
 
 function changeSentence(event: TimedEvent & { type: "attempt.changed" }): string | null {

@@ -1,8 +1,11 @@
 // One phase in the live table: what it is doing, and the most useful remark about it.
 
-import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { phaseState, waitsFor } from "../../session/phase/phase-state.ts";
+import { awaitsReview } from "../../session/review/review.ts";
+import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../report/spending.ts";
 import { runningAttempt, workedMs } from "../report/times.ts";
+import { reopenedText } from "../retry.ts";
 import { compact } from "../text/amount.ts";
 import { stopwatch } from "../text/duration.ts";
 import { headline } from "../text/headline.ts";
@@ -15,6 +18,10 @@ export interface Live {
   slots: number | null;
   /** The latest activity of each running phase, by id. */
   activity: ReadonlyMap<string, string>;
+  /** The tokens of each running attempt so far, by phase. */
+  tokens?: ReadonlyMap<string, number>;
+  /** The largest share of the work that was shown as done, 0 to 1: the bar does not go back when an estimate does. */
+  shownDone?: number;
   now: Date;
   engine?: { pid: number };
 }
@@ -42,7 +49,7 @@ export function standingOf(session: Session, phase: SessionPhase, { now }: { now
     case "failed":
       return { word: "failed", rank: 1, isBusy: true };
     case "pending": {
-      const isReady = waitsFor(session, phase).length === 0 && !session.aborted;
+      const isReady = phaseState(session, phase, true) === "ready";
       return { word: isReady ? "ready" : "waiting", rank: isReady ? 2 : 3, isBusy: false };
     }
     case "completed":
@@ -53,8 +60,10 @@ export function standingOf(session: Session, phase: SessionPhase, { now }: { now
 }
 
 function doing(session: Session, phase: SessionPhase, now: Date): string {
+  if (awaitsReview(session, phase)) return "review";
   if (session.status !== "in_progress") return "stopped";
   if (runningAttempt(session, phase) !== undefined) return "running";
+  if (lastAttempt(phase)?.lost === true) return "stopped";
   const outcome = lastAttempt(phase)?.result?.outcome;
   if (outcome === undefined) return "working";
   if (outcome === "success") return "checking";
@@ -78,7 +87,7 @@ export function liveRow(session: Session, phase: SessionPhase, live: Live): Live
       state: word,
       time: timeOf(session, phase, live.now),
       attempt: attempt === undefined ? "" : String(attempt),
-      tokens: tokensOf(phase),
+      tokens: tokensOf(phase, live),
       activity: activityOf(session, phase, live),
     },
   };
@@ -92,9 +101,10 @@ function timeOf(session: Session, phase: SessionPhase, now: Date): string {
   return worked === null ? "" : stopwatch(worked);
 }
 
-function tokensOf(phase: SessionPhase): string {
-  const tokens = phaseTokens(phase);
-  if (tokens !== null) return compact(tokens);
+function tokensOf(phase: SessionPhase, live: Live): string {
+  const recorded = phaseTokens(phase);
+  const running = lastAttempt(phase)?.result === null ? live.tokens?.get(phase.id) : undefined;
+  if (recorded !== null || running !== undefined) return compact((recorded ?? 0) + (running ?? 0));
   return phase.attempts.some((attempt) => attempt.result !== null) ? "?" : "";
 }
 
@@ -113,14 +123,17 @@ export function activityOf(session: Session, phase: SessionPhase, live: Live): s
     case "retrying":
       return headline(phase.errors.at(-1)?.message ?? "");
     case "done":
-      return phase.retry_count === 0
-        ? ""
-        : `after ${phase.retry_count === 1 ? "a retry" : `${phase.retry_count} retries`}`;
+      return afterwards(phase);
+    case "review":
+      return "waits for your review";
     default:
       return live.activity.get(phase.id) ?? "";
   }
 }
 
-function waitsFor(session: Session, phase: SessionPhase): string[] {
-  return phase.blocked_by.filter((id) => !isClosed(findPhase(session, id) ?? { status: "missing" }));
+/** "after 2 retries, reopened" */
+function afterwards(phase: SessionPhase): string {
+  const { retry_count: retries } = phase;
+  const retried = retries === 0 ? "" : `after ${retries === 1 ? "a retry" : `${retries} retries`}`;
+  return [retried, reopenedText(phase)].filter((text) => text !== "").join(", ");
 }

@@ -19,7 +19,7 @@ type Phases = FrozenPlan["phases"];
 
 function brief(phases: Phases, timed: readonly Timed[] = []): string[] {
   const session = sessionOf(phases, timed);
-  return briefLines(session, positionOf(session));
+  return briefLines(session, positionOf(session), false);
 }
 
 const three = [phase("1"), phase("2", { agent: "tester", blocked_by: ["1"] }), phase("3")];
@@ -49,11 +49,21 @@ describe("a session in a few lines", () => {
     expect(both.at(-1)).toBe("Last error, phase 2: newer");
   });
 
+  test("keeps the error of a phase that is retried until it completes", () => {
+    const retried = [
+      move(1, "1", "pending", "in_progress"),
+      ...fails(5, "1", "validation", "declared but missing: a"),
+      move(6, "1", "failed", "in_progress"),
+    ];
+    expect(brief(three, retried).at(-1)).toBe("Last error, phase 1: declared but missing: a");
+    expect(brief(three, [...retried, move(9, "1", "in_progress", "completed")]).join("\n")).not.toContain("error");
+  });
+
   test("asks to verify reported phases, unless integration validates them", () => {
     const plan = [phase("1", { validation: ["npm test"] })];
     const done = [move(1, "1", "pending", "in_progress"), begin(1, "1"), end(9, "1", 8), reported(9, "1")];
     expect(brief(plan, done)[1]).toBe("Reported, to be verified (maestro verify <id>): 1 Phase 1 (coder).");
-    expect(brief(plan, [...done, place(1, "1")])[1]).toBe("In progress: 1 Phase 1 (coder).");
+    expect(brief(plan, [...done, place(1, "1")])[1]).toBe("Agent done, to be integrated: 1 Phase 1 (coder).");
   });
 
   test("says when all phases are done, and nothing more once the session is completed or aborted", () => {
@@ -71,7 +81,7 @@ describe("a session in a few lines", () => {
 
   test("says when no mode is chosen", () => {
     const session = { ...sessionOf([phase("1")], []), execution_mode: null };
-    expect(briefLines(session, positionOf(session))[0]).toContain("execution mode not chosen");
+    expect(briefLines(session, positionOf(session), false)[0]).toContain("execution mode not chosen");
   });
 
   test("stays short for any plan and any errors", () => {
@@ -88,7 +98,9 @@ describe("a session in a few lines", () => {
 
   test("can show only what comes next", () => {
     const session = sessionOf(three, []);
-    expect(nextLines(session, positionOf(session))).toEqual(briefLines(session, positionOf(session)).slice(1));
+    expect(nextLines(session, positionOf(session), false)).toEqual(
+      briefLines(session, positionOf(session), false).slice(1),
+    );
   });
 });
 

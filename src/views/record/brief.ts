@@ -1,50 +1,44 @@
 // Summarises a session in a few lines for a model: its state and what comes next. It is short, because every turn pays for it. Pure.
 
+import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts";
 import type { Position } from "../../session/position.ts";
-import { awaitsIntegration, awaitsValidation, type Session, type SessionPhase } from "../../session/session.ts";
+import { isClosed, type Session, type SessionPhase } from "../../session/session.ts";
 
 const MAX_LISTED = 6;
 export const MAX_TITLE = 48;
 const MAX_ERROR = 160;
 
-export function briefLines(session: Session, position: Position): string[] {
+/** `isDriven`: whether an engine is running the session. */
+export function briefLines(session: Session, position: Position, isDriven: boolean): string[] {
   const { counts } = position;
   const mode = session.execution_mode === null ? "execution mode not chosen" : `${session.execution_mode} mode`;
   const done = counts.completed + counts.skipped;
   return [
     `Maestro session ${session.session_id}: ${session.aborted ? "aborted" : session.status}, ${mode}, ${done} of ${session.total_phases} phases done.`,
-    ...nextLines(session, position),
+    ...nextLines(session, position, isDriven),
   ];
 }
 
 /** What runs, what can start, what failed, what is left to do. */
-export function nextLines(session: Session, { ready, counts }: Position): string[] {
+export function nextLines(session: Session, { counts }: Position, isDriven: boolean): string[] {
   if (session.aborted || session.status === "completed") return [];
   if (counts.completed + counts.skipped === session.total_phases) {
     return ["All phases are done: review the whole, then complete the session."];
   }
-  const named = (label: string, phases: readonly SessionPhase[]) =>
-    phases.length === 0 ? [] : [`${label}: ${listed(phases)}.`];
-  const startable = new Set(ready);
-  const failed = session.phases.filter((phase) => phase.status === "failed");
+  const named = (label: string, ...states: PhaseState[]) => {
+    const phases = session.phases.filter((phase) => states.includes(phaseState(session, phase, isDriven)));
+    return phases.length === 0 ? [] : [`${label}: ${listed(phases)}.`];
+  };
   return [
-    ...named(
-      "In progress",
-      session.phases.filter((phase) => phase.status === "in_progress" && !isToBeVerified(phase)),
-    ),
-    ...named("Reported, to be verified (maestro verify <id>)", session.phases.filter(isToBeVerified)),
-    ...named("Failed", failed),
-    ...named(
-      "Ready",
-      session.phases.filter((phase) => startable.has(phase.id)),
-    ),
-    ...lastError(failed),
+    ...named("In progress", "running"),
+    ...named("Interrupted", "interrupted"),
+    ...named("Agent done, to be integrated", "to_integrate"),
+    ...named("Reported, to be verified (maestro verify <id>)", "to_verify"),
+    ...named("To be retried", "to_retry"),
+    ...named("Failed", "failed"),
+    ...named("Ready", "ready"),
+    ...lastError(session),
   ];
-}
-
-/** Work in a worktree is validated when it is integrated. */
-function isToBeVerified(phase: SessionPhase): boolean {
-  return awaitsValidation(phase) && !awaitsIntegration(phase);
 }
 
 function listed(phases: readonly SessionPhase[]): string {
@@ -54,13 +48,24 @@ function listed(phases: readonly SessionPhase[]): string {
   return `${shown.join("; ")}${phases.length > shown.length ? `; and ${phases.length - shown.length} more` : ""}`;
 }
 
-function lastError(failed: readonly SessionPhase[]): string[] {
-  const errors = failed.flatMap(({ id, errors: own }) =>
-    own.filter((error) => !error.resolved).map((error) => ({ id, ...error })),
-  );
-  const last = errors.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1)).at(-1);
-  if (last === undefined) return [];
-  return [`Last error, phase ${last.id}: ${short(last.message, MAX_ERROR)}`];
+function lastError(session: Session): string[] {
+  const last = openErrors(session).at(-1);
+  return last === undefined ? [] : [`Last error, phase ${last.phase}: ${short(last.message, MAX_ERROR)}`];
+}
+
+/** The errors that count until their phase is completed or skipped, also while it is retried; the oldest first. */
+function openErrors({ phases }: Session): { phase: string; type: string; timestamp: string; message: string }[] {
+  return phases
+    .filter((phase) => !isClosed(phase))
+    .flatMap(({ id, errors }) => errors.filter(({ resolved }) => !resolved).map((error) => ({ ...error, phase: id })))
+    .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
+}
+
+/** The newest open errors, one line each. */
+export function openErrorLines(session: Session): string[] {
+  return openErrors(session)
+    .slice(-MAX_LISTED)
+    .map(({ phase, type, message }) => `- phase ${phase}, ${type}: ${short(message, MAX_ERROR)}`);
 }
 
 /** Shortens to one line, by characters and not by columns, because nothing is aligned here and hooks load it. */

@@ -2,10 +2,9 @@
 
 import { splitFrontMatter } from "../../front-matter.ts";
 import { emptyContext } from "../../handoff/downstream-context.ts";
-import * as z from "../../schema.ts";
 import { phaseRecord, sessionRecord } from "../../session/event-parts.ts";
 import type { SessionRecord } from "../../session/events.ts";
-import { faultText } from "../../shape.ts";
+import { faultText, isObject } from "../../shape.ts";
 import { stripControls } from "../../text.ts";
 import { readYaml } from "../../yaml.ts";
 
@@ -13,61 +12,67 @@ export type ReadView =
   | { ok: true; record: SessionRecord; title: string; body: string; unknownKeys: string[] }
   | { ok: false; reason: string };
 
-/** Fills in what people and templates leave out; the strict schema of the event decides in the end. */
-const looseSession = z.once(() => {
-  const id = z.pipe(z.union([z.string(), z.int()]), z.transform(String));
-  const list = orElse(z.array(z.string()), () => []);
-  const time = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)), "not a time"));
-  const stamp = orElse(z.string(), () => null);
-  const count = orElse(z.number(), () => 0);
-  const contexts = z.object(Object.fromEntries(Object.keys(emptyContext()).map((key) => [key, list])));
-  const looseContext = z.pipe(
-    z.nullish(contexts),
-    z.transform((value) => ({ ...emptyContext(), ...value })),
-  );
-  const loosePhase = z.object({
-    id,
-    name: z.string(),
-    status: z.string(),
-    agents: list,
-    parallel: orElse(z.boolean(), () => true),
-    started: stamp,
-    completed: stamp,
-    blocked_by: orElse(z.array(id), () => []),
-    files_created: list,
-    files_modified: list,
-    files_deleted: list,
-    downstream_context: looseContext,
-    errors: orElse(z.array(z.unknown()), () => []),
-    retry_count: count,
-  });
-  const tokens = z.object({
-    total_input: count,
-    total_output: count,
-    total_cached: count,
-    by_agent: orElse(z.record(z.string(), z.unknown()), () => ({})),
-  });
-  return z.object({
-    session_id: z.string(),
-    created: time,
-    updated: time,
-    status: z.string(),
-    design_document: stamp,
-    implementation_plan: stamp,
-    execution_mode: stamp,
-    current_phase: orElse(id, () => null),
-    total_phases: z.nullish(z.number()),
-    token_usage: orElse(tokens, () => ({ total_input: 0, total_output: 0, total_cached: 0, by_agent: {} })),
-    phases: orElse(z.array(loosePhase), () => []),
-  });
-});
+/** Fills in what people and templates leave out, and leaves unknown keys out. The shape of the record decides about all values. */
+function filled(session: Record<string, unknown>) {
+  const phases = listOf(session.phases, filledPhase);
+  return {
+    session_id: session.session_id,
+    created: session.created,
+    updated: session.updated,
+    status: session.status,
+    design_document: session.design_document ?? null,
+    implementation_plan: session.implementation_plan ?? null,
+    execution_mode: session.execution_mode ?? null,
+    current_phase: idOf(session.current_phase) ?? null,
+    total_phases: session.total_phases ?? (Array.isArray(phases) ? phases.length : 0),
+    token_usage: filledTokens(session.token_usage ?? {}),
+    phases,
+  };
+}
 
-/** Uses `fallback` for a missing or null value. */
-function orElse<S extends z.core.$ZodType, F>(schema: S, fallback: () => F) {
-  return z.pipe(
-    z.nullish(schema),
-    z.transform((value) => value ?? fallback()),
-  );
+function filledPhase(phase: unknown): unknown {
+  if (!isObject(phase)) return phase;
+  return {
+    id: idOf(phase.id),
+    name: phase.name,
+    status: phase.status,
+    agents: phase.agents ?? [],
+    parallel: phase.parallel ?? true,
+    started: phase.started ?? null,
+    completed: phase.completed ?? null,
+    blocked_by: listOf(phase.blocked_by, idOf),
+    files_created: phase.files_created ?? [],
+    files_modified: phase.files_modified ?? [],
+    files_deleted: phase.files_deleted ?? [],
+    downstream_context: filledContext(phase.downstream_context ?? {}),
+    errors: phase.errors ?? [],
+    retry_count: phase.retry_count ?? 0,
+  };
+}
+
+function filledContext(context: unknown): unknown {
+  if (!isObject(context)) return context;
+  return Object.fromEntries(Object.entries(emptyContext()).map(([key, empty]) => [key, context[key] ?? empty]));
+}
+
+function filledTokens(tokens: unknown): unknown {
+  if (!isObject(tokens)) return tokens;
+  const { total_input, total_output, total_cached, by_agent } = tokens;
+  return {
+    total_input: total_input ?? 0,
+    total_output: total_output ?? 0,
+    total_cached: total_cached ?? 0,
+    by_agent: by_agent ?? {},
+  };
+}
+
+/** People write the id of a phase as a number. */
+function idOf(id: unknown): unknown {
+  return Number.isSafeInteger(id) ? String(id) : id;
+}
+
+function listOf(list: unknown, item: (value: unknown) => unknown): unknown {
+  return Array.isArray(list) ? list.map(item) : (list ?? []);
 }
 
 /**
@@ -82,14 +87,13 @@ export function readView(text: string): ReadView {
   const yaml = readYaml(parts.yaml, MAX_HAND_WRITTEN);
   if (!("value" in yaml)) return { ok: false, reason: `line ${yaml.line + 1} ${yaml.problem.split("\n")[0]}` };
   const { value } = yaml;
-  const loose = looseSession().safeParse(value);
-  if (!loose.success) return { ok: false, reason: describe(loose.error) };
-  const filled = { ...loose.data, total_phases: loose.data.total_phases ?? loose.data.phases.length };
-  const fault = sessionRecord(filled);
+  if (!isObject(value)) return { ok: false, reason: "its front matter is not a map of keys" };
+  const record = filled(value);
+  const fault = sessionRecord(record);
   if (fault !== undefined) return { ok: false, reason: faultText(fault) };
   return {
     ok: true,
-    record: filled as SessionRecord,
+    record: record as SessionRecord,
     title: titleOf(parts.body),
     body: parts.body,
     unknownKeys: unknownKeys(value),
@@ -109,9 +113,4 @@ function unknownKeys(value: unknown): string[] {
     Object.keys(phase).filter((key) => !knownOfPhase.includes(key)),
   );
   return [...new Set([...top, ...ofPhases])];
-}
-
-function describe(error: z.core.$ZodError): string {
-  const issue = error.issues[0];
-  return `${issue?.path.join(".") || "front matter"}: ${issue?.message}`;
 }

@@ -1,6 +1,7 @@
 // Renders a session as active-session.md: the front matter and the body of design document S2, key for key. Text only; strings are JSON
 // strings, which every YAML parser reads unchanged.
 
+import type { PhaseId } from "../../ids.ts";
 import type { ContextRecord, ErrorRecord } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { visible } from "../text/visible.ts";
@@ -17,12 +18,34 @@ const statusTitles: Record<SessionPhase["status"], string> = {
   aborted: "Aborted",
 };
 
-/** The whole document, without the marker that the store adds. */
-export function renderSession(session: Session): string {
-  const fields: string[] = ["---"];
-  frontMatter(session, fields);
+/** The two parts of the document that show one phase. */
+export interface PhaseText {
+  fields: string;
+  body: string;
+}
+
+/** The whole document, without the marker that the store adds. `known` keeps the text of phases; delete the entry of one that changes. */
+export function renderSession(session: Session, known: Map<PhaseId, PhaseText> = new Map()): string {
+  const head: string[] = ["---"];
+  frontMatter(session, head);
+  const texts = session.phases.map((phase) => textOf(phase, known));
+  const fields = [escaped(head.join("\n")), ...texts.map((text) => text.fields)].join("\n");
+  const title = `\n# ${oneLine(session.title)} Orchestration Log`;
+  const body = [visible(title), ...texts.map((text) => text.body), visible(notes(session))].join("\n");
+  return `${fields}\n---\n${body}`;
+}
+
+function textOf(phase: SessionPhase, known: Map<PhaseId, PhaseText>): PhaseText {
+  const before = known.get(phase.id);
+  if (before !== undefined) return before;
+  const fields: string[] = [];
+  const body: string[] = [];
+  phaseFields(phase, fields);
+  phaseBody(phase, body);
   // Escapes each part in one pass, because there may be a hundred thousand names.
-  return `${escaped(fields.join("\n"))}\n---\n${visible(body(session))}`;
+  const text = { fields: escaped(fields.join("\n")), body: visible(body.join("\n")) };
+  known.set(phase.id, text);
+  return text;
 }
 
 /** Escapes control characters that JSON allows unescaped, because reading the file back strips bare ones. */
@@ -30,13 +53,9 @@ function escaped(fields: string): string {
   return fields.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
-function body(session: Session): string {
-  const lines = ["", `# ${oneLine(session.title)} Orchestration Log`];
-  for (const phase of session.phases) phaseBody(phase, lines);
-  if (session.notes.length > 0) {
-    lines.push("", "## Notes", "");
-    for (const note of session.notes) lines.push(`- ${note.ts}${where(note)} ${oneLine(note.text)}`);
-  }
+function notes(session: Session): string {
+  const lines: string[] = session.notes.length === 0 ? [] : ["", "## Notes", ""];
+  for (const note of session.notes) lines.push(`- ${note.ts}${where(note)} ${oneLine(note.text)}`);
   lines.push("");
   return lines.join("\n");
 }
@@ -65,7 +84,6 @@ function frontMatter(session: Session, lines: string[]): void {
     lines.push(`      input: ${used.input}`, `      output: ${used.output}`, `      cached: ${used.cached}`);
   }
   lines.push("", session.phases.length === 0 ? "phases: []" : "phases:");
-  for (const phase of session.phases) phaseFields(phase, lines);
 }
 
 function phaseFields(phase: SessionPhase, lines: string[]): void {

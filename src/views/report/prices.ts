@@ -1,7 +1,7 @@
 // What tokens cost, from the built-in list and from the user. A model without an entry has no price, so its cost is unknown.
 
-import * as z from "../../schema.ts";
 import type { Usage } from "../../session/events.ts";
+import * as is from "../../shape.ts";
 
 /** USD per million tokens. Thoughts are billed as output. */
 export interface Price {
@@ -12,11 +12,11 @@ export interface Price {
 
 export type Prices = ReadonlyMap<string, Price>;
 
-const override = z.once(() => {
-  const amount = z.number().check(z.nonnegative());
-  const price = z.strictObject({ input: amount, output: amount, cached: z.optional(amount) });
-  return z.record(z.string().check(z.minLength(1), z.maxLength(200)), price);
-});
+const amount = is.number(0);
+const overrides = is.record(
+  is.matching(/^[\s\S]{1,200}$/, "a name of at most 200 characters"),
+  is.object({ input: amount, output: amount, cached: is.optional(amount) }),
+);
 
 /**
  * Gemini Developer API, paid tier, standard, text, prompts of up to 200,000 tokens; transcribed from
@@ -40,12 +40,9 @@ export const listPrices: Prices = new Map([
  * tokens.
  */
 export function parsePrices(json: unknown): Prices | { error: string } {
-  const parsed = override().safeParse(json);
-  if (parsed.success) return new Map([...listPrices, ...Object.entries(parsed.data)]);
-  const issue = parsed.error.issues[0];
-  return {
-    error: `${issue?.path.join(".") || "prices"}: ${issue?.message} (USD per million tokens: input, output, cached)`,
-  };
+  const fault = overrides(json);
+  if (fault === undefined) return new Map([...listPrices, ...Object.entries(json as is.TypeOf<typeof overrides>)]);
+  return { error: `${is.faultText(fault, "prices")} (USD per million tokens: input, output, cached)` };
 }
 
 /** The suffix of a model's release, which has the same price. An "-image" or "-lite" is another model. */

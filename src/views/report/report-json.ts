@@ -1,8 +1,14 @@
 // The facts of a session's final summary as plain data: `report --json` prints them and report.ts draws them.
 
+import { toldByUser } from "../../session/retry.ts";
+import { awaitsReview } from "../../session/review/review.ts";
 import { isClosed, type Session, type SessionPhase } from "../../session/session.ts";
-import { isInProject, sessionAmount, workOf } from "../work.ts";
+import { claimOf } from "../claim.ts";
+import type { EscalationLook } from "../decision/escalation.ts";
+import { openDecisions } from "../decision/open-decisions.ts";
+import { earlierWork, isInProject, sessionAmount, type WorkedAttempt, workOf } from "../work.ts";
 import type { Prices } from "./prices.ts";
+import { requirementsJson } from "./report-requirements.ts";
 import { phaseTokens, spendingOf } from "./spending.ts";
 import { spansOf, wallTime, workedMs } from "./times.ts";
 
@@ -14,12 +20,14 @@ export interface ReportInput {
   now: Date;
   /** Files that a completed phase declared and that do not exist. */
   missingFiles: readonly { phase: string; file: string }[];
+  /** How open decisions are shown; a report without it shows none. */
+  decisions?: EscalationLook;
 }
 
 export type Report = ReturnType<typeof reportJson>;
 export type ReportedPhase = Report["phases"][number];
 
-export function reportJson(session: Session, { prices, now, missingFiles }: ReportInput) {
+export function reportJson(session: Session, { prices, now, missingFiles, decisions }: ReportInput) {
   const wall = wallTime(session, now);
   const phases = session.phases.map((phase) => reported(session, phase, now));
   return {
@@ -28,6 +36,7 @@ export function reportJson(session: Session, { prices, now, missingFiles }: Repo
     status: session.status,
     aborted: session.aborted,
     execution_mode: session.execution_mode,
+    review: session.review,
     summary: session.summary,
     total_phases: session.total_phases,
     done: session.phases.filter(isClosed).length,
@@ -37,10 +46,13 @@ export function reportJson(session: Session, { prices, now, missingFiles }: Repo
     /** The sum over all phases, as if they had run one after another. */
     work_ms: phases.reduce((sum, phase) => sum + (phase.worked_ms ?? 0), 0),
     phases,
+    requirements: requirementsJson(session),
+    accept_open: session.accept_open,
     /** The changes of all phases that are in the project. */
     changes: sessionAmount(session),
     tokens: spendingOf(session, prices),
     missing_files: [...missingFiles],
+    open_decisions: decisions === undefined ? [] : openDecisions(session, decisions),
     unresolved_errors: session.phases
       .filter((phase) => !isClosed(phase))
       .flatMap((phase) =>
@@ -60,21 +72,28 @@ function reported(session: Session, phase: SessionPhase, now: Date) {
     name: phase.name,
     agent: phase.agents[0] ?? null,
     status: phase.status,
+    in_review: awaitsReview(session, phase),
     retries: phase.retry_count,
+    /** How often the user reopened it, and the last guidance. */
+    reopened: phase.reopened ?? 0,
+    guidance: toldByUser(phase).guidance ?? null,
     /** Null when unknown. */
     worked_ms: workedMs(session, phase, now),
     tokens: phaseTokens(phase),
     attempts: spans,
-    changes: changesOf(phase),
+    changes: changesOf(phase, workOf(phase)),
+    /** Changes of earlier native delegations, and of attempts before the phase was reopened, that are in the project too. */
+    earlier_changes: earlierWork(phase).flatMap((work) => changesOf(phase, work) ?? []),
     granted: phase.granted,
     warnings: phase.warnings,
     evidence: evidenceOf(phase),
+    /** Null when the report says nothing about validation. */
+    claim: claimOf(phase) ?? null,
   };
 }
 
 /** Null when nothing changed, or it is unknown. */
-function changesOf(phase: SessionPhase) {
-  const work = workOf(phase);
+function changesOf(phase: SessionPhase, work: WorkedAttempt | undefined) {
   if (work === undefined) return null;
   return {
     attempt: work.attempt,

@@ -1,5 +1,7 @@
 // The work of a session in its final summary: changed files, the evidence that they are right, warnings and granted paths.
 
+import { claimLine } from "../claim.ts";
+import { reopenedText } from "../retry.ts";
 import { plural } from "../text/amount.ts";
 import { cell, cellRight, clip, cut, shareOut, widest } from "../text/cell.ts";
 import type { Paint } from "../text/paint.ts";
@@ -19,7 +21,9 @@ type Changes = NonNullable<ReportedPhase["changes"]>;
 type Evidence = NonNullable<ReportedPhase["evidence"]>;
 
 export function changeLines({ phases, changes }: Report, paint: Paint, width: number): string[] {
-  const changed = having(phases, "changes");
+  const changed = having(phases, "changes").flatMap(({ id, changes: last, earlier_changes: earlier }) =>
+    [...earlier, last].map((one) => ({ id, changes: one, isOnly: earlier.length === 0 })),
+  );
   if (changed.length === 0) return [];
   const shown = changed.slice(0, MAX_LISTED);
   const shares = shareOut(
@@ -27,18 +31,18 @@ export function changeLines({ phases, changes }: Report, paint: Paint, width: nu
     shown.map((phase) => ({ least: 0, most: phase.changes.files.length })),
   );
   const lines = shown.flatMap((phase, at) => [
-    clip(`- phase ${phase.id}: ${summary(phase.changes)}`, width),
+    clip(`- phase ${phase.id}: ${summary(phase.changes, phase.isOnly)}`, width),
     ...fileLines(phase.changes, shares[at] ?? 0, paint, width),
   ]);
   const total = changes.files === 0 ? "nothing is in the project" : amountText(changes);
   return [`Changes: ${total}`, ...lines, ...rest(changed.length - shown.length, "phase")];
 }
 
-function summary(changes: Changes): string {
+function summary(changes: Changes, isOnly: boolean): string {
   const { attempt, in_project, outside } = changes;
   return [
     amountOf(changes),
-    ...(attempt === 1 ? [] : [`attempt ${attempt}`]),
+    ...(attempt === 1 && isOnly ? [] : [`attempt ${attempt}`]),
     ...(outside.length === 0 ? [] : [`${outside.length} outside its files`]),
     ...(in_project ? [] : ["not in the project"]),
   ].join(", ");
@@ -77,7 +81,7 @@ export function evidenceLines({ phases }: Report, paint: Paint, width: number): 
     MAX_LISTED,
     shown.map((phase) => ({ least: 1, most: phase.evidence.commands.length })),
   );
-  const failures = shown.filter(({ evidence }) => !evidence.commands.every(passed)).length;
+  const failures = shown.filter(({ evidence }) => !evidence.commands.every(isSettled)).length;
   const tail = Math.min(MAX_TAIL_LINES, Math.ceil(MAX_TAILS / Math.max(1, failures)));
   const lines = shown.flatMap(({ id, evidence }, at) => [
     clip(`- phase ${id}: ${resultOf(evidence)}`, width),
@@ -86,8 +90,30 @@ export function evidenceLines({ phases }: Report, paint: Paint, width: number): 
   return ["Evidence:", ...lines, ...rest(proved.length - shown.length, "phase")];
 }
 
-function resultOf({ result, tree }: Evidence): string {
-  const word = { pass: "passed", fail: "failed", skipped: "skipped" }[result];
+/** What each agent says about its validation, beside the proof. */
+export function claimLines({ phases }: Report, width: number): string[] {
+  const claimed = phases.flatMap(({ id, claim }) => (claim === null ? [] : [`- phase ${id}: ${claimLine(claim)}`]));
+  if (claimed.length === 0) return [];
+  const shown = claimed.slice(0, MAX_LISTED).map((line) => cut(line, width));
+  return ["Claims:", ...shown, ...rest(claimed.length - shown.length, "phase")];
+}
+
+/** Phases that the user reopened or rejected in a review, with what they were told. */
+export function reopenedLines({ phases }: Report, width: number): string[] {
+  const again = phases.filter(({ reopened }) => reopened > 0);
+  if (again.length === 0) return [];
+  const lines = again.slice(0, MAX_LISTED).map((phase) => {
+    const told = phase.guidance === null ? "" : `: ${visible(phase.guidance).replaceAll("\n", " ")}`;
+    return cut(`- phase ${phase.id}, ${reopenedText(phase)}${told}`, width);
+  });
+  return ["Reopened:", ...lines, ...rest(again.length - lines.length, "phase")];
+}
+
+function resultOf({ result, tree, commands }: Evidence): string {
+  const spared = commands.filter(({ not_worse }) => not_worse).length;
+  const isProved = spared === 0 || spared < commands.length;
+  const all = { pass: isProved ? "passed" : "nothing proved", fail: "failed", skipped: "skipped" }[result];
+  const word = spared === 0 ? all : `${all}, ${plural(spared, "command")} not worse than before`;
   return `${word} on ${tree === null ? "the project as it was" : `tree ${tree.slice(0, SHORT_HASH)}`}`;
 }
 
@@ -104,11 +130,17 @@ function commandLines(
     const end = endOf(command);
     const line = `    ${cut(command.command, Math.max(10, width - 6 - end.length))}: ${end}`;
     if (passed(command)) return [line];
+    if (command.not_worse) return [paint.yellow(line)];
     const printed = tailOf(command.output, tail).map((one) => `      ${clip(plain(one), width - 6)}`.trimEnd());
     return [paint.red(line), ...printed.map(paint.dim)];
   });
   const more = commands.length - shown.length;
   return more > 0 ? [...lines, `    ... and ${more} more ${ALL_IN_JSON}`] : lines;
+}
+
+/** Passed, or as red as before. */
+function isSettled(command: Evidence["commands"][number]): boolean {
+  return passed(command) || command.not_worse === true;
 }
 
 function plain(line: string): string {

@@ -1,6 +1,7 @@
 // The final summary of a session for people: the phases, when they ran, what they used and cost, and what needs attention.
 
 import type { Session } from "../../session/session.ts";
+import { decisionLines } from "../decision/open-decisions.ts";
 import { dollars, grouped, plural } from "../text/amount.ts";
 import { cell, cellRight, cut, oneLine, shareOut, widest } from "../text/cell.ts";
 import { durationText, stopwatch } from "../text/duration.ts";
@@ -8,7 +9,8 @@ import type { Paint } from "../text/paint.ts";
 import { symbols } from "../text/symbols.ts";
 import { ganttLines } from "./gantt.ts";
 import { type Report, type ReportedPhase, type ReportInput, reportJson } from "./report-json.ts";
-import { changeLines, evidenceLines, grantedLines, warningLines } from "./report-work.ts";
+import { requirementLines } from "./report-requirements.ts";
+import { changeLines, claimLines, evidenceLines, grantedLines, reopenedLines, warningLines } from "./report-work.ts";
 import type { Spending, Variance } from "./spending.ts";
 
 const MAX_ROWS = 100;
@@ -25,9 +27,12 @@ export function reportLines(session: Session, look: ReportLook): string[] {
   const sections = [
     headLines(report, paint, width),
     phaseTable(report, paint, width),
+    requirementLines(report, paint, width),
     ganttLines(report, paint, width),
     changeLines(report, paint, width),
     evidenceLines(report, paint, width),
+    claimLines(report, width),
+    reopenedLines(report, width),
     tokenLines(report.tokens),
     agentLines(report.tokens),
     varianceLines(report),
@@ -35,6 +40,7 @@ export function reportLines(session: Session, look: ReportLook): string[] {
     warningLines(report, paint, width),
     missingLines(report),
     errorLines(report, paint, width),
+    look.decisions === undefined ? [] : decisionLines(session, look.decisions),
   ];
   return sections.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]));
 }
@@ -67,8 +73,10 @@ function timeLine({ wall_ms: wall, work_ms: work, phases }: Report): string[] {
 function phaseTable({ phases, status: sessionStatus }: Report, paint: Paint, width: number): string[] {
   const shown = phases.slice(0, MAX_ROWS);
   const isStopped = sessionStatus !== "in_progress";
-  const statusOf = ({ status }: ReportedPhase) =>
-    isStopped && status === "in_progress" ? "interrupted" : status.replace("_", " ");
+  const statusOf = ({ status, in_review: isReviewed }: ReportedPhase) => {
+    if (isReviewed) return "in review";
+    return isStopped && status === "in_progress" ? "interrupted" : status.replace("_", " ");
+  };
   const columns = (of: (phase: ReportedPhase) => string, least: number, limit: number) =>
     Math.max(least, widest(shown.map(of), limit));
   const id = columns((phase) => phase.id, 2, 20);

@@ -3,9 +3,9 @@
 import type { Usage } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { costOf, type Prices, priceOf, unpriced } from "./prices.ts";
-import { runningAttempt } from "./times.ts";
+import { type Reporting, reportingOf } from "./reporting.ts";
 
-export interface Spending {
+export interface Spending extends Reporting {
   input: number;
   output: number;
   cached: number;
@@ -14,9 +14,6 @@ export interface Spending {
   cost: number | null;
   /** The models without a price; null means an unnamed model. */
   unpriced: (string | null)[];
-  /** Attempts that no longer run, and how many of them reported no tokens. */
-  attempts: number;
-  unreported: number;
   /** By tokens, most first. */
   by_agent: AgentSpending[];
   variance: Variance | null;
@@ -40,10 +37,6 @@ export interface Variance {
 
 export function spendingOf(session: Session, prices: Prices): Spending {
   const { total_input: input, total_output: output, total_cached: cached } = session.token_usage;
-  const ended = session.phases.flatMap((phase) => {
-    const running = runningAttempt(session, phase);
-    return phase.attempts.filter((attempt) => attempt !== running);
-  });
   const byAgent = usageByAgent(session);
   const usage = [...byAgent.values()].flat();
   return {
@@ -53,8 +46,7 @@ export function spendingOf(session: Session, prices: Prices): Spending {
     thoughts: usage.reduce((sum, used) => sum + used.thoughts, 0),
     cost: costOf(usage, prices),
     unpriced: unpriced(usage, prices),
-    attempts: ended.length,
-    unreported: ended.filter((attempt) => !attempt.result?.usage).length,
+    ...reportingOf(session),
     by_agent: [...byAgent]
       .map(([agent, used]) => ({ agent, tokens: tokensIn(used), cost: costOf(used, prices) }))
       .sort((one, other) => other.tokens - one.tokens || (one.agent < other.agent ? -1 : 1)),

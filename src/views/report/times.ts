@@ -4,7 +4,7 @@ import type { AttemptOutcome } from "../../session/events.ts";
 import { type Attempt, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 
 export interface Span {
-  /** Null when the phase was worked on without a recorded attempt, by native delegation or by hand. */
+  /** Null when the phase was worked on without a recorded attempt: by hand, or delegated with an earlier version. */
   attempt: number | null;
   start: number;
   /** Null when not recorded. */
@@ -28,7 +28,7 @@ export function spansOf(session: Session, phase: SessionPhase, now: Date): Span[
 export function runningAttempt(session: Session, phase: SessionPhase): Attempt | undefined {
   const attempt = lastAttempt(phase);
   const isRunning = phase.status === "in_progress" && session.status === "in_progress" && attempt?.result === null;
-  return isRunning ? attempt : undefined;
+  return isRunning && attempt.lost !== true ? attempt : undefined;
 }
 
 /** How long the phase took, including retries and validation but not waits; null when unknown. */

@@ -2,7 +2,12 @@
 
 /** "12,345" */
 export function grouped(count: number): string {
-  return count.toLocaleString("en-US");
+  // The first call of toLocaleString loads the data of all languages.
+  return Number.isSafeInteger(count) ? withCommas(String(count)) : count.toLocaleString("en-US");
+}
+
+function withCommas(digits: string): string {
+  return digits.replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** At most six columns: "950", "48.2k", "1.3M". */
@@ -19,7 +24,8 @@ export function dollars(amount: number): string {
 }
 
 function grouped2(amount: number): string {
-  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const [whole = "0", fraction = "00"] = amount.toFixed(2).split(".");
+  return `${withCommas(whole)}.${fraction}`;
 }
 
 export function plural(count: number, noun: string): string {

@@ -41,12 +41,16 @@ note({
   argv,
 });
 
+/** As the CLI with that output format: an event a line, the first of which repeats the prompt. */
+const isStreamed = argv.includes("stream-json");
+let isBegun = false;
+
 const prompt = readFileSync(0, "utf8");
 const play = JSON.parse(/^.*\bPLAY (\{.*\})\s*$/m.exec(prompt)?.[1] ?? "{}") as Record<string, Step[]>;
-let answer = success({});
+let answer = () => success({});
 for (const [name, argument] of play[MAESTRO_ATTEMPT] ?? play["*"] ?? []) await perform(name, argument);
 note({ event: "end", phase: MAESTRO_PHASE, attempt: Number(MAESTRO_ATTEMPT) });
-writeAll(1, answer);
+writeAll(1, answer());
 
 async function perform(name: string, argument: unknown): Promise<void> {
   const steps: Record<string, () => unknown> = {
@@ -65,19 +69,30 @@ async function perform(name: string, argument: unknown): Promise<void> {
     ignore: () => process.on(argument as NodeJS.Signals, () => undefined),
     /** Ends when it is told to, but takes its time. */
     linger: () => process.on("SIGTERM", () => setTimeout(() => process.exit(143), Number(argument))),
+    /** Ends with 0 when it is told to, as the CLI does. */
+    obey: () => process.on("SIGTERM", () => process.exit(0)),
     /** Bytes without end on stdout or stderr: ["spew", [fd, bytes]]. */
     spew: () => spew(...(argument as [number, number])),
     stdout: () => writeAll(1, String(argument)),
     stderr: () => writeAll(2, `${argument}\n`),
+    /** Text, and calls of tools (["use", [name, parameters]]), as they happen. `$NAME` in a parameter is its variable. */
+    say: () => emit({ type: "message", role: "assistant", content: String(argument), delta: true }),
+    use: () => {
+      const [tool_name, given] = argument as [string, Record<string, string>];
+      const value = (text: string) => text.replace(/\$(\w+)/g, (_, name) => process.env[name] ?? "");
+      const parameters = Object.fromEntries(Object.entries(given).map(([key, text]) => [key, value(text)]));
+      emit({ type: "tool_use", tool_name, tool_id: "1", parameters });
+      emit({ type: "tool_result", tool_id: "1", status: "success" });
+    },
     /** What is answered instead of a hand-off. */
     answer: () => {
-      answer = String(argument);
+      answer = () => String(argument);
     },
     report: () => {
-      answer = success(argument as Report);
+      answer = () => success(argument as Report);
     },
     /** Hands over at once: for one that does not come to its end. */
-    print: () => writeAll(1, answer),
+    print: () => writeAll(1, answer()),
     /** Waits until a file is there. */
     await: () => fileAt(String(argument)),
     /** Waits until the test has put a file of that name beside the notes: for an agent whose directory is not the project. */
@@ -171,6 +186,7 @@ interface Report {
   created?: string;
   modified?: string;
   deleted?: string;
+  validation?: string;
   summary?: string;
   downstream?: boolean;
   tokens?: { prompt: number; candidates: number; cached: number; thoughts: number };
@@ -181,6 +197,7 @@ function success({
   created = "none",
   modified = "none",
   deleted = "none",
+  validation = "pass",
   summary = "Done.",
   downstream = true,
   tokens,
@@ -188,15 +205,43 @@ function success({
   const context = downstream
     ? "\n## Downstream Context\n- Key Interfaces Introduced: none\n- Patterns Established: none\n- Integration Points: none\n- Assumptions: none\n- Warnings: none\n"
     : "";
-  const response = `## Task Report\n- Status: ${status}\n- Files Created: ${created}\n- Files Modified: ${modified}\n- Files Deleted: ${deleted}\n- Validation: pass\n- Summary: ${summary}\n${context}`;
+  const response = `## Task Report\n- Status: ${status}\n- Files Created: ${created}\n- Files Modified: ${modified}\n- Files Deleted: ${deleted}\n- Validation: ${validation}\n- Summary: ${summary}\n${context}`;
   const counts = { prompt: 100, candidates: 20, cached: 40, thoughts: 7, ...tokens };
   const stats = {
     models: { "gemini-2.5-pro": { tokens: { ...counts, input: counts.prompt - counts.cached, total: 0, tool: 0 } } },
   };
-  return JSON.stringify({ session_id: "stand-in", response, stats }, null, 2);
+  return isStreamed ? streamed(response, counts) : JSON.stringify({ session_id: "stand-in", response, stats }, null, 2);
+}
+
+function streamed(content: string, { prompt: input, candidates, cached, thoughts }: Record<string, number>): string {
+  const total_tokens = Number(input) + Number(candidates) + Number(thoughts);
+  const counts = { total_tokens, input_tokens: input, output_tokens: candidates, cached };
+  const stats = { ...counts, duration_ms: 1, tool_calls: 0, models: { "gemini-2.5-pro": counts } };
+  return [
+    ...(isBegun ? [] : beginning()),
+    { type: "message", role: "assistant", content, delta: true },
+    { type: "result", status: "success", stats },
+  ]
+    .map((event) => `${JSON.stringify(event)}\n`)
+    .join("");
+}
+
+function beginning(): object[] {
+  const init = { type: "init", session_id: "57a4d1e0-0000-4000-8000-000000000000", model: "gemini-2.5-pro" };
+  return [init, { type: "message", role: "user", content: prompt }];
+}
+
+function emit(event: object): void {
+  for (const one of [...(isBegun ? [] : beginning()), event]) writeAll(1, `${JSON.stringify(one)}\n`);
+  isBegun = true;
 }
 
 function fail(code: number, message: string, exit: number): never {
+  if (isStreamed) {
+    writeAll(2, `Error when talking to Gemini API Error: ${message}\n    at x (y.js:1:2) {\n  status: ${code}\n}\n`);
+    emit({ type: "result", status: "error", error: { type: "unknown", message: `[API Error: ${message}]` } });
+    process.exit(exit);
+  }
   writeAll(2, `${JSON.stringify({ session_id: "stand-in", error: { type: "Error", message, code } }, null, 2)}\n`);
   process.exit(exit);
 }

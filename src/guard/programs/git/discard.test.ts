@@ -66,9 +66,9 @@ describe("discard-work", () => {
   });
 
   test.each([
-    ["git checkout .", /git restore <file>.*git stash/],
-    ["git clean -fd", /git clean -n.*git clean -fd <path>/],
-    ["git stash drop", /git stash (?:pop|apply)/],
+    ["git checkout .", /git restore <file>/],
+    ["git clean -fd", /rm <file>/],
+    ["git stash drop", /report/],
     ["git branch -D main", /git branch -D <branch>/],
   ])("denies %j with what to do instead (S239)", (command, expected) => {
     expect(judgeCommand(command, machine)).toMatchObject({ reason: expect.stringMatching(expected) });

@@ -91,7 +91,7 @@ function judgeWholeClean(git: GitCommand, call: Call): Denial | undefined {
   if (place === undefined || (place !== project && isInside(place, project))) return undefined;
   return deny(
     "discard-work",
-    '"git clean" would delete every untracked file here, including new files of the user. Check with "git clean -n", then name the paths: git clean -fd <path>.',
+    '"git clean" would delete every untracked file here, including new files of the user. Delete your own files by name: "rm <file>".',
   );
 }
 
@@ -125,6 +125,6 @@ function isListFromInput(options: Options, { stdin, feedOf }: Call): boolean {
 function refusal(command: string): Denial {
   return deny(
     "discard-work",
-    `"${command}" discards uncommitted work, including the user's. Restore single files with ${oneFile}, or save it with "git stash".`,
+    `"${command}" discards uncommitted work, including the user's. Undo your own changes file by file: ${oneFile}.`,
   );
 }

@@ -53,7 +53,7 @@ function judgeReset(args: readonly string[]): Denial | undefined {
   if (!options.some((arg) => /^--h(?:a|ar|ard)?$/.test(knownPart(arg)))) return undefined;
   return deny(
     "hard-reset",
-    '"git reset --hard" discards uncommitted work. Use "git stash", "git restore <file>", "git reset --keep" or "git reset --soft" instead.',
+    '"git reset --hard" discards uncommitted work. Undo your own changes file by file: "git restore <file>".',
   );
 }
 
@@ -94,7 +94,7 @@ function mayBeProtected(branch: string): boolean {
 function forced(where: string): Denial {
   return deny(
     "force-push",
-    `A forced push to ${where} can destroy other people's history. Push without force, or force only a named branch of your own: git push --force-with-lease origin <branch>.`,
+    `A forced push to ${where} can destroy other people's history. Push to a branch of your own: "git push origin <branch>", and say in your report what should be merged.`,
   );
 }
 

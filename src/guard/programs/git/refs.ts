@@ -37,10 +37,7 @@ export function judgeRefs(git: GitCommand, call: Call): Denial | undefined {
 function judgeDrop({ args }: GitCommand): Denial | undefined {
   const [verb] = new Options(args, "m", ["--message"]).operands;
   if (verb !== "drop" && verb !== "clear") return undefined;
-  return lost(
-    `git stash ${verb}`,
-    'Stashes are the user\'s. Keep them, or restore one with "git stash pop" or "git stash apply".',
-  );
+  return lost(`git stash ${verb}`, "Stashes are the user's. Say in your report which one can be deleted.");
 }
 
 function judgeBranch({ args }: GitCommand, { branch }: Call): Denial | undefined {
@@ -54,7 +51,7 @@ function judgeBranch({ args }: GitCommand, { branch }: Call): Denial | undefined
   const what = isList(target) ? "unknown branches" : target;
   return lost(
     `git branch -D of ${what}`,
-    'Delete only named branches of your own: git branch -D <branch>, or "git branch -d" for merged ones.',
+    'Delete only named branches of your own: "git branch -D <branch>", or "git branch -d <branch>" if it is merged.',
   );
 }
 

@@ -30,7 +30,7 @@ export function judgeStash({ args, cwd }: Given, machine: Machine): Denial | und
   const paths = end < 0 ? rest : [...rest, ...args.slice(end + 1)];
   const project = normal(machine.projectRoot);
   const root = isInside(cwd, project) ? project : cwd;
-  const instead = 'Use "git stash -u", or name the paths';
+  const instead = "Leave other people's changes where they are, and copy your own files by name";
   return refuse("git stash --all", instead, swept(verb === "push" ? paths : [], cwd, root), machine);
 }
 

@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { launcherScript, ownLauncher, ownProgram } from "./launcher.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "maestro-test-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+const script = (text: string) => writeFileSync(join(directory, "maestro"), text, { mode: 0o755 });
+
+test("maestro on the PATH is this installation when it is the program or the script of setup", () => {
+  expect(ownLauncher(directory)).toBeNull();
+  script("#!/bin/sh\necho another program of this name\n");
+  expect(ownLauncher(directory)).toBeNull();
+  script(`${launcherScript}# sealed\n`);
+  expect(ownLauncher(directory)).toBe("script");
+  rmSync(join(directory, "maestro"));
+  symlinkSync(ownProgram, join(directory, "maestro"));
+  expect(ownLauncher(directory)).toBe("program");
+});

@@ -1,0 +1,24 @@
+// The command `maestro` on the PATH: this installation's program itself, or the script that `maestro setup` writes to start it.
+
+import { readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { errno } from "../errors.ts";
+import { programRoot } from "../program-root.ts";
+import { findProgram } from "../search-path.ts";
+
+export const ownProgram = join(programRoot, "dist", "maestro.js");
+
+export const launcherScript = `#!/bin/sh\nexec node '${ownProgram.replaceAll("'", `'\\''`)}' "$@"\n`;
+
+/** How `maestro` on the PATH starts this installation; null when it is not there, or starts something else. */
+export function ownLauncher(path: string | undefined): "program" | "script" | null {
+  const found = findProgram("maestro", path);
+  if (found === undefined) return null;
+  try {
+    if (realpathSync(found) === realpathSync(ownProgram)) return "program";
+    return readFileSync(found, "utf8").startsWith(launcherScript) ? "script" : null;
+  } catch (error) {
+    if (errno(error) === undefined) throw error;
+    return null;
+  }
+}

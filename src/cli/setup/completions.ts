@@ -1,0 +1,106 @@
+// Generates the completion scripts of bash, zsh and fish from the table of verbs: verbs, their subcommands and their options. Pure.
+
+import { type Verb, type VerbOption, verbName } from "../verb.ts";
+
+/** What can follow a command line: "" for `maestro` itself, "session create" for a subcommand. */
+interface Level {
+  path: string;
+  verbs: readonly Verb[];
+  options: readonly Word[];
+}
+
+interface Word {
+  word: string;
+  meaning: string;
+}
+
+export function bashCompletion(verbs: readonly Verb[]): string {
+  const cases = levels(verbs).map(
+    ({ path, verbs: below, options }) =>
+      `    "${path}") words="${[...below.map(verbName), ...options.map(({ word }) => word)].join(" ")}" ;;`,
+  );
+  return `# bash completion of maestro
+_maestro() {
+  local current=\${COMP_WORDS[COMP_CWORD]} path= words= word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case " ${commandPaths(verbs).join(" : ")} " in
+      *" : \${path:+$path }$word : "*|" \${path:+$path }$word : "*) path=\${path:+$path }$word ;;
+    esac
+  done
+  case $path in
+${cases.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _maestro maestro
+`;
+}
+
+export function zshCompletion(verbs: readonly Verb[]): string {
+  const cases = levels(verbs).map(({ path, verbs: below, options }) => {
+    const words = [...below.map((verb) => ({ word: verbName(verb), meaning: verb.summary })), ...options];
+    return `    ${single(path)}) candidates=(${words.map(({ word, meaning }) => single(`${word}:${meaning}`)).join(" ")}) ;;`;
+  });
+  return `#compdef maestro
+_maestro() {
+  local -a candidates known
+  local at word
+  known=(${commandPaths(verbs).map(single).join(" ")})
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    (( \${known[(Ie)\${at:+$at }$word]} )) && at="\${at:+$at }$word"
+  done
+  case $at in
+${cases.join("\n")}
+  esac
+  _describe -t commands maestro candidates || _files
+}
+_maestro "$@"
+`;
+}
+
+export function fishCompletion(verbs: readonly Verb[]): string {
+  const names = verbs.map(verbName).join(" ");
+  const lines = levels(verbs).flatMap(({ path, verbs: below, options }) => {
+    const [verb, sub] = path.split(" ");
+    const seen =
+      sub === undefined ? `__fish_seen_subcommand_from ${verb}` : `string match -q -- '* ${path}*' (commandline -pc)`;
+    const condition = path === "" ? `not __fish_seen_subcommand_from ${names}` : seen;
+    return [
+      ...below.map((one) => `complete -c maestro -n "${condition}" -a ${verbName(one)} -d ${single(one.summary)}`),
+      ...options.map(
+        ({ word, meaning }) => `complete -c maestro -n "${condition}" -l ${word.slice(2)} -d ${single(meaning)}`,
+      ),
+    ];
+  });
+  return `# fish completion of maestro\n${lines.join("\n")}\n`;
+}
+
+function levels(verbs: readonly Verb[]): Level[] {
+  const top: Word[] = [
+    { word: "--help", meaning: "show the commands" },
+    { word: "--version", meaning: "show the version" },
+  ];
+  return [{ path: "", verbs, options: top }, ...verbs.flatMap((verb) => levelsOf(verb, ""))];
+}
+
+function levelsOf(verb: Verb, above: string): Level[] {
+  const path = above === "" ? verbName(verb) : `${above} ${verbName(verb)}`;
+  const options = [...(verb.options ?? []).filter(({ isHidden }) => !isHidden).map(optionWord)];
+  const own = { path, verbs: verb.verbs ?? [], options: [...options, { word: "--help", meaning: "show its usage" }] };
+  return [own, ...(verb.verbs ?? []).flatMap((below) => levelsOf(below, path))];
+}
+
+function commandPaths(verbs: readonly Verb[]): string[] {
+  return levels(verbs)
+    .map(({ path }) => path)
+    .filter((path) => path !== "");
+}
+
+function optionWord({ flags, meaning }: VerbOption): Word {
+  return { word: /--[\w-]+/.exec(flags)?.[0] ?? flags, meaning };
+}
+
+/** In single quotes, as all three shells read them; a quote in the text becomes an apostrophe. */
+function single(text: string): string {
+  return `'${text.replaceAll("'", "’").replaceAll("\\", "/")}'`;
+}

@@ -1,0 +1,60 @@
+// A copy of a project outside git, for commands that must not change the project itself. Dependencies are linked, as in a worktree.
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MaestroError } from "../../errors.ts";
+import { copyIgnored } from "../../git/worktree/copy-ignored.ts";
+import { dependencyNames } from "../../git/worktree/dependency-names.ts";
+import { type Listing, listProject } from "../attempt/listing.ts";
+
+const MAX_FILES = 20_000;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+export interface CopiedProject {
+  root: string;
+  /** Files that could not be copied. */
+  warnings: string[];
+  remove: () => void;
+}
+
+/** Throws when the project is too large to copy. */
+export async function copyProject(projectRoot: string, exclude: readonly string[]): Promise<CopiedProject> {
+  const { files, complete } = await listProject(projectRoot, { exclude, limit: 2 * MAX_FILES });
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + Number(size), 0);
+  if (!complete || files.size > MAX_FILES || bytes > MAX_BYTES) {
+    const limits = `${MAX_FILES} files and ${MAX_BYTES / 1024 / 1024} MB`;
+    throw new MaestroError("environment", `The project is not a git repository and has more than ${limits} to copy`, {
+      hint: 'Validation commands run on a snapshot, never in the project itself. Make it a git repository with "git init".',
+    });
+  }
+  const stage = realpathSync(mkdtempSync(join(tmpdir(), "maestro-baseline-")));
+  const remove = () => rmSync(stage, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    // Outside git nothing tells whether these are the user's own sources, so a command must not reach them through a link.
+    const isDependency = (name: string) =>
+      !["vendor", "deps", "Pods"].includes(name) && existsSync(join(projectRoot, name));
+    const linked = [...dependencyNames].filter(isDependency);
+    const isLinked = (path: string) => linked.includes(path.split("/", 1)[0] ?? "");
+    const copied = [...files.keys()].filter((path) => !isLinked(path));
+    return { root: stage, warnings: await copyIgnored(projectRoot, stage, { copied, linked }), remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Changes when a file of the project does. */
+export async function listingDigest(projectRoot: string, exclude: readonly string[]): Promise<string> {
+  return digestOf(await listProject(projectRoot, { exclude }));
+}
+
+function digestOf({ files }: Listing): string {
+  const hash = createHash("sha256");
+  for (const path of [...files.keys()].sort()) {
+    const { size, mtime, mode } = files.get(path) ?? {};
+    hash.update(`${path}\0${size}\0${mtime}\0${mode}\n`);
+  }
+  return hash.digest("hex");
+}
