@@ -1,7 +1,7 @@
 // Runs the whole gate on a machine that has only Node and git: installs what is missing, runs every check, and lists what failed.
 
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,9 @@ import { failuresIn, nodeOf, testOthers, versions } from "./nodes.js";
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** @param {string} name */
 const bin = (name) => join(root, "node_modules", ".bin", name);
-const scratch = mkdtempSync(join(tmpdir(), "maestro-gate-"));
+const scratch = mkdtempSync(join(memoryOrDisk(), "maestro-gate-"));
+process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 const results = join(scratch, "vitest.json");
 
 install();
@@ -41,7 +43,6 @@ const others = process.argv.length > 2 ? [] : testOthers({ onlySample: true, env
 failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 for (const { failures } of others) for (const line of failures) console.log(line);
 closingLine();
-rmSync(scratch, { recursive: true, force: true });
 if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
@@ -121,7 +122,25 @@ function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAESTRO_") && name !== "NODE_ENV" && name !== "FORCE_COLOR",
   );
-  return Object.fromEntries(kept);
+  return { ...Object.fromEntries(kept), TMPDIR: scratch };
+}
+
+/**
+ * Where the tests make their projects. In memory where there is room: thousands of small repositories and synced writes take a fifth less
+ * system time there, and no test waits for the disk.
+ */
+function memoryOrDisk() {
+  const memory = "/dev/shm";
+  if (process.platform !== "linux" || !existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  if (bavail * bsize < 4 * 1024 ** 3) return tmpdir();
+  const probe = mkdtempSync(join(memory, "maestro-probe-"));
+  const program = join(probe, "program");
+  writeFileSync(program, "#!/bin/sh\n");
+  chmodSync(program, 0o755);
+  const { status } = spawnSync(program);
+  rmSync(probe, { recursive: true });
+  return status === 0 ? memory : tmpdir();
 }
 
 /** The failures are named again at the end, because the tests of other Node versions print after them. */

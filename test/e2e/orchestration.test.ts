@@ -81,7 +81,11 @@ describe("a standard orchestration in the real CLI, with a user who answers its 
   beforeAll(async () => {
     model = await startModel(answer);
     await haveExtension(project, model.url);
-    writeSettings(project, { security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } } });
+    writeSettings(project, {
+      security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+      // A terminal that is drawn ten times a second takes a fifth of a core.
+      ui: { showSpinner: false },
+    });
     project.run("git", ["init", "-q"]);
     project.write(".gitignore", ".home\n.bin\n.tmp\n.gemini\n");
     project.run("git", ["add", "-A"]);

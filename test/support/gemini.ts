@@ -90,7 +90,10 @@ export function startGemini(
   });
 }
 
-/** The CLI on a terminal of its own, with a user: `answers` gets what was shown since its last answer, and returns what the user types. */
+/** The CLI draws the whole frame of a dialog again and again, so the end of what it has shown contains all of it. */
+const SCREEN_LENGTH = 20_000;
+
+/** The CLI on a terminal of its own, with a user: `answers` gets the end of what was shown since its last answer, and returns what the user types. */
 export function geminiOnTerminal(
   project: Project,
   modelUrl: string,
@@ -107,22 +110,30 @@ export function geminiOnTerminal(
     ...ownPath(project),
   });
   let shown = "";
+  let incomplete = "";
   let seen = 0;
-  child.stdout.setEncoding("utf8").on("data", (chunk) => (shown += chunk));
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    const text = plainText(incomplete + chunk);
+    const end = text.lastIndexOf("\u001b");
+    // One that is longer than any the CLI writes is not a sequence.
+    const cut = text.length - end < 1000 ? end : -1;
+    shown += cut === -1 ? text : text.slice(0, cut);
+    incomplete = cut === -1 ? "" : text.slice(cut);
+  });
   child.stdin.on("error", () => undefined);
   const timer = setInterval(() => {
-    const typed = answers(plainText(shown.slice(seen)));
+    const typed = answers(shown.slice(Math.max(seen, shown.length - SCREEN_LENGTH)));
     if (typed === undefined) return;
     seen = shown.length;
     child.stdin.write(typed);
   }, 400);
   const ended = new Promise((resolve) => child.once("close", resolve)).then(() => clearInterval(timer));
-  return { pid: child.pid ?? 0, shown: () => plainText(shown), ended, kill: () => child.kill("SIGKILL") };
+  return { pid: child.pid ?? 0, shown: () => shown, ended, kill: () => child.kill("SIGKILL") };
 }
 
-/** Without colours and movements of the cursor. */
+/** Without colours and movements of the cursor. An escape sequence whose end has not arrived stays. */
 function plainText(shown: string): string {
-  return shown.replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-Z\\-_=>])/g, "");
+  return shown.replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-Z\\^-_=>78])/g, "");
 }
 
 /** One prompt without anybody to answer, and every tool call approved. */

@@ -3,6 +3,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { commandLine } from "./command-line.ts";
 import { chaosRounds as chaos } from "./crash-points.ts";
 import { IsolatedProject } from "./isolated.ts";
 import { allGone, journalOf, maestro, processesOf } from "./processes.ts";
@@ -265,7 +266,7 @@ export async function expectRecovery(
 ): Promise<void> {
   const expected = await undisturbed(phases);
   const finished = startsOfFinished(project);
-  const run = await maestro(project, nextWords(project), project.agents.env());
+  const run = await commandLine(project, nextWords(project), { env: project.agents.env() });
   expect(run.code, `${what}: ${run.stdout}${run.stderr}`).toBe(0);
   expect(filesOf(project), what).toEqual(expected.files);
   expect(sessionOf(project), what).toEqual(expected.session);
