@@ -786,13 +786,13 @@ describe("list scheduling", () => {
   });
 });
 
-describe("a session of 5,000 phases", () => {
+describe("a session of 2,000 phases", () => {
   test.each([
     ["one after the other", (at: number) => (at === 0 ? [] : [at - 1])],
     ["all at once", () => []],
     ["in a web", (at: number) => [at - 1, at - 7, at >> 1].filter((blocker) => blocker >= 0 && blocker < at)],
-  ])("%s is decided in milliseconds, 10,000 times", (_, blockersOf) => {
-    const frozen = Array.from({ length: 5000 }, (_, at) =>
+  ])("%s is decided in milliseconds, 4,000 times", (_, blockersOf) => {
+    const frozen = Array.from({ length: 2000 }, (_, at) =>
       frozenPhase(String(at), { blocked_by: [...new Set(blockersOf(at))].map(String), estimate: { minutes: at % 9 } }),
     );
     const session = sessionAfter(frozen);
@@ -816,9 +816,9 @@ describe("a session of 5,000 phases", () => {
       (findPhase(session, oldest) as SessionPhase).status = "completed";
     }
     const { user, system } = process.cpuUsage(before);
-    expect(calls).toBeGreaterThanOrEqual(10_000);
+    expect(calls).toBeGreaterThanOrEqual(4_000);
     expect(session.phases.every(isClosed)).toBe(true);
     // Seconds of CPU time: several times what a linear algorithm needs; anything worse takes minutes.
-    expect((user + system) / 1e6).toBeLessThan(15);
+    expect((user + system) / 1e6).toBeLessThan(4);
   });
 });

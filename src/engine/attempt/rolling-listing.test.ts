@@ -42,7 +42,10 @@ function write(...paths: string[]): void {
 
 /** Enough files for a sweep that is not repeated while the test runs. */
 function writeMany(): void {
-  for (let index = 0; index < 3_000; index++) write(`many/${index % 30}/${index}.ts`);
+  for (let directory = 0; directory < 30; directory++) {
+    mkdirSync(at(`many/${directory}`), { recursive: true });
+    for (let index = 0; index < 100; index++) writeFileSync(at(`many/${directory}/${index}.ts`), "content\n");
+  }
 }
 
 describe("the listing of a running project (P7)", () => {
