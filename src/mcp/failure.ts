@@ -8,13 +8,17 @@ export interface ToolFailure {
   hint?: string;
   /** The validation errors of a plan. */
   errors?: readonly object[];
+  /** What a baseline runs. */
+  commands?: readonly string[];
 }
+
+type Details = Pick<ToolFailure, "errors" | "commands">;
 
 /** An error with structured details. */
 export class Refusal extends MaestroError {
-  readonly details: Pick<ToolFailure, "errors">;
+  readonly details: Details;
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string; details: Pick<ToolFailure, "errors"> }) {
+  constructor(code: ErrorCode, message: string, options: { hint?: string; details: Details }) {
     super(code, message, { hint: options.hint });
     this.details = options.details;
   }

@@ -115,7 +115,7 @@ describe("maestro validate --baseline", () => {
       project.plan([{ id: 1, files_modified: ["a"], validation: ["true", ...commands] }]);
       await withServer(project, async (server) => {
         const { body, bytes, isError } = await server.call("maestro_validate_plan", {
-          ...{ plan_path: planPath, baseline: true, write: true },
+          ...{ plan_path: planPath, baseline: ["true", ...commands], write: true },
         });
         expect(isError).toBe(false);
         expect(body).toMatchObject({ valid: true, written: planPath, baseline: { passes_already: 1, red: 30 } });
@@ -123,6 +123,34 @@ describe("maestro validate --baseline", () => {
         expect(bytes).toBeLessThanOrEqual(1500);
         expect(project.read(planPath)).toContain("## Baseline");
       });
+    }));
+
+  test("runs in a conversation only the commands that the user's confirmation listed (C55)", () =>
+    withIsolated({ keep: "k\n" }, [], async (project) => {
+      project.plan([{ id: 1, files_modified: ["a"], validation: [`touch ${project.path}/ran`, "true"] }]);
+      const commands = ["touch ../prepared", `touch ${project.path}/ran`, "true"];
+      const asked = (baseline: unknown) => ({ plan_path: planPath, baseline });
+      await withServer(
+        project,
+        async (server) => {
+          for (const listed of [
+            true,
+            [],
+            commands.slice(1),
+            [...commands, "ls"],
+            ["touch ../prepared", "true", "ls"],
+          ]) {
+            const refused = await server.refused("maestro_validate_plan", asked(listed));
+            expect(refused).toMatchObject({ error: "usage", commands });
+          }
+          expect(await server.ok("maestro_validate_plan", asked(false))).not.toHaveProperty("baseline");
+          expect([project.exists("ran"), project.exists(".gemini/state/baseline.json")]).toEqual([false, false]);
+          const taken = await server.ok("maestro_validate_plan", asked([...commands].reverse()));
+          expect(taken).toMatchObject({ baseline: { passes_already: 2, red: 0 } });
+          expect(project.exists("ran")).toBe(true);
+        },
+        { MAESTRO_WORKTREE_SETUP: "touch ../prepared" },
+      );
     }));
 });
 
