@@ -53,6 +53,7 @@ describe("the policy that setup installs", () => {
       own("maestro_session_write"),
       { action: "update_phase", phase_id: 1, phase_status: "skipped", user_decision: "true" },
     ],
+    [own("maestro_session_write"), { action: "revise", phases: [{ id: 1 }], user_decision: true }],
     [own("maestro_validate_plan"), { plan_path: "p", baseline: ["npm test"] }],
     [own("maestro_validate_plan"), { plan_path: "p", baseline: [] }],
     [own("maestro_validate_plan"), { plan_path: "p", baseline: true }],
