@@ -59,6 +59,23 @@ export function readWithLibrary(text: string): YamlResult {
   }
 }
 
+export type YamlPath = readonly (string | number)[];
+
+/** Sets values in YAML text and deletes those that are undefined; comments, order and values of the rest stay. Throws when the text does not allow it. */
+export function editYaml(text: string, edits: readonly { at: YamlPath; value: unknown }[]): string {
+  const document = library().parseDocument(text, {
+    schema: "core",
+    merge: true,
+    prettyErrors: false,
+    logLevel: "error",
+  });
+  for (const { at, value } of edits) {
+    if (value === undefined) document.deleteIn(at);
+    else document.setIn(at, document.createNode(value));
+  }
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
 function beyondPlain(limit: number): string {
   const size = limit < MAX_LIBRARY_CHARS ? `${limit / 1024} KiB` : `${limit / (1024 * 1024)} MiB`;
   return `is not plain YAML, and only plain YAML is read beyond ${size}; simplify it or split the plan`;

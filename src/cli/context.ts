@@ -106,12 +106,18 @@ export async function validateFile(
   baseline?: readonly BaselineCommand[],
 ): Promise<{ report: ValidationReport; bytes: Uint8Array }> {
   const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
+  return { report: reportOf(io, settings, bytes, baseline), bytes };
+}
+
+function reportOf(
+  io: Io,
+  settings: ResolvedSettings,
+  bytes: Uint8Array,
+  baseline?: readonly BaselineCommand[],
+): ValidationReport {
   const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
   const disabledAgents = settings.values.MAESTRO_DISABLED_AGENTS;
-  return {
-    report: checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io), baseline }),
-    bytes,
-  };
+  return checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io), baseline });
 }
 
 export interface CheckedPlan extends ApprovedPlan {
@@ -130,7 +136,19 @@ export async function approvePlan(
   path: string,
   { allowOverlap }: Approval = {},
 ): Promise<CheckedPlan> {
-  const { report, bytes } = await validateFile(io, settings, path);
+  const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
+  return approveText(io, settings, path, bytes, { allowOverlap });
+}
+
+/** As approvePlan, for a text that is not in the file yet. */
+export function approveText(
+  io: Io,
+  settings: ResolvedSettings,
+  path: string,
+  bytes: Uint8Array,
+  { allowOverlap }: Approval = {},
+): CheckedPlan {
+  const report = reportOf(io, settings, bytes);
   const plan = report.plan ?? (allowOverlap ? report.mergeable : undefined);
   if (plan === undefined) {
     const [first] = report.errors;

@@ -8,13 +8,17 @@ export interface ToolFailure {
   hint?: string;
   /** The validation errors of a plan. */
   errors?: readonly object[];
+  /** What a baseline runs. */
+  commands?: readonly string[];
 }
+
+type Details = Pick<ToolFailure, "errors" | "commands">;
 
 /** An error with structured details. */
 export class Refusal extends MaestroError {
-  readonly details: Pick<ToolFailure, "errors">;
+  readonly details: Details;
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string; details: Pick<ToolFailure, "errors"> }) {
+  constructor(code: ErrorCode, message: string, options: { hint?: string; details: Details }) {
     super(code, message, { hint: options.hint });
     this.details = options.details;
   }
@@ -37,6 +41,8 @@ export function failureOf(error: unknown): ToolFailure {
 
 /** Hints that name command-line options, and their wording for MCP tools. */
 const translations: readonly (readonly [string, string])[] = [
+  ['with "maestro session revise", or restore it.', 'with maestro_session_write {"action":"revise"}, or restore it.'],
+  ['then run "maestro session revise".', 'then call maestro_session_write {"action":"revise"}.'],
   ["Pass --user-decision when", "Pass user_decision: true when"],
   ['Create one with "maestro session create <plan>".', 'Create one with maestro_session_write {"action":"create"}.'],
   ['Continue it ("maestro status" shows its progress)', "Continue it (maestro_session_read shows its progress)"],

@@ -54,6 +54,8 @@ const phaseFields: ReadonlyMap<string, string> = new Map([
   ["estimate", "a map of input_tokens, output_tokens and minutes"],
 ]);
 
+export const phaseFieldNames: readonly string[] = [...phaseFields.keys()];
+
 const estimateFields: ReadonlyMap<string, string> = new Map(
   ["input_tokens", "output_tokens", "minutes"].map((field) => [field, "a number, zero or more"]),
 );

@@ -233,7 +233,15 @@ const bodies = {
   "quota.hit": { phase: about, wait_ms: count, until: time, slots: is.nullable(count) },
   "tokens.used": { agent, phase: is.optional(about), ...tokenCounts },
   /** Written before the new plan's file is created and the old one is moved to the archive (`superseded`; null if it is not in the plans directory). */
-  "plan.revised": { plan, text: is.text(MAX_PLAN_BYTES), superseded: is.nullable(fileMove) },
+  "plan.revised": {
+    plan,
+    text: is.text(MAX_PLAN_BYTES),
+    superseded: is.nullable(fileMove),
+    /** The version that the session followed, when its file was edited and no longer has it. */
+    earlier: is.optional(is.text(MAX_PLAN_BYTES)),
+    /** The file in the plans directory whose content became the revision: it is deleted, if it still has this hash. */
+    taken: is.optional(is.object({ path, hash: is.text(128) })),
+  },
   "view.adopted": {
     status: is.optional(sessionStatus),
     execution_mode: is.optional(executionMode),

@@ -229,6 +229,38 @@ describe("a revised plan (L166)", () => {
   });
 });
 
+describe("a revision that changes the commands of a phase (L166)", () => {
+  const validated: SessionEvent = { type: "phase.validated", phase: "1", result: "pass", detail: "$ true: passed" };
+  const plan = [frozenPhase("1", { validation: ["true", "b"], not_worse: ["b"] }), frozenPhase("2")];
+  const revisedTo = (over: object, ...events: SessionEvent[]) =>
+    sessionAfter(plan, moved("1", "pending", "in_progress"), validated, ...events, {
+      type: "plan.revised",
+      plan: {
+        ...frozenPlan([frozenPhase("1", { validation: ["true", "b"], not_worse: ["b"], ...over })]),
+        path: "v2.md",
+      },
+      text: "",
+      superseded: null,
+    }).phases[0];
+
+  test.each([
+    ["other commands", { validation: ["true", "c"] }],
+    ["fewer commands", { validation: ["b"] }],
+    ["commands that must pass now", { not_worse: [] }],
+    ["no commands", { validation: [], not_worse: [] }],
+  ])("makes the recorded validation of an unfinished phase void: %s", (_, over) => {
+    expect(revisedTo(over)).not.toHaveProperty("validation");
+  });
+
+  test("keeps the validation when only something else changes, and of a finished phase in any case", () => {
+    expect(revisedTo({ description: "More." })).toMatchObject({ validation: { result: "pass" } });
+    const completed = moved("1", "in_progress", "completed");
+    expect(revisedTo({ validation: ["c"] }, completed)).toMatchObject({
+      ...{ status: "completed", validation: { result: "pass" } },
+    });
+  });
+});
+
 describe("an aborted session (K148)", () => {
   test("stays failed whatever else is recorded", () => {
     const aborted = [

@@ -149,9 +149,10 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     session.quota = { since: ts, until, slots };
   },
   "tokens.used": (session, event) => addTokens(session, event.agent, event),
-  "plan.revised": (session, { plan, text, superseded }) => {
+  "plan.revised": (session, { plan, text, superseded, earlier, taken }) => {
     revise(session, plan);
-    session.revised = { path: plan.path ?? "", text, superseded };
+    const inPlace = { ...(earlier === undefined ? {} : { earlier }), ...(taken === undefined ? {} : { taken }) };
+    session.revised = { path: plan.path ?? "", text, superseded, ...inPlace };
   },
   "view.adopted": adopt,
   "archive.started": (session, event) => {

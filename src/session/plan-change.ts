@@ -10,6 +10,7 @@ const fields = [
   "validation_criteria",
   "validation",
   "not_worse",
+  "meant_to_pass",
   "requirements",
   "parallel",
   "blocked_by",

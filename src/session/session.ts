@@ -9,7 +9,6 @@ import type {
   Evidence,
   ExecutionMode,
   FileHashes,
-  FileMove,
   FrozenPlan,
   HandoffRecord,
   PhaseRecord,
@@ -133,7 +132,7 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   /** The revision of the plan, from 1. */
   revision: number;
   /** The last revision: its file must exist, and the plan before it must be in the archive. */
-  revised: { path: string; text: string; superseded: FileMove | null } | null;
+  revised: (Omit<EventOf<"plan.revised">, "type" | "plan"> & { path: string }) | null;
   /** The session was aborted and can never continue. */
   aborted: boolean;
   /** The last time the provider rejected requests; null if never. */

@@ -1,7 +1,7 @@
 // The table of legal moves (decision C20) for phases and for the session. Every writer checks it before writing.
 
 import type { PhaseStatus, SessionStatus } from "./events.ts";
-import { batchInReview } from "./review/review.ts";
+import { awaitsReview, batchInReview } from "./review/review.ts";
 import { findPhase, isClosed, type Session, type SessionPhase } from "./session.ts";
 
 /** "decision": legal only when the user asked for it. */
@@ -47,6 +47,13 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Mo
   if (rule === undefined) return refuse(`${what}: ${legalFrom(from)}`);
   if (rule === "decision" && !move.userDecision) {
     return refuse(`${what}: only the user may decide that`, "Pass --user-decision when the user has asked for it.");
+  }
+  // Its work is not in the project: completing it would end the review without an answer, and lose the work.
+  if (to === "completed" && awaitsReview(session, phase)) {
+    return refuse(
+      `${what}: its work waits for the user's review`,
+      `Run "maestro approve ${phase.id}" or "maestro reject ${phase.id}".`,
+    );
   }
   if (to !== "in_progress") return { legal: true };
   const batch = from === "pending" ? batchInReview(session) : null;

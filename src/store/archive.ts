@@ -15,7 +15,7 @@ import { renderSession } from "../views/record/session-view.ts";
 import { HISTORY_FILE } from "./files/history-file.ts";
 import { JOURNAL_FILE, VIEW_FILE } from "./journal/journal-file.ts";
 import { inState, recordedPath, type StateLocation, walk } from "./location.ts";
-import { supersede } from "./supersede.ts";
+import { dropTaken, isInPlans, keepEarlier, supersede } from "./supersede.ts";
 import { inspectView, setAside } from "./view/view-file.ts";
 
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
@@ -102,12 +102,18 @@ export function finishArchive(
 /** Writes the revised plan and archives the superseded one, unless that is already done. Needs the session lock. */
 export function finishRevision(
   location: StateLocation,
-  { path, text, superseded }: NonNullable<Session["revised"]>,
+  { path, text, superseded, earlier, taken }: NonNullable<Session["revised"]>,
 ): void {
+  if (!isInPlans(location, path)) return;
   withDirectory(location.root, [...location.components, "plans"], walk(location, true), (plans) => {
     if (plans.lstat(basename(path)) === undefined) replaceDurably(plans, basename(path), text);
   });
-  if (superseded !== null) supersede(location, superseded, path);
+  if (superseded !== null && earlier === undefined) supersede(location, superseded, path);
+  // The edited file is deleted last: as long as it exists, the version before it may not be in the archive yet.
+  if (superseded !== null && earlier !== undefined && isThere(location, basename(superseded.from))) {
+    keepEarlier(location, superseded.to, earlier, path);
+  }
+  if (taken !== undefined) dropTaken(location, taken);
 }
 
 /** Moves documents from `plans/` to `plans/archive/`. Returns those left in place because the target exists. */

@@ -6,7 +6,7 @@ import { MaestroError } from "../errors.ts";
 import type { BaselineCommand } from "../plan/baseline.ts";
 import type { Plan } from "../plan/plan.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
-import { planRevised, sessionCreated, tokensUsed } from "../session/decide/facts.ts";
+import { sessionCreated, tokensUsed } from "../session/decide/facts.ts";
 import {
   decideCompletion,
   decideError,
@@ -15,23 +15,20 @@ import {
   decideMove,
   type FileLists,
   type MoveRequest,
-  noSession,
   requirePhase,
   requireSession,
 } from "../session/decide/operation.ts";
 import type { ReportEvidence } from "../session/decide/report-move.ts";
 import type { ErrorRecord, ExecutionMode, FrozenPlan, ReviewMode, SessionEvent } from "../session/events.ts";
-import { newSessionId, revisedPlanName } from "../session/identify.ts";
+import { newSessionId } from "../session/identify.ts";
 import { type Conflict, findConflicts, watchedFiles } from "../session/position.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
-import { type Archived, archivedNames, finishRevision } from "./archive.ts";
+import { type Archived, archivedNames } from "./archive.ts";
 import { projectDelivery } from "./delivery.ts";
 import { runningEngine } from "./engine-lock.ts";
-import { contentOf } from "./files/plan-file.ts";
 import { hashFiles, hashPlan, hashText, UNKNOWN_HASH } from "./files/project-files.ts";
-import { inState, recordedPath, type StateLocation } from "./location.ts";
+import type { StateLocation } from "./location.ts";
 import type { SessionStore, Update } from "./session-store.ts";
-import { copySuperseded, supersededPath } from "./supersede.ts";
 
 /** What an operation needs of the store; an entry point may add a condition to every change. */
 export interface Recorder {
@@ -164,71 +161,6 @@ export function completeSession(
   return archive ? store.archive() : null;
 }
 
-/**
- * Replaces the plan of a running session: the revision gets the next `-v<n>` name beside the old plan, which moves to
- * the archive as `.superseded`, marked as outdated. Started phases must still be in the plan, with the same agent.
- */
-export function revisePlan(store: SessionStore, given: ApprovedPlan): string {
-  // After a crash the file is rewritten from the recorded (redacted) text, so the recorded hash must be of that text.
-  const text = store.redact(Buffer.from(given.bytes).toString("utf8"));
-  const approved = { ...given, bytes: Buffer.from(text) };
-  const revised = store.locked((directory) => {
-    const session = requireSession(store.requireHealthy(directory));
-    refuseRevision(session, approved);
-    const old = session.implementation_plan;
-    const name = revisionName(store.location, session.session_id, basename(old ?? ""), approved);
-    const path = recordedPath(store.location, "plans", name);
-    const isOurs = old !== null && old === recordedPath(store.location, "plans", basename(old));
-    const to = supersededPath(store.location, basename(old ?? ""), new Set(archivedPlans(store.location)));
-    const superseded = isOurs ? { from: old, to } : null;
-    const { plan_hash: hash } = session;
-    store.append(directory, [planRevised(freeze({ ...approved, path }), text, superseded)]);
-    finishRevision(store.location, { path, text, superseded });
-    if (old !== null && hash !== null && !isOurs) copySuperseded(store.location, old, hash, to, path);
-    return path;
-  });
-  if (revised === undefined) throw noSession();
-  return revised;
-}
-
-/** The next free `-v<n>` name, or one whose file already has exactly these bytes (written by the user, or before a crash). */
-function revisionName(location: StateLocation, id: string, current: string, { bytes }: ApprovedPlan): string {
-  const archived = new Set(archivedPlans(location).map((name) => name.replace(/\.superseded(-\d+)?$/, "")));
-  let name = revisedPlanName(id, current);
-  for (;;) {
-    const present = inState(location, ["plans"], (plans) => contentOf(plans, name, bytes)) ?? "none";
-    if (present === "same" || (present === "none" && !archived.has(name))) return name;
-    name = revisedPlanName(id, name);
-  }
-}
-
-function archivedPlans(location: StateLocation): string[] {
-  return inState(location, ["plans", "archive"], (archive) => archive.list()) ?? [];
-}
-
-function refuseRevision(session: Session, { plan, bytes }: ApprovedPlan): void {
-  if (hashText(bytes) === session.plan_hash) {
-    throw new MaestroError("conflict", "Cannot revise the plan: the session already follows this plan");
-  }
-  if (session.status === "completed" || session.aborted) {
-    const what = session.aborted ? "was aborted" : "is completed";
-    throw new MaestroError("conflict", `Cannot revise the plan: session ${session.session_id} ${what}`, {
-      hint: "Archive it, then start a new one.",
-    });
-  }
-  const next = new Map(plan.phases.map((phase) => [phase.id, phase]));
-  for (const phase of session.phases) {
-    if (phase.status === "pending") continue;
-    const kept = next.get(phase.id);
-    const what = `Cannot revise the plan: phase ${phase.id} is ${phase.status}`;
-    if (kept === undefined) throw new MaestroError("conflict", `${what} and is missing from the revision`);
-    // The plan keeps its agent when the user gave a retry to another one.
-    if (kept.agent !== phase.agents[0] && kept.agent !== phase.plan?.agent) {
-      throw new MaestroError("conflict", `${what} and its agent changes from ${phase.agents[0]} to ${kept.agent}`);
-    }
-  }
-}
-
 /** What changed outside the session: files of unfinished and of finished phases, and the plan. */
 export function conflictsOf(location: StateLocation, session: Session): Conflict[] {
   const { projectRoot } = location;
@@ -247,7 +179,7 @@ function recordedHash(session: Session, conflict: Conflict): string | null | und
   return requirePhase(session, conflict.phase).hashes_at_start?.[conflict.file];
 }
 
-function freeze({ plan, bytes, path }: ApprovedPlan): FrozenPlan {
+export function freeze({ plan, bytes, path }: ApprovedPlan): FrozenPlan {
   const design = plan.design_ref === null ? null : posix.normalize(plan.design_ref);
   const { title, requirements, phases } = plan;
   const demanded = requirements === undefined ? {} : { requirements };

@@ -54,6 +54,30 @@ export function copySuperseded(
   );
 }
 
+/** Archives the text of a plan whose file was edited, unless the target exists. */
+export function keepEarlier(location: StateLocation, to: string, earlier: string, successor: string): void {
+  inPlans(location, (_, archive) => {
+    const name = basename(to);
+    if (archive.lstat(name) === undefined) write(archive, name, Buffer.from(outdatedPlan(earlier, successor)));
+  });
+}
+
+/** Deletes the file in `plans/` whose content became the revision, if that is still its content. */
+export function dropTaken(location: StateLocation, taken: { path: string; hash: string }): void {
+  inPlans(location, (plans) => {
+    const name = basename(taken.path);
+    if (plans.lstat(name)?.isFile() !== true) return;
+    const bytes = readRegular(plans, name, MAX_PLAN_BYTES);
+    if (bytes === undefined || hashText(bytes) !== taken.hash) return;
+    plans.unlink(name);
+    plans.sync();
+  });
+}
+
+export function isInPlans(location: StateLocation, path: string): boolean {
+  return path === recordedPath(location, "plans", basename(path));
+}
+
 /** The name in the archive for a plan that was replaced; it is not taken. */
 export function supersededPath(location: StateLocation, plan: string, taken: ReadonlySet<string>): string {
   let name = `${plan}.superseded`;

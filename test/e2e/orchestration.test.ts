@@ -19,9 +19,10 @@ requirements:
 ---
 # Notes
 `;
+const check = (id: number) => `test -e n${id}.txt`;
 const phase = (id: number, blocked_by: number[]) => ({
   ...{ id, title: `Note ${id}`, agent: "coder", description: `Write note ${id}.`, blocked_by, requirements: ["R1"] },
-  ...{ validation_criteria: ["it exists"], validation: [`test -e n${id}.txt`], files_created: [`n${id}.txt`] },
+  ...{ validation_criteria: ["it exists"], validation: [check(id)], files_created: [`n${id}.txt`] },
 });
 const plan = `---\n${JSON.stringify({
   ...{ title: "Notes", design_ref: `${plans}/${slug}-design.md`, created: "2026-11-18T00:00:00Z", status: "draft" },
@@ -37,7 +38,7 @@ const lead: Part[] = [
   call("activate_skill", { name: "implementation-planning" }),
   call("write_file", { file_path: planPath, content: plan }),
   tool("validate_plan", { plan_path: planPath }),
-  tool("validate_plan", { plan_path: planPath, baseline: true, write: true }),
+  tool("validate_plan", { plan_path: planPath, baseline: [1, 2, 3].map(check), write: true }),
   tool("session_write", {
     ...{ action: "create", plan_path: planPath, task: "Write three notes", approved: true },
     ...{ execution_mode: "parallel", review: "end" },
@@ -102,6 +103,7 @@ describe("a standard orchestration in the real CLI, with a user who answers its 
 
   test("opens at most 3 dialogs, takes at most 20 requests, and ends with an archived session (C41, C43)", async () => {
     const confirmed: string[] = [];
+    const dialogs: string[] = [];
     const words = ["-m", "gemini-2.5-flash", "-i", "/maestro:orchestrate Write three notes"];
     const cli = geminiOnTerminal(project, model.url, words, (shown) => {
       // The frame of a dialog is drawn again and again: a new one begins after the calls of the last one.
@@ -110,6 +112,7 @@ describe("a standard orchestration in the real CLI, with a user who answers its 
       );
       if (!shown.includes("Allow once") || asked.length === 0) return undefined;
       confirmed.push(`${asked.at(-1)} ${at}`);
+      if (asked.at(-1) === "maestro_validate_plan") dialogs.push(shown);
       return "\r";
     });
     try {
@@ -121,6 +124,7 @@ describe("a standard orchestration in the real CLI, with a user who answers its 
     }
     expect(cli.shown()).not.toContain("CRITICAL");
     expect([...new Set(confirmed)].map((one) => one.split(" ")[0])).toEqual(["maestro_validate_plan", "maestro_run"]);
+    expect(dialogs[0]).toContain(`"baseline":["${check(1)}","${check(2)}"`);
     expect(leads.length).toBeLessThanOrEqual(20);
     const characters = leads.reduce(
       (sum, { system, texts, results }) => sum + system.length + texts.join("").length + results.length,

@@ -1,11 +1,14 @@
 // What validation commands do before the work: on a snapshot, with the user's consent, recorded with the session; and commands that may stay red.
 
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 import { reportOf, runPlan } from "../support/engine-run.ts";
 import { withIsolated } from "../support/isolated.ts";
 import { withServer } from "../support/mcp.ts";
-import { allGone, journalOf, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
+import { allGone, background, journalOf, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { type PhaseSpec, type Project, planPath, planText } from "../support/project.ts";
 import { played, type Steps, scripted } from "../support/stand-in.ts";
 
@@ -115,7 +118,7 @@ describe("maestro validate --baseline", () => {
       project.plan([{ id: 1, files_modified: ["a"], validation: ["true", ...commands] }]);
       await withServer(project, async (server) => {
         const { body, bytes, isError } = await server.call("maestro_validate_plan", {
-          ...{ plan_path: planPath, baseline: true, write: true },
+          ...{ plan_path: planPath, baseline: ["true", ...commands], write: true },
         });
         expect(isError).toBe(false);
         expect(body).toMatchObject({ valid: true, written: planPath, baseline: { passes_already: 1, red: 30 } });
@@ -123,6 +126,82 @@ describe("maestro validate --baseline", () => {
         expect(bytes).toBeLessThanOrEqual(1500);
         expect(project.read(planPath)).toContain("## Baseline");
       });
+    }));
+
+  test("runs in a conversation only the commands that the user's confirmation listed (C55)", () =>
+    withIsolated({ keep: "k\n" }, [], async (project) => {
+      project.plan([{ id: 1, files_modified: ["a"], validation: [`touch ${project.path}/ran`, "true"] }]);
+      const commands = ["touch ../prepared", `touch ${project.path}/ran`, "true"];
+      const asked = (baseline: unknown) => ({ plan_path: planPath, baseline });
+      await withServer(
+        project,
+        async (server) => {
+          for (const listed of [
+            true,
+            [],
+            commands.slice(1),
+            [...commands, "ls"],
+            ["touch ../prepared", "true", "ls"],
+          ]) {
+            const refused = await server.refused("maestro_validate_plan", asked(listed));
+            expect(refused).toMatchObject({ error: "usage", commands });
+          }
+          expect(await server.ok("maestro_validate_plan", asked(false))).not.toHaveProperty("baseline");
+          expect([project.exists("ran"), project.exists(".gemini/state/baseline.json")]).toEqual([false, false]);
+          const taken = await server.ok("maestro_validate_plan", asked([...commands].reverse()));
+          expect(taken).toMatchObject({ baseline: { passes_already: 2, red: 0 } });
+          expect(project.exists("ran")).toBe(true);
+        },
+        { MAESTRO_WORKTREE_SETUP: "touch ../prepared" },
+      );
+    }));
+});
+
+describe("a baseline that is killed", () => {
+  const slow = (project: Project) => planText([{ id: 1, validation: [`touch ${project.path}/begun; sleep 300`] }]);
+  const killed = async (project: Project, env: Record<string, string> = {}) => {
+    project.write("slow.md", slow(project));
+    const taking = background(project, ["validate", "slow.md", "--baseline", "--yes"], env);
+    await until("the command runs", () => project.exists("begun"));
+    taking.child.kill("SIGKILL");
+    await taking.ended;
+    await allGone(project);
+    rmSync(join(project.path, "begun"));
+  };
+  const batches = (project: Project) => project.list(".gemini/parallel").filter((name) => name.startsWith("baseline-"));
+
+  test.each([
+    ["doctor --fix", ["doctor", "--fix"]],
+    ["the next baseline", ["validate", planPath, "--baseline", "--yes"]],
+    ["the next run", ["run", planPath, "--keep-open", "--grace", "300ms"]],
+  ])("leaves nothing in a git project after %s", (_, words) =>
+    withIsolated({ keep: "k\n" }, [played(1, [], { validation: ["true"] })], async (project) => {
+      await killed(project);
+      expect([batches(project).length, project.worktrees().length > 0]).toEqual([1, true]);
+      project.maestro(words, { env: project.agents.env() });
+      expect([batches(project), project.worktrees()]).toEqual([[], []]);
+      expect(project.refs().filter((ref) => ref.includes("/baseline"))).toEqual([]);
+    }),
+  );
+
+  test("leaves nothing outside git either, and a living one is left alone", () =>
+    withProcesses(async (project) => {
+      const TMPDIR = realpathSync(mkdtempSync(join(tmpdir(), "maestro-test-tmp-")));
+      const copies = () => readdirSync(TMPDIR).filter((name) => name.startsWith("maestro-baseline-"));
+      try {
+        await killed(project, { TMPDIR });
+        expect([batches(project).length, copies().length]).toEqual([1, 1]);
+        const living = background(project, ["validate", "slow.md", "--baseline", "--yes"], { TMPDIR });
+        await until("the command runs", () => project.exists("begun"));
+        expect([batches(project).length, copies().length]).toEqual([1, 1]);
+        project.maestro(["doctor", "--fix"], { env: { TMPDIR } });
+        expect([batches(project).length, copies().length]).toEqual([1, 1]);
+        living.child.kill("SIGTERM");
+        await living.ended;
+        expect([batches(project), copies()]).toEqual([[], []]);
+      } finally {
+        rmSync(TMPDIR, { recursive: true, force: true });
+      }
     }));
 });
 

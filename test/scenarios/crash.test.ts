@@ -76,6 +76,12 @@ const cases: Case[] = [
     prepare: (project) => void project.write("new-plan.md", planText([...phases, { id: 3 }])),
   },
   {
+    what: "revising a plan that was edited in place",
+    args: ["session", "revise"],
+    observe: (project) => [sessionState(project), project.list(".gemini/plans"), project.list(".gemini/plans/archive")],
+    prepare: (project) => void project.write(planPath, planText([...phases, { id: 3 }])),
+  },
+  {
     what: "writing a state file",
     args: ["state", "write", "notes/file.txt"],
     input: "new content",

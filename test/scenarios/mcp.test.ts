@@ -70,7 +70,7 @@ describe("the server", () => {
         const actions = (tool: string) =>
           tools.find((one: { name: string }) => one.name === tool).inputSchema.properties.action.enum;
         expect(actions("maestro_session_write")).toEqual(
-          "create update_phase add_files add_error set_mode answer_requirement complete".split(" "),
+          "create update_phase revise add_files add_error set_mode answer_requirement complete".split(" "),
         );
         expect(actions("maestro_progress")).toEqual(["report", "update", "summary"]);
         expect(actions("maestro_dispatch_status")).toEqual(["list_batches", "batch_status", "agent_result"]);
@@ -321,6 +321,36 @@ describe("maestro_session_write", () => {
         expect(await client.ok("maestro_session_read")).toEqual({ exists: false });
       }),
     ));
+
+  test("revises the plan by a patch of phases or by its edited file, only with the user's word (L166, F19)", () =>
+    inSession(async (client, project) => {
+      const before = await client.ok("maestro_session_read");
+      const plan = before.metadata.implementation_plan;
+      const patch = { action: "revise", phases: [{ id: 2, validation: ["npm test"] }] };
+      const unasked = await client.refused("maestro_session_write", patch);
+      expect(unasked).toMatchObject({ error: "usage", message: "A changed plan needs the user's approval" });
+      const decided = { ...patch, user_decision: true };
+      const late = await client.refused("maestro_session_write", { ...decided, expected_revision: 99 });
+      expect(late.error).toBe("conflict");
+      const next = plan.replace(".md", "-v2.md");
+      expect(await client.ok("maestro_session_write", decided)).toMatchObject({
+        implementation_plan: next,
+        superseded: expect.stringMatching(/archive\/.*\.superseded$/),
+        changes: ["~ phase 2: validation"],
+      });
+      expect([project.exists(plan), project.read(next).includes("npm test")]).toEqual([false, true]);
+
+      project.write(next, project.read(next).replace("npm test", "npm run all"));
+      const both = await client.refused("maestro_session_write", { ...decided, plan_path: next });
+      expect(both.error).toBe("usage");
+      const waiting = await client.refused("maestro_session_write", decided);
+      expect(waiting.message).toContain("the plan has changed");
+      const broken = { action: "revise", user_decision: true, phases: [{ id: 2, validations: [] }] };
+      expect((await client.refused("maestro_session_write", broken)).message).toContain('did you mean "validation"?');
+      const edited = await client.ok("maestro_session_write", { action: "revise", user_decision: true });
+      expect(edited).toMatchObject({ implementation_plan: plan.replace(".md", "-v3.md") });
+      expect(project.list(".gemini/plans").filter((file) => file.includes("impl-plan"))).toHaveLength(1);
+    }));
 
   test("takes the plan that is there already with the very same bytes", () =>
     inProject((project) =>

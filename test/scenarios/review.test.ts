@@ -152,12 +152,22 @@ describe("a run with --review phase", () => {
           expect((await client.refused("maestro_decide", { action: "approve", phase_id: "1" })).error).toBe(
             "illegal_transition",
           );
-          const approved = await client.ok("maestro_decide", { action: "approve", phase_id: 1, user_decision: true });
+          const approve = { action: "approve", phase_id: 1, user_decision: true };
+          const tree = String(project.events("review.opened")[0]?.tree);
+          for (const unseen of [{}, { tree: tree.slice(0, 3) }, { tree: `0${tree.slice(1, 12)}f` }]) {
+            const again = await client.ok("maestro_decide", { ...approve, ...unseen });
+            expect(again).toMatchObject({ approved: false, block: expect.stringContaining(tree.slice(0, 12)) });
+          }
+          const approved = await client.ok("maestro_decide", { ...approve, tree: tree.slice(0, 12) });
           expect(approved).toMatchObject({ phase_status: "approved", engine_running: true });
           await until("phase 1 is brought in", () => project.read("a.txt") === "1\n");
           project.signal("go");
           await until("phase 2 waits for a review", () => project.events("review.opened").length === 2);
           expect((await engine.ended).code).toBe(4);
+          const done = { action: "update_phase", phase_id: 2, phase_status: "completed", user_decision: true };
+          expect((await client.refused("maestro_session_write", done)).message).toContain(
+            "waits for the user's review",
+          );
           await client.ok("maestro_decide", { action: "reject", phase_id: 2, guidance: "Again.", user_decision: true });
         });
         expect(project.resume().code).toBe(4);

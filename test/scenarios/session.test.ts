@@ -377,13 +377,16 @@ describe("completing and archiving (L160-L164)", () => {
 });
 
 describe("revising the plan (L166)", () => {
+  const stem = "2026-02-14-task-api-impl-plan";
+
   test("writes -v2, keeps what was done, and puts the old plan aside as superseded", () => {
     createSession(project);
     move("1", "in_progress");
     move("1", "completed");
     project.write("new.md", planText([{ id: 1 }, { id: 3, blocked_by: [1] }]));
     expect(project.maestro(["session", "revise", "new.md"]).stdout).toBe(
-      "The session now follows .gemini/plans/2026-02-14-task-api-impl-plan-v2.md\n",
+      `The session now follows .gemini/plans/${stem}-v2.md\n  - phase 2: Phase 2\n  + phase 3: Phase 3\n` +
+        `The version before it is .gemini/plans/archive/${stem}.md.superseded\n`,
     );
     expect(project.list(".gemini/plans")).toEqual(["2026-02-14-task-api-impl-plan-v2.md", "archive"]);
     expect(project.list(".gemini/plans/archive")).toEqual(["2026-02-14-task-api-impl-plan.md.superseded"]);
@@ -406,7 +409,6 @@ describe("revising the plan (L166)", () => {
       project.write("new.md", planText([{ id: 1 }, { id, blocked_by: [1] }]));
       expect(project.maestro(["session", "revise", "new.md"]).stderr).toBe("");
     }
-    const stem = "2026-02-14-task-api-impl-plan";
     expect(status(project).implementation_plan).toBe(`.gemini/plans/${stem}-v4.md`);
     expect(project.list(".gemini/plans")).toEqual([`${stem}-v4.md`, "archive"]);
     expect(project.read(`.gemini/plans/${stem}-v4.md`)).not.toContain("outdated");
@@ -429,19 +431,101 @@ describe("revising the plan (L166)", () => {
     expect(project.maestro(["session", "create", "docs/my-plan.md"]).stderr).toBe("");
     project.write("new.md", planText([{ id: 1 }, { id: 3, blocked_by: [1] }]));
     const { stdout } = project.maestro(["session", "revise", "new.md"]);
-    expect(stdout).toMatch(/^The session now follows \.gemini\/plans\/.*-task-api-impl-plan-v2\.md\n$/);
+    expect(stdout).toMatch(/^The session now follows \.gemini\/plans\/.*-task-api-impl-plan-v2\.md\n/);
     expect(project.read("docs/my-plan.md")).toBe(text);
     expect(project.read(".gemini/plans/archive/my-plan.md.superseded")).toMatch(
       /^---\n# status: outdated\n# superseded_by: /,
     );
   });
 
-  test("copies nothing when the plan outside was edited in place: the approved text is gone (L166)", () => {
+  test("takes the session's own plan, edited in place, and keeps the version before it from the record (L166, F19)", () => {
+    createSession(project);
+    project.write(".gemini/plans/notes.md", "mine");
+    const edited = planText([
+      { id: 1, description: "Other." },
+      { id: 2, blocked_by: [1] },
+    ]);
+    project.write(planPath, edited);
+    expect(project.maestro(["session", "revise"]).stdout).toBe(
+      `The session now follows .gemini/plans/${stem}-v2.md\n  ~ phase 1: description\n` +
+        `The version before it is .gemini/plans/archive/${stem}.md.superseded\n`,
+    );
+    expect(project.list(".gemini/plans")).toEqual([`${stem}-v2.md`, "archive", "notes.md"]);
+    expect(project.read(`.gemini/plans/${stem}-v2.md`)).toBe(edited);
+    const earlier = project.read(`.gemini/plans/archive/${stem}.md.superseded`);
+    expect(earlier).toMatch(/^---\n# status: outdated\n/);
+    expect([earlier.includes("Work on 1."), earlier.includes("Other.")]).toEqual([true, false]);
+    expect(project.read(".gemini/plans/notes.md")).toBe("mine");
+    expect(project.maestro(["status"]).stdout).not.toContain("The plan has changed");
+
+    project.write(`.gemini/plans/${stem}-v2.md`, edited.replace("Other.", "Again."));
+    expect(project.maestro(["session", "revise"]).stdout).toContain(`now follows .gemini/plans/${stem}-v3.md\n`);
+    expect(project.read(`.gemini/plans/archive/${stem}-v2.md.superseded`)).toContain("Other.");
+    expect(project.list(".gemini/plans")).toEqual([`${stem}-v3.md`, "archive", "notes.md"]);
+
+    const again = project.maestro(["session", "revise"]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already follows this plan")]);
+  });
+
+  test("leaves no draft behind in the plans directory (L166)", () => {
+    createSession(project);
+    const draft = planText([{ id: 1 }, { id: 3, blocked_by: [1] }]);
+    project.write(".gemini/plans/draft.md", draft);
+    const run = project.maestro(["session", "revise", ".gemini/plans/draft.md", "--json"]);
+    expect(JSON.parse(run.stdout)).toEqual({
+      implementation_plan: `.gemini/plans/${stem}-v2.md`,
+      superseded: `.gemini/plans/archive/${stem}.md.superseded`,
+      changes: ["- phase 2: Phase 2", "+ phase 3: Phase 3"],
+    });
+    expect(project.list(".gemini/plans")).toEqual([`${stem}-v2.md`, "archive"]);
+    expect(project.read(`.gemini/plans/${stem}-v2.md`)).toBe(draft);
+  });
+
+  test("takes a patch of phases, and refuses it while an edit of the plan file waits to be taken (F19)", () => {
+    createSession(project);
+    const patch = [{ id: 2, validation: ["npm test"], files_modified: ["src/b.ts"] }];
+    const patched = (value: unknown) =>
+      project.maestro(["session", "revise", "--patch", "-"], { input: JSON.stringify(value) });
+    expect(patched(patch).stdout).toContain(
+      `now follows .gemini/plans/${stem}-v2.md\n  ~ phase 2: validation, files_modified\n`,
+    );
+    const recorded = project.read(".gemini/state/progress.jsonl").trim().split("\n").at(-1) ?? "";
+    expect(JSON.parse(recorded).plan.phases[1]).toMatchObject({
+      ...{ validation: ["npm test"], files_modified: ["src/b.ts"], description: "Work on 2." },
+    });
+    expect(project.list(".gemini/plans")).toEqual([`${stem}-v2.md`, "archive"]);
+
+    const invalid = patched([{ id: 2, blocked_by: [7] }]);
+    expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining("unknown_dependency")]);
+    move("1", "in_progress");
+    expect(patched([{ id: 1, agent: "tester" }]).stderr).toContain("its agent changes from coder to tester");
+    expect(
+      patched([
+        { id: 1, remove: true },
+        { id: 2, blocked_by: [] },
+      ]).stderr,
+    ).toContain("is missing from the revision");
+
+    const text = project.read(`.gemini/plans/${stem}-v2.md`);
+    project.write(`.gemini/plans/${stem}-v2.md`, text.replace("Work on 2.", "Sneaked in."));
+    const refused = patched([{ id: 2, title: "B" }]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("the plan has changed")]);
+    expect(project.read(".gemini/state/progress.jsonl")).not.toContain("Sneaked in.");
+    expect(project.maestro(["session", "revise", "p.md", "--patch", "-"]).stderr).toContain("not both");
+  });
+
+  test("keeps the user's own file outside the plans directory in place when it was edited (L166)", () => {
     project.write("my-plan.md", planText([{ id: 1 }]));
     expect(project.maestro(["session", "create", "my-plan.md"]).stderr).toBe("");
-    project.write("my-plan.md", planText([{ id: 1 }, { id: 2 }]));
-    expect(project.maestro(["session", "revise", "my-plan.md"]).code).toBe(0);
-    expect(project.list(".gemini/plans/archive")).toEqual([]);
+    const edited = planText([{ id: 1 }, { id: 2 }]);
+    project.write("my-plan.md", edited);
+    expect(project.maestro(["session", "revise"]).stdout).toBe(
+      "The session now follows my-plan.md\n  + phase 2: Phase 2\n" +
+        "The version before it is .gemini/plans/archive/my-plan.md.superseded\n",
+    );
+    expect([project.read("my-plan.md"), project.list(".gemini/plans")]).toEqual([edited, ["archive"]]);
+    expect(status(project)).toMatchObject({ implementation_plan: "my-plan.md", total_phases: 2 });
+    expect(project.maestro(["status"]).stdout).not.toContain("The plan has changed");
   });
 
   test("takes a -v2 that the user wrote himself as it is, and refuses a completed session", () => {
@@ -470,7 +554,7 @@ describe("revising the plan (L166)", () => {
       const run = project.maestro(["session", "revise", "new.md"]);
       expect([run.stderr, run.stdout]).toEqual([
         "",
-        "The session now follows .gemini/plans/2026-02-14-task-api-impl-plan-v3.md\n",
+        expect.stringMatching(/^The session now follows .gemini\/plans\/2026-02-14-task-api-impl-plan-v3.md\n/),
       ]);
       expect(project.read(what === "a directory" ? `${next}/inside` : next)).toMatch(/^mine/);
     },

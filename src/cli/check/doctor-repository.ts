@@ -97,12 +97,13 @@ async function keptWork(repository: Repository): Promise<Finding[]> {
 }
 
 async function clear(io: Io, settings: ResolvedSettings, location: StateLocation): Promise<Finding[]> {
-  const { finished, worktrees, sessions, problems } = await pruneProject(io, settings);
+  const { finished, baselines, worktrees, sessions, problems } = await pruneProject(io, settings);
   const { aside, rest } = setDamagedAside(io, location, problems);
   const places = await prunePlacesIn(cacheRoot(io.env));
   const done = [
     ...aside,
     ...(finished === undefined ? [] : [finished]),
+    ...(baselines === 0 ? [] : [`Deleted what ${plural(baselines, "killed baseline")} left`]),
     ...(worktrees.length === 0 ? [] : [`Removed ${plural(worktrees.length, "worktree")} of processes that have ended`]),
     ...(sessions.length === 0 ? [] : [`Deleted the kept work of ${someOf(sessions, MAX_NAMES)}`]),
     ...(places.length === 0

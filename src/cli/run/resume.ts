@@ -16,7 +16,8 @@ import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { liveDelegations } from "../../store/files/delegations.ts";
 import { changedSince } from "../../store/files/project-files.ts";
-import { changeSession, conflictsOf, movePhase, revisePlan } from "../../store/operations.ts";
+import { changeSession, conflictsOf, movePhase } from "../../store/operations.ts";
+import { revisePlan } from "../../store/revise.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
 import { resumeLines } from "../../views/decision/resume.ts";
@@ -176,7 +177,7 @@ async function takeNewPlan(
     return false;
   }
   const revised = revisePlan(store, await approvePlan(io, settings, path, flags));
-  io.err(`The session now follows ${revised}\n`);
+  io.err(`The session now follows ${revised.path}\n`);
   return true;
 }
 

@@ -11,7 +11,7 @@ import { decideAnswer } from "../../session/decide/requirement.ts";
 import { executionModes, phaseStatuses } from "../../session/event-parts.ts";
 import { type ReviewMode, type SessionEvent, verdicts } from "../../session/events.ts";
 import { hasDependents, type Session } from "../../session/session.ts";
-import { addError, addFiles, changeSession, createSession, movePhase, revisePlan } from "../../store/operations.ts";
+import { addError, addFiles, changeSession, createSession, movePhase } from "../../store/operations.ts";
 import { stripControls } from "../../text.ts";
 import { approvePlan, openStore, redactorOf, settingsOf, withStore } from "../context.ts";
 import { readInput } from "../input.ts";
@@ -150,14 +150,6 @@ export function sessionMode(io: Io, mode: string, options: Json): number {
   const chosen = oneOf("execution mode", executionModes, mode);
   change(io, (session) => decideMode(session, chosen));
   answer(io, options, { execution_mode: chosen }, `The session runs in ${chosen} mode`);
-  return 0;
-}
-
-export async function sessionRevise(io: Io, planPath: string, options: Json): Promise<number> {
-  const settings = settingsOf(io);
-  const approved = await approvePlan(io, settings, planPath);
-  const path = withStore(io, settings, (store) => revisePlan(store, approved));
-  answer(io, options, { implementation_plan: path }, `The session now follows ${path}`);
   return 0;
 }
 

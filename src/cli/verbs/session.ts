@@ -87,12 +87,19 @@ export const session: Verb = {
       run: async () => (await operations()).sessionMode,
     },
     {
-      usage: "revise <plan>",
-      summary: "continue with a changed plan",
-      options: [json],
-      examples: ["maestro session revise new-plan.md"],
+      usage: "revise [plan]",
+      summary: "continue with a changed plan (default: the session's own plan file, edited in place)",
+      options: [
+        { flags: "--patch <file>", meaning: "only the changed phases, as YAML or JSON ('-' for standard input)" },
+        json,
+      ],
+      examples: [
+        "maestro session revise",
+        "maestro session revise new-plan.md",
+        `echo '[{"id": 2, "validation": ["npm test"]}]' | maestro session revise --patch -`,
+      ],
       isDecision: true,
-      run: async () => (await operations()).sessionRevise,
+      run: async () => (await import("../session/revise.ts")).sessionRevise,
     },
     {
       usage: "requirement <id> <verdict>",

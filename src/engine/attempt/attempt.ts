@@ -159,7 +159,7 @@ function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
   const broken = brokenAgents.find((one) => one.agent === name);
   const why = broken === undefined ? `Agent '${name}' is not in agents/` : brokenText(broken);
   throw new MaestroError("environment", `Cannot start phase ${phase.id}: ${why}`, {
-    hint: 'Restore the agent, or assign the phase to another one with "maestro session revise <plan>".',
+    hint: 'Restore the agent, or assign the phase to another one in the plan file, then run "maestro session revise".',
   });
 }
 

@@ -143,6 +143,6 @@ export function whatLacks(names: readonly string[]): string {
 function whyNotRun(id: PhaseId): string {
   return (
     `not run: the command contained a secret, which is not recorded. Put the secret into a variable, use the variable in "validation" of ` +
-    `phase ${id} ("maestro session revise <plan>"), and pass the variable with --pass-env`
+    `phase ${id} ("maestro session revise"), and pass the variable with --pass-env`
   );
 }

@@ -1,13 +1,20 @@
 // A copy of a project outside git, for commands that must not change the project itself. Dependencies are linked, as in a worktree.
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MaestroError } from "../../errors.ts";
+import { Directory } from "../../disk/contained.ts";
+import { claimLock, isAbandoned } from "../../disk/lock.ts";
+import { isOwnScratch } from "../../disk/own-scratch.ts";
+import { errno, MaestroError } from "../../errors.ts";
 import { copyIgnored } from "../../git/worktree/copy-ignored.ts";
 import { dependencyNames } from "../../git/worktree/dependency-names.ts";
 import { type Listing, listProject } from "../attempt/listing.ts";
+
+const PREFIX = "maestro-baseline-";
+/** Beside the copy: says which process made it. */
+const OWNER = "owner";
 
 const MAX_FILES = 20_000;
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -29,19 +36,53 @@ export async function copyProject(projectRoot: string, exclude: readonly string[
       hint: 'Validation commands run on a snapshot, never in the project itself. Make it a git repository with "git init".',
     });
   }
-  const stage = realpathSync(mkdtempSync(join(tmpdir(), "maestro-baseline-")));
+  const stage = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)));
   const remove = () => rmSync(stage, { recursive: true, force: true, maxRetries: 3 });
   try {
+    inDirectory(stage, (directory) => claimLock(directory, OWNER));
+    const root = join(stage, "project");
+    mkdirSync(root, { mode: 0o700 });
     // Outside git nothing tells whether these are the user's own sources, so a command must not reach them through a link.
     const isDependency = (name: string) =>
       !["vendor", "deps", "Pods"].includes(name) && existsSync(join(projectRoot, name));
     const linked = [...dependencyNames].filter(isDependency);
     const isLinked = (path: string) => linked.includes(path.split("/", 1)[0] ?? "");
     const copied = [...files.keys()].filter((path) => !isLinked(path));
-    return { root: stage, warnings: await copyIgnored(projectRoot, stage, { copied, linked }), remove };
+    return { root, warnings: await copyIgnored(projectRoot, root, { copied, linked }), remove };
   } catch (error) {
     remove();
     throw error;
+  }
+}
+
+/** Deletes this user's copies whose processes are dead; returns how many. */
+export function removeDeadCopies(): number {
+  if (!existsSync(tmpdir())) return 0;
+  const parent = realpathSync(tmpdir());
+  const dead = readdirSync(parent)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => join(parent, name))
+    .filter((stage) => isOwnScratch(stage, stage) && isDead(stage));
+  for (const stage of dead) rmSync(stage, { recursive: true, force: true, maxRetries: 3 });
+  return dead.length;
+}
+
+/** Another process may delete the copy meanwhile. */
+function isDead(stage: string): boolean {
+  try {
+    return inDirectory(stage, (directory) => isAbandoned(directory, OWNER));
+  } catch (error) {
+    if (errno(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function inDirectory<T>(path: string, use: (directory: Directory) => T): T {
+  const directory = Directory.openRoot(path);
+  try {
+    return use(directory);
+  } finally {
+    directory.close();
   }
 }
 

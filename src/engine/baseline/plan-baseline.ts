@@ -13,6 +13,7 @@ import { programRoot } from "../../program-root.ts";
 import { agentEnvironment, withheldIn } from "../../runtimes/environment.ts";
 import { readBaseline, writeBaseline } from "../../store/files/baseline-file.ts";
 import { openBatch } from "../../store/files/batch.ts";
+import { claimDispatch } from "../../store/files/dispatch-lock.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { inShell } from "../attempt/command-run.ts";
 import type { IsolationOptions } from "../isolation.ts";
@@ -22,7 +23,8 @@ import type { Stopping } from "../process/stopping.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import { discardIfIdle } from "../recovery/prune.ts";
 import { listingDigest } from "./copied-project.ts";
-import { type BaselineRequest, takeBaseline } from "./take-baseline.ts";
+import { clearDeadBaselines } from "./dead-baselines.ts";
+import { BASELINE, type BaselineRequest, takeBaseline } from "./take-baseline.ts";
 
 const GRACE_MS = 2000;
 
@@ -59,7 +61,10 @@ export async function planBaseline(
   const { repository } = options;
   const run = randomHex(8);
   const project = await identityOf(options, plan);
-  const batch = openBatch(location, `baseline-${run}`);
+  await clearDeadBaselines(repository, location);
+  const batch = openBatch(location, `${BASELINE}-${run}`);
+  // Tells the next process whose batch this is, should this one be killed.
+  claimDispatch(batch.results);
   const lifeline = new Lifeline(join(programRoot, "dist", "warden.cjs"), run, GRACE_MS, place.warn);
   const supervisor = new Supervisor(lifeline, GRACE_MS);
   const allowed = agentEnvironment(env, place.passEnv, {});

@@ -21,8 +21,8 @@ import { copyProject } from "./copied-project.ts";
 /** What a shell exits with when a command is not found, or cannot be executed. */
 const cannotRun: readonly (number | null)[] = [126, 127];
 const TAIL_CHARS = 32_000;
-/** The name of their logs in the batch. */
-const LOG = "baseline";
+/** The name of a baseline's logs, and what the names of its batch and its worktree begin with. */
+export const BASELINE = "baseline";
 
 export interface BaselineRequest {
   commands: readonly string[];
@@ -78,24 +78,24 @@ async function inSnapshot(
   const { exclude, include, prefix } = bench.isolation.options;
   const now = await snapshot(repository, { exclude, include });
   const from: Snapshot = request.commit === undefined ? now : { ...now, commit: request.commit };
-  const own = `${prefix}${LOG}-`;
-  const session = request.session ?? (LOG as SessionId);
+  const own = `${prefix}${BASELINE}-`;
+  const session = request.session ?? (BASELINE as SessionId);
   const worktree = await addWorktree(repository, session, `${own}${randomHex(4)}`, from);
   try {
-    if (!(await runSetup(bench, { name: `${LOG}-setup` }, worktree, stopping))) return null;
+    if (!(await runSetup(bench, { name: `${BASELINE}-setup` }, worktree, stopping))) return null;
     const wrap = (command: Command) => sandboxed(bench, command, worktree);
     return await runAll(bench, { root: worktree.root, env: inWorktree(bench), wrap }, request, stopping);
   } finally {
     await removeWorktree(repository, worktree.name);
-    await forget(repository, own);
+    await forgetSnapshots(repository, own);
   }
 }
 
 /** Deletes what kept the snapshot, and what a killed process left, unless another process takes a baseline now. */
-async function forget(repository: Repository, prefix: string): Promise<void> {
+export async function forgetSnapshots(repository: Repository, prefix: string): Promise<void> {
   for (const name of deadWorktrees(repository, prefix)) await removeWorktree(repository, name);
   const left = inPlace(repository, markedNames).filter((name) => name.startsWith(prefix));
-  if (left.length === 0) await dropKept(repository, LOG as SessionId);
+  if (left.length === 0) await dropKept(repository, BASELINE as SessionId);
 }
 
 async function runAll(
@@ -113,9 +113,9 @@ async function runAll(
       continue;
     }
     tell?.(command);
-    const marker = `${bench.run}.${LOG}.v${position + 1}`;
+    const marker = `${bench.run}.${BASELINE}.v${position + 1}`;
     const own = { MAESTRO_PHASE: "", MAESTRO_AGENT: "", MAESTRO_SESSION: "" };
-    const request = { command, name: LOG, marker, cwd: root, env: { ...own, ...env }, wrap, tail: TAIL_CHARS };
+    const request = { command, name: BASELINE, marker, cwd: root, env: { ...own, ...env }, wrap, tail: TAIL_CHARS };
     const ended = await runCommand(bench, { ...request, timeoutMs: limit }, stopping);
     if (ended.killed === "stopped" || stopping.isStopped) return null;
     taken.push(resultOf(command, ended));

@@ -16,6 +16,7 @@ import type { StateLocation } from "../../store/location.ts";
 import { readSession } from "../../store/read-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { purposeOf } from "../attempt/place.ts";
+import { clearDeadBaselines } from "../baseline/dead-baselines.ts";
 import type { GitProject } from "../integrate/bring-in.ts";
 import type { RunContext } from "../run-context.ts";
 import { finishChange } from "./finish-change.ts";
@@ -26,6 +27,10 @@ import type { Recovery } from "./recover.ts";
 /** Called when an engine starts, after all processes of the earlier engine have ended and before the project is read. */
 export async function clearLeftovers({ isolation, store, warn, now }: RunContext): Promise<void> {
   const { repository } = isolation.options;
+  await orReport(
+    ({ message }) => warn(message),
+    () => clearDeadBaselines(repository, store.location),
+  );
   if (repository === null) return;
   const finished = await finishChange({ repository, location: store.location }, store, now());
   if (finished !== undefined) warn(finished);
@@ -59,6 +64,8 @@ export async function discardObjects(
 export interface Pruned {
   /** What happened to a half-applied change, if there was one. */
   finished: string | undefined;
+  /** How many batches and copies of killed baselines were deleted. */
+  baselines: number;
   /** Names of the worktrees that were removed. */
   worktrees: string[];
   /** Sessions whose kept work was deleted. */
@@ -66,14 +73,16 @@ export interface Pruned {
   problems: Problem[];
 }
 
-/** Does nothing outside git. `kept`: how many archived sessions keep their work. */
+/** Outside git it deletes only what is left of baselines. `kept`: how many archived sessions keep their work. */
 export async function prune({ store, now, open }: Omit<Recovery, "tell" | "warn">, kept: number): Promise<Pruned> {
-  const pruned: Pruned = { finished: undefined, worktrees: [], sessions: [], problems: [] };
+  const pruned: Pruned = { finished: undefined, baselines: 0, worktrees: [], sessions: [], problems: [] };
   const attempt = <T>(work: () => Promise<T>) => orReport((problem) => void pruned.problems.push(problem), work);
   const opening = await attempt(open);
+  const { location } = store;
+  const found = opening?.kind === "open" ? opening.repository : null;
+  pruned.baselines = (await attempt(() => clearDeadBaselines(found, location))) ?? 0;
   if (opening?.kind !== "open") return pruned;
   const { repository } = opening;
-  const { location } = store;
   const { state } = readSession(store);
   pruned.finished = await attempt(() => finishIfIdle({ repository, location }, store, now()));
   const needed = new Set(unexaminedWorktrees(store.session));

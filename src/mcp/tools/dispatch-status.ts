@@ -29,7 +29,7 @@ const paging = { offset: countField().optional(), limit: countField().optional()
 export const dispatchStatus: Tool = {
   name: "maestro_dispatch_status",
   description:
-    "Results of dispatched agents: list_batches, batch_status (of batch_id, also while it runs), agent_result (report, tokens and log of one agent, named <agent> or <agent>.<label>).",
+    "Results of dispatched agents: list_batches, batch_status (of batch_id, also while it runs), agent_result (report, tokens and log of one agent).",
   actions: {
     list_batches: action({ ...paging, full: flagField().optional() }, (context, { offset, limit, full }) => {
       const ids = listBatches(context.location);

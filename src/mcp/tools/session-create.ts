@@ -45,7 +45,7 @@ export async function createFrom(context: Context, recorder: Recorder, input: Pl
   const at = now();
   const source = sourceOf(context, input, at);
   const report = planReport(context, source.bytes);
-  if (report.plan === undefined) throw invalid(report);
+  if (report.plan === undefined) throw invalidPlan(report);
   const preset = settings.MAESTRO_EXECUTION_MODE;
   const executionMode = input.execution_mode ?? (preset === "ask" ? null : preset);
   // Checked before the plan is saved: no plan is written for a session that cannot be created.
@@ -111,10 +111,10 @@ export function planReport(
   return checkPlan(bytes, { location, roster, disabledAgents: settings.MAESTRO_DISABLED_AGENTS, redact, baseline });
 }
 
-function invalid(report: ValidationReport): Refusal {
+export function invalidPlan(report: ValidationReport): Refusal {
   const { length } = report.errors;
   return new Refusal("invalid_plan", `The plan is not valid: ${length} ${length === 1 ? "error" : "errors"}`, {
-    hint: "Correct them and create the session again. maestro_validate_plan checks a file without creating anything.",
+    hint: "Correct them and call again. maestro_validate_plan checks a file without changing anything.",
     details: { errors: report.errors },
   });
 }

@@ -25,12 +25,13 @@ import type { Answer } from "../answer.ts";
 import { agentName, countField, flagField, id, textField, verbatim, word } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
 import { createFrom, planFields } from "./session-create.ts";
+import { revise } from "./session-revise.ts";
 
 const MAX_FILES = 1_000;
 /** How many ids an answer lists; maestro_session_read has all of them. */
 const MAX_IDS = 50;
 
-const expected_revision = countField("reject if the session is not at this revision").optional();
+const expected_revision = countField("reject at any other").optional();
 const paths = z.array(textField(4_096), { error: "must be a list of paths" }).max(MAX_FILES, {
   error: `must not have more than ${MAX_FILES} paths`,
 });
@@ -48,10 +49,14 @@ const error = z.strictObject(
   { error: "must be an object with agent, type and message" },
 );
 
+const patch = z
+  .array(z.record(z.string(), z.unknown()), { error: "must be a list of phases, each an object with its id" })
+  .meta({ type: "array", items: { type: "object" }, description: "phases to change: id and the new fields" });
+
 export const sessionWrite: Tool = {
   name: "maestro_session_write",
   description:
-    "Change the session: create (plan_path, or plan_content with plan_filename; task), update_phase, add_files, add_error, set_mode, answer_requirement, complete. Skipping, aborting and retries beyond the limit need user_decision: true, which means that the user said so. Completing with a requirement that is not met needs accept_open, after ask_user.",
+    "Change the session. create takes task and plan_path, or plan_content with plan_filename; revise takes the edited plan, plan_path or phases. Revising, skipping, aborting and retries beyond the limit need user_decision: true (the user said so); completing with a requirement that is not met needs accept_open, after ask_user.",
   actions: {
     create: action({ ...planFields, expected_revision }, (context, input) =>
       createFrom(context, recorderOf(context, input.expected_revision), input),
@@ -66,6 +71,15 @@ export const sessionWrite: Tool = {
         expected_revision,
       },
       updatePhase,
+    ),
+    revise: action(
+      {
+        plan_path: textField(4_096).optional(),
+        phases: patch.optional(),
+        user_decision: flagField().optional(),
+        expected_revision,
+      },
+      (context, input) => revise(context, input, (session) => refuseOther(session.seq, input.expected_revision)),
     ),
     add_files: action({ phase_id: id(), files, expected_revision }, (context, input) => {
       const { phase_id } = input;
@@ -100,7 +114,7 @@ export const sessionWrite: Tool = {
     complete: action(
       {
         summary: textField(100_000).optional(),
-        accept_open: textField(10_000, "the user's reason for requirements that are not met").optional(),
+        accept_open: textField(10_000, "the user's reason").optional(),
         expected_revision,
       },
       complete,
@@ -115,13 +129,17 @@ function recorderOf({ store }: Context, expected: number | undefined): Recorder 
     location: store.location,
     update: (decide) =>
       store.update((session) => {
-        const revision = session?.seq ?? 0;
-        if (revision === expected) return decide(session);
-        throw new MaestroError("conflict", `The session is at revision ${revision}, not at ${expected}`, {
-          hint: "Read it again with maestro_session_read, then decide.",
-        });
+        refuseOther(session?.seq ?? 0, expected);
+        return decide(session);
       }),
   };
+}
+
+function refuseOther(revision: number, expected: number | undefined): void {
+  if (expected === undefined || revision === expected) return;
+  throw new MaestroError("conflict", `The session is at revision ${revision}, not at ${expected}`, {
+    hint: "Read it again with maestro_session_read, then decide.",
+  });
 }
 
 function written({ store }: Context, body: object): Answer {

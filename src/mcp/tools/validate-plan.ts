@@ -1,12 +1,13 @@
 // maestro_validate_plan: validates a plan and estimates its run. With `baseline` it runs the plan's validation commands on a snapshot, with
 // `write` it writes profile, cost and baseline into the plan file.
 
+import { isDeepStrictEqual } from "node:util";
 import { loadRoster } from "../../agents/roster.ts";
 import { planCost } from "../../engine/plan-cost.ts";
 import { Stopping } from "../../engine/process/stopping.ts";
 import { MaestroError } from "../../errors.ts";
 import { type BaselineCommand, commandsOf, isRed, resultText } from "../../plan/baseline.ts";
-import type { PlanPhase } from "../../plan/plan.ts";
+import { MAX_TEXT_CHARS, type PlanPhase } from "../../plan/plan.ts";
 import type { ValidationReport } from "../../plan/validate.ts";
 import { agentsFolder } from "../../program-root.ts";
 import { passedNames } from "../../runtimes/environment.ts";
@@ -17,25 +18,28 @@ import { withFacts } from "../../views/plan-sections.ts";
 import { isEstimated } from "../../views/report/estimate.ts";
 import type { Answer } from "../answer.ts";
 import { briefValidation } from "../brief/brief-validation.ts";
-import { flagField, textField } from "../fields.ts";
+import { Refusal } from "../failure.ts";
+import { flagField, listField, textField } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
 const COMMAND_LIMIT_MS = 120_000;
 /** The client gives up a call after ten minutes. */
 const CALL_LIMIT_MS = 480_000;
+/** More than the largest plan has. */
+const MAX_COMMANDS = 20_000;
 const MAX_RED = 4;
 const MAX_SHOWN_CHARS = 60;
 
 export const validatePlanTool: Tool = {
   name: "maestro_validate_plan",
   description:
-    "Check an implementation plan file: errors, warnings, dependency graph, execution profile, estimate of time, tokens and cost. baseline runs its validation commands on a snapshot; write puts profile, cost and baseline into the plan.",
+    "Check an implementation plan file: errors, warnings, dependency graph, execution profile, estimate of time, tokens and cost. baseline runs its validation commands, which it must list, on a snapshot; write puts profile, cost and baseline into the plan.",
   actions: {
     [ONLY]: action(
       {
         plan_path: textField(4_096),
-        baseline: flagField("run the commands: which fail before the work?").optional(),
+        baseline: listField(MAX_TEXT_CHARS, MAX_COMMANDS, "every validation command of the plan, word for word"),
         write: flagField("before the user approves the plan").optional(),
         full: flagField("all of it").optional(),
       },
@@ -46,7 +50,8 @@ export const validatePlanTool: Tool = {
 
 interface Input {
   plan_path: string;
-  baseline?: boolean | undefined;
+  /** What the user's confirmation showed. */
+  baseline?: string[] | undefined;
   write?: boolean | undefined;
   full?: boolean | undefined;
 }
@@ -55,9 +60,9 @@ async function check(context: Context, input: Input): Promise<Answer> {
   const { bytes, path } = readPlan(context.location, input.plan_path);
   const first = planReport(context, bytes);
   const phases = (first.plan ?? first.mergeable)?.phases;
-  const wanted = phases !== undefined && (input.baseline === true || input.write === true);
+  const wanted = phases !== undefined && (input.baseline !== undefined || input.write === true);
   if (!wanted) return { body: bodyOf(context, first, input.full === true), full: input.full };
-  const baseline = input.baseline ? await take(context, path, commandsOf(phases)) : undefined;
+  const baseline = input.baseline === undefined ? undefined : await take(context, path, phases, input.baseline);
   const report = planReport(context, bytes, baseline);
   const body = bodyOf(context, report, input.full === true);
   if (input.write) write(context, input.plan_path, { path, bytes, report, phases, baseline });
@@ -75,8 +80,18 @@ function bodyOf(context: Context, report: ValidationReport, full: boolean) {
   return { ...(full ? whole : briefValidation(report)), estimate: estimateOf(context, report) };
 }
 
-async function take(context: Context, plan: string, commands: readonly string[]): Promise<BaselineCommand[]> {
-  const { settings, beforeEnd, signal } = context;
+async function take(
+  context: Context,
+  plan: string,
+  phases: readonly PlanPhase[],
+  listed: readonly string[],
+): Promise<BaselineCommand[]> {
+  const { settings, beforeEnd, signal, redact } = context;
+  // Redacted as in the arguments: a command with a secret is not run, neither here nor in a session.
+  const commands = commandsOf(phases).map(redact);
+  const setup = settings.MAESTRO_WORKTREE_SETUP;
+  const isPrepared = setup !== "" && commands.length > 0;
+  refuseOthers(isPrepared ? [redact(setup), ...commands] : commands, listed);
   if (commands.length === 0) return [];
   const { planBaseline } = await import("../../engine/baseline/plan-baseline.ts");
   const stopping = new Stopping();
@@ -86,7 +101,7 @@ async function take(context: Context, plan: string, commands: readonly string[])
   try {
     if (signal.aborted) stop();
     const passEnv = passedNames(settings.MAESTRO_PASS_ENV);
-    const place = { ...context, passEnv, setup: settings.MAESTRO_WORKTREE_SETUP };
+    const place = { ...context, passEnv, setup };
     const until = performance.now() + CALL_LIMIT_MS;
     const taken = await planBaseline(place, { commands, timeoutMs: COMMAND_LIMIT_MS, until, plan }, stopping);
     if (taken === null)
@@ -99,6 +114,19 @@ async function take(context: Context, plan: string, commands: readonly string[])
     signal.removeEventListener("abort", stop);
     cancel();
   }
+}
+
+/** The dialog of the CLI shows the arguments of a call and nothing else, so they must name everything that runs. */
+function refuseOthers(run: readonly string[], listed: readonly string[]): void {
+  if (isDeepStrictEqual(trimmed(run), trimmed(listed))) return;
+  throw new Refusal("usage", "baseline must list exactly the commands that it runs: the user confirms what is listed", {
+    hint: "Call it again with baseline set to these commands. The plan has them in full.",
+    details: { commands: run },
+  });
+}
+
+function trimmed(commands: readonly string[]): Set<string> {
+  return new Set(commands.map((command) => command.trim()));
 }
 
 /** Counts what passes, and shows what does not, each with its first failing line. */

@@ -2,7 +2,7 @@
 
 import type { PhaseId } from "../../ids.ts";
 import type { BaselineCommand } from "../../plan/baseline.ts";
-import type { EventOf, Evidence, FileMove, FrozenPlan, SessionEvent } from "../events.ts";
+import type { EventOf, Evidence, SessionEvent } from "../events.ts";
 import type { Changes } from "../session.ts";
 import type { Warned } from "./attempt.ts";
 
@@ -49,8 +49,10 @@ export function baselineTaken(baseline: BaselineCommand[]): SessionEvent {
   return { type: "session.baseline_taken", baseline };
 }
 
-export function planRevised(plan: FrozenPlan, text: string, superseded: FileMove | null): SessionEvent {
-  return { type: "plan.revised", plan, text, superseded };
+export function planRevised(revised: Body<"plan.revised">): SessionEvent {
+  const { plan, text, superseded, earlier, taken } = revised;
+  const inPlace = { ...(earlier === undefined ? {} : { earlier }), ...(taken === undefined ? {} : { taken }) };
+  return { type: "plan.revised", plan, text, superseded, ...inPlace };
 }
 
 export function archiveStarted(started: Body<"archive.started">): EventOf<"archive.started"> {

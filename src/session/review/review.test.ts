@@ -108,6 +108,19 @@ describe("an open review (C41)", () => {
     expect(isApproved(inPhaseReview(), "1", 1, tree)).toBe(false);
   });
 
+  test("keeps its phase from being completed in another way, also by the user", () => {
+    const complete = (from: Session, userDecision: boolean) =>
+      judgeMove(from, from.phases[0] as SessionPhase, { to: "completed", userDecision, maxRetries: 0 });
+    for (const decided of [true, false]) {
+      expect(complete(inPhaseReview(), decided)).toMatchObject({
+        legal: false,
+        reason: "Cannot move phase 1 from in_progress to completed: its work waits for the user's review",
+      });
+    }
+    const approved = inPhaseReview(...decideApproval(inPhaseReview(), openReview(inPhaseReview()) as Review));
+    expect(complete(approved, false)).toEqual({ legal: true });
+  });
+
   test.each<[string, (from: Session) => SessionEvent[]]>([
     ["its phase is skipped", () => [moved("1", "in_progress", "skipped")]],
     ["it is rejected", (from) => decideReopening(from, { phase: "1", isRejection: true, hashes: {} })],

@@ -5,10 +5,11 @@ import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, sta
 import { basename, join } from "node:path";
 import { Directory, ioError, withDirectory } from "../../disk/contained.ts";
 import { newTemporaryName, readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../../disk/durable.ts";
+import { isAbandoned } from "../../disk/lock.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
 import { errno, MaestroError } from "../../errors.ts";
 import { inState, type StateLocation, walk } from "../location.ts";
-import { claimDispatch } from "./dispatch-lock.ts";
+import { claimDispatch, DISPATCH_LOCK } from "./dispatch-lock.ts";
 
 export const MAX_STDOUT_BYTES = 50 * 1024 * 1024;
 /** How much of the end of an agent's output is read for its answer: what it prints before is noise. */
@@ -277,6 +278,20 @@ export function removePromptsOf(location: StateLocation, id: string): void {
       prompts.close();
     }
   });
+}
+
+/** Deletes the batches `<prefix>...` whose process is dead and did not delete them itself; returns their ids. */
+export function removeDeadBatches(location: StateLocation, prefix: string): string[] {
+  const ids = inState(location, ["parallel"], (parallel) => parallel.list()) ?? [];
+  const dead = ids.filter((id) => id.startsWith(prefix) && inState(location, ["parallel", id, "results"], isDead));
+  for (const id of dead) {
+    inState(location, ["parallel"], (parallel) => rmSync(parallel.at(id), { recursive: true, force: true }));
+  }
+  return dead;
+}
+
+function isDead(results: Directory): boolean {
+  return isAbandoned(results, DISPATCH_LOCK);
 }
 
 /** The policy file of a tier, in the batch at `path`. */

@@ -348,7 +348,7 @@ describe("the escalation of a session", () => {
       "  After 1, 2, 4: maestro resume",
       "  4 also takes --guidance, --agent, --model and --criteria",
       "  maestro diff 3 shows what the attempt did",
-      "  To let it change those files: maestro session revise <plan in which phase 3 owns them>, then maestro retry 3",
+      "  To let it change those files: add them to phase 3 in the plan file, then maestro session revise and maestro retry 3",
       "  To be warned of them only: maestro retry 3, then maestro resume --ownership warn",
     ]);
   });

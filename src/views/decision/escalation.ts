@@ -118,7 +118,7 @@ function sensitiveHints(program: string, phase: SessionPhase): string[] {
 function scopeHints(program: string, phase: SessionPhase): string[] {
   return [
     ...diffHint(program, phase),
-    `To let it change those files: ${program} session revise <plan in which phase ${phase.id} owns them>, then ${program} retry ${phase.id}`,
+    `To let it change those files: add them to phase ${phase.id} in the plan file, then ${program} session revise and ${program} retry ${phase.id}`,
     `To be warned of them only: ${program} retry ${phase.id}, then ${program} resume --ownership warn`,
   ];
 }
