@@ -17,7 +17,13 @@ const { parts } = await budget(process.cwd());
 const tokensOf = (wanted: (file: string) => boolean) =>
   parts.filter(({ file }) => wanted(file)).reduce((sum, { tokens }) => sum + tokens, 0);
 report(
-  "GEMINI.md",
+  "CONTEXT.md, in every conversation and every agent",
+  tokensOf((file) => file === "CONTEXT.md"),
+  "tokens",
+  50,
+);
+report(
+  "GEMINI.md, with a command that leads work",
   tokensOf((file) => file === "GEMINI.md"),
   "tokens",
   900,

@@ -5,8 +5,19 @@ import { skillNames } from "./lint-skills.ts";
 import type { LintProblem } from "./problem.ts";
 import { exists, readText } from "./tree.ts";
 
-/** Every session of every user pays for it, and every subagent again. */
-const MAX_CONTEXT_TOKENS = 900;
+/** Limits of single files, and why. */
+const limits = [
+  {
+    file: "CONTEXT.md",
+    max: 50,
+    hint: "Every conversation and every agent pays for it: only the lead reads GEMINI.md.",
+  },
+  {
+    file: "GEMINI.md",
+    max: 900,
+    hint: "A lead gets it with every command: move what only some need into a skill.",
+  },
+];
 /** Everything that a standard run reads: context, command, skills, protocols, tools. */
 export const MAX_RUN_TOKENS = 12_000;
 
@@ -20,9 +31,8 @@ export interface Budget {
   total: number;
 }
 
-const CONTEXT = "GEMINI.md";
 const fixed = [
-  CONTEXT,
+  ...limits.map(({ file }) => file),
   "commands/maestro/orchestrate.toml",
   "protocols/agent-base-protocol.md",
   "protocols/filesystem-safety-protocol.md",
@@ -41,19 +51,14 @@ export async function budget(root: string): Promise<Budget> {
 }
 
 export function lintBudget({ parts, total }: Budget): LintProblem[] {
-  const context = parts.find(({ file }) => file === CONTEXT)?.tokens ?? 0;
-  const problems: LintProblem[] = [];
-  if (context >= MAX_CONTEXT_TOKENS) {
-    problems.push({
-      file: CONTEXT,
-      problem: `has about ${context} tokens; it must have fewer than ${MAX_CONTEXT_TOKENS}`,
-      hint: "Every session and every subagent pays for it: move what only some need into a skill.",
-    });
-  }
+  const problems: LintProblem[] = limits.flatMap(({ file, max, hint }) => {
+    const tokens = parts.find((part) => part.file === file)?.tokens ?? 0;
+    return tokens < max ? [] : [{ file, problem: `has about ${tokens} tokens; it must have fewer than ${max}`, hint }];
+  });
   if (total > MAX_RUN_TOKENS) {
     const [largest] = [...parts].sort((one, other) => other.tokens - one.tokens);
     problems.push({
-      file: largest?.file ?? CONTEXT,
+      file: largest?.file ?? "GEMINI.md",
       problem: `a standard run reads about ${total} tokens of instructions; the limit is ${MAX_RUN_TOKENS}`,
       hint: `This is the largest part, with ${largest?.tokens}.`,
     });

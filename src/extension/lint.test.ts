@@ -709,7 +709,13 @@ describe("the budget", () => {
       "has a limit for GEMINI.md",
       "GEMINI.md",
       words(900),
-      "GEMINI.md: has about 900 tokens; it must have fewer than 900 | Every session and every subagent pays for it: move what only some need into a skill.",
+      "GEMINI.md: has about 900 tokens; it must have fewer than 900 | A lead gets it with every command: move what only some need into a skill.",
+    ],
+    [
+      "has a limit for the file that every conversation reads",
+      "CONTEXT.md",
+      words(50),
+      "CONTEXT.md: has about 50 tokens; it must have fewer than 50 | Every conversation and every agent pays for it: only the lead reads GEMINI.md.",
     ],
     [
       "has a limit for the whole",

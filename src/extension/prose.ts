@@ -18,7 +18,7 @@ export interface Piece {
 const folders = ["skills", "commands", "agents", "protocols", "templates"];
 
 export function proseOf(root: string): Prose[] {
-  const files = ["GEMINI.md", ...folders.flatMap((folder) => listFiles(root, folder))];
+  const files = ["CONTEXT.md", "GEMINI.md", ...folders.flatMap((folder) => listFiles(root, folder))];
   return files
     .filter((file) => /\.(?:md|toml)$/.test(file))
     .flatMap((file) => {

@@ -11,7 +11,7 @@ import { drivingEngine } from "../store/engine-lock.ts";
 import { glanceIn } from "../store/journal/glance.ts";
 import type { EscalationLook } from "../views/decision/escalation.ts";
 import { decisionBrief, undecided, undecidedName } from "../views/decision/open-decisions.ts";
-import { briefLines, MAX_TITLE, openErrorLines, short } from "../views/record/brief.ts";
+import { briefLines, continueLines, MAX_TITLE, openErrorLines, short } from "../views/record/brief.ts";
 import { historyFacts } from "../views/record/history.ts";
 import { CHECKPOINT_FILE, type Checkpoint, renderCheckpoint } from "./checkpoint.ts";
 import { commandLine, type Surroundings } from "./surroundings.ts";
@@ -29,7 +29,11 @@ export function makeCheckpoint(state: Directory, journal: string, here: Surround
     status: session.status,
     facts: historyFacts(session),
     waiting: engine === undefined ? waitingLine(session) : runningLine(session, engine.pid),
-    brief: [...briefLines(session, positionOf(session), isDriven), ...decisionBrief(session, lookOf(here))].join("\n"),
+    brief: [
+      ...briefLines(session, positionOf(session), isDriven),
+      ...continueLines(session, isDriven),
+      ...decisionBrief(session, lookOf(here)),
+    ].join("\n"),
     open: openDelegations(session).length > 0,
   };
   // The end of an engine is not always in the journal, so what is said about a running one must not be kept.

@@ -125,12 +125,13 @@ function turnOf(input: HookInput, here: Surroundings, rest: Rest, project: Proje
   const command = commandName.exec(textValue(input.prompt))?.[1];
   const told = found === undefined ? undefined : "problem" in found ? found.problem : found.brief;
   if (command === undefined) return turnReply(told ?? "");
-  const { wholeStatus, settingsLines, offerLines } = rest.status();
+  const { wholeStatus, settingsLines, offerLines, leadLines } = rest.status();
   const wantsAll = found !== undefined && !("problem" in found) && (command === "status" || command === "resume");
   const lines = wantsAll ? wholeStatus(project, here) : [told ?? noSession(project)];
   const broken = agentless.includes(command) ? [] : rest.adopting().brokenAgentLines(here);
   return turnReply(
     [
+      ...leadLines(command, here),
       ...lines,
       ...settingsLines(here),
       ...broken,

@@ -1,6 +1,6 @@
 // Additional context for Maestro's commands: the full status, which a model without tools gets only this way, and the settings.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { positionOf } from "../session/position.ts";
@@ -53,6 +53,25 @@ export function offerLines(command: string, here: Surroundings): string[] {
   return [
     `Set-up is missing. Offer it to the user once, before anything else: "${commandLine(here)} setup" spares most questions of Gemini CLI.`,
   ];
+}
+
+/** The commands with which the model leads work. */
+const leading = ["orchestrate", "execute", "resume", "review", "debug", "security-audit", "perf-check"];
+
+/**
+ * The lead's instructions, GEMINI.md. They come with every such command, also a second time in a conversation: whether an earlier copy was
+ * lost in a compression is not known here.
+ */
+export function leadLines(command: string, here: Surroundings): string[] {
+  if (!leading.includes(command)) return [];
+  const found = [here.extensionRoot, here.programRoot]
+    .map((root) => join(root, "GEMINI.md"))
+    .find((path) => existsSync(path));
+  if (found === undefined) {
+    here.log(`${join(here.extensionRoot, "GEMINI.md")} does not exist: the model leads without its instructions`);
+    return [];
+  }
+  return [readFileSync(found, "utf8").trimEnd(), ""];
 }
 
 const told = ["MAESTRO_STATE_DIR", "MAESTRO_EXECUTION_MODE", "MAESTRO_MAX_RETRIES", "MAESTRO_DISABLED_AGENTS"] as const;

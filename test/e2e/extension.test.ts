@@ -109,6 +109,15 @@ describe(
       expect(run.stderr).not.toMatch(/error|invalid|skipp/i);
     });
 
+    test("tells an ordinary conversation in one sentence that Maestro is there, and nothing of the lead's instructions (O208)", async () => {
+      await startGemini(project, model.url, headless("What is a monad?", "default")).ended;
+      const request = model.requests.at(-1);
+      const whole = `${request?.system}\n${request?.texts.join("\n")}`;
+      expect(whole).toContain("Maestro is installed: ");
+      expect(whole).not.toContain("TechLead");
+      expect(request?.texts.join("\n")).not.toContain("hook_context");
+    });
+
     test("shows every phase of the session to a model without tools, also from a state directory of its own (O213, E47)", async () => {
       project.write("state-here/plans/2026-02-14-greeting-impl-plan.md", planText(phases));
       const env = { MAESTRO_STATE_DIR: "state-here" };
@@ -222,6 +231,19 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
 
   test("does not delegate before the user has chosen the execution mode (O195)", () => {
     expect(resultOf("invoke_agent")[0]).toContain("no execution mode has been chosen");
+  });
+
+  test("gives the instructions of the lead to the lead, and to no agent, of the engine or delegated (O208)", () => {
+    const told = (request: ModelRequest) => `${request.system}\n${request.texts.join("\n")}`;
+    const agents = ["coder", "technical-writer", "tester", "code-reviewer"].map((agent) => `Agent: ${agent}\n`);
+    const leads = model.requests.filter(isMain).filter((request) => saysIn(request, "[maestro:orchestrate]"));
+    expect(leads.length).toBeGreaterThan(5);
+    for (const request of leads) expect(told(request)).toContain("## Startup Checks");
+    for (const agent of agents) {
+      const asked = model.requests.filter((request) => saysIn(request, agent) && !leads.includes(request));
+      expect(asked.length, agent).toBeGreaterThan(0);
+      for (const request of asked) expect(told(request), agent).not.toMatch(/TechLead|Startup Checks/);
+    }
   });
 
   test("gives the delegated agent header, root, protocols and context, though the caller wrote none of it (N190, N191)", () => {

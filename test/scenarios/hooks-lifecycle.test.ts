@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { agentTiers, deniedTools } from "../../src/agents/tiers.ts";
@@ -20,11 +20,13 @@ import {
   statusesOf,
   succeed,
 } from "../support/hooks.ts";
-import { createSession, type PhaseSpec, Project, planPath, planText } from "../support/project.ts";
+import { createSession, type PhaseSpec, Project, planPath, planText, root } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
 const id = "2026-02-14-task-api";
 const state = ".gemini/state";
+const howToContinue =
+  "If the user wants to continue it and you do not lead it yet: activate the skill session-management, section Resume (as /maestro:resume does).";
 const checkpoint = `${state}/compress-checkpoint.md`;
 const two: PhaseSpec[] = [{ id: 1 }, { id: 2, agent: "tester", blocked_by: [1] }];
 /** What the engine sets for the process of an attempt. */
@@ -215,7 +217,7 @@ describe("BeforeAgent (U244, U245)", () => {
     const reply = turn(project, "Go on.");
     expect(reply.systemMessage).toBeUndefined();
     expect(contextOf(reply)).toBe(
-      `Maestro session ${id}: in_progress, sequential mode, 0 of 2 phases done.\nIn progress: 1 Phase 1 (coder).`,
+      `Maestro session ${id}: in_progress, sequential mode, 0 of 2 phases done.\nIn progress: 1 Phase 1 (coder).\n${howToContinue}`,
     );
     move(project, "1", "completed");
     expect(contextOf(turn(project, "Go on."))).toContain("1 of 2 phases done.\nReady: 2 Phase 2 (tester).");
@@ -274,6 +276,36 @@ describe("BeforeAgent (U244, U245)", () => {
     project.write(planPath, planText([{ id: 1 }]));
     const context = contextOf(turn(project, "[maestro:execute]"));
     expect(context).toMatch(/no active session[\s\S]*2026-02-14-task-api-impl-plan\.md[\s\S]*dist\/maestro\.js/);
+  });
+
+  test.each(["orchestrate", "execute", "resume", "review", "debug", "security-audit", "perf-check"])(
+    "gives the lead its instructions with /maestro:%s, each time, before the state of the session (O208)",
+    (command) => {
+      const project = inSession();
+      const instructions = readFileSync(join(root, "GEMINI.md"), "utf8").trimEnd();
+      for (let times = 0; times < 2; times++) {
+        const context = contextOf(turn(project, `[maestro:${command}] the parser`));
+        expect(context.startsWith(`${instructions}\n`)).toBe(true);
+        expect(context.slice(instructions.length)).toContain(id);
+      }
+    },
+  );
+
+  test.each([
+    ["an ordinary prompt", "Go on.", {}],
+    ["a look at the session", "[maestro:status]", {}],
+    ["a command that does not exist", "[maestro:plan] A task API", {}],
+    ["the prompt of an attempt", "[maestro:orchestrate] A task API", attempt],
+  ])("keeps the lead's instructions out of %s (O208)", (_what, prompt, env) => {
+    for (const project of [emptyProject(), inSession()])
+      expect(JSON.stringify(turn(project, prompt, env))).not.toContain("TechLead");
+  });
+
+  test("leads with the instructions of this program when the extension has none", () => {
+    const project = emptyProject();
+    project.write("other/agents/coder.md", readFileSync(join(root, "agents/coder.md"), "utf8"));
+    const env = { MAESTRO_EXTENSION_PATH: join(project.path, "other") };
+    expect(contextOf(turn(project, "[maestro:debug] it", env))).toContain("You are the TechLead");
   });
 
   test("does not take a mention for a call", () => {
@@ -548,7 +580,7 @@ describe("a session that is only a view: written by hand, by a script, by an ear
       const { reply } = hook(project, event, { prompt: "Go on." });
       expect(JSON.stringify(reply)).toContain(id);
       expect(hook(project, "BeforeAgent", { prompt: "Go on." }).reply.hookSpecificOutput?.additionalContext).toMatch(
-        /0 of 2 phases done\.\nIn progress: 1 Phase 1 \(coder\)\.$/,
+        /0 of 2 phases done\.\nIn progress: 1 Phase 1 \(coder\)\.\n/,
       );
       handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report());
       expect(statusesOf(project)).toEqual(["completed", "pending"]);

@@ -1,6 +1,6 @@
 // A failed phase waits for the user: wherever the user or a model looks, the decision is there with a command for each option.
 
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { locateState } from "../../src/store/location.ts";
@@ -9,7 +9,7 @@ import { contextOf, hook, move, Shelf, sessionProject, succeed } from "../suppor
 import { withServer } from "../support/mcp.ts";
 import { hasTerminal, onTerminal } from "../support/on-terminal.ts";
 import { maestro, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
-import { maestroPath, type Project, planPath } from "../support/project.ts";
+import { maestroPath, type Project, planPath, root } from "../support/project.ts";
 import { played, prepare, scripted } from "../support/stand-in.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
@@ -242,7 +242,9 @@ describe("three thousand open decisions", () => {
     const turn = contextOf(hook(project, "BeforeAgent", { prompt: "go on" }).reply);
     expect(turn).toContain("2,999 more phases waiting");
     expect(turn.length).toBeLessThan(2000);
-    expect(contextOf(hook(project, "BeforeAgent", { prompt: "/maestro:resume" }).reply).length).toBeLessThan(7000);
+    const instructions = readFileSync(join(root, "GEMINI.md"), "utf8");
+    const told = contextOf(hook(project, "BeforeAgent", { prompt: "/maestro:resume" }).reply);
+    expect(told.length - instructions.length).toBeLessThan(7000);
     await withServer(project, async (client) => {
       const { body, bytes } = await client.call("maestro_session_read");
       expect(body.metadata.open_decisions_total).toBe(3000);

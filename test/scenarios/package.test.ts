@@ -30,6 +30,7 @@ describe("the package of Maestro", () => {
     const folders = "agents commands dist docs examples hooks policies protocols scripts skills templates".split(" ");
     const files = [
       "CHANGELOG.md",
+      "CONTEXT.md",
       "GEMINI.md",
       "LICENSE",
       "README.md",

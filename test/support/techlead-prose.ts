@@ -30,7 +30,7 @@ const orchestrator = [
     [
       "O208",
       "the TechLead leads, asks and escalates",
-      /you are the TechLead/,
+      /You are the TechLead/,
       /delegate the work/,
       /Design \(skill `design-dialogue`\)/,
       /user approves every step before the next/,

@@ -13,7 +13,7 @@ import {
 } from "../../../test/support/sample-session.ts";
 import type { FrozenPlan } from "../../session/events.ts";
 import { positionOf } from "../../session/position.ts";
-import { briefLines, nextLines, short } from "./brief.ts";
+import { briefLines, continueLines, nextLines, short } from "./brief.ts";
 
 type Phases = FrozenPlan["phases"];
 
@@ -101,6 +101,20 @@ describe("a session in a few lines", () => {
     expect(nextLines(session, positionOf(session), false)).toEqual(
       briefLines(session, positionOf(session), false).slice(1),
     );
+  });
+});
+
+describe("how to continue a session", () => {
+  const done = runs(1, 2, "1");
+  const completed: Timed = [3, { type: "session.status_set", status: "completed" }];
+  const aborted: Timed = [3, { type: "session.status_set", status: "failed", aborted: true }];
+  test.each([
+    ["names the skill that leads on", [], false, [expect.stringMatching(/skill session-management.*\/maestro:resume/)]],
+    ["points to the engine that runs it", [], true, [expect.stringContaining("maestro_wait")]],
+    ["says nothing about a completed one", [...done, completed], false, []],
+    ["says nothing about an aborted one", [aborted], false, []],
+  ])("%s", (_what, timed, isDriven, lines) => {
+    expect(continueLines(sessionOf([phase("1")], timed), isDriven)).toEqual(lines);
   });
 });
 

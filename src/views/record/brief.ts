@@ -19,6 +19,15 @@ export function briefLines(session: Session, position: Position, isDriven: boole
   ];
 }
 
+/** How to continue, for a conversation that has read no instructions of Maestro. */
+export function continueLines(session: Session, isDriven: boolean): string[] {
+  if (session.aborted || session.status === "completed") return [];
+  if (isDriven) return ["An engine is running it: maestro_wait follows it."];
+  return [
+    "If the user wants to continue it and you do not lead it yet: activate the skill session-management, section Resume (as /maestro:resume does).",
+  ];
+}
+
 /** What runs, what can start, what failed, what is left to do. */
 export function nextLines(session: Session, { counts }: Position, isDriven: boolean): string[] {
   if (session.aborted || session.status === "completed") return [];
