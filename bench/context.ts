@@ -52,7 +52,7 @@ const call = async (name: string, args: object) => {
 const plan = { plan_path: "plan.md" };
 await call("maestro_session_read", {});
 await call("maestro_validate_plan", plan);
-await call("maestro_validate_plan", { ...plan, baseline: [], write: true });
+await call("maestro_validate_plan", { ...plan, baseline: true, write: true });
 const created = { action: "create", ...plan, task: "bench", approved: true, execution_mode: "parallel", review: "end" };
 await call("maestro_session_write", created);
 await call("maestro_run", { mode: "parallel", review: "end" });

@@ -57,7 +57,8 @@ function beforeTool(input: HookInput, here: Surroundings): Answer {
       if (fastPath("AfterTool", input, here) !== undefined) return allow;
       return sessionEvents().isAwaited(here) ? delegation().judgeCompletion(input, here) : allow;
     default:
-      return allow;
+      // hooks.json registers no other tool.
+      return rest.adopting().listBaseline(input, here);
   }
 }
 
@@ -79,7 +80,7 @@ function concernsReport(input: HookInput, here: Surroundings): boolean {
 
 function answer(event: string, deadline: number): Answer {
   const respond = Object.hasOwn(events, event) ? events[event] : undefined;
-  if (respond === undefined) return complain(event, `unknown event; known are ${Object.keys(events).join(", ")}`);
+  if (respond === undefined) return complain(event, `not one of ${Object.keys(events)}`);
   const input = readHookInput(deadline - RESERVED_MS);
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {

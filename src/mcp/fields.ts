@@ -36,15 +36,15 @@ export function textsField(max: number, most: number, description?: string) {
     .meta(described({ type: ["string", "array"], items: { type: "string" } }, description));
 }
 
-/** A list of texts. `true` counts as an empty one and `false` as none: the tool then says what belongs into the list. */
-export function listField(max: number, most: number, description?: string) {
-  const error = `must be a list of at most ${most} strings`;
+/** `true` for all of them, or a list of texts. `false` counts as absent. */
+export function allOrListField(max: number, most: number, description?: string) {
+  const error = `must be true, or a list of at most ${most} strings`;
   return z
     .preprocess(
-      (value) => (typeof value === "boolean" ? (value ? [] : undefined) : value),
-      z.array(textField(max), { error }).max(most, { error }).optional(),
+      (value) => (value === false ? undefined : value),
+      z.union([z.literal(true), z.array(textField(max)).max(most)], { error }).optional(),
     )
-    .meta(described({ type: "array", items: { type: "string" } }, description));
+    .meta(described({ type: ["boolean", "array"], items: { type: "string" } }, description));
 }
 
 /** The name of a model, which becomes an argument of a command line. */

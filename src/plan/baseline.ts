@@ -21,6 +21,12 @@ export function commandsOf(phases: readonly Pick<PlanPhase, "validation">[]): st
   return [...new Set(phases.flatMap(({ validation }) => validation))];
 }
 
+/** Everything that a baseline runs, in order. `setup`: the command that prepares a worktree; empty for none. */
+export function baselineList(phases: readonly Pick<PlanPhase, "validation">[], setup: string): string[] {
+  const commands = commandsOf(phases);
+  return setup === "" || commands.length === 0 ? commands : [setup, ...commands];
+}
+
 export function isRed({ result }: Pick<BaselineCommand, "result">): boolean {
   return result !== "passes_already";
 }

@@ -38,7 +38,7 @@ const lead: Part[] = [
   call("activate_skill", { name: "implementation-planning" }),
   call("write_file", { file_path: planPath, content: plan }),
   tool("validate_plan", { plan_path: planPath }),
-  tool("validate_plan", { plan_path: planPath, baseline: [1, 2, 3].map(check), write: true }),
+  tool("validate_plan", { plan_path: planPath, baseline: true, write: true }),
   tool("session_write", {
     ...{ action: "create", plan_path: planPath, task: "Write three notes", approved: true },
     ...{ execution_mode: "parallel", review: "end" },

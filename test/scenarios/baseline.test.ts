@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 import { reportOf, runPlan } from "../support/engine-run.ts";
+import { hook } from "../support/hooks.ts";
 import { withIsolated } from "../support/isolated.ts";
 import { withServer } from "../support/mcp.ts";
 import { allGone, background, journalOf, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
@@ -128,7 +129,7 @@ describe("maestro validate --baseline", () => {
       });
     }));
 
-  test("runs in a conversation only the commands that the user's confirmation listed (C55)", () =>
+  test("runs only the commands that a list names, which a hook gives the user's confirmation (C55)", () =>
     withIsolated({ keep: "k\n" }, [], async (project) => {
       project.plan([{ id: 1, files_modified: ["a"], validation: [`touch ${project.path}/ran`, "true"] }]);
       const commands = ["touch ../prepared", `touch ${project.path}/ran`, "true"];
@@ -136,13 +137,7 @@ describe("maestro validate --baseline", () => {
       await withServer(
         project,
         async (server) => {
-          for (const listed of [
-            true,
-            [],
-            commands.slice(1),
-            [...commands, "ls"],
-            ["touch ../prepared", "true", "ls"],
-          ]) {
+          for (const listed of [[], commands.slice(1), [...commands, "ls"], ["touch ../prepared", "true", "ls"]]) {
             const refused = await server.refused("maestro_validate_plan", asked(listed));
             expect(refused).toMatchObject({ error: "usage", commands });
           }
@@ -151,9 +146,25 @@ describe("maestro validate --baseline", () => {
           const taken = await server.ok("maestro_validate_plan", asked([...commands].reverse()));
           expect(taken).toMatchObject({ baseline: { passes_already: 2, red: 0 } });
           expect(project.exists("ran")).toBe(true);
+          expect(await server.ok("maestro_validate_plan", asked(true))).toMatchObject({ baseline: { red: 0 } });
         },
         { MAESTRO_WORKTREE_SETUP: "touch ../prepared" },
       );
+      const call = (tool_input: object) =>
+        hook(project, "BeforeTool", { tool_name: "mcp_maestro_maestro_validate_plan", tool_input }, setup).reply;
+      const setup = { MAESTRO_WORKTREE_SETUP: "touch ../prepared" };
+      expect(call({ ...asked(true), write: true })).toMatchObject({
+        decision: "allow",
+        hookSpecificOutput: { tool_input: { ...asked(commands), write: true } },
+      });
+      for (const other of [
+        asked(false),
+        asked(["ls"]),
+        { plan_path: planPath },
+        { plan_path: "none.md", baseline: true },
+      ]) {
+        expect(call(other)).toEqual({ decision: "allow" });
+      }
     }));
 });
 

@@ -154,10 +154,8 @@ describe("a run with --review phase", () => {
           );
           const approve = { action: "approve", phase_id: 1, user_decision: true };
           const tree = String(project.events("review.opened")[0]?.tree);
-          for (const unseen of [{}, { tree: tree.slice(0, 3) }, { tree: `0${tree.slice(1, 12)}f` }]) {
-            const again = await client.ok("maestro_decide", { ...approve, ...unseen });
-            expect(again).toMatchObject({ approved: false, block: expect.stringContaining(tree.slice(0, 12)) });
-          }
+          const again = await client.ok("maestro_decide", { ...approve, tree: `0${tree.slice(1, 12)}f` });
+          expect(again).toMatchObject({ approved: false, block: expect.stringContaining(tree.slice(0, 12)) });
           const approved = await client.ok("maestro_decide", { ...approve, tree: tree.slice(0, 12) });
           expect(approved).toMatchObject({ phase_status: "approved", engine_running: true });
           await until("phase 1 is brought in", () => project.read("a.txt") === "1\n");

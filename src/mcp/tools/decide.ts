@@ -10,7 +10,6 @@ import { agentsFolder, programRoot } from "../../program-root.ts";
 import { clipText } from "../../prompt/data.ts";
 import { requireSession } from "../../session/decide/operation.ts";
 import type { AgentChoice } from "../../session/decide/other-agent.ts";
-import { requireReview } from "../../session/decide/review/decide-review.ts";
 import { MAX_CRITERIA } from "../../session/events.ts";
 import { MAX_TOLD_CHARS } from "../../session/retry.ts";
 import { decidePhase, reopenPhase } from "../../store/decisions.ts";
@@ -64,11 +63,6 @@ export const decide: Tool = {
       },
       async (context, { phase_id: name, tree: shown, reason: why, user_decision: isDecided }) => {
         requireDecision("approve", isDecided);
-        if (!isTree(shown)) {
-          context.store.refresh();
-          requireReview(requireSession(context.store.session), name);
-          return shownAgain(context, name, "tree must be the id of the tree that the user saw");
-        }
         const { approveReview, approvalRefusal } = await import("../../engine/integrate/review.ts");
         const approval = await approveReview(await recoveryOf(context), { name, shown, reason: why });
         if (approval.kind === "approved") return answerAbout(context, name, "approved", approval.isRunning);
@@ -104,11 +98,6 @@ export const decide: Tool = {
     }),
   },
 };
-
-/** Without the tree that was shown, an approval could be of one that the user never saw. */
-function isTree(shown: string | undefined): boolean {
-  return shown !== undefined && /^[0-9a-f]{7,64}$/.test(shown);
-}
 
 /** The user sees what has changed, and decides again. */
 function shownAgain({ store, settings, location }: Context, name: string, why: string): Answer {

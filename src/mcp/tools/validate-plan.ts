@@ -6,7 +6,7 @@ import { loadRoster } from "../../agents/roster.ts";
 import { planCost } from "../../engine/plan-cost.ts";
 import { Stopping } from "../../engine/process/stopping.ts";
 import { MaestroError } from "../../errors.ts";
-import { type BaselineCommand, commandsOf, isRed, resultText } from "../../plan/baseline.ts";
+import { type BaselineCommand, baselineList, commandsOf, isRed, resultText } from "../../plan/baseline.ts";
 import { MAX_TEXT_CHARS, type PlanPhase } from "../../plan/plan.ts";
 import type { ValidationReport } from "../../plan/validate.ts";
 import { agentsFolder } from "../../program-root.ts";
@@ -19,7 +19,7 @@ import { isEstimated } from "../../views/report/estimate.ts";
 import type { Answer } from "../answer.ts";
 import { briefValidation } from "../brief/brief-validation.ts";
 import { Refusal } from "../failure.ts";
-import { flagField, listField, textField } from "../fields.ts";
+import { allOrListField, flagField, textField } from "../fields.ts";
 import { action, type Context, ONLY, type Tool } from "../tool.ts";
 import { planReport } from "./session-create.ts";
 
@@ -34,12 +34,12 @@ const MAX_SHOWN_CHARS = 60;
 export const validatePlanTool: Tool = {
   name: "maestro_validate_plan",
   description:
-    "Check an implementation plan file: errors, warnings, dependency graph, execution profile, estimate of time, tokens and cost. baseline runs its validation commands, which it must list, on a snapshot; write puts profile, cost and baseline into the plan.",
+    "Check an implementation plan file: errors, warnings, dependency graph, execution profile, estimate of time, tokens and cost. baseline runs its validation commands on a snapshot; write puts profile, cost and baseline into the plan.",
   actions: {
     [ONLY]: action(
       {
         plan_path: textField(4_096),
-        baseline: listField(MAX_TEXT_CHARS, MAX_COMMANDS, "every validation command of the plan, word for word"),
+        baseline: allOrListField(MAX_TEXT_CHARS, MAX_COMMANDS, "true: the commands of the plan"),
         write: flagField("before the user approves the plan").optional(),
         full: flagField("all of it").optional(),
       },
@@ -50,8 +50,8 @@ export const validatePlanTool: Tool = {
 
 interface Input {
   plan_path: string;
-  /** What the user's confirmation showed. */
-  baseline?: string[] | undefined;
+  /** A list is what the user's confirmation showed: the BeforeTool hook puts it there. */
+  baseline?: true | string[] | undefined;
   write?: boolean | undefined;
   full?: boolean | undefined;
 }
@@ -84,14 +84,13 @@ async function take(
   context: Context,
   plan: string,
   phases: readonly PlanPhase[],
-  listed: readonly string[],
+  listed: true | readonly string[],
 ): Promise<BaselineCommand[]> {
   const { settings, beforeEnd, signal, redact } = context;
   // Redacted as in the arguments: a command with a secret is not run, neither here nor in a session.
   const commands = commandsOf(phases).map(redact);
   const setup = settings.MAESTRO_WORKTREE_SETUP;
-  const isPrepared = setup !== "" && commands.length > 0;
-  refuseOthers(isPrepared ? [redact(setup), ...commands] : commands, listed);
+  if (listed !== true) refuseOthers(baselineList(phases, setup).map(redact), listed);
   if (commands.length === 0) return [];
   const { planBaseline } = await import("../../engine/baseline/plan-baseline.ts");
   const stopping = new Stopping();
@@ -116,7 +115,7 @@ async function take(
   }
 }
 
-/** The dialog of the CLI shows the arguments of a call and nothing else, so they must name everything that runs. */
+/** The dialog of the CLI shows the arguments of a call and nothing else, so a list must name everything that runs. */
 function refuseOthers(run: readonly string[], listed: readonly string[]): void {
   if (isDeepStrictEqual(trimmed(run), trimmed(listed))) return;
   throw new Refusal("usage", "baseline must list exactly the commands that it runs: the user confirms what is listed", {

@@ -8,6 +8,8 @@ import { type Directory, ioError, pathFault, resolveInside, withDirectory, withP
 import { readFrom, readRegular, replaceDurably } from "../../disk/durable.ts";
 import { errno, MaestroError } from "../../errors.ts";
 import type { BaselineCommand } from "../../plan/baseline.ts";
+import { baselineList } from "../../plan/baseline.ts";
+import { parsePlan } from "../../plan/parse.ts";
 import { MAX_PLAN_BYTES } from "../../plan/plan.ts";
 import { type ValidationReport, validatePlan } from "../../plan/validate.ts";
 import { recordedPath, type StateLocation, walk } from "../location.ts";
@@ -104,6 +106,13 @@ function leaves(inside: string): boolean {
 }
 
 const planName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,150}\.md$/u;
+
+/** What a baseline of the plan runs; undefined when the plan cannot be read as one. */
+export function plannedBaseline(location: StateLocation, given: string, setup: string): string[] | undefined {
+  const draft = parsePlan(readPlan(location, given).bytes, { errors: [], warnings: [] });
+  const phases = draft?.phases.map(({ phase }) => phase);
+  return phases === undefined ? undefined : baselineList(phases, setup);
+}
 
 /** Why a plan cannot have that file name; undefined when it can. */
 export function planNameFault(name: string): string | undefined {

@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+var r=Object.defineProperty;var u=Object.getOwnPropertyDescriptor;var a=Object.getOwnPropertyNames;var s=Object.prototype.hasOwnProperty;var x=(l,e)=>{for(var t in e)r(l,t,{get:e[t],enumerable:!0})},d=(l,e,t,i)=>{if(e&&typeof e=="object"||typeof e=="function")for(let n of a(e))!s.call(l,n)&&n!==t&&r(l,n,{get:()=>e[n],enumerable:!(i=u(e,n))||i.enumerable});return l};var o=l=>d(r({},"__esModule",{value:!0}),l);var F={};x(F,{a:()=>c});module.exports=o(F);var f=/^\uFEFF?---[ \t]*\n/,g=/(?<![^\n])(?:---|\.\.\.)[ \t]*(?:\n|$)/;function c(l){let e=l.replace(/\r\n?/g,`
+`),t=f.exec(e);if(t===null)return;let i=e.slice(t[0].length),n=g.exec(i);if(n!==null)return{yaml:i.slice(0,n.index),body:i.slice(n.index+n[0].length)}}0&&(module.exports={a});
