@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -58,6 +67,18 @@ describe("the env files that a program could load", () => {
     write("elsewhere/evil", "NODE_OPTIONS=x");
     symlinkSync("../../../elsewhere/evil", join(base, "home/code/app/.env"));
     expect(read().project).toEqual([["home/code/app/.env", "NODE_OPTIONS=x"]]);
+  });
+
+  test.runIf(existsSync("/dev/shm"))("are read in a project that is in memory", () => {
+    const project = mkdtempSync("/dev/shm/maestro-env-");
+    try {
+      writeFileSync(join(project, ".env"), "A=1");
+      expect(readEnvFiles(project, join(base, "home"), names).project).toEqual([
+        { path: join(project, ".env"), text: "A=1" },
+      ]);
+    } finally {
+      rmSync(project, { recursive: true });
+    }
   });
 
   test.each([

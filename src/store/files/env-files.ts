@@ -89,7 +89,8 @@ function leadsIntoProcess(path: string): boolean {
   let at = path;
   for (let hops = 0; hops < MAX_LINKS; hops++) {
     at = join(realOf(dirname(at)), basename(at));
-    if (/^\/(?:proc|dev)\//.test(at)) return true;
+    // Files in /dev/shm are ordinary files in memory.
+    if (/^\/(?:proc|dev(?!\/shm\/))\//.test(at)) return true;
     const target = linkAt(at);
     if (target === undefined) return false;
     at = resolve(dirname(at), target);
