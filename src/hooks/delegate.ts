@@ -19,6 +19,7 @@ import { runningEngine } from "../store/engine-lock.ts";
 import { delegationsElsewhere, noteDelegation, runningDelegations } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import { sessionWork } from "../views/work.ts";
 import { type HookInput, recordOf, textValue } from "./input.ts";
 import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
 import { makeWorkspace, storeOf } from "./recording.ts";
@@ -28,16 +29,44 @@ import { commandLine, patient, type Surroundings } from "./surroundings.ts";
 // Loaded only when a phase is delegated; a separate file in dist/ (tools/build.js).
 const delegatedWork = () => require("./delegated-work.ts") as typeof import("./delegated-work.ts");
 
-/** Called when `invoke_agent` names one of Maestro's agents. A promise only when a phase of the session is delegated. */
+/** Called when `invoke_agent` names one of Maestro's agents. A promise only for the reviewer, and when a phase of the session is delegated. */
 export function delegate(input: HookInput, here: Surroundings): Reply | Promise<Reply> {
   if (here.attempt !== null)
     return denyReply("You are a specialist at work on one phase: do it yourself, do not delegate.");
   const call = recordOf(input.tool_input);
   const agent = normalizeAgentName(textValue(call.agent_name));
   const text = textValue(call.prompt);
+  const answer = (evidence: string) => answerCall({ call, agent, text, evidence }, input, here);
+  return agent === REVIEWER ? evidenceFor(here).then(answer) : answer("");
+}
+
+/** As in src/engine/delegated/review-work.ts, which is loaded only for this agent. */
+const REVIEWER = "code-reviewer";
+
+/** What the session changed, for its reviewer; empty without a session that changed anything, or when it cannot be read. */
+async function evidenceFor(here: Surroundings): Promise<string> {
+  try {
+    const project = openHookProject(here);
+    const session = sessionOf(project);
+    if (session === undefined || sessionWork(session).length === 0) return "";
+    return await delegatedWork().evidenceOf(project, session, here, randomHex(8));
+  } catch (error) {
+    here.log(error instanceof Error ? error.message : String(error));
+    return "";
+  }
+}
+
+interface Call {
+  call: HookInput;
+  agent: string;
+  text: string;
+  evidence: string;
+}
+
+function answerCall({ call, agent, text, evidence }: Call, input: HookInput, here: Surroundings) {
   const protocols = readProtocols(here.extensionRoot, here.programRoot);
-  const promptFor: Request["promptFor"] = (work, maxRetries = 0) =>
-    delegationPrompt({ agent, work, projectRoot: here.projectRoot, protocols, tag: randomHex(8), text, maxRetries });
+  const given = { agent, projectRoot: here.projectRoot, protocols, tag: randomHex(8), text, evidence };
+  const promptFor: Request["promptFor"] = (work, maxRetries = 0) => delegationPrompt({ ...given, work, maxRetries });
   const claimed = tryClaim(agent, text, promptFor, here);
   if ("reason" in claimed) return denyReply(claimed.reason);
   const prompt = claimed.started?.prompt ?? promptFor(claimed.work);

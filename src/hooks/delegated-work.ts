@@ -8,11 +8,13 @@ import {
   examineEnd,
   settleDelegations,
 } from "../engine/delegated/delegation-work.ts";
-import type { OpenDelegation } from "../session/session.ts";
+import { openForReview, reviewText } from "../engine/delegated/review-work.ts";
+import type { OpenDelegation, Session } from "../session/session.ts";
 import { liveDelegations } from "../store/files/delegations.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { now } from "./clock.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Project } from "./project.ts";
+import { commandLine, type Surroundings } from "./surroundings.ts";
 
 export type { Examined };
 export { delegationEnd };
@@ -36,6 +38,14 @@ export function examineReturn(store: SessionStore, here: Surroundings, delegatio
 
 export function settleLost(store: SessionStore, here: Surroundings): Promise<number> {
   return settleDelegations(recording(store, here));
+}
+
+/** A slow repository must not keep the agent from starting: the review goes without its diff then. */
+const MAX_REVIEW_MS = 1200;
+
+export function evidenceOf({ location }: Project, session: Session, here: Surroundings, tag: string): Promise<string> {
+  const repository = openForReview({ cwd: location.projectRoot, env: here.env, location });
+  return reviewText({ repository, program: commandLine(here), limitMs: MAX_REVIEW_MS }, session, tag);
 }
 
 function recording(store: SessionStore, here: Surroundings) {

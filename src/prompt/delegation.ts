@@ -28,11 +28,13 @@ export interface DelegationPrompt {
   /** The text that the caller wrote. */
   text: string;
   maxRetries: number;
+  /** What a reviewer is told about the session's work; empty for other agents. */
+  evidence?: string;
 }
 
 /** A prompt that was built here before stays unchanged, unless its header names another agent, phase or session. */
 export function delegationPrompt(asked: DelegationPrompt): string {
-  const { agent, work, projectRoot, protocols, text } = asked;
+  const { agent, work, projectRoot, protocols, text, evidence = "" } = asked;
   if (readHeader(text) !== undefined) {
     const known = text.replace(header, () => `${headerLines(agent, work)}\n`);
     return [known, ...decidedSince(asked).map((part) => `${part}\n`)].join("\n");
@@ -42,6 +44,7 @@ export function delegationPrompt(asked: DelegationPrompt): string {
     projectRootHeader(projectRoot),
     ...protocolsFor(agent, protocols),
     ...(work === null ? [`# Task\n\n${text.trim()}`] : workParts(work, asked)),
+    ...(evidence === "" ? [] : [evidence]),
   ];
   return `${parts.map((part) => part.trim()).join("\n\n")}\n`;
 }

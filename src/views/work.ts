@@ -61,6 +61,27 @@ export function wasTakenOver({ warnings }: SessionPhase, { started }: Attempt): 
   return !warnings.some(({ ts, code }) => code === "not_applied" && ts >= started);
 }
 
+export interface PhaseWork {
+  phase: SessionPhase;
+  attempt: WorkedAttempt;
+}
+
+/** The session's changes that are in the project, in the order in which they came in. */
+export function sessionWork({ phases }: Session): PhaseWork[] {
+  return phases
+    .flatMap((phase) => inProject(phase).map((attempt) => ({ phase, attempt })))
+    .sort((one, other) => orderOf(one.attempt) - orderOf(other.attempt));
+}
+
+function inProject(phase: SessionPhase): WorkedAttempt[] {
+  const work = workOf(phase);
+  return work === undefined || !isInProject(phase, work) ? earlierWork(phase) : [...earlierWork(phase), work];
+}
+
+function orderOf({ integrated, seq }: WorkedAttempt): number {
+  return integrated?.seq ?? seq;
+}
+
 export interface Amount {
   files: number;
   added: number;
@@ -72,9 +93,7 @@ export function sessionAmount(session: Session): Amount {
   const paths = new Set<string>();
   const amount = { files: 0, added: 0, removed: 0 };
   for (const phase of session.phases) {
-    const work = workOf(phase);
-    const works = work === undefined || !isInProject(phase, work) ? [] : [work];
-    for (const { changes } of [...earlierWork(phase), ...works]) {
+    for (const { changes } of inProject(phase)) {
       for (const { path } of changes.files) paths.add(path);
       amount.files += changes.total - changes.files.length;
       amount.added += changes.added;

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";
-import { geminiOnTerminal, haveExtension, writeSettings } from "../support/gemini.ts";
+import { initRepository } from "../support/empty-repository.ts";
+import { geminiOnTerminal, haveExtension, type OnTerminal, writeSettings } from "../support/gemini.ts";
 import { type Answer, type ModelRequest, type Part, type ScriptedModel, startModel } from "../support/model.ts";
-import { until } from "../support/processes.ts";
+import { allGone, isAlive, until } from "../support/processes.ts";
 import { Project } from "../support/project.ts";
+import { status } from "../support/status.ts";
 
 const plans = ".gemini/plans";
 const slug = "2026-11-18-notes";
@@ -30,8 +32,8 @@ const plan = `---\n${JSON.stringify({
 })}\n---\n# Plan: Notes\n`;
 const planPath = `${plans}/${slug}-impl-plan.md`;
 
-/** What a lead does that follows the skills; it waits until the run is over. */
-const lead: Part[] = [
+/** What a lead does that follows the skills, to the start of the run. */
+const start: Part[] = [
   tool("session_read"),
   call("activate_skill", { name: "design-dialogue" }),
   call("write_file", { file_path: `${plans}/${slug}-design.md`, content: design }),
@@ -45,7 +47,9 @@ const lead: Part[] = [
   }),
   call("activate_skill", { name: "execution" }),
   tool("run", { mode: "parallel", review: "end" }),
-  tool("wait", { until: "end", seconds: 120 }),
+];
+const wait = tool("wait", { until: "end", seconds: 120 });
+const review: Part[] = [
   call("activate_skill", { name: "code-review" }),
   tool("session_write", { action: "answer_requirement", id: "R1", verdict: "met", evidence: "test -e passed" }),
   call("activate_skill", { name: "session-management" }),
@@ -58,81 +62,160 @@ function report(file: string): Part {
   return { text };
 }
 
-describe("a standard orchestration in the real CLI, with a user who answers its dialogs", () => {
-  const project = new Project();
-  const leads: ModelRequest[] = [];
-  let model: ScriptedModel;
-  let at = 0;
-  const answer = (request: ModelRequest): Answer => {
-    const said = request.texts.join("\n");
-    const [, id] = /^Agent: coder\nPhase: (\d)/m.exec(said) ?? [];
+/** A project with the extension, and a user who confirms every dialog of the CLI. */
+class Orchestration {
+  readonly project = new Project();
+  /** The requests of the main conversation. */
+  readonly leads: ModelRequest[] = [];
+  /** The tool of each dialog that the user confirmed. */
+  readonly confirmed: string[] = [];
+  /** What the dialogs before a baseline showed. */
+  readonly baselines: string[] = [];
+  /** The lead's steps, one for each request, and the next of them. */
+  steps: Part[] = [];
+  at = 0;
+  /** When the agents get their answers. */
+  agentsMayWork: Promise<unknown> = Promise.resolve();
+  #model: ScriptedModel | undefined;
+
+  async prepare(): Promise<void> {
+    this.#model = await startModel((request) => this.#answer(request));
+    await haveExtension(this.project, this.#model.url);
+    const folderTrust = { enabled: false };
+    // A terminal that is drawn ten times a second takes a fifth of a core.
+    const ui = { showSpinner: false };
+    writeSettings(this.project, { security: { auth: { selectedType: "gemini-api-key" }, folderTrust }, ui });
+    initRepository(this.project.path);
+    this.project.write(".gitignore", ".home\n.bin\n.tmp\n.gemini\n");
+    this.project.run("git", ["add", "-A"]);
+    this.project.run("git", ["commit", "-qm", "begin"]);
+  }
+
+  async remove(): Promise<void> {
+    await this.#model?.close();
+    await allGone(this.project);
+    this.project.remove();
+  }
+
+  /** Begins a conversation with a command, and lets the lead take these steps. */
+  begin(command: string, steps: readonly Part[]): OnTerminal {
+    this.steps = [...steps];
+    this.at = 0;
+    const words = ["-m", "gemini-2.5-flash", "-i", command];
+    let last = "";
+    return geminiOnTerminal(this.project, this.#model?.url ?? "", words, (shown) => {
+      const asked = [...shown.matchAll(/Tool: (maestro_\w+)|│ \? +(\w+)/g)].map(([, own, other]) => own ?? other ?? "");
+      if (!shown.includes("Allow once") || asked.length === 0) return undefined;
+      // A dialog is drawn again and again: the next one belongs to the next request.
+      const dialog = `${asked.at(-1)} ${this.leads.length}`;
+      if (dialog !== last) this.confirmed.push(asked.at(-1) ?? "");
+      if (shown.includes('"baseline"')) this.baselines.push(shown);
+      last = dialog;
+      return "\r";
+    });
+  }
+
+  async #answer(request: ModelRequest): Promise<Answer> {
+    const [, id] = /^Agent: coder\nPhase: (\d)/m.exec(request.texts.join("\n")) ?? [];
     if (id !== undefined) {
+      await this.agentsMayWork;
       const file = `n${id}.txt`;
       const isWritten = request.results.includes(file);
       return { parts: [isWritten ? report(file) : call("write_file", { file_path: file, content: "note" })] };
     }
-    leads.push(request);
-    // The answer to a wait whose time was up.
-    if (request.results.includes('\\"ended\\":') && !/ended\\+": *\\+"(?:end|decision)/.test(request.results)) at -= 1;
-    const part = lead[at] ?? { text: "Nothing left." };
-    at += 1;
-    return { parts: [part] };
-  };
+    // At its start the CLI asks for a summary of the conversation before.
+    if (!request.texts[0]?.startsWith("<session_context>")) return { parts: [{ text: "Notes" }] };
+    this.leads.push(request);
+    const { results } = request;
+    const isOver = /ended\\+": *\\+"(?:end|decision)/.test(results);
+    // A wait whose time was up is repeated.
+    if (results.includes('\\"ended\\":') && !isOver) this.at -= 1;
+    const part = this.steps[this.at];
+    this.at += 1;
+    return part === undefined ? { hang: true } : { parts: [part] };
+  }
+}
 
+async function ended(orchestration: Orchestration, cli: OnTerminal): Promise<void> {
+  try {
+    await until("the last words are shown", () => cli.shown().includes("All done."), 200_000);
+  } catch (error) {
+    throw new Error(`step ${orchestration.at}; the screen:\n${cli.shown().slice(-2500)}`, { cause: error });
+  } finally {
+    cli.kill();
+    await cli.ended;
+  }
+  for (const id of [1, 2, 3]) expect(orchestration.project.read(`n${id}.txt`)).toBe("note");
+  expect(orchestration.project.list(".gemini/state/archive")).toContain(`${slug}.md`);
+  expect(cli.shown()).not.toContain("CRITICAL");
+}
+
+describe("a standard orchestration in the real CLI, with a user who answers its dialogs", () => {
+  const orchestration = new Orchestration();
   beforeAll(async () => {
-    model = await startModel(answer);
-    await haveExtension(project, model.url);
-    writeSettings(project, {
-      security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
-      // A terminal that is drawn ten times a second takes a fifth of a core.
-      ui: { showSpinner: false },
-    });
-    project.run("git", ["init", "-q"]);
-    project.write(".gitignore", ".home\n.bin\n.tmp\n.gemini\n");
-    project.run("git", ["add", "-A"]);
-    project.run("git", ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "begin"]);
+    await orchestration.prepare();
+    const { project } = orchestration;
     const home = `${project.path}/.home`;
-    expect((await commandLine(project, ["setup", "--yes"], { env: { HOME: home, GEMINI_CLI_HOME: home } })).code).toBe(
-      0,
-    );
+    const env = { HOME: home, GEMINI_CLI_HOME: home };
+    expect((await commandLine(project, ["setup", "--yes"], { env })).code).toBe(0);
   }, 120_000);
-  afterAll(async () => {
-    await model.close();
-    project.remove();
-  });
+  afterAll(() => orchestration.remove(), 30_000);
 
   test("opens at most 3 dialogs, takes at most 20 requests, and ends with an archived session (C41, C43)", async () => {
-    const confirmed: string[] = [];
-    const dialogs: string[] = [];
-    const words = ["-m", "gemini-2.5-flash", "-i", "/maestro:orchestrate Write three notes"];
-    const cli = geminiOnTerminal(project, model.url, words, (shown) => {
-      // The frame of a dialog is drawn again and again: a new one begins after the calls of the last one.
-      const asked = [...shown.matchAll(/Tool: (maestro_\w+)|\? {2}(\w+) /g)].map(
-        ([, own, other]) => own ?? other ?? "",
-      );
-      if (!shown.includes("Allow once") || asked.length === 0) return undefined;
-      confirmed.push(`${asked.at(-1)} ${at}`);
-      if (asked.at(-1) === "maestro_validate_plan") dialogs.push(shown);
-      return "\r";
-    });
-    try {
-      await until("the lead is done", () => at >= lead.length, 400_000);
-      await until("the last words are shown", () => cli.shown().includes("All done."));
-    } finally {
-      cli.kill();
-      await cli.ended;
-    }
-    expect(cli.shown()).not.toContain("CRITICAL");
-    expect([...new Set(confirmed)].map((one) => one.split(" ")[0])).toEqual(["maestro_validate_plan", "maestro_run"]);
-    expect(dialogs[0]).toContain(`"baseline":["${check(1)}","${check(2)}"`);
+    const { confirmed, baselines, leads } = orchestration;
+    const cli = orchestration.begin("/maestro:orchestrate Write three notes", [...start, wait, ...review]);
+    await ended(orchestration, cli);
+    expect(confirmed).toEqual(["maestro_validate_plan", "maestro_run"]);
+    // The lead asked for `baseline: true`.
+    expect(baselines[0]).toContain(`"baseline":["${check(1)}","${check(2)}"`);
     expect(leads.length).toBeLessThanOrEqual(20);
     const characters = leads.reduce(
       (sum, { system, texts, results }) => sum + system.length + texts.join("").length + results.length,
       0,
     );
     expect(characters / 4).toBeLessThan(500_000);
-    for (const id of [1, 2, 3]) expect(project.read(`n${id}.txt`)).toBe("note");
-    expect(project.list(".gemini/state/archive")).toContain("2026-11-18-notes.md");
     expect(leads.some(({ results }) => results.includes("run_shell_command"))).toBe(false);
+  }, 450_000);
+});
+
+describe("an orchestration without set-up, whose CLI is killed right after maestro_run", () => {
+  const orchestration = new Orchestration();
+  beforeAll(() => orchestration.prepare(), 120_000);
+  afterAll(() => orchestration.remove(), 30_000);
+
+  test("is run to the end by the engine, reported by a new conversation, and archived (C41, C43)", async () => {
+    const { project, confirmed, leads } = orchestration;
+    let walkAway: () => void = () => undefined;
+    orchestration.agentsMayWork = new Promise<void>((resolve) => (walkAway = resolve));
+    const first = orchestration.begin("/maestro:orchestrate Write three notes", start);
+    await until(
+      "the engine has started",
+      () => leads.at(-1)?.results.includes('"name":"mcp_maestro_maestro_run"'),
+      400_000,
+    );
+    first.kill();
+    await first.ended;
+    const { engine } = status(project);
+    expect(status(project).phases.map((phase: { status: string }) => phase.status)).not.toContain("completed");
+    walkAway();
+    await until("the engine is done", () => !isAlive(engine.pid), 200_000);
+    const begun = leads.length;
+    const second = orchestration.begin("/maestro:resume", [tool("session_read"), ...review]);
+    await ended(orchestration, second);
+    const told = leads[begun];
+    expect(told?.texts.join("\n")).toMatch(/Maestro status:[\s\S]*3 of 3 phases done[\s\S]*Note 3 +coder +completed/);
+    // One for each call, since nothing is allowed beforehand.
+    const planned = [
+      "Activate",
+      "WriteFile",
+      "Activate",
+      "WriteFile",
+      "maestro_validate_plan",
+      "maestro_validate_plan",
+    ];
+    const started = ["maestro_session_write", "Activate", "maestro_run"];
+    const reviewed = ["Activate", "maestro_session_write", "Activate", "maestro_session_write"];
+    const read = "maestro_session_read";
+    expect(confirmed).toEqual([read, ...planned, ...started, read, ...reviewed]);
   }, 450_000);
 });

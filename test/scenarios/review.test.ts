@@ -2,13 +2,13 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";
-import { contextOf, hook } from "../support/hooks.ts";
+import { contextOf, delegated, hook } from "../support/hooks.ts";
 import { again, agent, type IsolatedProject, withIsolated } from "../support/isolated.ts";
 import { withServer } from "../support/mcp.ts";
 import { hasTerminal, onTerminal } from "../support/on-terminal.ts";
 import { maestro, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { planPath } from "../support/project.ts";
-import { played, prepare } from "../support/stand-in.ts";
+import { played, prepare, type Steps } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
@@ -18,6 +18,65 @@ const promptOf = (project: IsolatedProject, name: string) =>
   project.read(`.gemini/parallel/2026-02-14-task-api/prompts/${name}.txt`);
 const said = (project: IsolatedProject, ...words: string[]) => commandLine(project, words);
 const startsOf = (project: IsolatedProject) => project.notes("start").map((note) => `${note.phase}.${note.attempt}`);
+
+describe("a reviewer", () => {
+  const lock = `${"x".repeat(60)}\n`.repeat(50);
+  const written: Steps = [
+    ["write", ["a.txt", "reviewed\n"]],
+    ["write", ["package-lock.json", lock]],
+  ];
+  const phases = [
+    {
+      ...agent("1", ["a.txt", "package-lock.json"], ...written),
+      validation: ["grep -q reviewed a.txt"],
+    },
+    { ...agent("2", []), agent: "code-reviewer", blocked_by: ["1"] },
+  ];
+  const command =
+    /package-lock\.json \(phase 1, generated\): (git diff --no-ext-diff \w{12} \w{12} -- ':\/package-lock\.json')/;
+
+  test("gets changed files, diff and proofs from the record, as a phase of the engine and as a native delegation (C41)", () =>
+    withIsolated(files, phases, async (project) => {
+      expect(project.runPlan().code).toBe(0);
+      const native = delegated(project, "code-reviewer", "Phase: none\nIs the text good?");
+      expect(native).toContain("# Task\n\nPhase: none\nIs the text good?");
+      for (const prompt of [promptOf(project, "code-reviewer.p2-1"), native]) {
+        expect(prompt).toContain("# What the session changed\n");
+        expect(prompt).toContain("modified a.txt (phase 1)\ncreated package-lock.json (phase 1)\n");
+        expect(prompt).toMatch(
+          /Phase 1, Phase 1 \(coder\): claimed: .* \/ proof: grep -q reviewed a\.txt exit 0 on tree /,
+        );
+        expect(prompt).toContain("\n-a\n+reviewed\n");
+        expect(prompt).not.toContain("x".repeat(60));
+        const shown = project.run("sh", ["-c", command.exec(prompt)?.[1] ?? "false"]);
+        expect(shown.stdout).toContain(`+${"x".repeat(60)}\n`);
+      }
+      expect(promptOf(project, "coder.p1-1")).not.toContain("# What the session changed");
+    }));
+
+  test("gets the files and the commands where the content is not kept, outside git (C41)", () =>
+    withProcesses(async (project) => {
+      const steps: Steps = [
+        ["write", ["a.txt", "x\n"]],
+        ["report", { created: "a.txt" }],
+      ];
+      const agents = prepare(project, [played(1, steps, { files_created: ["a.txt"] })]);
+      expect((await maestro(project, ["run", planPath, "--keep-open"], agents.env())).code).toBe(0);
+      const prompt = delegated(project, "code-reviewer", "Review it.");
+      expect(prompt).toContain("created a.txt (phase 1)\n");
+      expect(prompt).toMatch(
+        /Phase 1, attempt 1 \(its content is not kept: .*\): node ".*maestro\.js" diff 1 --attempt 1\n/,
+      );
+    }));
+
+  test("gets nothing of a session that has changed nothing (C41)", () =>
+    withProcesses(async (project) => {
+      prepare(project, [played(1, [])]);
+      expect((await maestro(project, ["session", "create", planPath])).code).toBe(0);
+      const prompt = delegated(project, "code-reviewer", "Phase: none\nReview the last commit.");
+      expect(prompt).not.toContain("What the session changed");
+    }));
+});
 
 describe("a run with --review phase", () => {
   const phases = () => [

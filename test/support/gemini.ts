@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { programOf, versions } from "../../tools/nodes.js";
-import { type Background, background, spawned } from "./processes.ts";
+import { type Background, background, childrenOf, spawned } from "./processes.ts";
 import { Project, type Run, root } from "./project.ts";
 
 const cli = join(root, "node_modules", ".bin", "gemini");
@@ -90,6 +90,14 @@ export function startGemini(
   });
 }
 
+export interface OnTerminal {
+  /** Everything that was shown. */
+  shown: () => string;
+  ended: Promise<unknown>;
+  /** Kills the CLI and its process group: its MCP server and its hooks. */
+  kill: () => void;
+}
+
 /** The CLI draws the whole frame of a dialog again and again, so the end of what it has shown contains all of it. */
 const SCREEN_LENGTH = 20_000;
 
@@ -99,7 +107,7 @@ export function geminiOnTerminal(
   modelUrl: string,
   args: string[],
   answers: (shown: string) => string | undefined,
-): { pid: number; shown: () => string; ended: Promise<unknown>; kill: () => void } {
+): OnTerminal {
   const words = [node, cli, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   const child = project.start("script", ["-qefc", `stty cols 160 rows 50; exec ${words}`, "/dev/null"], {
     TERM: "xterm",
@@ -107,6 +115,9 @@ export function geminiOnTerminal(
     ...geminiEnvironment(modelUrl),
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "true",
+    // Without a model, each agent first asks which one to use, and asks again and again when the answer is not one.
+    MAESTRO_DEFAULT_MODEL: "gemini-2.5-flash",
+    MAESTRO_STAGGER_DELAY: "0",
     ...ownPath(project),
   });
   let shown = "";
@@ -128,7 +139,13 @@ export function geminiOnTerminal(
     child.stdin.write(typed);
   }, 400);
   const ended = new Promise((resolve) => child.once("close", resolve)).then(() => clearInterval(timer));
-  return { pid: child.pid ?? 0, shown: () => shown, ended, kill: () => child.kill("SIGKILL") };
+  const kill = () => {
+    // The terminal makes the CLI the leader of a group, and closes with it.
+    const [leader] = childrenOf(child.pid ?? 0);
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+    child.kill("SIGKILL");
+  };
+  return { shown: () => shown, ended, kill };
 }
 
 /** Without colours and movements of the cursor. An escape sequence whose end has not arrived stays. */

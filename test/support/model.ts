@@ -43,14 +43,15 @@ export interface ScriptedModel {
 
 const usual: Usage = { prompt: 100, cached: 40, candidates: 20, thoughts: 0 };
 
-export async function startModel(answer: (request: ModelRequest) => Answer): Promise<ScriptedModel> {
+/** An answer may wait for something that the test does. */
+export async function startModel(answer: (request: ModelRequest) => Answer | Promise<Answer>): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
     const request = understand(incoming.url ?? "", Buffer.concat(chunks).toString("utf8"));
     requests.push(request);
-    const answered = answer(request);
+    const answered = await answer(request);
     const isStreamed = (incoming.url ?? "").includes("streamGenerateContent");
     setTimeout(() => send(outgoing, answered, isStreamed), answered.delayMs ?? 0).unref();
   });

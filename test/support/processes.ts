@@ -117,6 +117,11 @@ function kill(pid: number): void {
   }
 }
 
+/** Linux only. */
+export function childrenOf(pid: number): number[] {
+  return readProc(String(pid), `task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number);
+}
+
 export function isAlive(pid: number): boolean {
   return readProc(String(pid), "cmdline") !== "";
 }

@@ -1,6 +1,7 @@
 // Runs recovery for the command line: opens the project's store and prints recovery's messages on stderr.
 
 import { openProject } from "../../engine/open-project.ts";
+import { plansHint } from "../../engine/plans-hint.ts";
 import type { Problem } from "../../engine/recovery/problem.ts";
 import { type Pruned, prune } from "../../engine/recovery/prune.ts";
 import type { Recovery } from "../../engine/recovery/recover.ts";
@@ -34,17 +35,20 @@ export function pruneProject(io: Io, settings: ResolvedSettings): Promise<Pruned
   return withRecovery(io, settings, (recovery) => prune(recovery, settings.values.MAESTRO_KEEP_REFS));
 }
 
-/** Cleans up after archiving; a failure only warns, because the archive is already complete. */
+/** Cleans up after archiving, and says once what becomes of plans; a failure only warns, because the archive is already complete. */
 export async function pruneAfterArchive(
   io: Io,
   settings: ResolvedSettings,
   { session_id }: { session_id: string },
 ): Promise<void> {
   const { MAESTRO_CLEANUP_DISPATCH, MAESTRO_STATE_DIR } = settings.values;
-  if (MAESTRO_CLEANUP_DISPATCH) removePromptsOf(locateState(io.cwd, MAESTRO_STATE_DIR), session_id);
+  const location = locateState(io.cwd, MAESTRO_STATE_DIR);
+  if (MAESTRO_CLEANUP_DISPATCH) removePromptsOf(location, session_id);
   const { finished, problems } = await pruneProject(io, settings);
   if (finished !== undefined) warn(io, { message: finished });
   for (const problem of problems) warn(io, problem);
+  const hint = await plansHint({ ...io, location }, io.now());
+  if (hint !== undefined) io.err(`${hint}\n`);
 }
 
 function warn(io: Io, { message, hint }: Problem): void {

@@ -3,6 +3,7 @@
 
 import { bringIn, type GitProject } from "../../engine/integrate/bring-in.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
+import { type KeptWork, requireKept } from "../../engine/kept-work.ts";
 import { excluded } from "../../engine/open-project.ts";
 import { finishChange } from "../../engine/recovery/finish-change.ts";
 import { discardObjects } from "../../engine/recovery/prune.ts";
@@ -28,14 +29,7 @@ import { amountText } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import {
-  type AttemptWithChanges,
-  type KeptWork,
-  requireKept,
-  requireRepository,
-  unkeptLine,
-  type WorkFlags,
-} from "./kept-work.ts";
+import { type AttemptWithChanges, requireRepository, unkeptLine, type WorkFlags } from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface ChangeVerb {

@@ -1,7 +1,7 @@
 // maestro diff [phase]: shows what an attempt, or the whole session, changed, from the recorded trees. It changes nothing.
 
+import { workPatch } from "../../engine/kept-work.ts";
 import { MaestroError } from "../../errors.ts";
-import { patchBetween } from "../../git/objects/patch.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { phaseState } from "../../session/phase/phase-state.ts";
 import { isNative, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
@@ -10,18 +10,11 @@ import type { StateLocation } from "../../store/location.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import { diffText, statLines } from "../../views/diff.ts";
 import { oneLine } from "../../views/text/cell.ts";
-import { earlierWork, isInProject, workOf } from "../../views/work.ts";
+import { isInProject, sessionWork } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import {
-  type AttemptWithChanges,
-  requireKept,
-  requireRepository,
-  unkeptLine,
-  type WorkFlags,
-  workedAttempt,
-} from "./kept-work.ts";
+import { type AttemptWithChanges, requireRepository, unkeptLine, type WorkFlags, workedAttempt } from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface DiffFlags extends WorkFlags {
@@ -47,9 +40,7 @@ export async function diff(io: Io, id: string | undefined, flags: DiffFlags): Pr
 /** What is in the project of the session's work, in the order in which it came in. */
 async function wholeDiff(io: Io, location: StateLocation, session: Session, flags: DiffFlags): Promise<number> {
   if (flags.attempt !== undefined) throw new MaestroError("usage", "--attempt needs a phase");
-  const works = session.phases
-    .flatMap((phase) => inProject(phase).map((attempt) => ({ phase, attempt })))
-    .sort((one, other) => orderOf(one.attempt) - orderOf(other.attempt));
+  const works = sessionWork(session);
   if (flags.json) {
     printJson(io, {
       session: session.session_id,
@@ -64,16 +55,6 @@ async function wholeDiff(io: Io, location: StateLocation, session: Session, flag
     else await printPatch(io, location, session, phase.id, attempt);
   }
   return 0;
-}
-
-/** The changes of the phase that are in the project, the earliest first. */
-function inProject(phase: SessionPhase): AttemptWithChanges[] {
-  const work = workOf(phase);
-  return work === undefined || !isInProject(phase, work) ? earlierWork(phase) : [...earlierWork(phase), work];
-}
-
-function orderOf({ integrated, seq }: AttemptWithChanges): number {
-  return integrated?.seq ?? seq;
 }
 
 /** The changes that the journal recorded: available without a repository, and after the kept work is deleted. */
@@ -114,8 +95,7 @@ async function printPatch(
   attempt: AttemptWithChanges,
 ): Promise<void> {
   const repository = await requireRepository(io, location);
-  const { base, commit } = await requireKept(repository, session_id, id, attempt);
-  const patch = await patchBetween(repository, base, commit);
+  const { patch } = await workPatch(repository, session_id, { phase: id, attempt });
   const missing = unkeptLine(attempt.changes);
   if (missing !== undefined) io.err(`WARNING: ${missing}\n`);
   // Other programs get the patch byte for byte.

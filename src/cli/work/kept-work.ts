@@ -1,11 +1,8 @@
-// Finds an attempt's work: selects the attempt that the user means and checks that the repository still has its commit.
+// Finds an attempt's work: selects the attempt that the user means.
 
 import { openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
-import { missingObjects } from "../../git/objects/objects.ts";
-import { listKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { CommitId, ObjectId, SessionId } from "../../ids.ts";
 import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { oneLine } from "../../views/text/cell.ts";
@@ -71,48 +68,4 @@ const MAX_NAMED = 10;
 export function unkeptLine({ unkept = [] }: Changes): string | undefined {
   if (unkept.length === 0) return undefined;
   return `Not kept (too large, and not owned by the phase): ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
-}
-
-export interface KeptWork {
-  base: CommitId;
-  /** A commit, or a tree without the files that the phase does not own. */
-  commit: ObjectId;
-}
-
-/** The work that the journal recorded, after checking that the repository still has it. */
-export async function requireKept(
-  repository: Repository,
-  session: SessionId,
-  phase: string,
-  { attempt, changes: { base, commit } }: AttemptWithChanges,
-): Promise<KeptWork> {
-  const what = `attempt ${attempt} of phase ${phase}`;
-  if (base === null || commit === null) {
-    throw new MaestroError(
-      "not_found",
-      `The content of ${what} was not kept: it shared the project with other attempts, or git was not available`,
-      {
-        hint: `See which files changed with "maestro diff ${phase} --stat".`,
-      },
-    );
-  }
-  const ref = (await listKept(repository, session)).find((one) => one.phase === phase && one.attempt === attempt);
-  if (ref !== undefined && ref.commit !== commit) {
-    throw new MaestroError(
-      "conflict",
-      `${ref.ref} is not the commit that the session recorded for ${what}: ${commit}`,
-      {
-        hint: "The ref was moved, or another project in this repository has a session with the same name.",
-      },
-    );
-  }
-  const [missing] = await missingObjects(repository, [commit, base]);
-  if (missing === undefined) return { base, commit };
-  throw new MaestroError(
-    "not_found",
-    `The work of ${what} does not exist any more: the repository does not have ${missing}`,
-    {
-      hint: "Only the work of the last sessions is kept; MAESTRO_KEEP_REFS sets how many.",
-    },
-  );
 }

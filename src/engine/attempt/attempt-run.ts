@@ -1,16 +1,20 @@
 // Runs one attempt from placing it to examining its changes. finish.ts records the result.
 
+import { randomHex } from "../../disk/durable.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { commandLineOf } from "../../extension-path.ts";
 import { wasStopped } from "../../git/running.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import { adoptWorktree } from "../../git/worktree/worktree.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { PhaseId } from "../../ids.ts";
+import { programRoot } from "../../program-root.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
 import { type FileLists, requirePhase, requireSession } from "../../session/decide/operation.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import type { Attempt } from "../../session/session.ts";
 import { lastAttempt } from "../../session/session.ts";
+import { REVIEWER, reviewText } from "../delegated/review-work.ts";
 import { attemptDelivery } from "../integrate/deliverables.ts";
 import type { Ground } from "../isolation.ts";
 import { Stopping } from "../process/stopping.ts";
@@ -41,9 +45,11 @@ export function runAttempt(
   const stopping = new Stopping();
   let ground: Ground | null = null;
   let env: Record<string, string>;
+  let told = prepared;
   const work = async (): Promise<Finished> => {
     try {
       ground = await placeAttempt(context, prepared, { write, stopping });
+      told = await withEvidence(context, prepared);
       env = attemptEnvironment(context, prepared, ground);
     } catch (error) {
       if (!isExpected(error)) throw error;
@@ -52,7 +58,7 @@ export function runAttempt(
       return neverStarted(prepared, { kind: "failure", message: `${problem}: ${reasonOf(error)}` });
     }
     if (stopping.isStopped) return neverStarted(prepared, stoppedEarly);
-    const started = startAttempt(context, prepared, ground, env, watcher);
+    const started = startAttempt(context, told, ground, env, watcher);
     stopping.runs(started.stop);
     const exit = await started.exit;
     return withExaminedWork(context, finishAttempt(context, started, exit), ground);
@@ -62,6 +68,17 @@ export function runAttempt(
     done: work(),
     ground: () => ground,
   };
+}
+
+/** A reviewer's prompt ends with what the session changed. It is read after the attempt is recorded: git must not run under the lock. */
+async function withEvidence(context: RunContext, prepared: PreparedAttempt): Promise<PreparedAttempt> {
+  if (prepared.agent !== REVIEWER) return prepared;
+  const { isolation, runtime, redact, store } = context;
+  const repository = isolation.options.repository ?? "the project is not a git repository";
+  const place = { repository: async () => repository, program: commandLineOf(programRoot) };
+  const evidence = await reviewText(place, requireSession(store.session), randomHex(8));
+  if (evidence === "") return prepared;
+  return { ...prepared, prompt: `${prepared.prompt}\n${runtime.payload(redact(`${evidence}\n`))}` };
 }
 
 /** Takes over an attempt of a dead engine: a result in its files counts as if that engine had recorded it. */

@@ -220,8 +220,8 @@ interface Completion {
   expected_revision?: number | undefined;
 }
 
-function complete(context: Context, input: Completion) {
-  const { store, settings, location } = context;
+async function complete(context: Context, input: Completion) {
+  const { store, settings, location, cwd, env, now } = context;
   let revision = 0;
   const recorder = recorderOf(context, input.expected_revision);
   const archived = completeSession(
@@ -239,6 +239,9 @@ function complete(context: Context, input: Completion) {
       },
     },
   );
-  const body = { status: "completed", archived, ...(archived === null ? { question: archiveQuestion } : {}), revision };
-  return { body };
+  if (archived === null) return { body: { status: "completed", archived, question: archiveQuestion, revision } };
+  // Loads git, as a run does.
+  const { plansHint } = await import("../../engine/plans-hint.ts");
+  const hint = await plansHint({ cwd, env, location }, now());
+  return { body: { status: "completed", archived, ...(hint === undefined ? {} : { hint }), revision } };
 }

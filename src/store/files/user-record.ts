@@ -63,6 +63,15 @@ export class UserRecord {
     this.#keep("offers", what, { v: 1, at: now.toISOString() });
   }
 
+  /** Whether the user was told that the plans of this project can be committed or ignored. */
+  hasToldPlans(project: string): boolean {
+    return this.#has("offers", plansKey(project));
+  }
+
+  rememberToldPlans(project: string, now: Date): void {
+    this.#keep("offers", plansKey(project), { v: 1, project, at: now.toISOString() });
+  }
+
   #has(matter: Matter, key: string): boolean {
     const path = `${this.#root}/${matter}`;
     if (!isOwn(this.#root) || !isOwn(path)) return false;
@@ -110,6 +119,10 @@ function prune(directory: Directory): void {
 
 function modeKey(project: string, mode: ExecutionMode): string {
   return keyOf([realpathSync(project), mode]);
+}
+
+function plansKey(project: string): string {
+  return keyOf([realpathSync(project), "plans"]);
 }
 
 function keyOf(words: readonly string[]): string {
