@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { initRepository } from "../support/empty-repository.ts";
 import {
   contextOf,
   delegated,
@@ -19,7 +20,7 @@ const shelf = new Shelf();
 afterEach(() => shelf.clear());
 
 /** A session whose first phase has these validation commands. */
-function planned(validation: string[]): Project {
+function planned(validation: NonNullable<PhaseSpec["validation"]>): Project {
   const phases: PhaseSpec[] = [
     { id: 1, validation },
     { id: 2, agent: "tester", blocked_by: [1] },
@@ -84,6 +85,53 @@ describe("maestro verify", () => {
     expect(run.stdout).toContain("stopped after 1 s");
     expect(phaseOf(project)).toMatchObject({ status: "failed", errors: [{ type: "validation" }] });
     await allGone(project);
+  });
+
+  describe("with a command that may stay red and has no baseline", () => {
+    const command = "cat log; exit 1";
+    /** Phase 1 is delegated and reported; its agent left `log` with these lines. */
+    const worked = (isGit: boolean, log: string) => {
+      const project = planned([{ run: command, expect: "not_worse" }]);
+      project.write("log", "error one\n");
+      if (isGit) {
+        initRepository(project.path);
+        project.write(".gitignore", ".gemini/\n.home/\n.bin/\n");
+        project.run("git", ["add", "-A"]);
+        expect(project.run("git", ["commit", "-qm", "first"]).code).toBe(0);
+      }
+      const prompt = delegated(project, "coder", "Phase: 1");
+      project.write("log", log);
+      handBack(project, "coder", prompt, report());
+      return project;
+    };
+    const taken = (project: Project) => journalOf(project).filter(({ type }) => type === "session.baseline_taken");
+
+    test("takes it of the project before the work (C55)", () => {
+      const same = worked(true, "error one\n");
+      const run = verify(same);
+      expect([run.code, run.stderr]).toEqual([0, ""]);
+      expect(run.stdout).toContain("not worse than before the work (exit code 1), which is not proof");
+      expect(taken(same)).toMatchObject([{ baseline: [{ command, result: "fails_now", failing: ["error one"] }] }]);
+      expect(same.run("git", ["worktree", "list"]).stdout.trim().split("\n")).toHaveLength(1);
+
+      const worse = worked(true, "error one\nerror two\n");
+      expect(verify(worse).stdout).toContain("it did not have before the work:\n  error two");
+    });
+
+    test("says what to do when the project before the work is not known (C55)", () => {
+      const project = worked(false, "error one\n");
+      const run = verify(project);
+      expect([run.code, taken(project)]).toEqual([1, []]);
+      expect(run.stderr).toContain(`must pass: ${command}`);
+      expect(phaseOf(project)).toMatchObject({ status: "failed" });
+      const [, ...advised] = run.stderr.split(/maestro (?=retry|session)/).map((words) => words.replace(", then ", ""));
+      expect(advised).toHaveLength(2);
+      for (const words of advised) {
+        const typed = [...words.trim().matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+        expect(project.maestro(typed).stderr, words).toBe("");
+      }
+      expect(phaseOf(project)).toMatchObject({ status: "completed" });
+    });
   });
 
   test("redacts secrets in what it records and prints", () => {

@@ -3,6 +3,11 @@
 import { randomHex } from "../../disk/durable.ts";
 import { inShell } from "../../engine/attempt/command-run.ts";
 import { failedMessage, startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
+import { takeMissingOf } from "../../engine/baseline/missing-baseline.ts";
+import { snapshotOptions } from "../../engine/baseline/plan-baseline.ts";
+import type { Command, IsolationOptions } from "../../engine/isolation.ts";
+import { openProject } from "../../engine/open-project.ts";
+import { Stopping } from "../../engine/process/stopping.ts";
 import { MaestroError } from "../../errors.ts";
 import { signalCodes } from "../../exit-codes.ts";
 import { agentEnvironment, withheldIn } from "../../runtimes/environment.ts";
@@ -86,35 +91,39 @@ async function runCommands(
   const supervisor = supervise(io, run, limits.graceMs);
   const allowed = agentEnvironment(io.env, limits.passEnv, {});
   let signal: Signal | null = null;
+  const stopping = new Stopping();
+  const stopListening = io.onSignal((caught) => {
+    signal = caught;
+    stopping.stop("stopped");
+  });
   try {
-    const validation = startValidation(
-      {
-        run,
-        store,
-        batch,
-        supervisor,
-        environment: (own) => ({ ...allowed, ...own }),
-        withheld: (text) => withheldIn(text, io.env, allowed),
-        validator: inShell,
-        redact: redactorOf(io),
-        limits,
-      },
-      id,
-      { cwd: io.cwd, tree: null, env: {}, wrap: (command) => command },
-    );
-    const stopListening = io.onSignal((caught) => {
-      signal = caught;
-      validation.stop("stopped");
-    });
-    try {
-      return { result: await validation.done, signal };
-    } finally {
-      stopListening();
-    }
+    const bench = {
+      run,
+      store,
+      batch,
+      supervisor,
+      environment: (own: Record<string, string>) => ({ ...allowed, ...own }),
+      withheld: (text: string) => withheldIn(text, io.env, allowed),
+      validator: inShell,
+      redact: redactorOf(io),
+      limits,
+    };
+    const warn = (message: string) => io.err(`WARNING: ${message}\n`);
+    await takeMissingOf(id, { ...bench, warn, open: () => openOptions(io, store, limits.setup) }, stopping);
+    if (stopping.isStopped) return { result: { kind: "stopped" }, signal };
+    const subject = { cwd: io.cwd, tree: null, env: {}, wrap: (command: Command) => command };
+    return { result: await startValidation(bench, id, subject, stopping).done, signal };
   } finally {
+    stopListening();
     await supervisor.close();
     batch.close();
   }
+}
+
+async function openOptions(io: Io, store: SessionStore, setup: string): Promise<IsolationOptions> {
+  const opening = await openProject({ ...io, location: store.location });
+  if (opening.kind === "refused") throw new MaestroError("environment", opening.reason, { hint: opening.hint });
+  return snapshotOptions({ cwd: io.cwd, store }, opening, setup);
 }
 
 /** Passing commands do not complete a phase whose declared files are missing. */

@@ -57,7 +57,7 @@ export async function planBaseline(
     const { reason, hint } = opening;
     throw new MaestroError("environment", `Cannot take a snapshot of the project: ${reason}`, { hint });
   }
-  const options = optionsOf(place, opening, place.setup);
+  const options = snapshotOptions(place, opening, place.setup);
   const { repository } = options;
   const run = randomHex(8);
   const project = await identityOf(options, plan);
@@ -102,11 +102,11 @@ export async function knownBaseline(
   if (stored === undefined || wanted.length === 0) return undefined;
   const opening = await openProject({ ...place, location: place.store.location });
   if (opening.kind === "refused") return undefined;
-  const options = optionsOf(place, opening, "");
+  const options = snapshotOptions(place, opening, "");
   return stored.project === (await identityOf(options, plan)) ? wanted : undefined;
 }
 
-function optionsOf(
+export function snapshotOptions(
   { store, cwd }: Pick<BaselinePlace, "store" | "cwd">,
   opening: Exclude<Opening, { kind: "refused" }>,
   setup: string,
