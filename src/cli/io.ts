@@ -22,8 +22,8 @@ export interface Io {
   beforeSignalEnds(before: () => void): () => void;
   /** Whether the user can be asked: stdin and stderr are terminals. */
   interactive: boolean;
-  /** Asks on the terminal; only when `interactive`. Null when the user closes the input. */
-  ask(question: string): Promise<string | null>;
+  /** Asks on the terminal; only when `interactive`. Null when the user closes the input, or `signal` takes the question back. */
+  ask(question: string, signal?: AbortSignal): Promise<string | null>;
   /** The size of the terminal on stderr; undefined when stderr is not a terminal. */
   screen(): { columns: number; rows: number } | undefined;
   /** Draws `lines` on that terminal over the last frame; `close` shows the cursor again. */

@@ -116,13 +116,20 @@ function beforeSignalEnds(before: () => void): () => void {
   return onSignal(handler);
 }
 
-async function ask(question: string): Promise<string | null> {
+async function ask(question: string, signal?: AbortSignal): Promise<string | null> {
+  if (signal?.aborted) return null;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {
       // Ctrl-D closes the input without an answer.
       terminal.once("close", () => resolve(null));
-      terminal.once("SIGINT", () => process.exit(signalCodes.SIGINT));
+      terminal.once("SIGINT", () => {
+        // A run that is going on is stopped as by a signal from outside.
+        if (process.listenerCount("SIGINT") === 0) process.exit(signalCodes.SIGINT);
+        process.kill(process.pid, "SIGINT");
+        resolve(null);
+      });
+      signal?.addEventListener("abort", () => resolve(null), { once: true });
       terminal.question(outgoing(question), resolve);
     });
   } finally {

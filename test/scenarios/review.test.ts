@@ -175,6 +175,54 @@ describe("a run with --review phase", () => {
       },
     ));
 
+  const apart = [
+    agent("1", ["a.txt"], ["write", ["a.txt", "1\n"]]),
+    agent("2", ["b.txt"], ["signal", "go"], ["write", ["b.txt", "2\n"]]),
+  ];
+  const question = "[1-3, q decide later] ";
+  const isOpen = (project: IsolatedProject) =>
+    project.events("attempt.started").length === 2 && project.events("attempt.finished").length === 1;
+
+  test.runIf(hasTerminal)("asks at a terminal while another agent works, which goes on meanwhile (C41)", () =>
+    withIsolated(files, apart, async (project) => {
+      const words = ["run", planPath, "--review", "phase", "--keep-open", "--grace", "500ms"];
+      const { answer, ended } = onTerminal(project, words, project.agents.env());
+      await answer(question, "1\n");
+      await until("phase 1 is brought in", () => project.read("a.txt") === "1\n");
+      expect([isOpen(project), project.read("b.txt")]).toEqual([true, "b\n"]);
+      project.signal("go");
+      await answer(question, "1\n");
+      const { code, shown } = await ended;
+      expect([code, project.read("b.txt")], shown).toEqual([0, "2\n"]);
+    }),
+  );
+
+  test.runIf(hasTerminal)("takes the question back when another process answers (C41)", () =>
+    withIsolated(files, apart, async (project) => {
+      const words = ["run", planPath, "--review", "phase", "--keep-open", "--grace", "500ms"];
+      const { answer, ended } = onTerminal(project, words, project.agents.env());
+      await answer(question, "");
+      expect((await said(project, "approve", "1")).code).toBe(0);
+      await until("phase 1 is brought in", () => project.read("a.txt") === "1\n");
+      project.signal("go");
+      await answer(question, "q\n");
+      const { code, shown } = await ended;
+      expect([code, project.read("b.txt")], shown).toEqual([4, "b\n"]);
+    }),
+  );
+
+  test.runIf(hasTerminal)("is stopped by Ctrl-C at the question, with its agents (C41)", () =>
+    withIsolated(files, apart, async (project) => {
+      const words = ["run", planPath, "--review", "phase", "--keep-open", "--grace", "500ms"];
+      const { answer, ended } = onTerminal(project, words, project.agents.env());
+      await answer(question, "\u0003");
+      const { code, shown } = await ended;
+      expect(code, shown).toBe(130);
+      expect(status(project)).toMatchObject({ status: "interrupted" });
+      expect(project.read("a.txt")).toBe("a\n");
+    }),
+  );
+
   test("loses nothing when the engine is killed while a review is open, and resume shows it again (C41, P4)", () =>
     withIsolated(
       files,

@@ -32,6 +32,7 @@ import { runSummary } from "../../views/report/batch-summary.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
 import { environmentOfAgents } from "./agent-environment.ts";
+import { askWhileRunning } from "./ask-while-running.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
 
@@ -54,6 +55,8 @@ export interface SessionRun {
   isolation: Isolation;
   /** The project that agents work in: the current directory, except in a rehearsal. */
   projectRoot: string;
+  /** A user at the terminal is asked about a review while other agents work. */
+  mayAsk?: boolean;
   /** Called once the engine has locked the session. */
   begun?: () => void;
   /** A rehearsal simulates validation commands. */
@@ -96,14 +99,27 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
     const tiers = new Map([...parts.agents].map(([name, { tier }]) => [name, tier]));
     const stopListening = io.onSignal((signal) => engine.stop(signal));
     let hide: (() => void) | undefined;
+    let stopAsking: (() => Promise<void>) | undefined;
     try {
       store.keepOpen(new JournalWatch({ judge: judgeFor(store.location, tiers), now: io.now, warn: parts.warn }));
-      hide = showRun(io, store, engine, running.display);
+      const shown = { done: 0 };
+      const resume = () => {
+        hide = showRun(io, store, engine, running.display, shown);
+      };
+      const pause = () => {
+        hide?.();
+        hide = undefined;
+      };
+      resume();
+      if (running.mayAsk) {
+        stopAsking = askWhileRunning(io, running.settings, store, { pause, resume });
+      }
       running.begun?.();
       const end = await engine.run();
       endBatch(batch, running, end, parts);
       return end;
     } finally {
+      await stopAsking?.();
       hide?.();
       await supervisor.close();
       stopListening();

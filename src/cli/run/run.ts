@@ -110,6 +110,7 @@ export async function startRun(io: Io, parts: CarryOut): Promise<number> {
       display: flags.json ? "json" : "auto",
       isolation,
       projectRoot: io.cwd,
+      mayAsk,
       begun: () => tellParent(flags.readyFd, { session_id: id, pid: process.pid }),
     });
     noteFallback(store, end);

@@ -20,12 +20,23 @@ export interface Pulse {
   slots: number;
 }
 
+/** How far the bar was drawn: it does not go back, also when it is shown again. */
+interface BarPosition {
+  done: number;
+}
+
 /** Starts showing the session; returns a function that stops it. */
-export function showRun(io: Io, store: SessionStore, pulse: Pulse, display: Display): () => void {
+export function showRun(
+  io: Io,
+  store: SessionStore,
+  pulse: Pulse,
+  display: Display,
+  shown: BarPosition = { done: 0 },
+): () => void {
   if (display === "none") return () => undefined;
   if (display === "json") return store.observe((event) => printJsonLine(io, plain(event)));
   if (io.screen() === undefined) return showLines(io, store);
-  return showTable(io, store, pulse);
+  return showTable(io, store, pulse, shown);
 }
 
 /** Lines of events that arrive in the same turn of the event loop are written together. */
@@ -47,17 +58,16 @@ function showLines(io: Io, store: SessionStore): () => void {
   };
 }
 
-function showTable(io: Io, store: SessionStore, pulse: Pulse): () => void {
+function showTable(io: Io, store: SessionStore, pulse: Pulse, shown: BarPosition): () => void {
   const frames = io.frames();
   let timer: NodeJS.Timeout | undefined;
-  let shownDone = 0;
   const draw = () => {
     const started = performance.now();
     const size = io.screen();
     if (store.session !== undefined && size !== undefined) {
       const session = seenSession(store.location, store.session, io.now());
-      const live = liveOf(io, pulse, shownDone);
-      shownDone = Math.max(shownDone, forecast(session, live.now, live.slots).done);
+      const live = liveOf(io, pulse, shown.done);
+      shown.done = Math.max(shown.done, forecast(session, live.now, live.slots).done);
       frames.draw(liveFrame(session, live, paint(io.color), size));
     }
     // Drawing takes at most a tenth of the time, even for a plan with thousands of phases.
