@@ -10,11 +10,7 @@ import type { Io } from "../io.ts";
 import { askAboutReview } from "./ask-review.ts";
 
 /** What is drawn on the terminal, which the question needs for itself. */
-<<<<<<< HEAD
-export interface Table {
-=======
 interface Table {
->>>>>>> a2
   pause(): void;
   resume(): void;
 }

@@ -21,11 +21,7 @@ export interface Pulse {
 }
 
 /** How far the bar was drawn: it does not go back, also when it is shown again. */
-<<<<<<< HEAD
-export interface Shown {
-=======
 interface BarPosition {
->>>>>>> a2
   done: number;
 }
 
@@ -35,11 +31,7 @@ export function showRun(
   store: SessionStore,
   pulse: Pulse,
   display: Display,
-<<<<<<< HEAD
-  shown: Shown = { done: 0 },
-=======
   shown: BarPosition = { done: 0 },
->>>>>>> a2
 ): () => void {
   if (display === "none") return () => undefined;
   if (display === "json") return store.observe((event) => printJsonLine(io, plain(event)));
@@ -66,11 +58,7 @@ function showLines(io: Io, store: SessionStore): () => void {
   };
 }
 
-<<<<<<< HEAD
-function showTable(io: Io, store: SessionStore, pulse: Pulse, shown: Shown): () => void {
-=======
 function showTable(io: Io, store: SessionStore, pulse: Pulse, shown: BarPosition): () => void {
->>>>>>> a2
   const frames = io.frames();
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
