@@ -18,7 +18,6 @@ describe("THIRD_PARTY_NOTICES", () => {
       "smol-toml",
       "unbash",
       "yaml",
-      "yoctocolors",
       "zod",
     ]);
   });

@@ -293,7 +293,7 @@ function askOnce(text) {
 
 /**
  * esbuild splits code into chunks only as ES modules, which Node 20 links in several asynchronous steps a file. As CommonJS the same chunks
- * load sooner. dist/package.json says that they are CommonJS. Two builtins that most commands never use load at their first use.
+ * load sooner. dist/package.json says that they are CommonJS. Builtins that most commands never use load at their first use.
  * @param {string} text
  */
 async function asCommonJs(text) {
@@ -309,7 +309,7 @@ async function asCommonJs(text) {
   });
   const url = 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;';
   const late = "const __late=(id)=>new Proxy({},{get:(_,name)=>require(id)[name]});";
-  const deferred = code.replace(/=require\("(node:(?:child_process|readline))"\)/g, '=__late("$1")');
+  const deferred = code.replace(/=require\("(node:(?:child_process|crypto|readline))"\)/g, '=__late("$1")');
   const head = (code.includes("__moduleUrl") ? url : "") + (deferred === code ? "" : late);
   return deferred.replace(/^(#!.*\n)?/, `$1${head}`);
 }

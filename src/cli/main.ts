@@ -16,15 +16,20 @@ import { frameText, outgoing, SHOW_CURSOR } from "./terminal.ts";
 const vital = new Set(["run", "resume", "dispatch", "verify"]);
 const isVital = vital.has(process.argv[2] ?? "");
 
+/** These write for as long as they run, so a slow reader must not block them. */
+const isLasting = isVital || ["rehearse", "watch", "logs"].includes(process.argv[2] ?? "");
+
 /** The answer could not be written although its reader is still there. */
 let isAnswerLost = false;
+
+/** The descriptors whose stream exists. */
+const watched = new Set<number>();
 
 void main(process.argv).then((code) => {
   process.exitCode = code === 0 && isAnswerLost ? exitCodes.io : code;
 });
 
 async function main(argv: string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
   let exitCode = 0;
   const onExitCode = (code: number) => {
     exitCode = code;
@@ -63,23 +68,78 @@ function machine(): Io {
     now: () => new Date(),
     onSignal,
     beforeSignalEnds,
-    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    get interactive() {
+      return process.stdin.isTTY === true && stderr().isTTY === true;
+    },
     ask,
     screen,
     frames,
-    terminal: process.stdout.isTTY === true,
-    color: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb",
+    terminal: isOnTerminal(),
+    color: isColored(),
   };
 }
 
 function out(text: string | Uint8Array): void {
   // Bytes such as a patch must reach another program unchanged.
-  if (typeof text !== "string" && process.stdout.isTTY !== true) process.stdout.write(text);
-  else process.stdout.write(outgoing(typeof text === "string" ? text : Buffer.from(text).toString("utf8")));
+  if (typeof text !== "string" && !isOnTerminal()) answer(text);
+  else answer(Buffer.from(plain(typeof text === "string" ? text : Buffer.from(text).toString("utf8"))));
 }
 
 function err(text: string): void {
-  process.stderr.write(outgoing(text));
+  stderr().write(plain(text));
+}
+
+function plain(text: string): string {
+  return outgoing(text, isColored());
+}
+
+function isColored(): boolean {
+  return isOnTerminal() && !process.env.NO_COLOR && process.env.TERM !== "dumb" && stdout().hasColors();
+}
+
+/** Node takes milliseconds to create a stream, so the answer of a short command goes straight to a pipe or file. */
+function answer(bytes: Uint8Array): void {
+  let written = 0;
+  try {
+    while (!watched.has(1) && !isLasting && !isDevice() && written < bytes.length) {
+      written += writeSync(1, bytes, written);
+    }
+  } catch (error) {
+    // The stream waits until the reader has read.
+    if (errno(error) !== "EAGAIN") {
+      process.nextTick(onWriteError, error);
+      return;
+    }
+  }
+  if (written < bytes.length) stdout().write(bytes.subarray(written));
+}
+
+function isOnTerminal(): boolean {
+  return isDevice() && stdout().isTTY === true;
+}
+
+/** A terminal is a device; a pipe and a file are not. */
+function isDevice(): boolean {
+  try {
+    return fstatSync(1).isCharacterDevice();
+  } catch {
+    // A closed stdout is not a pipe either: the stream knows what to do.
+    return true;
+  }
+}
+
+function stdout(): typeof process.stdout {
+  return withErrors(1, process.stdout);
+}
+
+function stderr(): typeof process.stderr {
+  return withErrors(2, process.stderr);
+}
+
+function withErrors<Stream extends NodeJS.WriteStream>(fd: number, stream: Stream): Stream {
+  if (!watched.has(fd)) stream.on("error", onWriteError);
+  watched.add(fd);
+  return stream;
 }
 
 function workingDirectory(): string {
@@ -116,13 +176,19 @@ function beforeSignalEnds(before: () => void): () => void {
   return onSignal(handler);
 }
 
+<<<<<<< HEAD
 async function ask(question: string, signal?: AbortSignal): Promise<string | null> {
   if (signal?.aborted) return null;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+=======
+async function ask(question: string): Promise<string | null> {
+  const terminal = createInterface({ input: process.stdin, output: stderr() });
+>>>>>>> c
   try {
     return await new Promise((resolve) => {
       // Ctrl-D closes the input without an answer.
       terminal.once("close", () => resolve(null));
+<<<<<<< HEAD
       terminal.once("SIGINT", () => {
         // A run that is going on is stopped as by a signal from outside.
         if (process.listenerCount("SIGINT") === 0) process.exit(signalCodes.SIGINT);
@@ -131,6 +197,10 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | nul
       });
       signal?.addEventListener("abort", () => resolve(null), { once: true });
       terminal.question(outgoing(question), resolve);
+=======
+      terminal.once("SIGINT", () => process.exit(signalCodes.SIGINT));
+      terminal.question(plain(question), resolve);
+>>>>>>> c
     });
   } finally {
     terminal.close();
@@ -138,7 +208,7 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | nul
 }
 
 function screen(): { columns: number; rows: number } | undefined {
-  const { isTTY, columns, rows } = process.stderr;
+  const { isTTY, columns, rows } = stderr();
   return isTTY === true && process.env.TERM !== "dumb" ? { columns: columns || 80, rows: rows || 24 } : undefined;
 }
 
@@ -146,10 +216,10 @@ function frames(): ReturnType<Io["frames"]> {
   let height = 0;
   return {
     draw: (lines) => {
-      process.stderr.write(frameText(lines, height));
+      stderr().write(frameText(lines, height, isColored()));
       height = lines.length;
     },
-    close: () => void process.stderr.write(SHOW_CURSOR),
+    close: () => void stderr().write(SHOW_CURSOR),
   };
 }
 

@@ -10,13 +10,14 @@ import { verbs } from "./verb-table.ts";
 
 declare const MAESTRO_VERSION: string;
 
-/** Builds the command line; a verb's exit code goes to `onExitCode`. When `called` names a verb, only that one is built, to start faster. */
+/** Builds the command line; a verb's exit code goes to `onExitCode`. To start faster, only the verb that `called` names is built. */
 export function program(io: Io, onExitCode: (code: number) => void, called?: string): Command {
-  const maestro = strict(new Command("maestro"))
+  const maestro = strict(new Command("maestro"), io)
     .description("Multi-agent development orchestrator for terminal coding agents.")
     .version(MAESTRO_VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .addHelpText("after", mainHelp);
+  if (called === "--version" || called === "-V") return maestro;
   const known = verbs.filter((verb) => verbName(verb) === called);
   for (const verb of known.length === 0 ? verbs : known) addVerb(maestro, verb, io, onExitCode);
   return maestro;
@@ -27,7 +28,7 @@ export function usageCodeOf(called: string | undefined): number | undefined {
 }
 
 function addVerb(parent: Command, verb: Verb, io: Io, onExitCode: (code: number) => void): void {
-  const made = strict(parent.command(verb.usage)).description(verb.summary);
+  const made = strict(parent.command(verb.usage), io).description(verb.summary);
   for (const option of verb.options ?? []) made.addOption(commandOption(option));
   made.addHelpText("after", `\nExamples:\n${verb.examples.map((line) => `  ${line}`).join("\n")}`);
   for (const below of verb.verbs ?? []) addVerb(made, below, io, onExitCode);
@@ -51,12 +52,12 @@ export function commandOption({ flags, meaning, choices, default: value, isRepea
 }
 
 /** Turns commander's usage errors into a MaestroError with the usage as its hint. */
-function strict(made: Command): Command {
+function strict(made: Command, io: Io): Command {
   return made
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : usageError(made, error);
     })
-    .configureOutput({ writeErr: () => undefined })
+    .configureOutput({ writeOut: io.out, writeErr: () => undefined })
     .allowExcessArguments(false);
 }
 

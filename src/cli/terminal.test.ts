@@ -63,6 +63,11 @@ describe("text that is written to a terminal", () => {
     expect(text).toBe("\u001b[3A\rab\u001b[K\nc\u001b[K\n\u001b[J");
   });
 
+  test("has no colours where colours are off, whatever marks it contains", () => {
+    expect(outgoing("a\ufdd4b\ufdd6", false)).toBe("a\\ufdd4b\\ufdd6");
+    expect(frameText(["a\ufdd4b\ufdd6"], 1, false)).toBe("\u001b[1A\ra\\ufdd4b\\ufdd6\u001b[K\n\u001b[J");
+  });
+
   test("is sanitized in linear time", () => {
     for (const unit of ["\u001b]", "\u202e", "👩‍", "\ufdd0", "\u200d", "a\ufe0f"]) {
       const before = process.cpuUsage();

@@ -1,15 +1,25 @@
 // Sanitizes all text that the command prints: removes escape sequences and control characters, and writes invisible characters as \u
 // escapes. Only this file creates escape sequences: for colours and for the frames of the live table.
 
-import { bold, cyan, dim, green, red, yellow } from "yoctocolors";
 import { revealed, stripControls } from "../text.ts";
 import { colorOf, marked, type Paint } from "../views/text/paint.ts";
 
-const styles: Paint = { bold, cyan, dim, green, red, yellow };
+const styled = (start: number, end: number) => (text: string) => `\u001b[${start}m${text}\u001b[${end}m`;
+/** Colours never nest: `marked` finds the innermost. A library for them would load node:tty and node:net in every command. */
+const styles: Paint = {
+  bold: styled(1, 22),
+  cyan: styled(36, 39),
+  dim: styled(2, 22),
+  green: styled(32, 39),
+  red: styled(31, 39),
+  yellow: styled(33, 39),
+};
 const printable = /^[\t\n -~]*$/;
 
-export function outgoing(text: string): string {
+/** Without colours, text that looks like a mark is not ours. */
+export function outgoing(text: string, isColored = true): string {
   if (printable.test(text)) return text;
+  if (!isColored) return sanitized(text);
   let shown = "";
   let last = 0;
   for (const { index, 0: whole, 1: mark = "", 2: inner = "" } of text.matchAll(marked)) {
@@ -24,9 +34,9 @@ function sanitized(text: string): string {
 }
 
 /** Draws a frame over the last one, which had `height` lines; the first frame hides the cursor. */
-export function frameText(lines: readonly string[], height: number): string {
+export function frameText(lines: readonly string[], height: number, isColored = true): string {
   const over = height === 0 ? "\u001b[?25l" : `\u001b[${height}A\r`;
-  return `${over}${lines.map((line) => `${outgoing(line)}\u001b[K\n`).join("")}\u001b[J`;
+  return `${over}${lines.map((line) => `${outgoing(line, isColored)}\u001b[K\n`).join("")}\u001b[J`;
 }
 
 /** Written after the last frame. */

@@ -55,6 +55,9 @@ export function readOwnedPath(declared: string, reserved: readonly (readonly str
 /** Matches names joined by slashes, none of them hidden: nearly every path, and already in normal form. */
 const usualPath = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
 
+/** One such name: no wildcard, not hidden. */
+const usualName = /^[\w-][\w.-]*$/;
+
 function unlessReserved(
   path: string,
   patterns: Pattern[],
@@ -89,6 +92,7 @@ function touches({ segments, isPath }: Pattern, directory: readonly string[]): b
 
 /** Whether a segment can match the name. Wildcards do not match a leading dot; an extended glob does when it spells the name out. */
 function reaches(segment: string, name: string): boolean {
+  if (name.startsWith(".") && usualName.test(segment)) return false;
   if (/[@!+?*]\(/.test(segment))
     return segment
       .toLowerCase()

@@ -73,7 +73,7 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   if (knownId === null) reportId(place);
   const agents = agentsOf(place);
   const estimate = estimateOf(place);
-  const requirements = [...new Set<string>(ids(place, "requirements"))];
+  const requirements = ids(place, "requirements");
   const phase: PlanPhase = {
     // A plan with "#3" as an id is refused, and nothing else reads it.
     id: id as PhaseId,
@@ -87,9 +87,9 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
     files_created: exactTexts(place, "files_created"),
     files_modified: exactTexts(place, "files_modified"),
     files_deleted: exactTexts(place, "files_deleted"),
-    ...(requirements.length === 0 ? {} : { requirements }),
-    ...(estimate === undefined ? {} : { estimate }),
   };
+  if (requirements.length > 0) phase.requirements = [...new Set<string>(requirements)];
+  if (estimate !== undefined) phase.estimate = estimate;
   warnUnknown(place);
   const declaresFiles = fileFields.some((field) => !isEmpty(raw[field]));
   return { phase, hasId: knownId !== null, agents, declaresFiles, patterns: [] };

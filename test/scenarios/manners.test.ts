@@ -18,6 +18,22 @@ describe("the command line", () => {
     },
   );
 
+  test.each([[["--version"]], [["status"]], [["guard", "check", "ls"]]])(
+    "loads neither streams, sockets nor cryptography to answer %j into a pipe",
+    (args) => {
+      project.write(
+        "loaded.cjs",
+        `process.on("exit", () => require("fs").writeFileSync("loaded", process.moduleLoadList.join("\\n")))`,
+      );
+      expect(project.maestro(args, { env: { NODE_OPTIONS: "--require ./loaded.cjs" } }).code).toBe(0);
+      const loaded = project.read("loaded").split("\n");
+      expect(loaded).toContain("NativeModule fs");
+      for (const builtin of ["stream", "net", "tty", "crypto", "child_process", "readline"]) {
+        expect(loaded).not.toContain(`NativeModule ${builtin}`);
+      }
+    },
+  );
+
   test.each([
     [["valdate"], "ERROR: unknown command 'valdate' (Did you mean validate?)\n  Usage: maestro [options] [command]\n"],
     [["status", "--jsn"], "ERROR: unknown option '--jsn' (Did you mean --json?)\n  Usage: maestro status [options]\n"],

@@ -21,6 +21,7 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
     return comparisons > MAX_COMPARISONS || !isPhaseId(id) ? undefined : nearest(id, ids);
   };
   for (const { phase } of drafts) {
+    if (phase.blocked_by.length === 0) continue;
     const unique = new Set(phase.blocked_by);
     for (const id of unique) {
       if (known.has(id)) continue;

@@ -20,13 +20,23 @@ export function checkTexts(
   const plan = { label: "The plan", phase: undefined, redact, findings };
   checkField(plan, "title", title);
   // Nearly every plan has neither, so one search over the joined text of all phases is enough.
-  const whole = phases.flatMap((phase) => textFields.map((field) => textOf(phase, field))).join("\n");
-  const isClean = !hasHidden(whole) && !hasSecret(whole, redact);
+  const whole = joined(phases);
+  if (!hasHidden(whole.paths) && !hasHidden(whole.texts) && !hasSecret(whole.texts, redact)) return;
   for (const phase of phases) {
     const place = { label: `Phase ${phase.id}`, phase: phase.id, redact, findings };
-    if (!isClean) for (const field of textFields) checkField(place, field, textOf(phase, field));
+    for (const field of textFields) checkField(place, field, textOf(phase, field));
     for (const field of fileFields) if (phase[field].some(hasHidden)) warnHidden(place, field);
   }
+}
+
+function joined(phases: readonly PlanPhase[]): { texts: string; paths: string } {
+  let texts = "";
+  let paths = "";
+  for (const phase of phases) {
+    for (const field of textFields) texts += `${textOf(phase, field)}\n`;
+    for (const field of fileFields) for (const path of phase[field]) paths += `${path}\n`;
+  }
+  return { texts, paths };
 }
 
 interface TextPlace {
