@@ -176,19 +176,13 @@ function beforeSignalEnds(before: () => void): () => void {
   return onSignal(handler);
 }
 
-<<<<<<< HEAD
 async function ask(question: string, signal?: AbortSignal): Promise<string | null> {
   if (signal?.aborted) return null;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-=======
-async function ask(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: stderr() });
->>>>>>> c
   try {
     return await new Promise((resolve) => {
       // Ctrl-D closes the input without an answer.
       terminal.once("close", () => resolve(null));
-<<<<<<< HEAD
       terminal.once("SIGINT", () => {
         // A run that is going on is stopped as by a signal from outside.
         if (process.listenerCount("SIGINT") === 0) process.exit(signalCodes.SIGINT);
@@ -196,11 +190,7 @@ async function ask(question: string): Promise<string | null> {
         resolve(null);
       });
       signal?.addEventListener("abort", () => resolve(null), { once: true });
-      terminal.question(outgoing(question), resolve);
-=======
-      terminal.once("SIGINT", () => process.exit(signalCodes.SIGINT));
       terminal.question(plain(question), resolve);
->>>>>>> c
     });
   } finally {
     terminal.close();
