@@ -19,6 +19,7 @@ const checkpoint: Checkpoint = {
   facts: "facts",
   waiting: "a --> b\n<!-- c -->\nd",
   brief: 'quotes " and \\ and é\n--> end',
+  turn: "activate it",
   open: true,
 };
 const read = (journal: string) =>
@@ -52,7 +53,9 @@ describe("the checkpoint", () => {
 
   test("reads fields of another type as empty texts", () => {
     writeFileSync(path(CHECKPOINT_FILE), '<!-- {"journal":"1 2 3","brief":{"x":1}} -->\n');
-    expect(read("1 2 3")).toEqual({ journal: "1 2 3", status: "", facts: "", waiting: "", brief: "", open: false });
+    expect(read("1 2 3")).toEqual({
+      ...{ journal: "1 2 3", status: "", facts: "", waiting: "", brief: "", turn: "", open: false },
+    });
   });
 
   test("is ignored when it is not a file or does not exist", () => {

@@ -18,8 +18,10 @@ export interface Checkpoint {
   facts: string;
   /** The message for a new conversation. */
   waiting: string;
-  /** The context for a turn. */
+  /** The state of the session, for the model and the user. */
   brief: string;
+  /** The context of an ordinary turn: the same, and how to continue without instructions of Maestro. */
+  turn: string;
   /** A delegation has no recorded end: its agent is at work, or its conversation is gone. */
   open: boolean;
 }
@@ -49,14 +51,14 @@ export function validCheckpoint(state: Directory, journal: string): Checkpoint |
 export function parseCheckpoint(text: string, journal: string): Checkpoint | undefined {
   const read = parseInput(text.slice("<!-- ".length, text.indexOf(" -->\n")));
   if (read?.journal !== journal) return undefined;
-  const { status, facts, waiting, brief, open } = read;
   return {
     journal,
-    status: textValue(status),
-    facts: textValue(facts),
-    waiting: textValue(waiting),
-    brief: textValue(brief),
-    open: open === true,
+    status: textValue(read.status),
+    facts: textValue(read.facts),
+    waiting: textValue(read.waiting),
+    brief: textValue(read.brief),
+    turn: textValue(read.turn),
+    open: read.open === true,
   };
 }
 

@@ -79,7 +79,7 @@ function withoutSession(event: string, input: HookInput): Reply | undefined {
 function withSession(event: string, input: HookInput, state: string, checkpoint: Checkpoint): Reply | undefined {
   if (event === "SessionStart") return waitingReply(checkpoint.waiting);
   if (event === "BeforeAgent")
-    return commandName.test(textValue(input.prompt)) ? undefined : turnReply(checkpoint.brief);
+    return commandName.test(textValue(input.prompt)) ? undefined : turnReply(checkpoint.turn);
   if (event === "PreCompress") return summaryReply(checkpoint.brief);
   if (event !== "SessionEnd") return proceed;
   const isNoted = textAt(`${state}/${HISTORY_FILE}`).endsWith(` ${checkpoint.facts}\n`);

@@ -24,16 +24,14 @@ export function makeCheckpoint(state: Directory, journal: string, here: Surround
   if (session === undefined) return undefined;
   const engine = drivingEngine(state);
   const isDriven = engine !== undefined;
+  const brief = [...briefLines(session, positionOf(session), isDriven), ...decisionBrief(session, lookOf(here))];
   const checkpoint: Checkpoint = {
     journal,
     status: session.status,
     facts: historyFacts(session),
     waiting: engine === undefined ? waitingLine(session) : runningLine(session, engine.pid),
-    brief: [
-      ...briefLines(session, positionOf(session), isDriven),
-      ...continueLines(session, isDriven),
-      ...decisionBrief(session, lookOf(here)),
-    ].join("\n"),
+    brief: brief.join("\n"),
+    turn: [...brief, ...continueLines(session, isDriven)].join("\n"),
     open: openDelegations(session).length > 0,
   };
   // The end of an engine is not always in the journal, so what is said about a running one must not be kept.

@@ -124,7 +124,7 @@ export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Rep
 function turnOf(input: HookInput, here: Surroundings, rest: Rest, project: Project, found: Known | undefined): Reply {
   const command = commandName.exec(textValue(input.prompt))?.[1];
   const told = found === undefined ? undefined : "problem" in found ? found.problem : found.brief;
-  if (command === undefined) return turnReply(told ?? "");
+  if (command === undefined) return turnReply(found !== undefined && "turn" in found ? found.turn : (told ?? ""));
   const { wholeStatus, settingsLines, offerLines, leadLines } = rest.status();
   const wantsAll = found !== undefined && !("problem" in found) && (command === "status" || command === "resume");
   const lines = wantsAll ? wholeStatus(project, here) : [told ?? noSession(project)];

@@ -219,6 +219,8 @@ describe("BeforeAgent (U244, U245)", () => {
     expect(contextOf(reply)).toBe(
       `Maestro session ${id}: in_progress, sequential mode, 0 of 2 phases done.\nIn progress: 1 Phase 1 (coder).\n${howToContinue}`,
     );
+    expect(hook(project, "PreCompress").reply.systemMessage).not.toContain(howToContinue);
+    expect(contextOf(turn(project, "/maestro:status"))).not.toContain(howToContinue);
     move(project, "1", "completed");
     expect(contextOf(turn(project, "Go on."))).toContain("1 of 2 phases done.\nReady: 2 Phase 2 (tester).");
   });
