@@ -80,7 +80,7 @@ function concernsReport(input: HookInput, here: Surroundings): boolean {
 
 function answer(event: string, deadline: number): Answer {
   const respond = Object.hasOwn(events, event) ? events[event] : undefined;
-  if (respond === undefined) return complain(event, `not one of ${Object.keys(events)}`);
+  if (respond === undefined) return complain(event, "unknown event");
   const input = readHookInput(deadline - RESERVED_MS);
   if (typeof input === "string") return complain(event, input);
   const here = surroundingsOf(input, process.env, {

@@ -8,7 +8,7 @@ const MAX_FILE = 20_000;
 const MAX_ALL = 60_000;
 const SHORT_ID = 12;
 
-export interface PhasePatch {
+export interface ReviewedPatch {
   phase: string;
   attempt: number;
   /** The trees or commits that it compares. */
@@ -23,7 +23,7 @@ export interface ReviewPatch {
   leftOut: string[];
 }
 
-export function reviewPatch(patches: readonly PhasePatch[]): ReviewPatch {
+export function reviewPatch(patches: readonly ReviewedPatch[]): ReviewPatch {
   const shown: string[] = [];
   const leftOut: string[] = [];
   let room = MAX_ALL;
@@ -64,7 +64,7 @@ function isGenerated(path: string): boolean {
   return generated.test(path);
 }
 
-function command({ from, to }: PhasePatch, path: string): string {
+function command({ from, to }: ReviewedPatch, path: string): string {
   const ids = `${from.slice(0, SHORT_ID)} ${to.slice(0, SHORT_ID)}`;
   return `git diff --no-ext-diff ${ids} -- ':/${path.replaceAll("'", "'\\''")}'`;
 }

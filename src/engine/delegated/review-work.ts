@@ -7,7 +7,7 @@ import { limitGit } from "../../git/running.ts";
 import { reviewEvidence } from "../../prompt/review-evidence.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { claimLine, claimOf } from "../../views/claim.ts";
-import { type PhasePatch, reviewPatch } from "../../views/review-patch.ts";
+import { type ReviewedPatch, reviewPatch } from "../../views/review-patch.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { nameOf, type PhaseWork, sessionWork } from "../../views/work.ts";
 import { workPatch } from "../kept-work.ts";
@@ -59,7 +59,7 @@ function fileLines(works: readonly PhaseWork[]): string[] {
 }
 
 interface Read {
-  patches: PhasePatch[];
+  patches: ReviewedPatch[];
   /** One line per work whose diff could not be read. */
   unread: string[];
 }

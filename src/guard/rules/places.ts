@@ -2,7 +2,7 @@
 
 import type { Machine } from "../machine.ts";
 import { baseName, isInside, normal, parentOf, pathSegments } from "../paths.ts";
-import { isHome, isOfSystemTree, isProject, isSystemTop } from "../project.ts";
+import { inMemory, isHome, isOfSystemTree, isProject, isSystemTop } from "../project.ts";
 import { canBe, isKnown, knownPart, STAR } from "../shell/shape.ts";
 
 /** What the directory is, if it must stay; undefined if it may be removed. `path` is absolute and may contain patterns. */
@@ -107,7 +107,7 @@ export function isSystem(path: string): boolean {
   const segments = pathSegments(path);
   const [first = ""] = segments;
   const plain = segments.join("/");
-  if (oftenEmptied.test(plain)) return false;
+  if (oftenEmptied.test(plain) || inMemory.test(path)) return false;
   const isTop = segments.length === 1 ? isTopLevel(first) : segments.length === 2 && isSystemTop(first);
   return isOfSystemTree(first) || isTop || systemParts.test(plain);
 }

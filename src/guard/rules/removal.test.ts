@@ -476,3 +476,22 @@ describe("links in a path", () => {
     expect(rule("rm g hm && rm -rf g")).toBe("none");
   });
 });
+
+describe("a project in memory", () => {
+  const projectRoot = "/dev/shm/project";
+  const rule = (command: string) => {
+    const verdict = judgeCommand(command, { ...machine, projectRoot, stateDir: `${projectRoot}/.gemini` });
+    return verdict.verdict === "allow" ? "none" : verdict.rule;
+  };
+
+  test.each(["rm -rf dist", "rm -rf dist/*", "cd src && rm -rf *"])("is a project like any other for %s", (command) => {
+    expect(rule(command)).toBe("none");
+  });
+
+  test.each(["rm -rf /dev/shm", "rm -rf /dev/shm/*", "rm -rf /dev", "rm -rf ../other", "rm -rf /dev/pts"])(
+    "does not open what is around it to %s",
+    (command) => {
+      expect(rule(command)).toBe("destructive-rm");
+    },
+  );
+});
