@@ -65,6 +65,8 @@ const leaves =
 const starters = {
   // Agents and their commands; the warden; a detached engine; the sandbox's tests of this machine; a process list where /proc is missing.
   engine: ["supervisor", "lifeline", "start-detached", "sandbox", "ancestors"],
+  // The dashboard of a run, and the user's browser.
+  dashboard: ["beside-run", "open-page"],
   // Git, and nothing else.
   git: ["run"],
   // The start time of a process where /proc is missing.

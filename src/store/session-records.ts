@@ -32,7 +32,7 @@ export function sessionRecords(
 }
 
 /** Ids of the archived sessions, the latest first. */
-function archivedIds(location: StateLocation): string[] {
+export function archivedIds(location: StateLocation): string[] {
   const found = inState(location, ["state", "archive"], (archive) =>
     archive
       .list()
@@ -52,7 +52,7 @@ function sessionIdOf(records: readonly TimedEvent[]): string | undefined {
 }
 
 /** The record as a reader outside of Maestro gets it. */
-function shownRecord(record: TimedEvent, redact: (text: string) => string): TimedEvent {
+export function shownRecord(record: TimedEvent, redact: (text: string) => string): TimedEvent {
   const { v: _, crc: __, more: ___, ...rest } = record as TimedEvent & { v?: number; crc?: string; more?: true };
   return redactedEvent(rest as SessionEvent, redact) as TimedEvent;
 }

@@ -25,7 +25,7 @@ channel.addEventListener("message", ({ data }: MessageEvent<Message>) => {
   if (data.kind === "who" && token.value !== null) channel.postMessage({ kind: "token", token: token.value });
 });
 
-/** Takes the code out of the address, whoever looks at the screen. */
+/** Takes the code out of the address: it stays neither on the screen nor in the history. */
 export function takeCode(): string | null {
   const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1] ?? null;
   if (code !== null) history.replaceState(null, "", `${location.pathname}#/`);

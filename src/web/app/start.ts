@@ -67,11 +67,22 @@ async function logIn(): Promise<void> {
   else await readSessions();
 }
 
+/** Logs in with a code that the user typed, or with the address that contains it. */
+export async function enter(text: string): Promise<boolean> {
+  const code = text.trim().replace(/^.*#code=/, "");
+  if (!(await login(code).catch(() => false))) return false;
+  await readSessions();
+  return true;
+}
+
 async function readSessions(): Promise<void> {
   if (token.value === null) return;
   const answer = await getOverview().catch(() => null);
   if (answer === 401) connection.value = "refused";
-  else if (typeof answer === "object" && answer !== null) overview.value = answer;
+  if (typeof answer !== "object" || answer === null) return;
+  overview.value = answer;
+  // The stream tells more as soon as it is open.
+  if (connection.value === "refused" || answer.sessions.length === 0) connection.value = "live";
 }
 
 /** Follows the session of the address; another one starts anew. */

@@ -1,8 +1,10 @@
 // The frame of the page: head, figures, navigation, the chosen view beside the selected phase, replay.
 
+import { useSignal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { isNotifying, switchNotifications } from "../app/attention.ts";
 import { isHelpOpen, isPaletteOpen } from "../app/keys.ts";
+import { enter } from "../app/start.ts";
 import { connection, frame, go, isPrinting, linkTo, notice, overview, prices, route, sessions } from "../app/state.ts";
 import { nextTheme, theme } from "../app/theme.ts";
 import { figuresOf } from "../model/figures.ts";
@@ -98,13 +100,38 @@ function Banner() {
     return (
       <p class="banner warn">The dashboard does not answer. What you see is the last known state; connecting again.</p>
     );
-  if (state === "refused")
-    return (
-      <p class="banner bad">
-        This page is not logged in. Open the address that &quot;maestro dashboard&quot; prints: its code works once.
-      </p>
-    );
+  if (state === "refused") return <LoginForm />;
   return null;
+}
+
+/** For a page that was opened without the code, as --open does, or after the server was restarted. */
+function LoginForm() {
+  const code = useSignal("");
+  const isWrong = useSignal(false);
+  return (
+    <form
+      class="banner login"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void enter(code.value).then((isIn) => {
+          isWrong.value = !isIn;
+        });
+      }}
+    >
+      <label>
+        This page is not logged in. The code of the address that &quot;maestro dashboard&quot; printed:{" "}
+        <input
+          autocomplete="off"
+          value={code.value}
+          onInput={({ currentTarget }) => {
+            code.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <button type="submit">Log in</button>
+      <span role="status">{isWrong.value && "This code is not valid, or was used."}</span>
+    </form>
+  );
 }
 
 function Figures() {
