@@ -2,6 +2,7 @@
 // notifications: needs you, failed and finished only.
 
 import { effect, signal } from "@preact/signals";
+import { visible } from "../../views/text/visible.ts";
 import { connection, frame } from "./state.ts";
 
 const KEY = "maestro-notify";
@@ -49,7 +50,7 @@ export function watchAttention(): void {
     if (now === null) return;
     const { session, needs } = now;
     const count = needs.length;
-    document.title = `${count > 0 ? `(${count}) ` : ""}${session.title} - Maestro`;
+    document.title = `${count > 0 ? `(${count}) ` : ""}${visible(session.title)} - Maestro`;
     const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     if (link !== null && link.dataset.count !== String(count)) {
       link.dataset.count = String(count);
@@ -59,9 +60,9 @@ export function watchAttention(): void {
     const keys = new Set(needs.map(({ key }) => key));
     const fresh = needs.filter(({ key }) => !known.needs.has(key));
     if (!known.isFirst && isNotifying.peek()) {
-      for (const { title } of fresh.slice(0, 3)) new Notification("Maestro needs you", { body: title });
+      for (const { title } of fresh.slice(0, 3)) new Notification("Maestro needs you", { body: visible(title) });
       const isEnd = session.status !== known.status && /^(?:completed|failed)$/.test(session.status);
-      if (isEnd) new Notification(`Session ${session.status}`, { body: session.title });
+      if (isEnd) new Notification(`Session ${session.status}`, { body: visible(session.title) });
     }
     known = { needs: keys, status: session.status, isFirst: false };
   });

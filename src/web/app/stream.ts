@@ -88,6 +88,8 @@ export class Follower {
       const path = `/api/sessions/${encodeURIComponent(this.#session)}/records?after=${after}`;
       const answer = await get(path, this.#stop.signal);
       if (answer.status === 401) return "refused";
+      // The address names a session that this project does not have.
+      if (answer.status === 404) return "ended";
       if (!answer.ok || answer.body === null) return "lost";
       this.#tell({ kind: "state", state: "live" });
       return (await this.#readEvents(answer.body)) ? "ended" : "lost";

@@ -184,6 +184,7 @@ describe("the address of a place", () => {
     };
     expect(readRoute(routeText(route))).toEqual(route);
     expect(readRoute("")).toEqual(home);
+    expect(readRoute("#code=abc")).toEqual(home);
   });
 
   test("is the start page when it says nothing useful", () => {

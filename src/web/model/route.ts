@@ -29,7 +29,9 @@ export const home: Route = {
   with: null,
 };
 
+/** A fragment of another form, such as the code of a login, is not a place. */
 export function readRoute(fragment: string): Route {
+  if (!fragment.startsWith("#/")) return home;
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?");
   const [session = "", view = ""] = path.split("/").map(decoded);
   const fields = new URLSearchParams(query);

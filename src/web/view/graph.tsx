@@ -155,12 +155,12 @@ function Node({ phase, x, y, node: { width, height }, scale }: NodeProps) {
     <a
       class={classes.join(" ")}
       href={linkTo({ phase: phase.id })}
-      aria-label={`Phase ${phase.id} ${phase.name}, ${sign.word}`}
       onClick={(event: MouseEvent) => {
         event.preventDefault();
         go({ phase: phase.id, line: null });
       }}
     >
+      <title>{`${phase.id} ${phase.name}, ${sign.word}`}</title>
       <rect x={x} y={y} width={width} height={height} rx="6" />
       {scale > READABLE && (
         <>

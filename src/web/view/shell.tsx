@@ -139,17 +139,19 @@ function Figures() {
   if (now === null) return null;
   const figures = figuresOf(now.session, prices.value, new Date(now.now), now.criticalMs);
   return (
-    <dl class="figures" aria-label="Figures">
-      {figures.map(({ label, value, detail }) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>
-            <b>{value}</b>
-            <span class="dim">{detail}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <section aria-label="Figures">
+      <dl class="figures">
+        {figures.map(({ label, value, detail }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              <b>{value}</b>
+              <span class="dim">{detail}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 
@@ -171,8 +173,7 @@ function Navigation() {
             go({ view: name, with: null });
           }}
         >
-          {viewNames[name]}
-          {name === "needs" && count > 0 && <span class="badge">{count}</span>}
+          {viewNames[name]} {name === "needs" && count > 0 && <span class="badge">{count}</span>}
         </a>
       ))}
     </nav>
@@ -184,7 +185,9 @@ function Nothing() {
   if (state === "refused") return null;
   return (
     <div class="empty">
-      {state === "starting" || sessions.value.length > 0 ? (
+      {state === "ended" ? (
+        <p>This project has no such session.</p>
+      ) : state === "starting" || sessions.value.length > 0 ? (
         <p>Reading the session.</p>
       ) : (
         <>

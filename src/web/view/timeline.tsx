@@ -113,7 +113,6 @@ function Row({ row }: { row: TimelineRow }) {
       class={`lane-row${isChosen ? " chosen" : ""}`}
       href={linkTo({ phase: row.id })}
       aria-current={isChosen ? "true" : undefined}
-      aria-label={`Phase ${row.id} ${row.name}, ${stateSigns[row.state].word}${row.bars.length > 1 ? `, ${row.bars.length} attempts` : ""}${row.isCritical ? ", on the critical path" : ""}`}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return;
         event.preventDefault();
@@ -127,9 +126,11 @@ function Row({ row }: { row: TimelineRow }) {
         <span class="lane-title">{row.name}</span>
         {row.isCritical && (
           <span class="critical" title="On the critical path">
-            ⟡
+            <span aria-hidden="true">⟡</span>
+            <span class="unseen">on the critical path</span>
           </span>
         )}
+        {row.bars.length > 1 && <span class="unseen">{row.bars.length} attempts</span>}
       </span>
       <span class="lane">
         {axis.gaps.map((gap) => (
@@ -171,6 +172,7 @@ function BarOf({ bar, axis, isCritical }: { bar: Bar; axis: Axis; isCritical: bo
   const title = `${bar.attempt === null ? "by hand" : `attempt ${bar.attempt}`}: ${sign.word}, ${durationText(bar.to - bar.from)}, from ${clockTime(new Date(bar.from))}`;
   return (
     <span
+      aria-hidden="true"
       class={`bar ${bar.outcome}${isCritical ? " on-path" : ""}`}
       title={title}
       style={place(axis, bar.from, bar.to)}
