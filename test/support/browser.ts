@@ -13,7 +13,7 @@ let browser: Promise<Browser> | undefined;
 let missing: string | undefined;
 
 /** One browser for all tests of a file. Without one the test is skipped, and it is said why. */
-export async function testBrowser(context: Pick<TestContext, "skip">): Promise<Browser> {
+async function testBrowser(context: Pick<TestContext, "skip">): Promise<Browser> {
   const executablePath = places.find((path) => existsSync(path)) ?? install();
   if (executablePath === undefined) return context.skip(missing);
   browser ??= chromium.launch({

@@ -1,7 +1,7 @@
 // The state of the page, as signals: the records, the moment that is shown, and the frame that every view draws from. Nothing here talks to
 // the server.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { asSeen } from "../../session/seen.ts";
 import type { Session } from "../../session/session.ts";
 import type { Prices } from "../../views/report/prices.ts";
@@ -41,8 +41,6 @@ export interface Frame {
   isLive: boolean;
   isDriven: boolean;
   now: number;
-  critical: ReadonlySet<string>;
-  criticalMs: number;
   needs: Need[];
 }
 
@@ -59,20 +57,42 @@ export const frame = computed<Frame | null>(() => {
   // A past moment belongs to a run, as far as the journal tells.
   const isDriven = isLive ? driven : session.status === "in_progress";
   const now = isLive && isDriven ? clock.value : Date.parse(session.updated);
-  const path = criticalPath(session, new Date(now));
   return {
     session,
     count,
     isLive,
     isDriven,
     now,
-    critical: new Set(path.ids),
-    criticalMs: path.ms,
     needs:
       isLive || connection.value === "report"
         ? needsOf(session, { maxRetries: overview.value?.max_retries ?? 2, now })
         : [],
   };
+});
+
+/** Phases beyond which figures and the critical path wait until the moment has rested: scrubbing must stay smooth. */
+const LARGE = 300;
+const REST_MS = 120;
+
+/** The frame for what takes long to find. */
+export const rested = signal<Frame | null>(null);
+let restTimer: ReturnType<typeof setTimeout> | undefined;
+
+effect(() => {
+  const now = frame.value;
+  clearTimeout(restTimer);
+  if (now === null || rested.peek() === null || now.session.phases.length < LARGE) rested.value = now;
+  else
+    restTimer = setTimeout(() => {
+      rested.value = frame.peek();
+    }, REST_MS);
+});
+
+export const critical = computed<{ ids: ReadonlySet<string>; ms: number }>(() => {
+  const now = rested.value;
+  if (now === null) return { ids: new Set(), ms: 0 };
+  const { ids, ms } = criticalPath(now.session, new Date(now.now));
+  return { ids: new Set(ids), ms };
 });
 
 export const selected = computed(() => {

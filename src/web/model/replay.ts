@@ -2,17 +2,22 @@
 // nearest copy. Pure.
 
 import { applyEvent, type TimedEvent } from "../../session/fold.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session, SessionPhase } from "../../session/session.ts";
 
 /** A copy of the session every so many records: copying a large one costs as much as folding a few thousand records. */
-const COPY_EVERY = 5000;
+const COPY_EVERY = 2000;
 
 export class Replay {
+  readonly #copyEvery: number;
   readonly records: TimedEvent[] = [];
   #session: Session | undefined;
   /** How many records `#session` contains. */
   #folded = 0;
   readonly #copies = new Map<number, Session>();
+
+  constructor(copyEvery = COPY_EVERY) {
+    this.#copyEvery = copyEvery;
+  }
 
   add(records: readonly TimedEvent[]): void {
     // A reconnected stream may repeat what is known.
@@ -35,8 +40,8 @@ export class Replay {
     for (let next = this.records[this.#folded]; this.#folded < wanted && next !== undefined; ) {
       this.#session = applyEvent(this.#session, next);
       this.#folded += 1;
-      const isDue = this.#folded % COPY_EVERY === 0 && !this.#copies.has(this.#folded);
-      if (isDue && this.#session !== undefined) this.#copies.set(this.#folded, structuredClone(this.#session));
+      const isDue = this.#folded % this.#copyEvery === 0 && !this.#copies.has(this.#folded);
+      if (isDue && this.#session !== undefined) this.#copies.set(this.#folded, copyOf(this.#session));
       next = this.records[this.#folded];
     }
     return this.#session;
@@ -64,7 +69,40 @@ export class Replay {
     let start = 0;
     for (const count of this.#copies.keys()) if (count <= wanted && count > start) start = count;
     const copy = this.#copies.get(start);
-    this.#session = copy === undefined ? undefined : structuredClone(copy);
+    this.#session = copy === undefined ? undefined : copyOf(copy);
     this.#folded = start;
   }
+}
+
+/** A copy that the fold can change without changing this one: everything that it changes in place, and nothing of what it replaces. */
+function copyOf(session: Session): Session {
+  const { token_usage: used, open_review: review } = session;
+  return {
+    ...session,
+    phases: session.phases.map(copyPhase),
+    notes: session.notes.slice(),
+    baseline: session.baseline.slice(),
+    requirements: session.requirements.map((one) => ({ ...one })),
+    open_review: review === null ? null : { ...review },
+    token_usage: { ...used, by_agent: { ...used.by_agent } },
+    file_hashes: new Map(session.file_hashes),
+    index: new Map(session.index),
+    running: new Set(session.running),
+  };
+}
+
+/** Written out, because a loop over the fields takes ten times as long. */
+function copyPhase(phase: SessionPhase): SessionPhase {
+  const { attempts, retry_decisions: decisions } = phase;
+  const copy = {
+    ...phase,
+    attempts: attempts.map((attempt) => ({ ...attempt })),
+    errors: phase.errors.slice(),
+    warnings: phase.warnings.slice(),
+    granted: phase.granted.slice(),
+    files_created: phase.files_created.slice(),
+    files_modified: phase.files_modified.slice(),
+    files_deleted: phase.files_deleted.slice(),
+  };
+  return decisions === undefined ? copy : { ...copy, retry_decisions: decisions.slice() };
 }

@@ -46,7 +46,9 @@ const sessionSigns: Record<string, StateSign> = {
   interrupted: { shape: "◐", word: "interrupted", tone: "warn" },
 };
 
-export function sessionSign(status: string, isAborted = false): StateSign {
+/** A session in progress without an engine does not look as if it were running. */
+export function sessionSign(status: string, { isAborted = false, isIdle = false } = {}): StateSign {
   if (isAborted) return { shape: "■", word: "aborted", tone: "bad" };
+  if (isIdle && status === "in_progress") return { shape: "‖", word: "not running", tone: "warn" };
   return sessionSigns[status] ?? { shape: "?", word: status, tone: "calm" };
 }

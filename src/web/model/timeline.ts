@@ -5,6 +5,7 @@ import type { AttemptOutcome } from "../../session/events.ts";
 import { type PhaseState, phaseState, waitsFor } from "../../session/phase/phase-state.ts";
 import { type Attempt, findPhase, isClosed, type Session, type SessionPhase } from "../../session/session.ts";
 import { runningAttempt } from "../../views/report/times.ts";
+import { timeOf } from "./time.ts";
 
 export type BarPart = "agent" | "validation" | "integration";
 
@@ -87,23 +88,23 @@ function barsOf(session: Session, phase: SessionPhase, now: number): Bar[] {
 
 /** Work without a recorded attempt: by hand, or delegated with an earlier version. */
 function handBar(session: Session, phase: SessionPhase, now: number): Bar {
-  const from = Date.parse(phase.started ?? "");
+  const from = timeOf(phase.started);
   const isRunning = phase.status === "in_progress" && session.status === "in_progress";
-  const to = phase.completed === null ? (isRunning ? now : from) : Date.parse(phase.completed);
+  const to = phase.completed === null ? (isRunning ? now : from) : timeOf(phase.completed);
   const outcome = phase.completed === null ? (isRunning ? "running" : "unseen") : "success";
   return { attempt: null, outcome, from, to, parts: [{ kind: "agent", from, to }] };
 }
 
 function attemptBar(phase: SessionPhase, attempt: Attempt, isLast: boolean, runsUntil: number | null): Bar {
-  const from = Date.parse(attempt.started);
+  const from = timeOf(attempt.started);
   if (attempt.result === null) {
     const to = runsUntil ?? from;
     const outcome = runsUntil === null ? "unseen" : "running";
     return { attempt: attempt.attempt, outcome, from, to, parts: [{ kind: "agent", from, to }] };
   }
   const ended = from + attempt.result.duration_ms;
-  const validated = Math.max(ended, Date.parse(attempt.validated?.at ?? "") || 0);
-  const completed = isLast && isClosed(phase) && attempt.integrated ? Date.parse(phase.completed ?? "") || 0 : 0;
+  const validated = Math.max(ended, timeOf(attempt.validated?.at) || 0);
+  const completed = isLast && isClosed(phase) && attempt.integrated ? timeOf(phase.completed) || 0 : 0;
   const to = Math.max(validated, completed);
   const parts: Bar["parts"] = [{ kind: "agent", from, to: ended }];
   if (validated > ended) parts.push({ kind: "validation", from: ended, to: validated });
@@ -127,17 +128,17 @@ function waitsOf(session: Session, phase: SessionPhase, bars: readonly Bar[], no
   }
   const review = session.open_review;
   if (review !== null && !review.approved && review.phases.includes(phase.id)) {
-    waits.push({ kind: "review", from: Date.parse(review.opened), to: Math.max(now, Date.parse(review.opened)) });
+    waits.push({ kind: "review", from: timeOf(review.opened), to: Math.max(now, timeOf(review.opened)) });
   }
   return waits;
 }
 
 function readySince(session: Session, phase: SessionPhase): number | null {
-  let since = Date.parse(session.created);
+  let since = timeOf(session.created);
   for (const id of phase.blocked_by) {
     const blocker = findPhase(session, id);
     if (blocker === undefined || !isClosed(blocker)) return null;
-    since = Math.max(since, Date.parse(blocker.completed ?? "") || 0);
+    since = Math.max(since, timeOf(blocker.completed) || 0);
   }
   return since;
 }

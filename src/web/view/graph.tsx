@@ -1,10 +1,11 @@
 // The plan as a graph with the state of each phase. The coordinates come from the server; only what is visible is drawn.
 
-import { computed, signal, useSignal } from "@preact/signals";
+import { computed, signal, untracked, useSignal } from "@preact/signals";
+import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { phaseState } from "../../session/phase/phase-state.ts";
+import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts";
 import type { SessionPhase } from "../../session/session.ts";
-import { frame, go, layout, linkTo, route } from "../app/state.ts";
+import { critical, frame, go, layout, linkTo, route } from "../app/state.ts";
 import { stateSigns } from "../model/sign.ts";
 import type { Layout } from "../model/wire.ts";
 
@@ -102,13 +103,14 @@ function Edges({ shown, seen }: { shown: Layout; seen: Box }) {
         const [a, b] = [shown.nodes[from], shown.nodes[to]];
         if (a === undefined || b === undefined || !crosses(seen, a, b)) return null;
         const ids = [phases[from]?.id ?? "", phases[to]?.id ?? ""] as const;
-        const isOnPath = ids.every((id) => now.critical.has(id));
+        const isOnPath = ids.every((id) => critical.value.ids.has(id));
         const isNear = near === null || ids.every((id) => near.has(id));
-        // The bends are those of the layout; a line leaves and arrives in the middle of a side.
-        const line = [edgeOf(shown, a, 1), ...points.slice(1, -1), edgeOf(shown, b, -1)];
-        return (
-          <path key={`${from}-${to}`} d={smooth(line)} class={`${isOnPath ? "on-path" : ""}${isNear ? "" : " far"}`} />
-        );
+        // A long line bends around the phases between; a short one goes straight from side to side.
+        const bends = points.length > 3 ? points.slice(1, -1) : [];
+        const line = [edgeOf(shown, a, 1), ...bends, edgeOf(shown, b, -1)];
+        const look = `${isOnPath ? "on-path" : ""}${isNear ? "" : " far"}`;
+        const key = `${from}-${to}`;
+        return drawn(shown, key, look, () => <path key={key} d={smooth(line)} class={look} />);
       })}
     </g>
   );
@@ -121,57 +123,74 @@ function Nodes({ shown, seen, scale }: { shown: Layout; seen: Box; scale: number
   const visible = now.session.phases
     .map((phase, at) => ({ phase, at: shown.nodes[at] ?? [0, 0] }))
     .filter(({ at: [x, y] }) => isInside(seen, x - width, y - height) || isInside(seen, x + width, y + height));
+  const near = related.value;
+  const isReadable = scale > READABLE;
   return (
     <g class="nodes">
-      {visible.map(({ phase, at: [x, y] }) => (
-        <Node key={phase.id} phase={phase} x={x - width / 2} y={y - height / 2} node={shown.node} scale={scale} />
-      ))}
+      {visible.map(({ phase, at: [x, y] }) => {
+        const state = phaseState(now.session, phase, now.isDriven);
+        const classes = [
+          "node",
+          stateSigns[state].tone,
+          critical.value.ids.has(phase.id) ? "on-path" : "",
+          route.value.phase === phase.id ? "chosen" : "",
+          near === null || near.has(phase.id) ? "" : "far",
+        ].join(" ");
+        const props = { phase, classes, state, x: x - width / 2, y: y - height / 2, node: shown.node, isReadable };
+        const look = `${classes} ${state} ${isReadable} ${phase.name} ${phase.agents[0]}`;
+        return drawn(shown, phase.id, look, () => <Node key={phase.id} {...props} />);
+      })}
     </g>
   );
 }
 
+/** What was drawn before, by layout: the browser compares nothing that looks the same, so that a large graph can be scrubbed. */
+const before = new WeakMap<Layout, Map<string, { look: string; made: JSX.Element }>>();
+
+function drawn(shown: Layout, key: string, look: string, make: () => JSX.Element): JSX.Element {
+  const known = before.get(shown) ?? new Map<string, { look: string; made: JSX.Element }>();
+  before.set(shown, known);
+  const same = known.get(key);
+  if (same?.look === look) return same.made;
+  const made = make();
+  known.set(key, { look, made });
+  return made;
+}
+
 interface NodeProps {
   phase: SessionPhase;
+  classes: string;
+  state: PhaseState;
   x: number;
   y: number;
   node: Layout["node"];
-  scale: number;
+  isReadable: boolean;
 }
 
-function Node({ phase, x, y, node: { width, height }, scale }: NodeProps) {
-  const now = frame.value;
-  if (now === null) return null;
-  const sign = stateSigns[phaseState(now.session, phase, now.isDriven)];
-  const near = related.value;
-  const classes = [
-    "node",
-    sign.tone,
-    now.critical.has(phase.id) ? "on-path" : "",
-    route.value.phase === phase.id ? "chosen" : "",
-    near === null || near.has(phase.id) ? "" : "far",
-  ];
-  const name = phase.name.length > MAX_NAME ? `${phase.name.slice(0, MAX_NAME - 1)}…` : phase.name;
+function Node({ phase: { id, name, agents }, classes, state, x, y, node: { width, height }, isReadable }: NodeProps) {
+  const sign = stateSigns[state];
+  const shortened = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
   return (
     <a
-      class={classes.join(" ")}
-      href={linkTo({ phase: phase.id })}
+      class={classes}
+      href={untracked(() => linkTo({ phase: id, seq: null }))}
       onClick={(event: MouseEvent) => {
         event.preventDefault();
-        go({ phase: phase.id, line: null });
+        go({ phase: id, line: null });
       }}
     >
-      <title>{`${phase.id} ${phase.name}, ${sign.word}`}</title>
+      <title>{`${id} ${name}, ${sign.word}`}</title>
       <rect x={x} y={y} width={width} height={height} rx="6" />
-      {scale > READABLE && (
+      {isReadable && (
         <>
           <text x={x + 10} y={y + 18} class="node-sign">
             {sign.shape}
           </text>
           <text x={x + 28} y={y + 18} class="node-name">
-            {phase.id} {name}
+            {id} {shortened}
           </text>
           <text x={x + 28} y={y + 34} class="node-agent">
-            {phase.agents[0] ?? ""}, {sign.word}
+            {agents[0] ?? ""}, {sign.word}
           </text>
         </>
       )}

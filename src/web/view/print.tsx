@@ -2,7 +2,7 @@
 
 import { phaseState } from "../../session/phase/phase-state.ts";
 import { clockTime } from "../../views/text/duration.ts";
-import { frame, prices } from "../app/state.ts";
+import { critical, frame, prices } from "../app/state.ts";
 import { figuresOf } from "../model/figures.ts";
 import { sessionSign, stateSigns } from "../model/sign.ts";
 import { PhaseOverview } from "../phase/phase.tsx";
@@ -19,11 +19,11 @@ export function PrintView() {
     <main class="print">
       <h1>{session.title}</h1>
       <p>
-        <Mark sign={sessionSign(session.status, session.aborted)} /> {session.session_id},{" "}
+        <Mark sign={sessionSign(session.status, { isAborted: session.aborted, isIdle: true })} /> {session.session_id},{" "}
         {session.created.slice(0, 10)}, until {clockTime(new Date(session.updated))}
       </p>
       <dl class="figures">
-        {figuresOf(session, prices.value, new Date(now.now), now.criticalMs).map(({ label, value, detail }) => (
+        {figuresOf(session, prices.value, new Date(now.now), critical.value.ms).map(({ label, value, detail }) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>

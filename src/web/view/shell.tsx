@@ -1,11 +1,25 @@
 // The frame of the page: head, figures, navigation, the chosen view beside the selected phase, replay.
 
-import { useSignal } from "@preact/signals";
+import { computed, useSignal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { isNotifying, switchNotifications } from "../app/attention.ts";
 import { isHelpOpen, isPaletteOpen } from "../app/keys.ts";
 import { enter } from "../app/start.ts";
-import { connection, frame, go, isPrinting, linkTo, notice, overview, prices, route, sessions } from "../app/state.ts";
+import {
+  connection,
+  critical,
+  type Frame,
+  frame,
+  go,
+  isPrinting,
+  linkTo,
+  notice,
+  overview,
+  prices,
+  rested,
+  route,
+  sessions,
+} from "../app/state.ts";
 import { nextTheme, theme } from "../app/theme.ts";
 import { figuresOf } from "../model/figures.ts";
 import type { ViewName } from "../model/route.ts";
@@ -30,9 +44,13 @@ const views: Record<ViewName, () => ComponentChild> = {
   whatif: () => <WhatIfView />,
 };
 
+/** Moving through time changes the address, but not these. */
+const viewName = computed(() => route.value.view);
+const isSplit = computed(() => route.value.phase !== null);
+
 export function PageShell() {
   if (isPrinting.value) return <PrintView />;
-  const { view, phase } = route.value;
+  const view = viewName.value;
   return (
     <>
       <a class="skip" href="#main">
@@ -42,7 +60,7 @@ export function PageShell() {
       <Banner />
       <Figures />
       <Navigation />
-      <div class={phase === null ? "stage" : "stage split"}>
+      <div class={isSplit.value ? "stage split" : "stage"}>
         <main id="main" aria-label={viewNames[view]} tabIndex={-1}>
           {frame.value === null && view !== "history" ? <Nothing /> : views[view]()}
         </main>
@@ -67,7 +85,7 @@ function Head() {
         Maestro
       </span>
       <h1>{now?.session.title ?? "Maestro"}</h1>
-      {now !== null && <Mark sign={sessionSign(now.session.status, now.session.aborted)} />}
+      {now !== null && <Mark sign={signOf(now)} />}
       {now !== null && !now.isLive && <span class="past">replay</span>}
       <span class="spacer" />
       {overview.value?.control && <span class="control">control</span>}
@@ -92,6 +110,10 @@ function Head() {
       </button>
     </header>
   );
+}
+
+function signOf({ session, isLive, isDriven }: Frame) {
+  return sessionSign(session.status, { isAborted: session.aborted, isIdle: isLive && !isDriven });
 }
 
 function Banner() {
@@ -134,14 +156,19 @@ function LoginForm() {
   );
 }
 
+/** Found when the moment has rested, not whenever the page is drawn. */
+const figures = computed(() => {
+  const now = rested.value;
+  return now === null ? null : figuresOf(now.session, prices.value, new Date(now.now), critical.value.ms);
+});
+
 function Figures() {
-  const now = frame.value;
-  if (now === null) return null;
-  const figures = figuresOf(now.session, prices.value, new Date(now.now), now.criticalMs);
+  const shown = figures.value;
+  if (shown === null) return null;
   return (
     <section aria-label="Figures">
       <dl class="figures">
-        {figures.map(({ label, value, detail }) => (
+        {shown.map(({ label, value, detail }) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>

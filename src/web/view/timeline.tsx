@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { clockTime, durationText } from "../../views/text/duration.ts";
-import { filter, frame, go, linkTo, overview, route, selected } from "../app/state.ts";
+import { critical, filter, frame, go, linkTo, overview, route, selected } from "../app/state.ts";
 import { outcomeSigns, stateSigns } from "../model/sign.ts";
 import { type Axis, axisOf, type Bar, type TimelineRow, ticksOf, timelineOf } from "../model/timeline.ts";
 import { whyOf } from "../model/why.ts";
@@ -15,7 +15,7 @@ const isCollapsed = signal(true);
 const drawn = computed(() => {
   const shown = frame.value;
   if (shown === null) return null;
-  const timeline = timelineOf(shown.session, shown);
+  const timeline = timelineOf(shown.session, { ...shown, critical: critical.value.ids });
   const axis = axisOf(timeline, isCollapsed.value);
   return { ...shown, timeline, axis, ticks: ticksOf(timeline, axis, MOST_TICKS) };
 });
@@ -95,7 +95,7 @@ function Head({ axis, ticks, from }: { axis: Axis; ticks: readonly number[]; fro
             title={`${durationText(gap.to - gap.from)} without work`}
             style={{ left: percent(gap.at + gap.width / 2) }}
           >
-            ⫽
+            {"//"}
           </span>
         ))}
       </span>
