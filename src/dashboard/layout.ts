@@ -8,7 +8,7 @@ import type { Layout } from "../web/model/wire.ts";
 
 /** dagre takes 0.6 s for 300 phases, and 8 s for 1,000. */
 const MOST_FOR_DAGRE = 300;
-const NODE = { width: 196, height: 44 };
+const NODE = { width: 212, height: 44 };
 const GAP = { across: 64, down: 16 };
 /** How often the order within the layers is improved: each time costs the number of dependencies. */
 const SWEEPS = 4;

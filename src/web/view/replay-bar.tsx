@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { TimedEvent } from "../../session/fold.ts";
 import { progressLine } from "../../views/live/progress.ts";
 import { connection, frame, go, replay, route, version } from "../app/state.ts";
 
@@ -18,7 +19,7 @@ export function ReplayBar() {
   if (now === null) return null;
   const total = replay.records.length;
   const record = replay.records[now.count - 1];
-  const text = record === undefined ? "" : (progressLine(record, now.session) ?? record.type);
+  const text = record === undefined ? "" : (progressLine(record, now.session) ?? plainName(record));
   const isReport = connection.value === "report";
   return (
     <section class="replay" aria-label="Replay">
@@ -77,6 +78,14 @@ export function ReplayBar() {
       </button>
     </section>
   );
+}
+
+/** "phase 3: handed off", of a record that the live table of a terminal does not tell. */
+function plainName(record: TimedEvent): string {
+  const words = record.type.replaceAll(/[._]/g, " ");
+  return "phase" in record && record.phase !== undefined
+    ? `phase ${record.phase}: ${words.replace(/^phase /, "")}`
+    : words;
 }
 
 function moveTo(count: number): void {
