@@ -17,6 +17,23 @@ const allowed = {
   guard: [],
   // Of the engine only what records a delegation: see `hooks-load-git-only-around-a-delegation`.
   hooks: ["disk", "store", "session", "guard", "handoff", "prompt", "agents", "views", "engine/delegated"],
+  // The page in the browser. Of the engine only its pure scheduler: see `the-page-runs-in-a-browser`.
+  web: ["session", "plan", "handoff", "views"],
+  // Decisions of the page take the path of the MCP tool.
+  dashboard: [
+    "web/model",
+    "mcp",
+    "engine",
+    "git",
+    "disk",
+    "store",
+    "runtimes",
+    "session",
+    "plan",
+    "agents",
+    "handoff",
+    "views",
+  ],
   mcp: ["engine", "disk", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
   cli: [
     "engine",
@@ -32,8 +49,12 @@ const allowed = {
     "views",
     "extension",
     "guard",
+    "dashboard",
   ],
 };
+
+/** The files of the engine that decide and touch nothing: the page asks the scheduler why a phase waits. */
+const pureEngine = "^src/engine/(?:schedule|priority|backoff)[.]ts$";
 
 const leaves =
   "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|yaml|plain-yaml|program-root|compile-cache)[.]ts$";
@@ -42,6 +63,8 @@ const leaves =
 const starters = {
   // Agents and their commands; the warden; a detached engine; the sandbox's tests of this machine; a process list where /proc is missing.
   engine: ["supervisor", "lifeline", "start-detached", "sandbox", "ancestors"],
+  // The dashboard of a run, and the user's browser.
+  dashboard: ["beside-run", "open-page"],
   // Git, and nothing else.
   git: ["run"],
   // The start time of a process where /proc is missing.
@@ -58,7 +81,7 @@ module.exports = {
     {
       name: "no-orphans",
       severity: "error",
-      from: { orphan: true, path: "^src/", pathNot: "(main|start)[.]ts$|[.]test[.]ts$" },
+      from: { orphan: true, path: "^src/", pathNot: "(main|start)[.]tsx?$|[.]test[.]ts$" },
       to: {},
     },
     { name: "unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
@@ -78,8 +101,19 @@ module.exports = {
       name: `${folder}-imports-only-what-the-table-allows`,
       severity: "error",
       from: { path: `^src/${folder}/`, pathNot: "[.]test[.]ts$" },
-      to: { path: "^src/", pathNot: `${leaves}|^src/(${[folder, ...targets].join("|")})/` },
+      to: {
+        path: "^src/",
+        pathNot: `${leaves}|^src/(${[folder, ...targets].join("|")})/${folder === "web" ? `|${pureEngine}` : ""}`,
+      },
     })),
+    {
+      name: "the-page-runs-in-a-browser",
+      comment:
+        "What the page loads from other folders must not import a module of Node either: the build for browsers fails then.",
+      severity: "error",
+      from: { path: "^src/web/", pathNot: "[.]test[.]ts$" },
+      to: { dependencyTypes: ["core"] },
+    },
     {
       name: "hooks-load-git-only-around-a-delegation",
       comment:
@@ -99,7 +133,10 @@ module.exports = {
       comment:
         "plan, session, handoff, prompt, runtimes, views and guard decide; store and engine act. Reading files belongs to store, agents and cli.",
       severity: "error",
-      from: { path: "^src/(plan|session|handoff|prompt|runtimes|views|guard)/", pathNot: "[.]test[.]ts$" },
+      from: {
+        path: ["^src/(plan|session|handoff|prompt|runtimes|views|guard|web/model)/", pureEngine],
+        pathNot: "[.]test[.]ts$",
+      },
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?(path|crypto|util)$" },
     },
     {
@@ -113,10 +150,20 @@ module.exports = {
     {
       name: "nothing-opens-the-network",
       comment:
-        "Only agents talk to a network: Maestro itself neither connects nor listens, and evaluates no code. A hook reads its standard input with net.Socket.",
+        "Only agents talk to a network: Maestro itself neither connects nor listens, and evaluates no code. A hook reads its standard input with net.Socket; the dashboard listens on loopback.",
       severity: "error",
       from: { path: "^src/", pathNot: "[.]test[.]ts$|^src/hooks/input[.]ts$" },
-      to: { dependencyTypes: ["core"], path: "^(node:)?(http|https|http2|net|tls|dgram|dns|inspector|vm|repl)(/|$)" },
+      to: {
+        dependencyTypes: ["core"],
+        path: "^(node:)?(https|http2|net|tls|dgram|dns|inspector|vm|repl)(/|$)",
+      },
+    },
+    {
+      name: "only-the-dashboard-listens",
+      comment: "One file serves HTTP, on 127.0.0.1; the test of the architecture holds it to listening.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "[.]test[.]ts$|^src/dashboard/" },
+      to: { dependencyTypes: ["core"], path: "^(node:)?http(/|$)" },
     },
     {
       name: "fold-and-handoff-start-in-the-time-of-bare-node",

@@ -7,6 +7,7 @@ const longest = [
   /scenarios\/isolation-crash/,
   /scenarios\/crash/,
   /e2e\/extension/,
+  /browser\//,
   /scenarios\/isolation-verbs/,
   /scenarios\/engine-crash/,
   /e2e\/agent-environment/,

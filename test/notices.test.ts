@@ -11,10 +11,17 @@ describe("THIRD_PARTY_NOTICES", () => {
 
   test("names the packages in dist/, and no others", () => {
     expect(titles.map(([, name]) => name)).toEqual([
+      "@dagrejs/dagre",
       "@modelcontextprotocol/core",
       "@modelcontextprotocol/server",
+      "@preact/signals",
+      "@preact/signals-core",
+      "anser",
       "commander",
+      "diff",
       "fastest-levenshtein",
+      "parse-diff",
+      "preact",
       "smol-toml",
       "unbash",
       "yaml",

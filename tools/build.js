@@ -7,6 +7,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { noticesOf } from "./notices.js";
+import { pageOf, pageOptions } from "./page.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -314,6 +315,7 @@ async function asCommonJs(text) {
   return deferred.replace(/^(#!.*\n)?/, `$1${head}`);
 }
 
+const page = await build({ ...common, ...pageOptions });
 const results = await Promise.all(
   [programs, commandLine, tools, server, hook, hookWork, small].map((options) => build(options)),
 );
@@ -327,15 +329,16 @@ const bundles = await Promise.all(
 );
 /** The package itself is of ES modules. */
 const kind = { path: `${root}dist/package.json`, text: '{ "type": "commonjs" }\n' };
+const html = { path: `${root}dist/dashboard.html`, text: pageOf(root, page.outputFiles) };
 const notices = {
   path: `${root}THIRD_PARTY_NOTICES`,
   text: noticesOf(
     root,
-    results.map(({ metafile }) => metafile),
-    bundles.map(({ text }) => text),
+    [...results, page].map(({ metafile }) => metafile),
+    [...bundles, html].map(({ text }) => text),
   ),
 };
-const built = [...bundles, kind, notices];
+const built = [...bundles, kind, html, notices];
 
 /** Chunk names contain a hash of their content, so chunks of an earlier build remain and have to be deleted. */
 const left = readdirSync(`${root}dist`)

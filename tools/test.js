@@ -25,6 +25,7 @@ const checks = [
   ["format and lint", bin("biome"), ["ci", "--error-on-warnings", "."]],
   ["types", process.execPath, [tsc, "--noEmit"]],
   ["types of ids", process.execPath, [tsc, "--noEmit", "-p", "tsconfig.src.json"]],
+  ["types of the page", process.execPath, [tsc, "--noEmit", "-p", "tsconfig.web.json"]],
   ["unused code", bin("knip"), []],
   ["dist is fresh", process.execPath, ["tools/build.js", "--check"]],
 ];

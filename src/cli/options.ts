@@ -17,6 +17,11 @@ export const detach: VerbOption = {
   meaning: "run in a background process that outlives this terminal",
 };
 
+export const dashboardBeside: VerbOption = {
+  flags: "--dashboard",
+  meaning: "serve a page of the run on 127.0.0.1 until the run ends; the page only reads",
+};
+
 export const archivedSession: VerbOption = { flags: "--session <id>", meaning: "id of an archived session" };
 
 export const attemptWithChanges: VerbOption = {

@@ -5,6 +5,7 @@ import { abort } from "./verbs/abort.ts";
 import { agents } from "./verbs/agents.ts";
 import { apply } from "./verbs/apply.ts";
 import { archive } from "./verbs/archive.ts";
+import { dashboard } from "./verbs/dashboard.ts";
 import { approve } from "./verbs/decide/approve.ts";
 import { reject } from "./verbs/decide/reject.ts";
 import { reopen } from "./verbs/decide/reopen.ts";
@@ -38,6 +39,7 @@ export const verbs: readonly Verb[] = [
   validate,
   status,
   watch,
+  dashboard,
   logs,
   diff,
   apply,

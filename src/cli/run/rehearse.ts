@@ -32,6 +32,8 @@ const DEFAULT_STAGE_SECONDS = 8;
 
 export interface RehearseFlags extends EngineFlags {
   seconds?: string;
+  /** The file; true: one in a new temporary directory. */
+  html?: string | true;
 }
 
 export async function rehearse(io: Io, planPath: string, flags: RehearseFlags): Promise<number> {
@@ -92,8 +94,34 @@ async function play(
     validator: () => ({ program: process.execPath, args: [player, "validation", script] }),
   });
   if (end.kind === "interrupted") return signalCodes[end.signal];
-  printForecast(io, settings, approved, flags, requireSession(store.session), mode === "sequential" ? 1 : limits.slots);
+  const slots = mode === "sequential" ? 1 : limits.slots;
+  printForecast(io, settings, approved, flags, requireSession(store.session), slots);
+  if (flags.html !== undefined) await writeHtml(io, settings, flags, store, slots);
   return end.kind === "completed" ? 0 : 1;
+}
+
+async function writeHtml(
+  io: Io,
+  settings: ResolvedSettings,
+  { html: file, json }: RehearseFlags,
+  store: SessionStore,
+  slots: number,
+): Promise<void> {
+  const { htmlReport, writeReport, writeTemporaryReport } = await import("../work/report-html.ts");
+  const html = htmlReport({
+    location: store.location,
+    session: requireSession(store.session),
+    redact: store.redact,
+    prices: pricesOf(io, settings),
+    slots,
+    maxRetries: settings.values.MAESTRO_MAX_RETRIES,
+    now: io.now(),
+  });
+  const path = typeof file === "string" ? writeReport(io.cwd, file, html) : writeTemporaryReport(tmpdir(), html);
+  const line = `\nSee it in a browser: ${path}\n`;
+  // The answer of --json is one document.
+  if (json) io.err(line);
+  else io.out(line);
 }
 
 function printForecast(

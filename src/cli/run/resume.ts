@@ -27,6 +27,7 @@ import { type Io, printJsonLine } from "../io.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { chooseMode, presetMode } from "./consent.ts";
+import { refuseDetached } from "./dashboard-beside.ts";
 import { detach } from "./detach.ts";
 import { endRun } from "./end-run.ts";
 import { engineSettings } from "./engine-options.ts";
@@ -51,6 +52,7 @@ export interface ResumeFlags extends RunFlags, AcceptFlags {
 
 export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   refuseInsideAttempt(io);
+  refuseDetached(flags);
   const settings = settingsOf(io);
   const engine = engineSettings(settings, flags);
   extraArguments(settings);

@@ -24,6 +24,7 @@ import { pricesOf } from "../prices.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
 import { askAboutReview } from "./ask-review.ts";
 import { chooseMode, presetMode } from "./consent.ts";
+import { refuseDetached, withDashboard } from "./dashboard-beside.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
 import { endRun } from "./end-run.ts";
@@ -39,12 +40,14 @@ export interface RunFlags extends EngineFlags {
   detach?: boolean;
   dryRun?: boolean;
   keepOpen?: boolean;
+  dashboard?: boolean;
   /** The descriptor on which a detached run reports to its parent process that the session has started. */
   readyFd?: string;
 }
 
 export async function run(io: Io, planPath: string, flags: RunFlags): Promise<number> {
   refuseInsideAttempt(io);
+  refuseDetached(flags);
   const settings = settingsOf(io);
   const engine = engineSettings(settings, flags);
   extraArguments(settings);
@@ -91,6 +94,10 @@ export interface CarryOut {
 
 /** Runs a session whose mode is chosen to its end. At a terminal, it asks about failed phases and continues with the answers. */
 export async function startRun(io: Io, parts: CarryOut): Promise<number> {
+  return parts.flags.dashboard ? withDashboard(io, () => carryOut(io, parts)) : carryOut(io, parts);
+}
+
+async function carryOut(io: Io, parts: CarryOut): Promise<number> {
   const { store, settings, runtime, program, isolation, flags } = parts;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;

@@ -11,8 +11,13 @@ export const rehearse: Verb = {
     maxConcurrent,
     { flags: "--model <model>", meaning: "model to forecast the cost with" },
     { flags: "--seconds <n>", meaning: "how long the longest chain of phases takes on screen", default: "8" },
+    { flags: "--html [file]", meaning: "write the rehearsal as one HTML file (default: in a new temporary directory)" },
     json,
   ],
-  examples: ["maestro rehearse plan.md", "maestro rehearse plan.md --model gemini-2.5-pro --json"],
+  examples: [
+    "maestro rehearse plan.md",
+    "maestro rehearse plan.md --html",
+    "maestro rehearse plan.md --model gemini-2.5-pro --json",
+  ],
   run: async () => (await import("../run/rehearse.ts")).rehearse,
 };

@@ -6,7 +6,13 @@ import type { Verb } from "../verb.ts";
 export const report: Verb = {
   usage: "report [session]",
   summary: "show a session's results, duration and cost (default: the active or the latest session)",
-  options: [json],
-  examples: ["maestro report", "maestro report 2026-02-14-task-api --json"],
+  options: [
+    json,
+    {
+      flags: "--html [file]",
+      meaning: "write it as one HTML file: timeline, graph, evidence, replay; needs no network",
+    },
+  ],
+  examples: ["maestro report", "maestro report 2026-02-14-task-api --json", "maestro report --html report.html"],
   run: async () => (await import("../work/report.ts")).report,
 };

@@ -1,6 +1,6 @@
 // maestro resume: runs the active session from where it stands.
 
-import { detach, engineOptions } from "../options.ts";
+import { dashboardBeside, detach, engineOptions } from "../options.ts";
 import type { Verb } from "../verb.ts";
 
 export const resume: Verb = {
@@ -9,6 +9,7 @@ export const resume: Verb = {
   options: [
     ...engineOptions,
     detach,
+    dashboardBeside,
     { flags: "--accept-session", meaning: "run a session that you did not start on this machine" },
     { flags: "--accept-plan-change", meaning: "continue with a plan file that was changed after the start" },
   ],

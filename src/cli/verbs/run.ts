@@ -1,6 +1,6 @@
 // maestro run: starts a session from a plan and runs it.
 
-import { detach, engineOptions } from "../options.ts";
+import { dashboardBeside, detach, engineOptions } from "../options.ts";
 import type { Verb } from "../verb.ts";
 
 export const run: Verb = {
@@ -10,6 +10,7 @@ export const run: Verb = {
     ...engineOptions,
     { flags: "--task <text>", meaning: "what the user asked for" },
     detach,
+    dashboardBeside,
     { flags: "--dry-run", meaning: "show what would run, and change nothing" },
   ],
   examples: [

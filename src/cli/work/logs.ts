@@ -6,14 +6,14 @@ import { requirePhase } from "../../session/decide/operation.ts";
 import { isDelegated } from "../../session/seen.ts";
 import type { Attempt, Session } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { Batch, MAX_READ_STDOUT, MAX_STDERR_BYTES } from "../../store/files/batch.ts";
+import { Batch, batchPath, MAX_READ_STDOUT, MAX_STDERR_BYTES } from "../../store/files/batch.ts";
 import { NewLines } from "../../store/output/new-lines.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
-import { batchPath, sessionFor } from "./results.ts";
+import { sessionFor } from "./results.ts";
 
 const POLL_MS = 200;
 

@@ -4,6 +4,7 @@ import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
 import { seenSession } from "../../store/seen-session.ts";
+import type { SessionStore } from "../../store/session-store.ts";
 import { reportLines } from "../../views/report/report.ts";
 import { reportJson } from "../../views/report/report-json.ts";
 import { spendingJson } from "../../views/report/spending.ts";
@@ -13,10 +14,22 @@ import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { sessionFor } from "./results.ts";
 
-export function report(io: Io, id: string | undefined, flags: { json?: boolean }): number {
+interface ReportFlags {
+  json?: boolean;
+  /** The file; true: named after the session. */
+  html?: string | true;
+}
+
+export async function report(io: Io, id: string | undefined, flags: ReportFlags): Promise<number> {
   const settings = settingsOf(io);
   const store = openStore(io, settings);
   const session = seenSession(store.location, sessionFor(store, id), io.now());
+  if (flags.html !== undefined) {
+    const path = await writeHtml(io, settings, store, session, flags.html);
+    if (flags.json) printJson(io, { session_id: session.session_id, file: path });
+    else io.out(`The report is in ${path}\n`);
+    return 0;
+  }
   if (flags.json) {
     const missing = missingFiles(io.cwd, session);
     const decisions = decisionLook(io, settings);
@@ -25,6 +38,27 @@ export function report(io: Io, id: string | undefined, flags: { json?: boolean }
     printJson(io, { ...facts, tokens: spendingJson(facts.tokens) });
   } else io.out(`${reportOf(io, settings, session).join("\n")}\n`);
   return 0;
+}
+
+async function writeHtml(
+  io: Io,
+  settings: ResolvedSettings,
+  store: SessionStore,
+  session: Session,
+  file: string | true,
+): Promise<string> {
+  const { htmlReport, writeReport } = await import("./report-html.ts");
+  const concurrent = settings.values.MAESTRO_MAX_CONCURRENT;
+  const html = htmlReport({
+    location: store.location,
+    session,
+    redact: store.redact,
+    prices: pricesOf(io, settings),
+    slots: concurrent === 0 ? Number.POSITIVE_INFINITY : concurrent,
+    maxRetries: settings.values.MAESTRO_MAX_RETRIES,
+    now: io.now(),
+  });
+  return writeReport(io.cwd, file === true ? `maestro-report-${session.session_id}.html` : file, html);
 }
 
 /** The report as lines of text. */

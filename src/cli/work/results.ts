@@ -1,16 +1,10 @@
-// Finds the session that a command means (the active one or an archived one) and the directory of its agents' results.
+// Finds the session that a command means: the active one or an archived one.
 
-import { join } from "node:path";
 import { MaestroError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
 import { readArchived } from "../../store/archived.ts";
 import { brokenHint } from "../../store/journal/damage.ts";
-import type { StateLocation } from "../../store/location.ts";
 import type { SessionStore } from "../../store/session-store.ts";
-
-export function batchPath(location: StateLocation, batch: string): string {
-  return join(location.root, ...location.components, "parallel", batch);
-}
 
 /** The session with this id; without an id, the active session, or else the last archived one. */
 export function sessionFor(store: SessionStore, id?: string): Session {

@@ -4,9 +4,8 @@ import { OutputFollower, shownActivity } from "../../engine/attempt/output-follo
 import { errno } from "../../errors.ts";
 import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import { type Attempt, findPhase, type Session } from "../../session/session.ts";
-import { Batch } from "../../store/files/batch.ts";
+import { Batch, batchPath } from "../../store/files/batch.ts";
 import type { StateLocation } from "../../store/location.ts";
-import { batchPath } from "./results.ts";
 
 export interface RunningWork {
   activity: Map<string, string>;

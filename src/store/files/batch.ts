@@ -30,6 +30,10 @@ export type ResultKind = "json" | "log" | "exit" | "validation.log";
 const BEFORE = "before";
 const MAX_BEFORE_BYTES = 128 * 1024 * 1024;
 
+export function batchPath(location: StateLocation, batch: string): string {
+  return join(location.root, ...location.components, "parallel", batch);
+}
+
 /** An open batch. Names are the stems of prompt files: `<agent>[.<label>]`. */
 export class Batch {
   readonly path: string;
@@ -119,6 +123,15 @@ export class Batch {
       const { size } = fstatSync(fd);
       const start = Math.max(from, size - limit);
       return { start, bytes: readFrom(fd, start, size) };
+    });
+  }
+
+  /** At most `most` bytes of a result from `from` on, and its size; empty when the file does not exist. */
+  readRange(name: string, kind: ResultKind, from: number, most: number): { bytes: Buffer; size: number } {
+    if (this.results.lstat(`${name}.${kind}`) === undefined) return { bytes: Buffer.alloc(0), size: 0 };
+    return withFile(this.results, `${name}.${kind}`, constants.O_RDONLY | constants.O_NONBLOCK, (fd) => {
+      const { size } = fstatSync(fd);
+      return { bytes: from >= size ? Buffer.alloc(0) : readFrom(fd, from, Math.min(size, from + most)), size };
     });
   }
 

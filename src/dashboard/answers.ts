@@ -1,0 +1,88 @@
+// What the dashboard answers to a request that was let in. Decisions take the path of the MCP tool maestro_decide, with its schema.
+
+import type { ServerResponse } from "node:http";
+import { MaestroError } from "../errors.ts";
+import { Toolbox } from "../mcp/toolbox.ts";
+import type { Session, SessionPhase } from "../session/session.ts";
+import type { StateLocation } from "../store/location.ts";
+import type { Overview } from "../web/model/wire.ts";
+import { type LogChunk, readLog, readPrompt } from "./attempt-files.ts";
+import type { RecordFeed } from "./feed.ts";
+import type { AskedRoute } from "./request.ts";
+import { Sessions } from "./sessions.ts";
+import { streamArchived, streamLive } from "./stream.ts";
+
+type Of<Kind extends AskedRoute["kind"]> = Extract<AskedRoute, { kind: Kind }>;
+
+export interface AnswerOptions {
+  location: StateLocation;
+  feed: RecordFeed;
+  redact: (text: string) => string;
+  overview: Omit<Overview, "sessions">;
+  /** The changes of an attempt as a patch; throws when they are not kept. */
+  patch: (session: Session, phase: SessionPhase, attempt: number) => Promise<string>;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  now: () => Date;
+  complain: (error: unknown) => void;
+}
+
+export class Answers {
+  readonly #options: AnswerOptions;
+  readonly #sessions: Sessions;
+  #tools: Toolbox | undefined;
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+    this.#sessions = new Sessions(options.location, options.feed, options.redact);
+  }
+
+  overview(): Overview {
+    return { ...this.#options.overview, sessions: this.#sessions.list() };
+  }
+
+  /** A function that sends the records; throws when the session does not exist. */
+  records(session: string, after: number): (answer: ServerResponse) => Promise<void> {
+    const { feed } = this.#options;
+    if (this.#sessions.isActive(session)) return (answer) => streamLive(answer, feed, after);
+    const archived = this.#sessions.archived(session, after);
+    if (archived === undefined) throw new MaestroError("not_found", `Session ${session} does not exist`);
+    return (answer) => streamArchived(answer, archived.lines, archived.layout);
+  }
+
+  log({ session, phase, attempt: number, part, from }: Of<"log">): LogChunk & { isOver: boolean } {
+    const { location, redact } = this.#options;
+    const { attempt } = this.#sessions.attempt(session, phase, number);
+    return { ...readLog(location, attempt, part, from, redact), isOver: attempt.result !== null };
+  }
+
+  prompt({ session, phase, attempt: number }: Of<"prompt" | "diff">): string {
+    const { location, redact } = this.#options;
+    return readPrompt(location, this.#sessions.attempt(session, phase, number).attempt, redact);
+  }
+
+  async diff({ session: id, phase: name, attempt: number }: Of<"prompt" | "diff">): Promise<string> {
+    const { session, phase, attempt } = this.#sessions.attempt(id, name, number);
+    if (attempt.changes?.total === 0) return "";
+    return this.#options.redact(await this.#options.patch(session, phase, number));
+  }
+
+  async decide(session: string, input: unknown): Promise<{ status: number; body: unknown }> {
+    if (!this.#options.overview.control) {
+      const message = 'This dashboard only reads. Start it with "maestro dashboard --control" to decide here.';
+      return { status: 403, body: { error: "denied", message } };
+    }
+    if (!this.#sessions.isActive(session)) {
+      return { status: 409, body: { error: "conflict", message: `Session ${session} is not the active session.` } };
+    }
+    const { cwd, env, now, complain, feed } = this.#options;
+    this.#tools ??= new Toolbox({ cwd: () => cwd, env, now, complain });
+    const { content, isError } = await this.#tools.call("maestro_decide", input);
+    feed.poll();
+    return { status: isError ? 409 : 200, body: JSON.parse(content[0]?.text ?? "{}") };
+  }
+
+  close(): void {
+    this.#tools?.close();
+  }
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { layoutOf } from "./layout.ts";
+
+const chain = (count: number, width: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    id: String(at) as never,
+    blocked_by: (at < width ? [] : [String(at - width)]) as never[],
+  }));
+
+test.each([12, 900])("puts every one of %i phases right of what it depends on, and none on another", (count) => {
+  const phases = chain(count, 4);
+  const { nodes, edges, node, width, height } = layoutOf(phases);
+  expect(nodes).toHaveLength(count);
+  expect(edges).toHaveLength(count - 4);
+  for (const { from, to } of edges) expect(nodes[to]?.[0]).toBeGreaterThan((nodes[from]?.[0] ?? 0) + node.width);
+  expect(new Set(nodes.map(String)).size).toBe(count);
+  for (const [x, y] of nodes) {
+    expect(x).toBeGreaterThanOrEqual(node.width / 2);
+    expect(x).toBeLessThanOrEqual(width);
+    expect(y).toBeLessThanOrEqual(height);
+  }
+});
+
+test("lays out three thousand phases in less than a second", () => {
+  const started = performance.now();
+  layoutOf(chain(3000, 40));
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test("draws an empty plan and one phase", () => {
+  expect(layoutOf([]).nodes).toEqual([]);
+  expect(layoutOf(chain(1, 1)).nodes).toHaveLength(1);
+});

@@ -1,0 +1,221 @@
+// Needs you, claims, history, addresses and figures of the page.
+
+import { describe, expect, test } from "vitest";
+import {
+  at,
+  begin,
+  change,
+  check,
+  end,
+  fails,
+  integrate,
+  move,
+  phase,
+  place,
+  reported,
+  runs,
+  sessionOf,
+  used,
+} from "../../../test/support/sample-session.ts";
+import { findPhase } from "../../session/session.ts";
+import { listPrices } from "../../views/report/prices.ts";
+import { compareSessions } from "./compare.ts";
+import { criticalPath } from "./critical.ts";
+import { claimedAndSeen } from "./evidence.ts";
+import { figuresOf } from "./figures.ts";
+import { findSessions, type SessionSummary } from "./found.ts";
+import { needsOf } from "./needs.ts";
+import { home, readRoute, routeText } from "./route.ts";
+
+const after = (...ids: string[]) => ({ blocked_by: ids as never[] });
+
+describe("needs you", () => {
+  const look = { maxRetries: 2, now: at(60).getTime() };
+
+  test("offers for a failed phase what maestro_decide takes", () => {
+    const session = sessionOf(
+      [phase("1")],
+      [
+        move(1, "1", "pending", "in_progress"),
+        begin(1, "1"),
+        end(5, "1", 4, { outcome: "failure" }),
+        ...fails(6, "1", "runtime", "exit \u202e1"),
+      ],
+    );
+    const [need] = needsOf(session, look);
+    expect(need).toMatchObject({ kind: "failure", phase: "1", attempt: 1 });
+    expect(need?.message).toContain("\\u202e");
+    expect(need?.answers.map(({ label, action }) => `${label}: ${action}`)).toEqual([
+      "Retry: retry",
+      "Skip: skip",
+      "Abort session: abort",
+      "Retry with guidance: retry",
+    ]);
+  });
+
+  test("binds an approval to the tree that is shown", () => {
+    const tree = "a".repeat(40) as never;
+    const session = sessionOf(
+      [phase("1"), phase("2", after("1"))],
+      [
+        [0, { type: "session.review_set", review: "batch" }],
+        ...runs(1, 9, "1"),
+        [10, { type: "review.opened", phases: ["1" as never], batch: 1, tree }],
+      ],
+    );
+    const [need] = needsOf(session, look);
+    expect(need?.answers[0]).toMatchObject({ action: "approve", phase: "batch-1", tree });
+    expect(need?.answers[1]).toMatchObject({ action: "reject", phase: "1", asks: "guidance" });
+  });
+
+  test("tells of an exhausted quota, and of nothing when nothing waits", () => {
+    const until = at(600).toISOString();
+    const session = sessionOf(
+      [phase("1")],
+      [[2, { type: "quota.hit", phase: "1" as never, wait_ms: 1, until, slots: 1 }]],
+    );
+    expect(needsOf(session, look).map(({ kind }) => kind)).toEqual(["quota"]);
+    expect(needsOf(session, { ...look, now: at(601).getTime() })).toEqual([]);
+  });
+});
+
+describe("claim and evidence", () => {
+  const events = [
+    move(1, "1", "pending", "in_progress"),
+    begin(1, "1"),
+    place(1, "1"),
+    end(5, "1", 4),
+    reported(5, "1"),
+    change(5, "1", ["a.ts", { path: "b.ts", kind: "created" as const }], { outside: ["b.ts"] }),
+  ];
+
+  test("puts claimed files beside changed ones", () => {
+    const session = sessionOf(
+      [phase("1")],
+      [
+        ...events,
+        [
+          6,
+          {
+            type: "phase.files_added",
+            phase: "1" as never,
+            created: ["c.ts"],
+            modified: ["a.ts"],
+            deleted: [],
+            hashes: {},
+          },
+        ],
+      ],
+    );
+    const seen = claimedAndSeen(session, findPhase(session, "1") as never);
+    expect(seen.files.map(({ path, claimed, changed, isOutside }) => [path, claimed, changed, isOutside])).toEqual([
+      ["a.ts", "modified", "modified", false],
+      ["b.ts", null, "created", true],
+      ["c.ts", "created", null, false],
+    ]);
+    expect(seen.proof).toBeNull();
+  });
+
+  test("calls a proof stale when the tree moved on", () => {
+    const proved = (tree: string) => {
+      const session = sessionOf([phase("1")], [...events, check(7, "1", tree, ["npm test", 0]), integrate(8, "1")]);
+      return claimedAndSeen(session, findPhase(session, "1") as never).proof;
+    };
+    expect(proved("e".repeat(40))).toMatchObject({ result: "pass", isStale: false });
+    expect(proved("f".repeat(40))).toMatchObject({ isStale: true });
+  });
+});
+
+describe("history", () => {
+  const sessions: SessionSummary[] = ["Task API", "Search"].map((title, at) => ({
+    id: `2026-02-1${at}-x`,
+    title,
+    status: "completed",
+    isActive: false,
+    created: "",
+    updated: "",
+    phases: [{ id: "1", name: "Schema", agent: at === 0 ? "coder" : "tester", status: "completed" }],
+    errors: at === 0 ? ["ENOSPC: no space"] : [],
+  }));
+
+  test("finds sessions by title, phase, agent and error", () => {
+    const ids = (query: string) => findSessions(sessions, query).map(({ session }) => session.title);
+    expect(ids("")).toEqual(["Task API", "Search"]);
+    expect(ids("search")).toEqual(["Search"]);
+    expect(ids("schema tester")).toEqual(["Search"]);
+    expect(ids("enospc")).toEqual(["Task API"]);
+    expect(findSessions(sessions, "enospc")[0]?.matches).toEqual(["ENOSPC: no space"]);
+    expect(ids("nothing")).toEqual([]);
+  });
+
+  test("compares two sessions phase by phase, and names the first difference", () => {
+    const one = sessionOf([phase("1"), phase("2")], [...runs(0, 10, "1", [used(100, 10)]), ...runs(10, 20, "2")]);
+    const other = sessionOf(
+      [phase("1"), phase("2"), phase("3")],
+      [
+        ...runs(0, 12, "1"),
+        move(12, "2", "pending", "in_progress"),
+        begin(12, "2"),
+        end(20, "2", 8, { outcome: "failure" }),
+        ...fails(20, "2", "runtime", "x"),
+      ],
+    );
+    const { phases, divergence, wall } = compareSessions(one, other, at(30));
+    expect(divergence).toBe(1);
+    expect(phases[1]?.differs).toEqual(["status"]);
+    expect(phases[0]?.one?.tokens).toBe(110);
+    expect(phases[0]?.other?.tokens).toBeNull();
+    expect(phases[2]).toMatchObject({ one: null, differs: ["only in one of them"] });
+    expect(wall).toEqual([20_000, 20_000]);
+  });
+});
+
+describe("the address of a place", () => {
+  test("comes back as it was", () => {
+    const route = {
+      ...home,
+      session: "a b/c",
+      view: "graph" as const,
+      phase: "3",
+      attempt: 2,
+      tab: "log" as const,
+      line: 14,
+      seq: 120,
+    };
+    expect(readRoute(routeText(route))).toEqual(route);
+    expect(readRoute("")).toEqual(home);
+    expect(readRoute("#code=abc")).toEqual(home);
+  });
+
+  test("is the start page when it says nothing useful", () => {
+    expect(readRoute("#/x/unknown?seq=-1&line=no")).toEqual({ ...home, session: "x" });
+    expect(readRoute("#/%E0%A4%A/timeline").session).toBe("%E0%A4%A");
+  });
+});
+
+describe("figures", () => {
+  const value = (label: string, session: ReturnType<typeof sessionOf>) =>
+    figuresOf(session, listPrices, at(60), 0).find((one) => one.label === label);
+
+  test("say unknown, never 0, when no attempt reported tokens", () => {
+    const session = sessionOf([phase("1")], runs(0, 10, "1"));
+    expect(value("Tokens", session)?.value).toBe("unknown");
+    expect(value("Cost", session)?.value).toBe("unknown");
+  });
+
+  test("say at least, when only some attempts reported", () => {
+    const session = sessionOf(
+      [phase("1"), phase("2")],
+      [...runs(0, 10, "1", [used(1_000_000, 0)]), ...runs(0, 10, "2")],
+    );
+    expect(value("Cost", session)?.value).toBe("≥ $1.25");
+  });
+
+  test("have the critical path by measured times", () => {
+    const session = sessionOf(
+      [phase("1"), phase("2"), phase("3", after("1", "2"))],
+      [...runs(0, 10, "1"), ...runs(0, 30, "2"), ...runs(30, 40, "3")],
+    );
+    expect(criticalPath(session, at(40))).toEqual({ ids: ["2", "3"], ms: 40_000 });
+  });
+});

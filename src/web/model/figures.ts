@@ -1,0 +1,60 @@
+// The figures at the head of the page: progress, times, tokens, cost and changes. What is unknown is said to be unknown, never 0. Pure.
+
+import { isClosed, type Session } from "../../session/session.ts";
+import type { Prices } from "../../views/report/prices.ts";
+import { spendingJson, spendingOf } from "../../views/report/spending.ts";
+import { wallTime, workedMs } from "../../views/report/times.ts";
+import { compact, dollars } from "../../views/text/amount.ts";
+import { durationText } from "../../views/text/duration.ts";
+import { amountText, sessionAmount } from "../../views/work.ts";
+
+export interface Figure {
+  label: string;
+  value: string;
+  detail: string;
+}
+
+const UNKNOWN = "unknown";
+
+export function figuresOf(session: Session, prices: Prices, now: Date, criticalMs: number): Figure[] {
+  const done = session.phases.filter(isClosed).length;
+  const wall = wallTime(session, now);
+  const work = session.phases.reduce((sum, phase) => sum + (workedMs(session, phase, now) ?? 0), 0);
+  const wallMs = wall === null ? 0 : wall.end - wall.start;
+  const spending = spendingJson(spendingOf(session, prices));
+  const { input, output, cost } = spending;
+  const tokens = input === null || output === null ? null : input + output;
+  const silent = spending.unreported;
+  const missing = silent === 0 ? "" : `${silent} ${silent === 1 ? "attempt" : "attempts"} reported none`;
+  return [
+    { label: "Phases", value: `${done} / ${session.phases.length}`, detail: "done" },
+    {
+      label: "Wall time",
+      value: wall === null ? "–" : durationText(wallMs),
+      detail: wallMs > 0 ? `${(work / wallMs).toFixed(1)} at a time` : "nothing has run",
+    },
+    { label: "Critical path", value: durationText(criticalMs), detail: "longest chain of phases" },
+    {
+      label: "Tokens",
+      value: tokens === null ? UNKNOWN : compact(tokens),
+      detail: tokens === null ? "none reported" : missing || `${compact(input ?? 0)} in, ${compact(output ?? 0)} out`,
+    },
+    {
+      label: "Cost",
+      value: costText(cost, silent),
+      detail: cost === null ? "a price is unknown" : silent > 0 ? missing : "list prices",
+    },
+    { label: "Changes", ...changes(session) },
+  ];
+}
+
+function costText(cost: number | null, silent: number): string {
+  if (cost === null) return UNKNOWN;
+  return silent > 0 ? `≥ ${dollars(cost)}` : dollars(cost);
+}
+
+function changes(session: Session): { value: string; detail: string } {
+  const amount = sessionAmount(session);
+  const [files = "", lines = ""] = amountText(amount).split(" (");
+  return { value: files, detail: lines === "" ? "in the project" : lines.replace(")", "") };
+}

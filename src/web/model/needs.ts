@@ -1,0 +1,120 @@
+// What waits for the user, for the view "Needs you": each decision with what happened and the answers that maestro_decide takes. Pure.
+
+import { reviewName } from "../../session/review/review.ts";
+import { findPhase, lastAttempt, type Review, type Session, type SessionPhase } from "../../session/session.ts";
+import { escalationOf } from "../../views/decision/escalation.ts";
+import { undecided } from "../../views/decision/open-decisions.ts";
+import { reviewMessage, reviewTitle } from "../../views/decision/review-block.ts";
+import { visible } from "../../views/text/visible.ts";
+
+/** Arguments of maestro_decide. `asks`: a text that the user has to write. */
+export interface NeedAnswer {
+  label: string;
+  action: "retry" | "skip" | "abort" | "approve" | "reject" | "stop";
+  phase?: string;
+  tree?: string;
+  timeout?: string;
+  asks?: "guidance";
+  isOptional?: true;
+  isDangerous?: true;
+}
+
+export interface Need {
+  key: string;
+  kind: "timeout" | "file_conflict" | "failure" | "review" | "scope" | "quota";
+  title: string;
+  message: string;
+  /** The phase whose diff and log are shown with it. */
+  phase: string | null;
+  attempt: number | null;
+  answers: NeedAnswer[];
+  since: string | null;
+}
+
+export interface NeedsLook {
+  maxRetries: number;
+  now: number;
+}
+
+/** The first ones; any number of phases may have failed. */
+const MAX_NEEDS = 100;
+
+export function needsOf(session: Session, { maxRetries, now }: NeedsLook): Need[] {
+  const decisions = undecided(session)
+    .slice(0, MAX_NEEDS)
+    .map((waiting) =>
+      "review" in waiting ? reviewNeed(session, waiting.review) : failedNeed(session, waiting.phase, maxRetries),
+    );
+  return [...decisions, ...quotaNeed(session, now)];
+}
+
+function reviewNeed(session: Session, review: Review): Need {
+  const name = reviewName(review);
+  const [first] = review.phases;
+  const rejections = review.phases.map(
+    (id): NeedAnswer => ({
+      label: review.phases.length === 1 ? "Reject" : `Reject ${id}`,
+      action: "reject",
+      phase: id,
+      asks: "guidance",
+    }),
+  );
+  return {
+    key: `review ${name} ${review.tree}`,
+    kind: "review",
+    title: reviewTitle(session, review),
+    message: reviewMessage(review),
+    phase: first ?? null,
+    attempt: (first === undefined ? undefined : lastOf(session, first))?.attempt ?? null,
+    answers: [{ label: "Approve", action: "approve", phase: name, tree: review.tree }, ...rejections.slice(0, 20)],
+    since: review.opened,
+  };
+}
+
+function failedNeed(session: Session, phase: SessionPhase, maxRetries: number): Need {
+  const { kind, message, choices } = escalationOf(session, phase, { maxRetries, program: "maestro" });
+  const { id } = phase;
+  const answers = choices.map((choice): NeedAnswer => {
+    if (choice.kind === "skip") return { label: "Skip", action: "skip", phase: id };
+    if (choice.kind === "abort") return { label: "Abort session", action: "abort", isDangerous: true };
+    if (choice.kind === "narrow") return { label: "Retry with less", action: "retry", phase: id, asks: "guidance" };
+    const timeout = "timeoutMs" in choice ? { timeout: `${Math.round((choice.timeoutMs ?? 0) / 1000)}s` } : {};
+    if (choice.kind === "adjust")
+      return { label: "Retry with guidance", action: "retry", phase: id, asks: "guidance", ...timeout };
+    return { label: "timeout" in timeout ? "Retry with more time" : "Retry", action: "retry", phase: id, ...timeout };
+  });
+  const attempt = lastAttempt(phase);
+  return {
+    key: `failed ${id} ${phase.attempts.length} ${phase.retry_count}`,
+    kind,
+    title: `Phase ${id} ${phase.name}: ${titles[kind]}`,
+    message: visible(message).trim(),
+    phase: id,
+    attempt: attempt?.attempt ?? null,
+    answers,
+    since: phase.errors.at(-1)?.timestamp ?? attempt?.finished ?? null,
+  };
+}
+
+const titles = { timeout: "ran out of time", file_conflict: "conflicts with other work", failure: "failed" };
+
+function quotaNeed({ quota, status }: Session, now: number): Need[] {
+  if (quota === null || status === "completed" || Date.parse(quota.until) <= now) return [];
+  return [
+    {
+      key: `quota ${quota.until}`,
+      kind: "quota",
+      title: "The provider's quota is exhausted",
+      message: `Nothing is started before ${quota.until}.${quota.slots === null ? "" : ` Afterwards ${quota.slots} at a time.`}`,
+      phase: null,
+      attempt: null,
+      answers: [],
+      since: quota.since,
+    },
+  ];
+}
+
+function lastOf(session: Session, id: string) {
+  const phase = findPhase(session, id);
+  return phase === undefined ? undefined : lastAttempt(phase);
+}

@@ -1,0 +1,234 @@
+// The rows of the timeline: for each phase its attempts as bars with their parts, and the waits between them; and the axis, on which idle
+// time takes little room. Pure.
+
+import type { AttemptOutcome } from "../../session/events.ts";
+import { type PhaseState, phaseState, waitsFor } from "../../session/phase/phase-state.ts";
+import { type Attempt, findPhase, isClosed, type Session, type SessionPhase } from "../../session/session.ts";
+import { runningAttempt } from "../../views/report/times.ts";
+import { timeOf } from "./time.ts";
+
+export type BarPart = "agent" | "validation" | "integration";
+
+export interface Bar {
+  attempt: number | null;
+  outcome: AttemptOutcome | "running" | "unseen" | "unaccepted";
+  from: number;
+  to: number;
+  parts: { kind: BarPart; from: number; to: number }[];
+}
+
+export interface Wait {
+  kind: "quota" | "slot" | "review";
+  from: number;
+  to: number;
+}
+
+export interface TimelineRow {
+  id: string;
+  name: string;
+  agent: string;
+  state: PhaseState;
+  isCritical: boolean;
+  bars: Bar[];
+  waits: Wait[];
+}
+
+export interface Timeline {
+  rows: TimelineRow[];
+  from: number;
+  to: number;
+  /** Times in which at least one attempt ran, in order, not overlapping. */
+  busy: { from: number; to: number }[];
+}
+
+export interface TimelineLook {
+  now: number;
+  isDriven: boolean;
+  critical: ReadonlySet<string>;
+}
+
+export function timelineOf(session: Session, look: TimelineLook): Timeline {
+  const rows = session.phases.map((phase) => rowOf(session, phase, look));
+  let from = Number.POSITIVE_INFINITY;
+  let to = Number.NEGATIVE_INFINITY;
+  for (const { bars } of rows) {
+    for (const bar of bars) {
+      from = Math.min(from, bar.from);
+      to = Math.max(to, bar.to);
+    }
+  }
+  if (from > to) return { rows, from: look.now, to: look.now, busy: [] };
+  if (session.status === "in_progress" && look.isDriven) to = Math.max(to, look.now);
+  return { rows, from, to, busy: busyTimes(rows) };
+}
+
+function rowOf(session: Session, phase: SessionPhase, { now, isDriven, critical }: TimelineLook): TimelineRow {
+  const bars = barsOf(session, phase, now);
+  return {
+    id: phase.id,
+    name: phase.name,
+    agent: phase.agents[0] ?? "",
+    state: phaseState(session, phase, isDriven),
+    isCritical: critical.has(phase.id),
+    bars,
+    waits: waitsOf(session, phase, bars, now, isDriven),
+  };
+}
+
+function barsOf(session: Session, phase: SessionPhase, now: number): Bar[] {
+  if (phase.attempts.length === 0) return phase.started === null ? [] : [handBar(session, phase, now)];
+  const running = runningAttempt(session, phase);
+  return phase.attempts.map((attempt, at) => {
+    const isLast = at === phase.attempts.length - 1;
+    const bar = attemptBar(phase, attempt, isLast, attempt === running ? now : null);
+    const isUnaccepted = bar.outcome === "success" && (!isLast || phase.status === "failed");
+    return isUnaccepted ? { ...bar, outcome: "unaccepted" } : bar;
+  });
+}
+
+/** Work without a recorded attempt: by hand, or delegated with an earlier version. */
+function handBar(session: Session, phase: SessionPhase, now: number): Bar {
+  const from = timeOf(phase.started);
+  const isRunning = phase.status === "in_progress" && session.status === "in_progress";
+  const to = phase.completed === null ? (isRunning ? now : from) : timeOf(phase.completed);
+  const outcome = phase.completed === null ? (isRunning ? "running" : "unseen") : "success";
+  return { attempt: null, outcome, from, to, parts: [{ kind: "agent", from, to }] };
+}
+
+function attemptBar(phase: SessionPhase, attempt: Attempt, isLast: boolean, runsUntil: number | null): Bar {
+  const from = timeOf(attempt.started);
+  if (attempt.result === null) {
+    const to = runsUntil ?? from;
+    const outcome = runsUntil === null ? "unseen" : "running";
+    return { attempt: attempt.attempt, outcome, from, to, parts: [{ kind: "agent", from, to }] };
+  }
+  const ended = from + attempt.result.duration_ms;
+  const validated = Math.max(ended, timeOf(attempt.validated?.at) || 0);
+  const completed = isLast && isClosed(phase) && attempt.integrated ? timeOf(phase.completed) || 0 : 0;
+  const to = Math.max(validated, completed);
+  const parts: Bar["parts"] = [{ kind: "agent", from, to: ended }];
+  if (validated > ended) parts.push({ kind: "validation", from: ended, to: validated });
+  if (to > validated) parts.push({ kind: "integration", from: validated, to });
+  const outcome = attempt.validated?.result === "fail" ? "failure" : attempt.result.outcome;
+  return { attempt: attempt.attempt, outcome, from, to, parts };
+}
+
+/** Before the first attempt a phase waits for a free slot from the moment its last dependency is done; after a quota error, for the provider. */
+function waitsOf(session: Session, phase: SessionPhase, bars: readonly Bar[], now: number, isDriven: boolean): Wait[] {
+  const waits: Wait[] = [];
+  const ready = readySince(session, phase);
+  const [first] = bars;
+  const isWaiting = phase.status === "pending" && isDriven && waitsFor(session, phase).length === 0;
+  const until = first?.from ?? (isWaiting ? now : null);
+  if (ready !== null && until !== null && until > ready) waits.push({ kind: "slot", from: ready, to: until });
+  for (const [at, bar] of bars.entries()) {
+    const next = bars[at + 1];
+    if (bar.outcome === "quota" && next !== undefined && next.from > bar.to)
+      waits.push({ kind: "quota", from: bar.to, to: next.from });
+  }
+  const review = session.open_review;
+  if (review !== null && !review.approved && review.phases.includes(phase.id)) {
+    waits.push({ kind: "review", from: timeOf(review.opened), to: Math.max(now, timeOf(review.opened)) });
+  }
+  return waits;
+}
+
+function readySince(session: Session, phase: SessionPhase): number | null {
+  let since = timeOf(session.created);
+  for (const id of phase.blocked_by) {
+    const blocker = findPhase(session, id);
+    if (blocker === undefined || !isClosed(blocker)) return null;
+    since = Math.max(since, timeOf(blocker.completed) || 0);
+  }
+  return since;
+}
+
+function busyTimes(rows: readonly TimelineRow[]): { from: number; to: number }[] {
+  const spans = rows.flatMap(({ bars }) => bars.map(({ from, to }) => ({ from, to })));
+  spans.sort((one, other) => one.from - other.from);
+  const busy: { from: number; to: number }[] = [];
+  for (const span of spans) {
+    const last = busy.at(-1);
+    if (last !== undefined && span.from <= last.to) last.to = Math.max(last.to, span.to);
+    else busy.push({ ...span });
+  }
+  return busy;
+}
+
+export interface Gap {
+  from: number;
+  to: number;
+  /** Where it is drawn, from 0 to 1. */
+  at: number;
+  width: number;
+}
+
+export interface Axis {
+  /** Where a time is drawn, from 0 to 1. */
+  place(time: number): number;
+  /** The time at a place. */
+  timeAt(place: number): number;
+  /** The idle times that are drawn shorter than they were. */
+  gaps: Gap[];
+}
+
+/** A collapsed gap takes this part of the busy time. */
+const GAP_SHARE = 0.03;
+/** Gaps shorter than this part of the busy time stay as they are. */
+const SHORT_GAP = 0.08;
+
+export function axisOf({ from, to, busy }: Timeline, isCollapsed: boolean): Axis {
+  const worked = busy.reduce((sum, span) => sum + span.to - span.from, 0) || 1;
+  const pieces: { from: number; to: number; length: number; isGap: boolean }[] = [];
+  let at = from;
+  const push = (until: number, isGap: boolean) => {
+    if (until <= at) return;
+    const shrinks = isGap && isCollapsed && until - at > worked * SHORT_GAP;
+    pieces.push({ from: at, to: until, length: shrinks ? worked * GAP_SHARE : until - at, isGap: shrinks });
+    at = until;
+  };
+  for (const span of busy) {
+    push(span.from, true);
+    push(span.to, false);
+  }
+  push(to, true);
+  const total = pieces.reduce((sum, piece) => sum + piece.length, 0) || 1;
+  let start = 0;
+  const placed = pieces.map((piece) => {
+    const one = { ...piece, at: start / total, width: piece.length / total };
+    start += piece.length;
+    return one;
+  });
+  return {
+    place: (time) => {
+      const piece = placed.find((one) => time <= one.to) ?? placed.at(-1);
+      if (piece === undefined) return 0;
+      const share = (time - piece.from) / (piece.to - piece.from);
+      return piece.at + piece.width * Math.min(1, Math.max(0, share));
+    },
+    timeAt: (place) => {
+      const piece = placed.find((one) => place <= one.at + one.width) ?? placed.at(-1);
+      if (piece === undefined) return from;
+      return piece.from + (piece.to - piece.from) * Math.min(1, Math.max(0, (place - piece.at) / piece.width));
+    },
+    gaps: placed.filter(({ isGap }) => isGap).map(({ from, to, at, width }) => ({ from, to, at, width })),
+  };
+}
+
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 172_800];
+
+/** Round times for the axis, about `most` of them, none inside a collapsed gap. */
+export function ticksOf({ from, to, busy }: Timeline, { gaps }: Axis, most: number): number[] {
+  const worked = busy.reduce((sum, span) => sum + span.to - span.from, 0);
+  const seconds = Math.max(1, (gaps.length > 0 ? worked : to - from) / 1000);
+  const step = (STEPS.find((one) => seconds / one <= most) ?? 604_800) * 1000;
+  const ticks: number[] = [];
+  for (let time = 0; from + time <= to && ticks.length < 500; time += step) {
+    const at = from + time;
+    const inGap = gaps.find((gap) => at > gap.from && at < gap.to);
+    // Continues with the first round time after the gap.
+    if (inGap !== undefined) time += Math.floor((inGap.to - at) / step) * step;
+    else ticks.push(at);
+  }
+  return ticks;
+}

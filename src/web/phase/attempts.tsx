@@ -1,0 +1,105 @@
+// The attempts of a phase as a table: who, how long, what came of it, what it changed and what it used.
+
+import type { Attempt, Session, SessionPhase } from "../../session/session.ts";
+import { costOf } from "../../views/report/prices.ts";
+import { spansOf } from "../../views/report/times.ts";
+import { compact, dollars } from "../../views/text/amount.ts";
+import { clockTime, durationText } from "../../views/text/duration.ts";
+import { linkTo, prices, route } from "../app/state.ts";
+import { outcomeSigns } from "../model/sign.ts";
+import { Mark } from "../view/parts.tsx";
+
+export function Attempts({ session, phase, now }: { session: Session; phase: SessionPhase; now: number }) {
+  if (phase.attempts.length === 0) return null;
+  const spans = spansOf(session, phase, new Date(now));
+  return (
+    <section>
+      <h3>Attempts</h3>
+      <div class="table-box" tabIndex={0} role="region" aria-label="Attempts">
+        <table>
+          <thead>
+            <tr>
+              {["#", "Outcome", "Agent and model", "Started", "Time", "Tokens", "Cost", "Changes"].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {phase.attempts.map((attempt, at) => {
+              const span = spans[at];
+              const isChosen = route.value.attempt === attempt.attempt;
+              return (
+                <tr key={attempt.attempt} class={isChosen ? "chosen" : ""}>
+                  <th scope="row">
+                    <a href={linkTo({ phase: phase.id, attempt: attempt.attempt, tab: "log" })}>{attempt.attempt}</a>
+                  </th>
+                  <td>
+                    <Mark sign={outcomeSigns[span?.outcome ?? "unseen"]} />
+                  </td>
+                  <td>
+                    {attempt.agent}
+                    <span class="dim"> {modelOf(attempt)}</span>
+                  </td>
+                  <td>{clockTime(new Date(attempt.started))}</td>
+                  <td>{span === undefined || span.end === null ? "unknown" : durationText(span.end - span.start)}</td>
+                  <td>{tokensOf(attempt)}</td>
+                  <td>{costText(attempt)}</td>
+                  <td>
+                    <Changed phase={phase.id} attempt={attempt} />
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {phase.attempts.map(
+        ({ attempt, result }) =>
+          result?.message !== undefined && (
+            <details key={attempt}>
+              <summary>
+                Attempt {attempt}: {result.reason ?? result.outcome}
+                {result.exit_code === null ? "" : `, exit code ${result.exit_code}`}
+                {result.signal === null ? "" : `, ${result.signal}`}
+              </summary>
+              <pre class="message">{result.message}</pre>
+              {result.partial_output !== undefined && <pre class="message">{result.partial_output}</pre>}
+            </details>
+          ),
+      )}
+    </section>
+  );
+}
+
+function Changed({ phase, attempt }: { phase: string; attempt: Attempt }) {
+  if (attempt.changes === undefined) return <>–</>;
+  const { total, added, removed } = attempt.changes;
+  if (total === 0) return <>nothing</>;
+  const where = attempt.reverted ? ", reverted" : attempt.integrated === undefined ? "" : ", in the project";
+  return (
+    <a href={linkTo({ phase, attempt: attempt.attempt, tab: "diff" })}>
+      {total} {total === 1 ? "file" : "files"} <span class="plus">+{added}</span> <span class="minus">−{removed}</span>
+      {where}
+    </a>
+  );
+}
+
+/** The models that reported tokens, or the one that was asked for. */
+function modelOf({ result, model }: Attempt): string {
+  const used = [...new Set((result?.usage ?? []).map((one) => one.model ?? "unnamed model"))];
+  return used.join(", ") || (model ?? "");
+}
+
+function tokensOf({ result }: Attempt): string {
+  if (result === null) return "–";
+  if (result.usage === null) return "unknown";
+  return compact(result.usage.reduce((sum, { input, output }) => sum + input + output, 0));
+}
+
+function costText({ result }: Attempt): string {
+  if (result === null) return "–";
+  const cost = costOf(result.usage, prices.value);
+  return cost === null ? "unknown" : dollars(cost);
+}

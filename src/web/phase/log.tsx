@@ -1,0 +1,179 @@
+// The log of an attempt: followed while it grows, searched, copied and saved as a whole. Its text comes from an agent: text nodes only.
+
+import { type Signal, signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { attemptPath, get } from "../app/api.ts";
+import { frame, go, route, sessionId, tell } from "../app/state.ts";
+import { styledLine } from "../model/ansi.ts";
+import { LogText } from "../model/log-text.ts";
+import { copy, download, Rows } from "../view/parts.tsx";
+
+const POLL_MS = 700;
+const LINE_HEIGHT = 18;
+const MAX_HITS = 10_000;
+const parts = ["output", "errors", "validation"] as const;
+type Part = (typeof parts)[number];
+const part = signal<Part>("output");
+
+export function LogOf({ phase, attempt }: { phase: string; attempt: number }) {
+  const log = useMemo(() => new LogText(), [part.value]);
+  const changes = useSignal(0);
+  const query = useSignal("");
+  const hit = useSignal(0);
+  const isAtEnd = useSignal(true);
+  const session = sessionId.value;
+  useEffect(() => {
+    const stop = new AbortController();
+    changes.value = 0;
+    void follow(log, pathOf(session, phase, attempt), stop.signal, () => {
+      changes.value += 1;
+    });
+    return () => stop.abort();
+  }, [log]);
+  changes.value;
+  const hits = useMemo(() => log.search(query.value, MAX_HITS), [query.value, changes.value]);
+  const found = hits[Math.min(hit.value, hits.length - 1)] ?? null;
+  const linked = route.value.line === null ? null : route.value.line - 1;
+  return (
+    <div class="log">
+      <LogTools log={log} name={`phase-${phase}-attempt-${attempt}`} query={query} hit={hit} hits={hits} />
+      {log.lines === 0 ? (
+        <p class="empty">{isRunning(phase, attempt) ? "Nothing is printed yet." : "Nothing was printed."}</p>
+      ) : (
+        <Rows
+          class="log-lines"
+          label={`Log of attempt ${attempt}, ${log.lines} lines`}
+          count={log.lines}
+          height={LINE_HEIGHT}
+          target={found ?? linked}
+          isFollowing={isAtEnd.value && found === null && linked === null}
+          onEnd={(isThere) => {
+            isAtEnd.value = isThere;
+          }}
+          row={(at) => <Line key={at} log={log} at={at} isMarked={at === (found ?? linked)} />}
+        />
+      )}
+    </div>
+  );
+}
+
+interface LogToolsProps {
+  log: LogText;
+  /** Of the saved file. */
+  name: string;
+  query: Signal<string>;
+  /** Which of the hits is shown. */
+  hit: Signal<number>;
+  hits: readonly number[];
+}
+
+function LogTools({ log, name, query, hit, hits }: LogToolsProps) {
+  const move = (by: number) => {
+    if (hits.length > 0) hit.value = (hit.value + by + hits.length) % hits.length;
+  };
+  return (
+    <div class="tools">
+      <select
+        aria-label="Which output"
+        value={part.value}
+        onChange={({ currentTarget }) => (part.value = currentTarget.value as Part)}
+      >
+        {parts.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <input
+        type="search"
+        placeholder="Search the log"
+        aria-label="Search the log"
+        value={query.value}
+        onInput={({ currentTarget }) => {
+          query.value = currentTarget.value;
+          hit.value = 0;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
+        }}
+      />
+      {query.value !== "" && (
+        <span class="dim" role="status">
+          {hits.length === 0
+            ? "not found"
+            : `${Math.min(hit.value, hits.length - 1) + 1} of ${hits.length}${hits.length === MAX_HITS ? "+" : ""}`}
+        </span>
+      )}
+      <span class="spacer" />
+      <button type="button" onClick={() => void copy(log.parts().join("")).then(() => tell("The log is copied."))}>
+        Copy
+      </button>
+      <button type="button" onClick={() => download(`${name}-${part.value}.log`, log.parts())}>
+        Download
+      </button>
+    </div>
+  );
+}
+
+function Line({ log, at, isMarked }: { log: LogText; at: number; isMarked: boolean }) {
+  return (
+    <div class={isMarked ? "log-line marked" : "log-line"}>
+      <button
+        type="button"
+        class="line-number"
+        tabIndex={-1}
+        aria-label={`Link to line ${at + 1}`}
+        onClick={() => go({ line: at + 1 }, true)}
+      >
+        {at + 1}
+      </button>
+      <span class="line-text">
+        {styledLine(log.line(at)).map(({ text, classes }, token) => (
+          <span key={token} class={classes}>
+            {text}
+          </span>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+function pathOf(session: string | null, phase: string, attempt: number): string {
+  return `${attemptPath(session ?? "", phase, attempt, "log")}?part=${part.value}`;
+}
+
+/** Reads what is there, then what is new, until the attempt has ended or the panel is closed. */
+async function follow(log: LogText, path: string, stop: AbortSignal, changed: () => void): Promise<void> {
+  let from = 0;
+  while (!stop.aborted) {
+    const next = await read(log, `${path}&from=${from}`, stop);
+    if (next === null || stop.aborted) return;
+    const isNew = next.offset > from;
+    from = next.offset;
+    if (isNew) changed();
+    if (isNew && !next.isEnd) continue;
+    if (next.isOver) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function read(log: LogText, path: string, stop: AbortSignal) {
+  try {
+    const answer = await get(path, stop);
+    if (!answer.ok) return null;
+    log.add(await answer.text());
+    return {
+      offset: Number(answer.headers.get("x-next-offset") ?? 0),
+      isEnd: answer.headers.get("x-log-end") === "yes",
+      isOver: answer.headers.get("x-attempt-over") === "yes",
+    };
+  } catch {
+    // The server is gone; the page shows that elsewhere.
+    return null;
+  }
+}
+
+function isRunning(phase: string, attempt: number): boolean {
+  const found = frame.value?.session.phases.find(({ id }) => id === phase);
+  return found?.attempts.find((one) => one.attempt === attempt)?.result === null;
+}

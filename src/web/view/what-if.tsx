@@ -1,0 +1,104 @@
+// What if: how long the session would have taken with other slots, without its retries, without its quota waits.
+
+import { useSignal } from "@preact/signals";
+import { wallTime } from "../../views/report/times.ts";
+import { durationText } from "../../views/text/duration.ts";
+import { frame } from "../app/state.ts";
+import { quotaMs, type WhatIf, whatIf } from "../model/what-if.ts";
+
+const SLOTS = [1, 2, 3, 4, 6, 8, 12, Number.POSITIVE_INFINITY];
+
+export function WhatIfView() {
+  const now = frame.value;
+  const withoutRetries = useSignal(false);
+  const withoutQuota = useSignal(false);
+  if (now === null) return null;
+  const { session } = now;
+  const at = new Date(now.now);
+  const wall = wallTime(session, at);
+  if (wall === null || wall.end === wall.start) return <p class="empty">Nothing has run yet.</p>;
+  const measured = wall.end - wall.start;
+  const rows = SLOTS.map((slots) => ({
+    slots,
+    ...whatIf(session, { slots, withoutRetries: withoutRetries.value, withoutQuota: withoutQuota.value }, at),
+  }));
+  const [{ unmeasured = [], boundMs = 0 } = {}] = rows;
+  const retries = session.phases.reduce((sum, { attempts }) => sum + Math.max(0, attempts.length - 1), 0);
+  const waited = quotaMs(session);
+  return (
+    <div class="whatif">
+      <p class="dim">
+        The engine's own scheduler, run with the durations that were measured. It does not guess what an agent would
+        have done otherwise.
+      </p>
+      <div class="tools">
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={withoutRetries.value}
+            onChange={({ currentTarget }) => (withoutRetries.value = currentTarget.checked)}
+          />
+          Without the {retries === 1 ? "retry" : `${retries} retries`}
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={withoutQuota.value}
+            onChange={({ currentTarget }) => (withoutQuota.value = currentTarget.checked)}
+          />
+          Without the quota wait ({durationText(waited)})
+        </label>
+      </div>
+      <Durations measured={measured} rows={rows} />
+      <p class="dim">
+        No number of slots is faster than the critical path: {durationText(boundMs)}.
+        {unmeasured.length > 0 &&
+          ` Without a measured duration, and left out: ${unmeasured.slice(0, 8).join(", ")}${unmeasured.length > 8 ? ", …" : ""}.`}
+      </p>
+    </div>
+  );
+}
+
+function Durations({ measured, rows }: { measured: number; rows: readonly (WhatIf & { slots: number })[] }) {
+  const longest = Math.max(measured, ...rows.map(({ makespanMs }) => makespanMs));
+  const bar = (ms: number) => ({ width: `${((ms / longest) * 100).toFixed(2)}%` });
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Slots</th>
+          <th scope="col">Duration</th>
+          <th scope="col">Against measured</th>
+          <th scope="col" class="wide">
+            <span class="unseen">Bar</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        <tr class="measured">
+          <th scope="row">measured</th>
+          <td>{durationText(measured)}</td>
+          <td />
+          <td class="wide">
+            <i class="length" style={bar(measured)} />
+          </td>
+        </tr>
+        {rows.map(({ slots, makespanMs }) => (
+          <tr key={slots}>
+            <th scope="row">{Number.isFinite(slots) ? slots : "no limit"}</th>
+            <td>{durationText(makespanMs)}</td>
+            <td>{difference(makespanMs, measured)}</td>
+            <td class="wide">
+              <i class="length" style={bar(makespanMs)} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function difference(ms: number, measured: number): string {
+  const percent = Math.round((ms / measured - 1) * 100);
+  return percent === 0 ? "the same" : `${percent > 0 ? "+" : "−"}${Math.abs(percent)} %`;
+}
