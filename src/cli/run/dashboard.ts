@@ -7,9 +7,9 @@ import { type FeedOptions, RecordFeed } from "../../dashboard/feed.ts";
 import { openPage } from "../../dashboard/open-page.ts";
 import { readPage } from "../../dashboard/page.ts";
 import { Dashboard } from "../../dashboard/server.ts";
+import { workPatch } from "../../engine/kept-work.ts";
 import { isInsideAttempt } from "../../engine/process/inside-attempt.ts";
 import { MaestroError } from "../../errors.ts";
-import { patchBetween } from "../../git/objects/patch.ts";
 import { isDelegated } from "../../session/seen.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
@@ -20,7 +20,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pricesOf } from "../prices.ts";
-import { requireKept, requireRepository, workedAttempt } from "../work/kept-work.ts";
+import { requireRepository, workedAttempt } from "../work/kept-work.ts";
 import { RunningOutput } from "../work/running-output.ts";
 import { duration } from "./engine-options.ts";
 
@@ -164,8 +164,7 @@ async function patchOf(
     throw new MaestroError("not_found", `No recorded changes for attempt ${number} of phase ${phase.id}`);
   }
   const repository = await requireRepository(io, store.location);
-  const { base, commit } = await requireKept(repository, session.session_id, phase.id, attempt);
-  return (await patchBetween(repository, base, commit)).toString("utf8");
+  return (await workPatch(repository, session.session_id, { phase: phase.id, attempt })).patch.toString("utf8");
 }
 
 function pulseOf(

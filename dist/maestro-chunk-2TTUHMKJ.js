@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+var e=Object.defineProperty;var u=Object.getOwnPropertyDescriptor;var c=Object.getOwnPropertyNames;var f=Object.prototype.hasOwnProperty;var m=(n,o)=>{for(var a in o)e(n,a,{get:o[a],enumerable:!0})},p=(n,o,a,s)=>{if(o&&typeof o=="object"||typeof o=="function")for(let r of c(o))!f.call(n,r)&&r!==a&&e(n,r,{get:()=>o[r],enumerable:!(s=u(o,r))||s.enumerable});return n};var b=n=>p(e({},"__esModule",{value:!0}),n);var d={};m(d,{a:()=>i});module.exports=b(d);var t=require("./maestro-chunk-CCTNUIPD.js");function i(n){return n?t.c:t.a}0&&(module.exports={a});
