@@ -16,7 +16,7 @@ const status = (change: Partial<AskedRequest>) => {
   return "status" in route ? route.status : route.kind;
 };
 
-describe("a request", () => {
+describe("a request (T11)", () => {
   test.each([
     undefined,
     "",

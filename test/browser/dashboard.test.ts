@@ -136,7 +136,7 @@ describe("the page of a session", () => {
     }));
 });
 
-describe("a page of another origin", () => {
+describe("a page of another origin (T11)", () => {
   test("on another port, or by a name that leads to this machine, reads nothing and decides nothing", (context) =>
     withProcesses(async (project) => {
       await runPlan(project, [played(1, [["exit", 7]])], { env: { MAESTRO_MAX_RETRIES: "0" } });

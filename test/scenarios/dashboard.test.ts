@@ -32,7 +32,7 @@ function filesOf(project: Project): Map<string, number> {
   );
 }
 
-describe("a dashboard", () => {
+describe("a dashboard (T11)", () => {
   test("lets a page in by a code that works once, and shows nothing without its token", () =>
     withProcesses(async (project) => {
       createSession(project);

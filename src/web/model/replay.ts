@@ -1,5 +1,5 @@
-// The session at any moment: folds the records up to a position. Moving forward applies only the new records; moving back starts at the
-// nearest copy. Pure.
+// The session at any moment: folds the records up to a position. Moving forward applies only the new records; any other move starts at
+// the nearest copy. Pure.
 
 import { applyEvent, type TimedEvent } from "../../session/fold.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
@@ -36,7 +36,8 @@ export class Replay {
   /** The session after the first `count` records. The same object changes with the next call. */
   at(count: number): Session | undefined {
     const wanted = Math.min(Math.max(0, count), this.records.length);
-    if (wanted < this.#folded) this.#goBack(wanted);
+    const copied = this.#copyBefore(wanted);
+    if (wanted < this.#folded || copied > this.#folded) this.#startAt(copied);
     for (let next = this.records[this.#folded]; this.#folded < wanted && next !== undefined; ) {
       this.#session = applyEvent(this.#session, next);
       this.#folded += 1;
@@ -65,9 +66,14 @@ export class Replay {
     return Math.min(this.records.length, Math.max(0, seq - first + 1));
   }
 
-  #goBack(wanted: number): void {
-    let start = 0;
-    for (const count of this.#copies.keys()) if (count <= wanted && count > start) start = count;
+  /** How many records the nearest copy contains; 0: none. */
+  #copyBefore(wanted: number): number {
+    let nearest = 0;
+    for (const count of this.#copies.keys()) if (count <= wanted && count > nearest) nearest = count;
+    return nearest;
+  }
+
+  #startAt(start: number): void {
     const copy = this.#copies.get(start);
     this.#session = copy === undefined ? undefined : copyOf(copy);
     this.#folded = start;
