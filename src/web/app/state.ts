@@ -65,7 +65,7 @@ export const frame = computed<Frame | null>(() => {
     now,
     needs:
       isLive || connection.value === "report"
-        ? needsOf(session, { maxRetries: overview.value?.max_retries ?? 2, now })
+        ? needsOf(session, { maxRetries: overview.value?.max_retries ?? 2, now, refused: replay.refused })
         : [],
   };
 });

@@ -68,6 +68,18 @@ describe("needs you", () => {
     expect(need?.answers[1]).toMatchObject({ action: "reject", phase: "1", asks: "guidance" });
   });
 
+  test("tells of files that an agent was refused, until its phase is done", () => {
+    const request = { agent: "coder", paths: ["x.ts"], reason: "needed", granted: false, owner: "2" as never };
+    const refused = [
+      { type: "phase.scope_requested" as const, phase: "1" as never, ts: at(3).toISOString(), ...request },
+    ];
+    const open = sessionOf([phase("1"), phase("2")], [move(1, "1", "pending", "in_progress"), begin(1, "1")]);
+    expect(needsOf(open, { ...look, refused })).toMatchObject([
+      { kind: "scope", phase: "1", message: expect.stringContaining("Phase 2 owns them") },
+    ]);
+    expect(needsOf(sessionOf([phase("1"), phase("2")], runs(1, 5, "1")), { ...look, refused })).toEqual([]);
+  });
+
   test("tells of an exhausted quota, and of nothing when nothing waits", () => {
     const until = at(600).toISOString();
     const session = sessionOf(

@@ -1,7 +1,15 @@
 // What waits for the user, for the view "Needs you": each decision with what happened and the answers that maestro_decide takes. Pure.
 
+import type { EventOf } from "../../session/events.ts";
 import { reviewName } from "../../session/review/review.ts";
-import { findPhase, lastAttempt, type Review, type Session, type SessionPhase } from "../../session/session.ts";
+import {
+  findPhase,
+  isClosed,
+  lastAttempt,
+  type Review,
+  type Session,
+  type SessionPhase,
+} from "../../session/session.ts";
 import { escalationOf } from "../../views/decision/escalation.ts";
 import { undecided } from "../../views/decision/open-decisions.ts";
 import { reviewMessage, reviewTitle } from "../../views/decision/review-block.ts";
@@ -31,21 +39,25 @@ export interface Need {
   since: string | null;
 }
 
+export type RefusedScope = EventOf<"phase.scope_requested"> & { ts: string };
+
 export interface NeedsLook {
   maxRetries: number;
   now: number;
+  /** What agents asked for and were refused; the session itself does not keep it. */
+  refused?: readonly RefusedScope[];
 }
 
 /** The first ones; any number of phases may have failed. */
 const MAX_NEEDS = 100;
 
-export function needsOf(session: Session, { maxRetries, now }: NeedsLook): Need[] {
+export function needsOf(session: Session, { maxRetries, now, refused = [] }: NeedsLook): Need[] {
   const decisions = undecided(session)
     .slice(0, MAX_NEEDS)
     .map((waiting) =>
       "review" in waiting ? reviewNeed(session, waiting.review) : failedNeed(session, waiting.phase, maxRetries),
     );
-  return [...decisions, ...quotaNeed(session, now)];
+  return [...decisions, ...scopeNeeds(session, refused), ...quotaNeed(session, now)];
 }
 
 function reviewNeed(session: Session, review: Review): Need {
@@ -97,6 +109,28 @@ function failedNeed(session: Session, phase: SessionPhase, maxRetries: number): 
 }
 
 const titles = { timeout: "ran out of time", file_conflict: "conflicts with other work", failure: "failed" };
+
+/** Requests of phases that are not done. A later grant of the same paths answers them. */
+function scopeNeeds(session: Session, refused: readonly RefusedScope[]): Need[] {
+  return refused.slice(-MAX_NEEDS).flatMap(({ phase: id, agent, paths, reason, owner, ts }) => {
+    const phase = findPhase(session, id);
+    const isAnswered = phase === undefined || isClosed(phase) || paths.every((path) => phase.granted.includes(path));
+    if (isAnswered || session.aborted || session.status === "completed") return [];
+    const because = owner === null ? "" : ` Phase ${owner} owns them and is not done.`;
+    return [
+      {
+        key: `scope ${id} ${ts} ${paths.join(" ")}`,
+        kind: "scope",
+        title: `Phase ${id} ${phase.name}: ${agent} was refused files`,
+        message: visible(`${paths.join(", ")}: ${reason}.${because}`),
+        phase: id,
+        attempt: lastAttempt(phase)?.attempt ?? null,
+        answers: [],
+        since: ts,
+      },
+    ];
+  });
+}
 
 function quotaNeed({ quota, status }: Session, now: number): Need[] {
   if (quota === null || status === "completed" || Date.parse(quota.until) <= now) return [];

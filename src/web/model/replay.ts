@@ -3,6 +3,7 @@
 
 import { applyEvent, type TimedEvent } from "../../session/fold.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
+import type { RefusedScope } from "./needs.ts";
 
 /** A copy of the session every so many records: copying a large one costs as much as folding a few thousand records. */
 const COPY_EVERY = 2000;
@@ -10,6 +11,8 @@ const COPY_EVERY = 2000;
 export class Replay {
   readonly #copyEvery: number;
   readonly records: TimedEvent[] = [];
+  /** Files that agents asked for and were refused: the fold does not keep them. */
+  readonly refused: RefusedScope[] = [];
   #session: Session | undefined;
   /** How many records `#session` contains. */
   #folded = 0;
@@ -22,12 +25,17 @@ export class Replay {
   add(records: readonly TimedEvent[]): void {
     // A reconnected stream may repeat what is known.
     const last = this.records.at(-1)?.seq ?? 0;
-    for (const record of records) if (record.seq > last) this.records.push(record);
+    for (const record of records) {
+      if (record.seq <= last) continue;
+      this.records.push(record);
+      if (record.type === "phase.scope_requested" && !record.granted) this.refused.push(record);
+    }
   }
 
   /** Forgets everything: the journal was rewritten. */
   clear(): void {
     this.records.length = 0;
+    this.refused.length = 0;
     this.#copies.clear();
     this.#session = undefined;
     this.#folded = 0;

@@ -216,10 +216,11 @@ function smooth(points: readonly (readonly [number, number])[]): string {
 }
 
 /** The whole graph; a large one is shown from its beginning, at a size that can be read. */
-function whole({ width, height }: Layout, size: { width: number; height: number }): Box {
+function whole({ width, height, nodes }: Layout, size: { width: number; height: number }): Box {
   const margin = 24;
   const fit = Math.max((width + 2 * margin) / size.width, (height + 2 * margin) / size.height, 0.8);
-  const scale = Math.min(fit, 2.2);
+  // Of a very large graph less is shown at first, because all of it is drawn again with every step of a replay.
+  const scale = Math.min(fit, nodes.length > 300 ? 1.2 : 2.2);
   const box = { width: size.width * scale, height: size.height * scale };
   const x = fit === scale ? (width - box.width) / 2 : -margin;
   const y = fit === scale ? (height - box.height) / 2 : Math.max(-margin, (height - box.height) / 2);
