@@ -16,7 +16,6 @@ describe("THIRD_PARTY_NOTICES", () => {
       "@modelcontextprotocol/server",
       "@preact/signals",
       "@preact/signals-core",
-      "anser",
       "commander",
       "diff",
       "fastest-levenshtein",

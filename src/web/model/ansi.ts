@@ -1,7 +1,6 @@
 // A line of an agent's output as styled text: colours stay, every other escape sequence is removed, and hidden characters become visible.
 // The caller makes text nodes of it, never markup. Pure.
 
-import Anser from "anser";
 import { visible } from "../../views/text/visible.ts";
 
 export interface StyledText {
@@ -14,15 +13,18 @@ export interface StyledText {
 const foreign =
   /\u001b[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*(?!m)[@-~]|\u001b(?!\[)[ -/]*[0-~]?/g;
 
-const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+const colourCodes = /(?:\u001b\[|\u009b)([0-?]*)m/;
+const decorations = ["", "bold", "dim", "italic", "underline"];
 
 export function styledLine(line: string): StyledText[] {
   if (!line.includes("\u001b") && !line.includes("\u009b")) return [{ text: visible(lastState(line)), classes: "" }];
   const clean = lastState(line.replace(foreign, ""));
-  return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true, json: true }).map((token) => ({
-    text: visible(token.content),
-    classes: [colour("f", token.fg), colour("b", token.bg), ...(token.decorations ?? [])].filter(Boolean).join(" "),
-  }));
+  const style = new Style();
+  // Texts and the codes between them, in turn.
+  return clean.split(colourCodes).flatMap((part, at) => {
+    if (at % 2 === 1) style.apply(part.split(/[;:]/).map(Number));
+    return at % 2 === 1 || part === "" ? [] : [{ text: visible(part), classes: style.classes }];
+  });
 }
 
 /** The line without its styles. */
@@ -40,8 +42,44 @@ function lastState(line: string): string {
 }
 
 /** Only the sixteen named colours have a class; other colours would need a style that a person's theme does not know. */
-function colour(kind: "f" | "b", name: string | null): string {
-  if (!name) return "";
-  const at = names.findIndex((one) => name === `ansi-${one}` || name === `ansi-bright-${one}`);
-  return at === -1 ? "" : `${kind}${at}`;
+class Style {
+  #front = "";
+  #back = "";
+  #decorations = new Set<string>();
+
+  get classes(): string {
+    return [this.#front, this.#back, ...this.#decorations].filter((name) => name !== "").join(" ");
+  }
+
+  apply(codes: readonly number[]): void {
+    for (let at = 0; at < codes.length; at += 1) {
+      const code = codes[at] ?? 0;
+      if (code === 38 || code === 48) {
+        // A colour of the palette (5;n) or of its own (2;r;g;b).
+        const [kind, colour = 16] = codes.slice(at + 1);
+        this.#set(code === 38, kind === 5 && colour < 16 ? colour % 8 : undefined);
+        at += kind === 5 ? 2 : 4;
+      } else this.#applyOne(code);
+    }
+  }
+
+  #applyOne(code: number): void {
+    const place = code % 10;
+    const tens = (code - place) / 10;
+    const colour = place < 8 ? place : undefined;
+    if (code === 0) {
+      this.#decorations.clear();
+      this.#set(true, undefined);
+      this.#set(false, undefined);
+    } else if (code < decorations.length) this.#decorations.add(decorations[code] ?? "");
+    else if (code === 22) for (const ended of ["bold", "dim"]) this.#decorations.delete(ended);
+    else if (tens === 2) this.#decorations.delete(decorations[place] ?? "");
+    else if (tens === 3 || tens === 9) this.#set(true, colour);
+    else if (tens === 4 || tens === 10) this.#set(false, colour);
+  }
+
+  #set(isFront: boolean, colour: number | undefined): void {
+    if (isFront) this.#front = colour === undefined ? "" : `f${colour}`;
+    else this.#back = colour === undefined ? "" : `b${colour}`;
+  }
 }

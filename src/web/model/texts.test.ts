@@ -14,6 +14,18 @@ describe("a line of a log", () => {
       { text: " b", classes: "" },
     ]);
     expect(styledLine("\u001b[1;92mok\u001b[0m")[0]).toEqual({ text: "ok", classes: "f2 bold" });
+    const classes = (codes: string) => styledLine(`\u001b[${codes}mx`)[0]?.classes;
+    expect(["", "0", "39", "31;0", "1;22", "4;24", "31;39", "44;49"].map(classes)).toEqual(Array(8).fill(""));
+    expect(["37;44", "97;104", "3;4;2", "1;3;23"].map(classes)).toEqual([
+      "f7 b4",
+      "f7 b4",
+      "italic underline dim",
+      "bold",
+    ]);
+    // Colours of the palette and of their own: the first sixteen have names, the numbers of the others are not codes.
+    expect(["38;5;9", "48;5;4", "38;5;200", "38;2;1;31;4", "38;5;200;1", "31;38;2;1;2;3;4"].map(classes)).toEqual([
+      ...["f1", "b4", "", "", "bold", "underline"],
+    ]);
   });
 
   test.each([
