@@ -35,7 +35,7 @@ describe(
       const { code, stderr } = await gemini(project, model.url, ["extensions", "list"]);
       expect(code, stderr).toBe(0);
       expect(stderr).toContain(`maestro (${version})`);
-      expect(stderr).toMatch(/Context files:\n.*extensions\/maestro\/GEMINI\.md\n MCP servers:\n {2}maestro\n/);
+      expect(stderr).toMatch(/Context files:\n.*extensions\/maestro\/CONTEXT\.md\n MCP servers:\n {2}maestro\n/);
       for (const skill of names("skills")) expect(stderr).toContain(`\n  ${skill}: `);
     });
 
