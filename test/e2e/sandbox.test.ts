@@ -34,7 +34,8 @@ const report = `## Task Report
 `;
 
 describe("an attempt of Gemini CLI in a sandbox", () => {
-  const project = new Project();
+  // Not below /dev, where the gate keeps its projects: the sandbox has a /dev of its own.
+  const project = new Project("/tmp");
   const worktree = join(project.path, ".cache", "place", "p1-1", "project");
   const requests: ModelRequest[] = [];
   let run: Run | undefined;

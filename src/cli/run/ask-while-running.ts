@@ -1,6 +1,7 @@
 // Asks about the review of a phase as soon as it is open, while other agents work. The engine does not wait: the answer is recorded like that
 // of another process.
 
+import { MaestroError } from "../../errors.ts";
 import { openReview } from "../../session/review/review.ts";
 import { lastAttempt, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
@@ -42,6 +43,11 @@ export function askWhileRunning(
     try {
       const asked = { ...io, ask: (question: string) => io.ask(question, signal) };
       if (!(await askAboutReview(asked, settings, own)) && !signal.aborted) left = treeOf(own.session);
+    } catch (error) {
+      // The run continues; its end asks again.
+      if (!(error instanceof MaestroError)) throw error;
+      left = treeOf(own.session);
+      io.err(`WARNING: ${error.message}\n`);
     } finally {
       own.close();
     }
