@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** @param {string} name */
 const bin = (name) => join(root, "node_modules", ".bin", name);
 const scratch = mkdtempSync(join(memoryOrDisk(), "maestro-gate-"));
+// As in the system's own directory for temporary files, other users can pass: some tests read as another user.
+chmodSync(scratch, 0o755);
 process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 const results = join(scratch, "vitest.json");
