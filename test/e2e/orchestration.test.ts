@@ -106,8 +106,8 @@ class Orchestration {
     return geminiOnTerminal(this.project, this.#model?.url ?? "", words, (shown) => {
       const asked = [...shown.matchAll(/Tool: (maestro_\w+)|│ \? +(\w+)/g)].map(([, own, other]) => own ?? other ?? "");
       if (!shown.includes("Allow once") || asked.length === 0) return undefined;
-      // A dialog is drawn again and again: the next one belongs to the next request.
-      const dialog = `${asked.at(-1)} ${this.leads.length}`;
+      // A dialog is drawn again and again, also after its answer: the next one is about another tool, or about a baseline.
+      const dialog = `${asked.at(-1)} ${shown.includes('"baseline"')}`;
       if (dialog !== last) this.confirmed.push(asked.at(-1) ?? "");
       if (shown.includes('"baseline"')) this.baselines.push(shown);
       last = dialog;

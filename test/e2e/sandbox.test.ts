@@ -34,8 +34,7 @@ const report = `## Task Report
 `;
 
 describe("an attempt of Gemini CLI in a sandbox", () => {
-  // Not below /dev, where the gate keeps its projects: the sandbox has a /dev of its own.
-  const project = new Project("/tmp");
+  const project = new Project();
   const worktree = join(project.path, ".cache", "place", "p1-1", "project");
   const requests: ModelRequest[] = [];
   let run: Run | undefined;

@@ -39,8 +39,8 @@ export interface RunOptions {
 export class Project {
   readonly path: string;
 
-  constructor(parent = tmpdir()) {
-    this.path = realpathSync(mkdtempSync(join(parent, "maestro-test-")));
+  constructor() {
+    this.path = realpathSync(mkdtempSync(join(tmpdir(), "maestro-test-")));
   }
 
   /** Runs `maestro ...args` in the project. */
