@@ -5,8 +5,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runInMemory } from "./in-memory.js";
 import { failuresIn, nodeOf, testOthers, versions } from "./nodes.js";
 
+const IN_MEMORY = "MAESTRO_GATE_IN_MEMORY";
+if (process.env[IN_MEMORY] === undefined) {
+  const code = await runInMemory(process.execPath, process.argv.slice(1), { [IN_MEMORY]: "1" });
+  if (code !== undefined) process.exit(code);
+}
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** @param {string} name */
 const bin = (name) => join(root, "node_modules", ".bin", name);
@@ -44,7 +50,7 @@ const passed = await Promise.all(checks.map((check) => runQuietly(...check)));
 passed.push(run(...tests) || passAlone());
 const failed = [...checks, tests].filter((_, at) => !passed[at]).map(([name]) => name);
 // Tests selected by name run on this Node only.
-const others = process.argv.length > 2 ? [] : testOthers({ onlySample: true, env: environment() });
+const others = process.argv.length > 2 ? [] : await testOthers({ onlySample: true, env: environment() });
 failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 for (const { failures } of others) for (const line of failures) console.log(line);
 closingLine();
