@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { processorMs } from "../test/support/timed.ts";
 import { MAX_BRACKETS, MAX_LIBRARY_CHARS, readYaml } from "./yaml.ts";
 
 test("reads YAML that only the library understands", () => {
@@ -68,18 +69,18 @@ test("rejects merges of too many keys before anything is copied", () => {
 });
 
 test("rejects too many merges at once, also of empty maps and in cycles", () => {
-  const began = performance.now();
+  const began = processorMs();
   const many = `a: &a {}\nb:\n${"- { <<: *a }\n".repeat(15_000)}`;
   expect(readYaml(many)).toMatchObject({ problem: expect.stringContaining("more than 5000 keys are merged") });
   expect(readYaml("a: &a [*a, *a]\nb: { <<: *a }\n")).toMatchObject({ code: "yaml_parse" });
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(processorMs() - began).toBeLessThan(5_000);
 });
 
 test("rejects too many aliases at once, because the library scans the whole text for each", () => {
-  const began = performance.now();
+  const began = processorMs();
   const chain = Array.from({ length: 5_000 }, (_, at) => `a${at}: &x${at} [*x${Math.max(0, at - 1)}]`).join("\n");
   expect(readYaml(`x: &x0 1\n${chain}`)).toMatchObject({ problem: expect.stringContaining("too many aliases") });
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(processorMs() - began).toBeLessThan(10_000);
   const few = `x: &x 1\n${Array.from({ length: 90 }, (_, at) => `a${at}: *x`).join("\n")}\n`;
   expect(readYaml(few)).toHaveProperty("value.a89", 1);
 });
@@ -103,9 +104,9 @@ test("a merged map does not change prototypes", () => {
 
 test("does not slow down with the number of keys in a map", () => {
   const keys = Array.from({ length: 30_000 }, (_, at) => `key${at}: 1`).join("\n");
-  const start = performance.now();
+  const start = processorMs();
   expect(readYaml(`anchor: &a 1\n${keys}`)).toHaveProperty("value");
-  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(processorMs() - start).toBeLessThan(5_000);
 });
 
 test("does not pass too long a text to the library, and names the line that is not plain YAML", () => {

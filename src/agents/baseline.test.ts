@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deniedCommands, deniedPaths } from "../../test/support/calls.ts";
-import { TIMED } from "../../test/support/timed.ts";
+import { processorMs, TIMED } from "../../test/support/timed.ts";
 import { judgeToolCall } from "../guard/judge.ts";
 import { baselineRules } from "./baseline.ts";
 
@@ -33,16 +33,16 @@ describe("the patterns of the safety baseline", () => {
   // Matches the whole text, because the CLI matches every rule with every simple command.
   test.each(Object.entries(commands))("read a megabyte of %s at once and find nothing", TIMED, (_, command) => {
     const json = JSON.stringify({ command });
-    const started = performance.now();
+    const started = processorMs();
     expect(commandRules.filter(([, pattern]) => pattern.test(json))).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(processorMs() - started).toBeLessThan(1_500);
   });
 
   test.each(["/", "a/", "/.gemini", ".env.", "../"])("read a megabyte of %j as a path at once", TIMED, (piece) => {
     const json = JSON.stringify({ file_path: `${piece.repeat(long / piece.length)}x` });
-    const started = performance.now();
+    const started = processorMs();
     expect(pathRules.filter(([, pattern]) => pattern.test(json))).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(processorMs() - started).toBeLessThan(500);
   });
 
   test("match only the value of their own argument", () => {

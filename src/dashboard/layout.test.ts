@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { processorMs } from "../../test/support/timed.ts";
 import { layoutOf } from "./layout.ts";
 
 const chain = (count: number, width: number) =>
@@ -22,9 +23,9 @@ test.each([12, 900])("puts every one of %i phases right of what it depends on, a
 });
 
 test("lays out three thousand phases in less than a second", () => {
-  const started = performance.now();
+  const started = processorMs();
   layoutOf(chain(3000, 40));
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(processorMs() - started).toBeLessThan(1000);
 });
 
 test("draws an empty plan and one phase", () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { processorMs } from "../../test/support/timed.ts";
 import { MAX_ISSUES } from "./issue.ts";
 import { type ValidationReport, validatePlan } from "./validate.ts";
 
@@ -128,9 +129,9 @@ test.each([
   ["thousands of globs in one directory", many(3_000, (id) => `files_created: [src/*${id}*a*b*c*d*e*f*.ts]`)],
   ["thousands of brace sets", many(5_000, (id) => `files_created: ["{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}${id}"]`)],
 ])("answers within seconds for %s", (_name, source) => {
-  const start = performance.now();
+  const start = processorMs();
   expectSound(check(source));
-  expect(performance.now() - start).toBeLessThan(15_000);
+  expect(processorMs() - start).toBeLessThan(15_000);
 });
 
 test("limits the list of issues", () => {
@@ -145,8 +146,8 @@ test("accepts five thousand phases in layers, and ten thousand in a chain declar
     (id) => `blocked_by: [${id < 10 ? "" : Array.from({ length: 10 }, (_, at) => id - (id % 10) - 10 + at)}]`,
   );
   const chain = many(10_000, (id) => `blocked_by: [${id === 9_999 ? "" : id + 1}]`);
-  const start = performance.now();
+  const start = processorMs();
   expect(check(layers)).toMatchObject({ valid: true, dependency_graph: { parallel_batches: { length: 500 } } });
   expect(check(chain)).toMatchObject({ valid: true, dependency_graph: { critical_path: { length: 10_000 } } });
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(processorMs() - start).toBeLessThan(10_000);
 });

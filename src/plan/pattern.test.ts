@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, test } from "vitest";
+import { processorMs } from "../../test/support/timed.ts";
 import { covers, expandPatternBraces, MAX_ALTERNATIVES, overlap, patternOf, segmentsOf } from "./pattern.ts";
 
 function patternFor(path: string) {
@@ -172,7 +173,7 @@ test("rejects braces with too many alternatives", () => {
 });
 
 test("no pattern takes long to compare", () => {
-  const start = performance.now();
+  const start = processorMs();
   expect(overlap(patternFor(`${"*a".repeat(500)}b`), patternFor("a".repeat(1_000)))).toBe(false);
   expect(covers(patternFor(`${"*a".repeat(500)}b`), ["a".repeat(1_000)])).toBe(false);
   expect(
@@ -181,5 +182,5 @@ test("no pattern takes long to compare", () => {
       Array.from({ length: 500 }, () => "a"),
     ),
   ).toBe(false);
-  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(processorMs() - start).toBeLessThan(2_000);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { processorMs } from "../../test/support/timed.ts";
 import { families, isSteering, namesIn, namesSet } from "./steering.ts";
 
 describe("a variable that steers an agent's program never comes from a project", () => {
@@ -73,11 +74,11 @@ describe("the names in an env file", () => {
   });
 
   test("are found in a megabyte of anything without delay", () => {
-    const started = performance.now();
+    const started = processorMs();
     for (const text of ["a".repeat(1e6), " ".repeat(1e6), "\n".repeat(1e6), "a ".repeat(5e5), "=".repeat(1e6)]) {
       namesIn(text);
       namesSet(text);
     }
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(processorMs() - started).toBeLessThan(2000);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { processorMs } from "../../../test/support/timed.ts";
 import { ANY, canBe, FILLED, isKnown, isUnknown, knownPart, STAR, shown, UNKNOWN, withGlobs } from "./shape.ts";
 
 test.each([
@@ -26,9 +27,9 @@ test.each([
 });
 
 test("long patterns are matched in time", () => {
-  const start = performance.now();
+  const start = processorMs();
   expect(canBe(`${STAR}a`.repeat(200), "a".repeat(2000).concat("b"))).toBe(false);
-  expect(performance.now() - start).toBeLessThan(200);
+  expect(processorMs() - start).toBeLessThan(200);
 });
 
 test("holes are distinguished from text", () => {

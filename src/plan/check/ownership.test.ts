@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { processorMs } from "../../../test/support/timed.ts";
 import { graphOf } from "../graph.ts";
 import { readOwnedPath } from "../owned-path.ts";
 import { overlap, type Pattern } from "../pattern.ts";
@@ -66,9 +67,9 @@ test("lets a long chain share one file, and many files, without comparing every 
   const shared = patternsOf(["src/shared.ts", "src/", "docs/**"]);
   const owners = Array.from({ length: size }, (_, position) => ({ position, patterns: shared }));
   const chain = graphWith(owners.map(({ position }) => (position === 0 ? [] : [position - 1])));
-  const start = performance.now();
+  const start = processorMs();
   expect(overlapsOf(owners, chain)).toEqual({ found: [], limit: null });
-  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(processorMs() - start).toBeLessThan(5_000);
 });
 
 test("lists a limited number of pairs and says that there are more", () => {
@@ -83,7 +84,7 @@ test("gives up on patterns that would take too long to compare", () => {
     position,
     patterns: patternsOf([`*${"a*".repeat(200)}${position}`]),
   }));
-  const start = performance.now();
+  const start = processorMs();
   expect(overlapsOf(owners, graphWith(owners.map(() => [])))).toMatchObject({ limit: "work" });
-  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(processorMs() - start).toBeLessThan(20_000);
 });

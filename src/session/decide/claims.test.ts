@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { processorMs } from "../../../test/support/timed.ts";
 import { type ClaimDifferences, claimDifferences, claimWarning } from "./claims.ts";
 import type { FileLists } from "./operation.ts";
 
@@ -61,10 +62,10 @@ describe("a report that differs from the changes", () => {
 
   test("is compared quickly, however long", () => {
     const paths = Array.from({ length: 20_000 }, (_, at) => `src/${at % 300}/file-${at}.ts`);
-    const start = performance.now();
+    const start = processorMs();
     expect(claimDifferences(claims({ modified: paths }), paths.map(modified))).toEqual(none);
     expect(claimDifferences(claims({}), paths.map(modified)).unclaimed).toHaveLength(20_000);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(processorMs() - start).toBeLessThan(2_000);
   });
 });
 
