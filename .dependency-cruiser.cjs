@@ -57,7 +57,7 @@ const allowed = {
 const pureEngine = "^src/engine/(?:schedule|priority|backoff)[.]ts$";
 
 const leaves =
-  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|yaml|plain-yaml|program-root|compile-cache)[.]ts$";
+  "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|amounts|yaml|plain-yaml|program-root|compile-cache)[.]ts$";
 
 /** The files that start processes, by folder: base names, in whatever subfolder they are. */
 const starters = {

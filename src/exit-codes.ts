@@ -7,7 +7,8 @@ const USAGE = 2;
 const ENVIRONMENT = 3;
 /** Maestro waits for a person: consent, a failed phase, a review, or files in conflict. */
 export const NEEDS_A_PERSON = 4;
-const NO_QUOTA = 5;
+/** The provider's quota or the user's budget is used up. */
+export const USED_UP = 5;
 
 /** What the command exits with after an error. */
 export const exitCodes: Record<ErrorCode, number> = {
@@ -34,7 +35,8 @@ export const runExitCodes = {
   aborted: FAILED,
   failed: NEEDS_A_PERSON,
   review: NEEDS_A_PERSON,
-  quota: NO_QUOTA,
+  quota: USED_UP,
+  budget: USED_UP,
 } as const;
 
 /**

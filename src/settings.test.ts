@@ -25,6 +25,7 @@ describe("defaults (E47-E58)", () => {
     ["MAESTRO_AGENT_TIMEOUT", 10],
     ["MAESTRO_QUOTA_DELAY", 5],
     ["MAESTRO_PRICES", ""],
+    ["MAESTRO_BUDGET", ""],
     ["MAESTRO_CLEANUP_DISPATCH", false],
     ["MAESTRO_DEFAULT_MODEL", ""],
     ["MAESTRO_WRITER_MODEL", ""],
@@ -46,7 +47,7 @@ describe("defaults (E47-E58)", () => {
   });
 
   test("every setting has a case above", () => {
-    expect(Object.keys(definitions)).toHaveLength(21);
+    expect(Object.keys(definitions)).toHaveLength(22);
   });
 });
 

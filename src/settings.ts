@@ -2,6 +2,7 @@
 // library, because hooks load it. Precedence: exported variable, then the project's .env, then the extension's .env, then the default.
 // Empty means unset.
 
+import { AMOUNTS_EXPECTED, amountsText, parseAmounts, tighterText } from "./amounts.ts";
 import { type DurationUnit, parseDuration } from "./duration.ts";
 import { MaestroError } from "./errors.ts";
 import {
@@ -69,6 +70,15 @@ export const definitions = {
     "s",
     "Seconds before the first retry after the provider rejects a request, doubling up to 5 minutes",
   ),
+  MAESTRO_BUDGET: {
+    ...string("", "The most that a session may spend, as in `5usd,2Mtok,300req`; it pauses before it would spend more"),
+    expects: AMOUNTS_EXPECTED,
+    parse: (value: string) => {
+      const amounts = parseAmounts(value);
+      return amounts === undefined ? undefined : amountsText(amounts);
+    },
+    fromProject: { rule: "tightens" as const, stricter: tighterText },
+  },
   MAESTRO_AUTO_ARCHIVE: boolean(true, "Archive a session as soon as it is completed"),
   MAESTRO_CLEANUP_DISPATCH: boolean(false, "Delete the prompt files of a batch after it has run"),
   MAESTRO_DEFAULT_MODEL: model("Model for all agents; unset: the model in the agent's front matter"),

@@ -63,6 +63,11 @@ export const engineOptions: readonly VerbOption[] = [
   maxConcurrent,
   { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
   { flags: "--stagger <time>", meaning: "time between two launches: 5s (a bare number: seconds)" },
+  {
+    flags: "--budget <amounts>",
+    meaning: "the most that the session may spend: 5usd, 2Mtok, 300req; it pauses before it would spend more",
+    isRepeatable: true,
+  },
   { flags: "--model <model>", meaning: "model for all agents" },
   { flags: "--runtime <name>", meaning: "program that plays the agents", default: "gemini" },
   {

@@ -7,21 +7,22 @@ import type { PhaseId } from "../ids.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
 import type { SessionEvent, SessionStatus } from "../session/events.ts";
-import { isNative, type Session } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
 import { adoptAttempt, removeLastWorktree, runAttempt } from "./attempt/attempt-run.ts";
 import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./attempt/finish.ts";
 import { startProjectValidation } from "./attempt/project-validation.ts";
 import { takeMissingBaseline } from "./baseline/missing-baseline.ts";
+import { affordsIn, budgetEnd } from "./budget.ts";
 import { startIntegration } from "./integrate/integrate.ts";
 import { Predictor } from "./integrate/predict.ts";
 import { projectTree, recordBatchReview } from "./integrate/review.ts";
 import type { Ground } from "./isolation.ts";
 import { type Due, Outbox } from "./outbox.ts";
 import { Stopping } from "./process/stopping.ts";
-import { endAll } from "./process/tree.ts";
 import { QuotaWatch } from "./quota-watch.ts";
+import { killEarlierRuns } from "./recovery/earlier-runs.ts";
 import { orReport } from "./recovery/problem.ts";
 import { clearLeftovers, discardObjects } from "./recovery/prune.ts";
 import type { RunContext } from "./run-context.ts";
@@ -105,7 +106,7 @@ export class Engine {
   async run(): Promise<EngineEnd> {
     const { supervisor } = this.#context;
     try {
-      await this.#killEarlierRuns();
+      await killEarlierRuns(this.#context.store.session, this.#limits.graceMs);
       await clearLeftovers(this.#context);
       this.#setStatus("in_progress");
       await takeMissingBaseline(this.#context, this.#before);
@@ -151,7 +152,7 @@ export class Engine {
   #recordRunEnd(end: EngineEnd): boolean {
     return this.#context.store.update((current) => {
       const session = requireSession(current);
-      const waits = end.kind === "failed" || end.kind === "review";
+      const waits = end.kind === "failed" || end.kind === "review" || end.kind === "budget";
       const isOver = !waits || (this.#schedule(session).idle && !session.aborted);
       return { events: isOver ? endEvents(session, end) : [], result: isOver };
     });
@@ -227,7 +228,9 @@ export class Engine {
     for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
     const plan = this.#schedule(requireSession(context.store.session));
     for (const { kind, phase } of plan.actions) {
-      if (kind === "launch") starting.push(prepareAttempt(context, phase, update));
+      // An attempt that was prepared just now may have reserved what was left.
+      const affords = kind === "launch" ? affordsIn(context, requireSession(context.store.session)) : undefined;
+      if (kind === "launch" && affords?.(phase) !== false) starting.push(prepareAttempt(context, phase, update));
     }
     return { plan, starting };
   }
@@ -239,6 +242,7 @@ export class Engine {
       lastLaunch: this.#lastLaunch,
       notBefore: this.#quota.until,
       slots: this.slots,
+      affords: affordsIn(this.#context, session),
       draining: this.#signal !== null || this.#quota.isExhausted,
     });
     return this.#signal === null ? plan : { ...plan, actions: [] };
@@ -251,6 +255,7 @@ export class Engine {
     if (!plan.idle) return null;
     if (plan.end === "completed") return { kind: doneKind(session, this.#limits.leaveOpen) };
     if (plan.end === "chosen" || plan.end === "review") return { kind: plan.end };
+    if (plan.end === "budget") return budgetEnd(this.#context, session);
     const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
     return { kind: "failed", phases: failed };
   }
@@ -377,14 +382,6 @@ export class Engine {
         resolve();
       };
     });
-  }
-
-  /** Kills all processes of earlier engines before their results are read. */
-  async #killEarlierRuns(): Promise<void> {
-    const session = requireSession(this.#context.store.session);
-    const attempts = session.phases.flatMap((phase) => phase.attempts.filter((attempt) => !isNative(attempt)));
-    const runs = new Set(attempts.map((attempt) => attempt.run));
-    if (runs.size > 0) await endAll({ groups: new Set(), runs }, this.#limits.graceMs);
   }
 
   #update(decide: (session: Session) => SessionEvent[]): void {

@@ -6,6 +6,7 @@ import type { Agent } from "../agents/roster.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import type { Batch } from "../store/files/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import type { Prices } from "../views/report/prices.ts";
 import type { AgentEnvironment } from "./attempt/agent-environment.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
@@ -36,6 +37,8 @@ export interface RunContext {
   agentEnvironment: AgentEnvironment;
   /** The program that runs a validation command; a rehearsal only simulates it. */
   validator: (command: string) => { program: string; args: readonly string[] };
+  /** Prices by model, for a budget in money. */
+  prices: Prices;
   /** Removes secrets from text before it is recorded. */
   redact: (text: string) => string;
   limits: WorkLimits;

@@ -1,8 +1,9 @@
 // How a run can end, and the events that record it. Pure.
 
 import type { signalCodes } from "../exit-codes.ts";
+import { budgetSpent } from "../session/decide/facts.ts";
 import { decideCompletion, decideStatus } from "../session/decide/operation.ts";
-import type { SessionEvent } from "../session/events.ts";
+import type { EventOf, SessionEvent } from "../session/events.ts";
 import { unmetRequirements } from "../session/requirements.ts";
 import type { Session } from "../session/session.ts";
 
@@ -21,6 +22,8 @@ export type EngineEnd =
   /** The user has to review a batch or a phase. */
   | { kind: "review" }
   | { kind: "interrupted"; signal: StopSignal }
+  /** The budget does not suffice for the next attempt: the user has to raise it. */
+  | { kind: "budget"; spent: Omit<EventOf<"session.budget_spent">, "type"> }
   /** The provider rejected requests for longer than the quota wait limit. */
   | { kind: "quota" }
   | { kind: "aborted" };
@@ -36,5 +39,6 @@ export function doneKind(session: Session, leaveOpen: boolean | undefined): "com
 export function endEvents(session: Session, end: EngineEnd): SessionEvent[] {
   if (end.kind === "completed") return decideCompletion(session);
   if (["aborted", "chosen", "unanswered", "done"].includes(end.kind)) return [];
-  return decideStatus(session, end.kind === "failed" ? "failed" : "interrupted");
+  const status = decideStatus(session, end.kind === "failed" ? "failed" : "interrupted");
+  return end.kind === "budget" ? [budgetSpent(end.spent), ...status] : status;
 }

@@ -36,6 +36,8 @@ export interface Situation {
   notBefore: number;
   /** How many phases may run now; a quota error lowers it. */
   slots: number;
+  /** Whether the budget suffices for an attempt of the phase; absent: always. */
+  affords?: ((phase: SessionPhase) => boolean) | undefined;
   /** The user or an exhausted quota stopped new launches; work that has begun is still adopted and validated. */
   draining: boolean;
 }
@@ -62,7 +64,7 @@ export interface Schedule {
   /** Nothing runs and nothing will start. */
   idle: boolean;
   /** Why it is idle; null also when `draining` is the only reason. */
-  end: "completed" | "chosen" | "failed" | "review" | "blocked" | null;
+  end: "completed" | "chosen" | "failed" | "review" | "budget" | "blocked" | null;
 }
 
 export function schedule(session: Session, limits: Limits, situation: Situation): Schedule {
@@ -210,6 +212,7 @@ function launch(
     if (barrier !== null && (barrier.depths[position] ?? 0) > barrier.depth) continue;
     // A phase that runs alone waits until nothing runs; meanwhile other phases may use the slots.
     if (!isLaunchable(phases, position, blockers, live, limits.only) || !fits(room, phase)) continue;
+    if (situation.affords?.(phase) === false) continue;
     if (now < due) return due;
     take(room, phase);
     actions.push({ kind: "launch", phase: phase.id });
@@ -248,7 +251,10 @@ function conclude(
   return { actions, wakeAt, idle, end: idle ? endOf(session, survey, limits, situation) : null };
 }
 
-function endOf(session: Session, survey: Survey, { only }: Limits, { draining, live }: Situation): Schedule["end"] {
+function endOf(session: Session, survey: Survey, limits: Limits, situation: Situation): Schedule["end"] {
+  const { only } = limits;
+  const { draining, live } = situation;
+  if (!session.aborted && isHeldBack(session, survey, limits, situation)) return "budget";
   if (session.aborted || survey.failed > 0) return "failed";
   if (openReview(session) !== null) return "review";
   if (session.status === "completed" || survey.closed === session.phases.length) return "completed";
@@ -257,4 +263,15 @@ function endOf(session: Session, survey: Survey, { only }: Limits, { draining, l
   const blockers = blockersOf(phases);
   const couldContinue = draining && phases.some((_, position) => isLaunchable(phases, position, blockers, live, only));
   return couldContinue ? null : "blocked";
+}
+
+/** Whether a phase could start if the budget were larger. */
+function isHeldBack(session: Session, { failed }: Survey, limits: Limits, situation: Situation): boolean {
+  const { affords, draining, live } = situation;
+  if (affords === undefined || draining || isOver(session) || (failed > 0 && !limits.keepGoing)) return false;
+  const { phases } = session;
+  const blockers = blockersOf(phases);
+  return phases.some(
+    (phase, position) => isLaunchable(phases, position, blockers, live, limits.only) && !affords(phase),
+  );
 }

@@ -76,6 +76,7 @@ function decisionLine(session: Session): string {
   const [first] = open;
   if (first === undefined) return "";
   if ("review" in first) return ` Your review is open: ${reviewSubject(first.review)}.`;
+  if ("budget" in first) return " The budget is spent: raise it to go on.";
   return ` Your decision is open about phase ${some(open.map(undecidedName))}.`;
 }
 

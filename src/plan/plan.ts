@@ -1,5 +1,6 @@
 // The types of a plan that has been read, the issues it can have, and its limits. No behaviour.
 
+import type { Amounts } from "../amounts.ts";
 import type { PhaseId } from "../ids.ts";
 
 /** One node of a plan. Agent names have hyphens, ids are strings, paths are relative to the project root. */
@@ -24,6 +25,8 @@ export interface PlanPhase {
   files_modified: string[];
   files_deleted: string[];
   estimate?: Estimate | undefined;
+  /** The most that one attempt of the phase may use. */
+  budget?: Amounts | undefined;
 }
 
 /** The fields in which a phase declares what it owns. */

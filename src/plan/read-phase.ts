@@ -1,4 +1,5 @@
 // Reads one entry of `phases:` as a draft: every field typed, nothing compared yet with other phases or with agents.
+import { AMOUNTS_EXPECTED, type Amounts, parseAmounts } from "../amounts.ts";
 import type { PhaseId } from "../ids.ts";
 import {
   amount,
@@ -52,6 +53,7 @@ const phaseFields: ReadonlyMap<string, string> = new Map([
   ["files_modified", pathList],
   ["files_deleted", pathList],
   ["estimate", "a map of input_tokens, output_tokens and minutes"],
+  ["budget", AMOUNTS_EXPECTED],
 ]);
 
 export const phaseFieldNames: readonly string[] = [...phaseFields.keys()];
@@ -73,6 +75,7 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   if (knownId === null) reportId(place);
   const agents = agentsOf(place);
   const estimate = estimateOf(place);
+  const budget = budgetOf(place);
   const requirements = ids(place, "requirements");
   const phase: PlanPhase = {
     // A plan with "#3" as an id is refused, and nothing else reads it.
@@ -90,6 +93,7 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   };
   if (requirements.length > 0) phase.requirements = [...new Set<string>(requirements)];
   if (estimate !== undefined) phase.estimate = estimate;
+  if (budget !== undefined) phase.budget = budget;
   warnUnknown(place);
   const declaresFiles = fileFields.some((field) => !isEmpty(raw[field]));
   return { phase, hasId: knownId !== null, agents, declaresFiles, patterns: [] };
@@ -114,6 +118,13 @@ function agentsOf(place: Place): string[] {
   const others = texts(place, "agents");
   if (owner === null) return others;
   return others.length === 0 ? [owner] : [owner, ...others.filter((other) => other !== owner)];
+}
+
+function budgetOf(place: Place): Amounts | undefined {
+  const written = optionalText(place, "budget");
+  const amounts = written === null ? undefined : parseAmounts(written);
+  if (written !== null && amounts === undefined) wrongType(place, "budget", written);
+  return amounts;
 }
 
 function estimateOf(place: Place): Estimate | undefined {

@@ -18,7 +18,7 @@ export interface AttemptSpec {
 }
 
 /** Why Maestro stopped an attempt; null when it ended by itself. */
-export type Killed = "timeout" | "stopped" | "output_too_large" | null;
+export type Killed = "timeout" | "stopped" | "output_too_large" | "over_budget" | null;
 
 /** How an attempt ended, and its output. */
 export interface Ending {
@@ -70,6 +70,8 @@ export interface Runtime {
   program: string;
   /** Whether its calls cost money and count against a quota, so that launches are spaced. */
   callsModel: boolean;
+  /** Whether the number of its model requests can be counted, so that a budget may limit them. */
+  countsRequests?: boolean;
   /** How to install it. */
   install: string;
   argv(spec: AttemptSpec): string[];

@@ -103,6 +103,13 @@ const tokens = is.object(tokenCounts);
 /** `input` includes cached tokens, `output` excludes thoughts. The model is null when the runtime does not name it. */
 export const usage = is.object({ model: is.nullable(modelName), ...tokenCounts, thoughts: count });
 
+/** Amounts of a budget by unit. A limit is never zero, but an amount that was spent may be. */
+export const amounts = is.object({
+  usd: is.optional(is.number(0)),
+  tok: is.optional(count),
+  req: is.optional(count),
+});
+
 /** Content hash of a project file; null if it did not exist, "unknown" if it could not be hashed. */
 export const fileHashes = is.wordsByPath;
 
@@ -131,6 +138,8 @@ const planPhase = is.object({
       minutes: is.optional(is.finite),
     }),
   ),
+  /** The most that one attempt of the phase may use. */
+  budget: is.optional(amounts),
 });
 
 /** A phase as `active-session.md` shows it, and as an adopted view contains it. */

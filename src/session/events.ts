@@ -7,6 +7,7 @@ import {
   about,
   adoptedPhase,
   agent,
+  amounts,
   attemptId,
   baseline,
   batchName,
@@ -101,6 +102,8 @@ const bodies = {
     review: is.optional(reviewMode),
     plan,
     baseline: is.optional(baseline),
+    /** The most that the session may spend. */
+    budget: is.optional(amounts),
     /** The user approved exactly this plan. */
     approved: is.optional(is.yes),
   },
@@ -108,6 +111,10 @@ const bodies = {
   "session.imported": { title: text, session: importedSession },
   "session.mode_set": { execution_mode: executionMode },
   "session.review_set": { review: reviewMode },
+  /** The whole budget from now on. `before`: what attempts without a recorded amount have spent. */
+  "session.budget_set": { budget: amounts, before: amounts },
+  /** No attempt can start: less is left than `phase` wants. `proposed`: a budget with which all open phases could go on. */
+  "session.budget_spent": { phase: about, wanted: amounts, spent: amounts, proposed: amounts },
   /** `aborted`: the user ended the session for good. */
   "session.status_set": {
     status: sessionStatus,
@@ -187,6 +194,8 @@ const bodies = {
     name: attemptId,
     prompt_bytes: count,
     timeout_ms: count,
+    /** The most that it may use, taken from the budget until its end; absent without a budget. */
+    reserved: is.optional(amounts),
   },
   /** Where the attempt works, durable before its process starts: its own worktree, or the project (null). `base`: the commit it starts from. */
   "attempt.placed": {
@@ -226,6 +235,8 @@ const bodies = {
     partial_output: is.optional(is.text(10_000)),
     /** Per model; null when the usage is unknown. */
     usage: is.nullable(is.list(usage)),
+    /** What it is charged to the budget; absent when it had reserved nothing. */
+    spent: is.optional(amounts),
     /** A later engine found the result on disk after the engine that started the attempt had died. */
     adopted: is.optional(is.yes),
   },

@@ -48,6 +48,13 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     session.review = review;
     session.open_review = null;
   },
+  "session.budget_set": (session, { budget, before }) => {
+    session.budget = { cap: budget, before };
+    session.budget_spent = null;
+  },
+  "session.budget_spent": (session, { phase, wanted, spent, proposed }) => {
+    session.budget_spent = { phase, wanted, spent, proposed };
+  },
   "session.status_set": (session, { status, summary, aborted, accept_open }) => {
     session.status = status;
     session.summary = summary ?? session.summary;
@@ -129,7 +136,9 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "attempt.started": (session, event) => {
     const { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, ts: started, seq } = event;
     const made = { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, started, seq };
-    phaseOf(session, event).attempts.push({ ...made, finished: null, result: null });
+    const kept = event.reserved === undefined ? {} : { reserved: event.reserved };
+    phaseOf(session, event).attempts.push({ ...made, ...kept, finished: null, result: null });
+    session.budget_spent = null;
   },
   "attempt.placed": (session, event) => {
     attemptOf(session, event).placed = { worktree: event.worktree, base: event.base };
@@ -170,6 +179,7 @@ function resultOf(event: Timed<"attempt.finished">): AttemptResult {
   if (event.error_type !== undefined) result.error_type = recordedType(event.error_type);
   if (event.message !== undefined) result.message = event.message;
   if (event.partial_output !== undefined) result.partial_output = event.partial_output;
+  if (event.spent !== undefined) result.spent = event.spent;
   if (event.adopted !== undefined) result.adopted = event.adopted;
   return result;
 }

@@ -40,7 +40,11 @@ export function importedFromView(event: EventOf<"session.imported"> & { seq: num
 }
 
 /** The fields that every session has after its first event. */
-function begin(phases: SessionPhase[], seq: number, { plan, baseline }: Partial<EventOf<"session.created">> = {}) {
+function begin(
+  phases: SessionPhase[],
+  seq: number,
+  { plan, baseline, budget }: Partial<EventOf<"session.created">> = {},
+) {
   return {
     phases,
     review: "end" as const,
@@ -55,6 +59,8 @@ function begin(phases: SessionPhase[], seq: number, { plan, baseline }: Partial<
     revised: null,
     aborted: phases.some((phase) => phase.status === "aborted"),
     quota: null,
+    budget: budget === undefined ? null : { cap: budget, before: {} },
+    budget_spent: null,
     archiving: null,
     seq,
     index: positionsOf(phases),

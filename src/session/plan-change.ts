@@ -18,6 +18,7 @@ const fields = [
   "files_modified",
   "files_deleted",
   "estimate",
+  "budget",
 ] as const;
 
 /** One line per added, removed or changed phase; empty when only the text around the phases differs. */

@@ -1,5 +1,6 @@
 // The types of a folded session, and questions about them. Only the fold changes these objects; all other code reads them.
 
+import type { Amounts } from "../amounts.ts";
 import type { CommitId, PhaseId, TreeId } from "../ids.ts";
 import type { BaselineCommand } from "../plan/baseline.ts";
 import type { Requirement } from "../plan/plan.ts";
@@ -137,6 +138,10 @@ export interface Session extends Omit<SessionRecord, "phases" | "execution_mode"
   aborted: boolean;
   /** The last time the provider rejected requests; null if never. */
   quota: { since: string; until: string; slots: number | null } | null;
+  /** What the session may spend, and what attempts without a recorded amount have spent; null: no limit. */
+  budget: { cap: Amounts; before: Amounts } | null;
+  /** Why no attempt can start although the budget is not the user's last word; null: the budget suffices so far. */
+  budget_spent: Omit<EventOf<"session.budget_spent">, "type"> | null;
   archiving: EventOf<"archive.started"> | null;
   /** Sequence number of the last event. */
   seq: number;

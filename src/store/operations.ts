@@ -2,6 +2,7 @@
 // lets `session/decide/operation.ts` decide, and records the resulting events.
 
 import { basename, posix } from "node:path";
+import type { Amounts } from "../amounts.ts";
 import { MaestroError } from "../errors.ts";
 import type { BaselineCommand } from "../plan/baseline.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -51,6 +52,8 @@ export interface CreateRequest extends ApprovedPlan {
   baseline?: readonly BaselineCommand[] | undefined;
   /** Absent: at the end. */
   review?: ReviewMode | undefined;
+  /** The most that the session may spend. */
+  budget?: Amounts | undefined;
   /** The user approved exactly this plan. */
   approved?: boolean | undefined;
   now: Date;
@@ -71,6 +74,7 @@ export function createSession(store: Recorder, request: CreateRequest): string {
       execution_mode: request.executionMode,
       ...(request.review === undefined ? {} : { review: request.review }),
       plan: freeze(request),
+      ...(request.budget === undefined ? {} : { budget: request.budget }),
       ...(request.baseline === undefined ? {} : { baseline: [...request.baseline] }),
       ...(request.approved ? { approved: true } : {}),
     });

@@ -1,15 +1,18 @@
 // The status of a session for people: one line per phase, what comes next, what is blocked. Pure.
 
+import { ledgerOf } from "../session/budget/ledger.ts";
 import { type PhaseState, phaseState, waitsFor } from "../session/phase/phase-state.ts";
 import type { Conflict, Position } from "../session/position.ts";
 import { unmetRequirements, unmetText } from "../session/requirements.ts";
 import { batchInReview, openReview, reviewSubject } from "../session/review/review.ts";
 import { isVerified, type Session, type SessionPhase } from "../session/session.ts";
 import { claimLine, claimOf } from "./claim.ts";
+import { budgetOptions } from "./decision/budget-block.ts";
 import { conflictLines } from "./decision/conflict-lines.ts";
 import { reportingOf } from "./report/reporting.ts";
 import { reopenedText } from "./retry.ts";
 import { grouped, plural } from "./text/amount.ts";
+import { ledgerText } from "./text/budget.ts";
 import { cell, cellRight, cut, widest } from "./text/cell.ts";
 import { ago, clockTime, durationText } from "./text/duration.ts";
 import { headline } from "./text/headline.ts";
@@ -49,6 +52,7 @@ export function statusLines(
     "",
     ...phaseLines(session, isDriven, paint, running),
     ...tokenLines(session),
+    ...budgetLines(session),
     "",
     ...nextLines(session, position, now, isDriven, paint),
     ...(conflicts === null ? [] : conflictLines(session, conflicts, paint)),
@@ -150,6 +154,11 @@ function tokenLines(session: Session): string[] {
   return ["", `  Tokens: ${input} input (${cached} cached), ${output} output${rest}`];
 }
 
+function budgetLines(session: Session): string[] {
+  const ledger = ledgerOf(session);
+  return ledger === null ? [] : [`  Budget: ${ledgerText(ledger)}`];
+}
+
 function nextLines(session: Session, position: Position, now: Date, isDriven: boolean, paint: Paint): string[] {
   const { counts, unresolved, ready } = position;
   if (session.aborted) return [paint.red('The session was aborted: "maestro archive" archives it')];
@@ -186,6 +195,9 @@ function nextLines(session: Session, position: Position, now: Date, isDriven: bo
           ),
         ]),
     ...(review === null ? [] : [paint.yellow(`Review:  ${reviewSubject(review)}; approve or reject`)]),
+    ...(session.budget_spent === null
+      ? []
+      : [paint.yellow(`Budget:  spent; ${budgetOptions(session.budget_spent, { program: "maestro" })[0]?.command}`)]),
     ...(unresolved.length === 0 ? [] : [paint.red(`Failed:  ${some(unresolved)}; retry, skip or abort`)]),
     ...(ready.length === 0 ? [] : [`Ready:   ${some(ready)}`]),
   ];

@@ -36,7 +36,10 @@ export async function endRun(io: Io, ended: EndedRun): Promise<number> {
     const open = () => openDecisions(session, decisionLook(io, settings));
     const unmet = end.kind === "unanswered" ? { requirements: requirementsJson(session) } : {};
     const failed = end.kind === "failed" ? { failed: end.phases } : {};
-    const phases = end.kind === "failed" || end.kind === "review" ? { ...failed, open_decisions: open() } : unmet;
+    const phases =
+      end.kind === "failed" || end.kind === "review" || end.kind === "budget"
+        ? { ...failed, open_decisions: open() }
+        : unmet;
     const value = { type: "run.finished", session_id: session.session_id, status: session.status, end: end.kind };
     printJsonLine(io, { ...value, ...phases, exit_code: code, archived: archived ?? null });
   }
@@ -63,6 +66,7 @@ function closingLines(io: Io, settings: ResolvedSettings, session: Session, end:
       return decisionLines(session, decisionLook(io, settings));
     }
     case "review":
+    case "budget":
       return decisionLines(session, decisionLook(io, settings));
     case "interrupted":
       return [`Session ${session.session_id} was interrupted; all finished work is kept. ${next}`];

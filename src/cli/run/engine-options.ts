@@ -1,5 +1,6 @@
 // Combines the command line options of a run with the settings into the limits that the engine starts with.
 
+import { AMOUNTS_EXPECTED, type Amounts, parseAmounts } from "../../amounts.ts";
 import { type DurationUnit, parseDuration } from "../../duration.ts";
 import { MaestroError } from "../../errors.ts";
 import { passedNames } from "../../runtimes/environment.ts";
@@ -13,6 +14,7 @@ export interface EngineFlags {
   timeout?: string;
   stagger?: string;
   model?: string;
+  budget?: string[];
   keepGoing?: boolean;
   phases?: string;
   grace?: string;
@@ -26,6 +28,16 @@ export interface EngineFlags {
   leaveOpen?: boolean;
   json?: boolean;
   yes?: boolean;
+}
+
+/** The amounts of --budget; undefined when it is not given. */
+export function budgetFlag({ budget }: EngineFlags): Amounts | undefined {
+  if (budget === undefined || budget.length === 0) return undefined;
+  const amounts = parseAmounts(budget.join(","));
+  if (amounts !== undefined) return amounts;
+  throw new MaestroError("usage", `--budget must be ${AMOUNTS_EXPECTED} (got: ${budget.join(",")})`, {
+    hint: "Name each unit once: --budget 5usd --budget 2Mtok.",
+  });
 }
 
 export interface EngineSettings {

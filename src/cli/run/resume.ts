@@ -21,6 +21,7 @@ import { revisePlan } from "../../store/revise.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
 import { resumeLines } from "../../views/decision/resume.ts";
+import { recordBudget, refuseUnkeptIn, stillSpent } from "../budget.ts";
 import { approvePlan, decisionLook, programOf, settingsOf, validateFile } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
@@ -90,6 +91,9 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     if (!store.session?.aborted) return NEEDS_A_PERSON;
     return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
   }
+  const spent = stillSpent(io, settings, requireSession(store.session), flags);
+  if (spent !== undefined) return spent;
+  refuseUnkeptIn(io, settings, { runtime, flags }, requireSession(store.session));
   const program = requireProgram(io, runtime.program);
   if (program === undefined) {
     noteMissing(store, runtime);
@@ -99,6 +103,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (!(await ensureMode(io, settings, store, flags))) return NEEDS_A_PERSON;
   const { review } = flags;
   if (review !== undefined) changeSession(store, (current) => decideReviewMode(current, review));
+  recordBudget(io, settings, store, flags);
   store.close();
   const { location } = store;
   const { execution_mode, review: reviewed, total_phases: phases } = requireSession(store.session);

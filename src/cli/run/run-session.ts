@@ -31,6 +31,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { runSummary } from "../../views/report/batch-summary.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
+import { pricesOf } from "../prices.ts";
 import { environmentOfAgents } from "./agent-environment.ts";
 import { askWhileRunning } from "./ask-while-running.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -174,6 +175,7 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     withheld: (text) => withheldIn(text, io.env, allowed),
     agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: running.validator ?? inShell,
+    prices: pricesOf(io, settings),
     redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,

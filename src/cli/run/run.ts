@@ -1,6 +1,7 @@
 // maestro run: creates a session from a plan and runs it.
 
 import { setImmediate } from "node:timers/promises";
+import type { Amounts } from "../../amounts.ts";
 import { knownBaseline } from "../../engine/baseline/plan-baseline.ts";
 import type { Isolation } from "../../engine/isolation.ts";
 import type { EngineEnd } from "../../engine/run-end.ts";
@@ -17,6 +18,7 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { type ApprovedPlan, type CreateRequest, createSession } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
+import { chosenBudget, refuseUnkept } from "../budget.ts";
 import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
@@ -55,6 +57,8 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const runtime = runtimeNamed(flags.runtime);
   const approved = await approvePlan(io, settings, planPath, flags);
   chosenPhases(approved.plan.phases, flags.phases);
+  const budget = chosenBudget(settings, flags);
+  refuseUnkept(io, settings, { runtime, flags }, budget ?? {}, approved.plan.phases);
   if (flags.dryRun) {
     const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel", flags.review);
     return dryRun(io, settings, approved, { flags, engine, runtime, isolation });
@@ -62,7 +66,8 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const store = openLiveStore(io, settings);
   await requireNoSession(io, settings, store, flags);
   const program = requireProgram(io, runtime.program);
-  if (program === undefined) throw recordMissing(io, store, approved, runtime, presetMode(settings, flags));
+  if (program === undefined)
+    throw recordMissing(io, store, approved, runtime, { mode: presetMode(settings, flags), budget });
   const { plan, path } = approved;
   const baseline = await knownBaseline({ ...io, store }, { plan: path, commands: commandsOf(plan.phases) });
   for (const { message } of baselineWarnings(plan.phases, baseline ?? [])) io.err(`WARNING: ${message}\n`);
@@ -78,7 +83,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   const taken = await keptSessions(isolation);
-  create(io, store, { ...approved, baseline }, { mode, review, task: flags.task, taken });
+  create(io, store, { ...approved, baseline }, { mode, review, task: flags.task, taken, budget });
   await setImmediate();
   return startRun(io, { store, settings, runtime, program, isolation, flags });
 }
@@ -243,17 +248,18 @@ interface NewSession {
   review?: ReviewMode | undefined;
   task?: string | undefined;
   taken?: readonly string[];
+  budget?: Amounts | undefined;
 }
 
 function create(
   io: Io,
   store: SessionStore,
   approved: ApprovedPlan & Pick<CreateRequest, "baseline">,
-  { mode, review, task, taken = [] }: NewSession,
+  { mode, review, task, taken = [], budget }: NewSession,
 ): Session {
   try {
     const asked = task === undefined ? null : redactorOf(io)(stripControls(task));
-    createSession(store, { ...approved, task: asked, executionMode: mode, review, now: io.now(), taken });
+    createSession(store, { ...approved, task: asked, executionMode: mode, review, budget, now: io.now(), taken });
   } catch (error) {
     // Another process created a session first.
     if (!(error instanceof MaestroError) || error.code !== "conflict") throw error;
@@ -268,9 +274,9 @@ function recordMissing(
   store: SessionStore,
   approved: ApprovedPlan,
   runtime: Runtime,
-  mode: ExecutionMode | null,
+  session: NewSession,
 ): MaestroError {
-  create(io, store, approved, { mode });
+  create(io, store, approved, session);
   noteMissing(store, runtime);
   store.close();
   return missingRuntime(runtime);

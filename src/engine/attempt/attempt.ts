@@ -3,6 +3,7 @@
 import { attemptPolicy } from "../../agents/policies.ts";
 import { brokenText } from "../../agents/resolve.ts";
 import type { Tier } from "../../agents/tiers.ts";
+import type { Amounts } from "../../amounts.ts";
 import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
@@ -19,6 +20,7 @@ import { geminiHome } from "../../store/files/gemini-home.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
 import type { Update } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
+import { isOver, METER_MS, reserve } from "../budget.ts";
 import type { Ground } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
@@ -39,6 +41,8 @@ export interface PreparedAttempt {
   model: string | null;
   prompt: string;
   timeoutMs: number;
+  /** The most that it may use; absent without a budget. */
+  reserved?: Amounts | undefined;
   /** The name of its worktree, which does not exist yet; null when it works in the project. */
   worktree: string | null;
 }
@@ -84,6 +88,8 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     const prompt = runtime.payload(context.redact(built));
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
     const model = phase.model ?? context.modelFor(agent);
+    const reservation = reserve(context, session, phase);
+    const reserved = reservation.kind === "reserved" ? reservation.amounts : undefined;
     const start = {
       run: context.run,
       runtime: runtime.name,
@@ -91,11 +97,12 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
       batch: context.batchId,
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
+      ...(reserved === undefined ? {} : { reserved }),
     };
     // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
     context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
-    const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, worktree, ...next };
+    const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, reserved, worktree, ...next };
     const events = decideStart(session, id, start, rulesOf(context));
     // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
     if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));
@@ -147,9 +154,13 @@ export function startAttempt(
     stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs,
-    check: watch(context, phase, new OutputFollower(runtime, name, geminiHome(env)), watcher),
+    check: watch(context, prepared, followerOf(context, prepared, env), watcher),
   });
   return { phase, attempt, name, exit, stop };
+}
+
+function followerOf({ runtime }: RunContext, { name, reserved }: PreparedAttempt, env: Record<string, string>) {
+  return new OutputFollower(runtime, name, geminiHome(env), reserved === undefined ? undefined : METER_MS);
 }
 
 function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
@@ -168,8 +179,16 @@ function policyOf({ batch }: RunContext, tier: Tier): string {
   return batch.writePolicy(tier, () => attemptPolicy(tier));
 }
 
-/** Checks a running attempt: reports its activity and signs of an exhausted quota, and stops it when its output is too large. */
-function watch(context: RunContext, phase: PhaseId, follower: OutputFollower, watcher: Watcher): () => Killed {
+/**
+ * Checks a running attempt: reports its activity and signs of an exhausted quota, and stops it when its output is too large or it has used
+ * more than it reserved.
+ */
+function watch(
+  context: RunContext,
+  { phase, reserved }: PreparedAttempt,
+  follower: OutputFollower,
+  watcher: Watcher,
+): () => Killed {
   const { batch, runtime } = context;
   const { name } = follower;
   return () => {
@@ -181,7 +200,7 @@ function watch(context: RunContext, phase: PhaseId, follower: OutputFollower, wa
     if (follower.tokens !== null) watcher.tokens(phase, follower.tokens);
     const sign = complaints === "" ? null : runtime.quotaSign(complaints);
     if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
-    return null;
+    return isOver(context, follower, reserved) ? "over_budget" : null;
   };
 }
 

@@ -33,6 +33,7 @@ import {
 import type { FileConflict, SessionEvent } from "../../session/events.ts";
 import { type Attempt, hasDependents, lastAttempt, type Session } from "../../session/session.ts";
 import type { Update } from "../../store/session-store.ts";
+import { settled } from "../budget.ts";
 import type { Integration, Proof } from "../integrate/integrate.ts";
 import type { Exit } from "../process/supervisor.ts";
 import type { RunContext } from "../run-context.ts";
@@ -123,6 +124,8 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
       ? reportedWork({ projectRoot: finished.root, redact }, handoff)
       : null;
     const { verdict, warnings } = verdictOf(context, session, finished, reported);
+    const attempt = requirePhase(session, phase).attempts.findLast((one) => one.attempt === finished.attempt);
+    const spent = attempt === undefined ? undefined : settled(context, attempt, outcome);
     const end: AttemptEnd = {
       finished: {
         attempt: finished.attempt,
@@ -131,6 +134,7 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
         signal: signalOf(finished.code),
         duration_ms: finished.durationMs,
         usage: outcome.usage,
+        ...(spent === undefined ? {} : { spent }),
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
         ...(verdict.kind === "success" ? {} : errorFields(context, verdict)),
         ...(finished.judged.partial === undefined ? {} : { partial_output: finished.judged.partial }),

@@ -3,6 +3,7 @@
 
 import { complaintIn } from "../../runtimes/complaint.ts";
 import { noProgress, type Progress, type Runtime } from "../../runtimes/runtime.ts";
+import type { Usage } from "../../session/events.ts";
 import type { Batch } from "../../store/files/batch.ts";
 import { LiveTokens } from "../../store/output/live-tokens.ts";
 import { NewLines } from "../../store/output/new-lines.ts";
@@ -24,11 +25,16 @@ export class OutputFollower {
   readonly #meter: LiveTokens;
 
   /** `home`: the directory that the runtime uses as the user's home. */
-  constructor(runtime: Runtime, name: string, home: string) {
-    this.#meter = new LiveTokens(home);
+  constructor(runtime: Runtime, name: string, home: string, meterEveryMs?: number) {
+    this.#meter = new LiveTokens(home, meterEveryMs);
     this.#runtime = runtime;
     this.name = name;
     this.#stdout = new NewLines(name, "json", MAX_NEW_BYTES);
+  }
+
+  /** What each answer of the model used so far. */
+  get answers(): Usage[] {
+    return this.#meter.answers;
   }
 
   /** Reads what is new, and returns the new part of stderr. */

@@ -3,6 +3,7 @@
 
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { Outcome } from "../../runtimes/runtime.ts";
+import { OVER_BUDGET } from "../../session/budget/reserve.ts";
 import { type AttemptVerdict, judgeHandoff, type Shortfall } from "../../session/decide/judge-handoff.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { judgeMove } from "../../session/transitions.ts";
@@ -31,6 +32,9 @@ export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortf
   // One retry with twice the time; a second timeout is for the user to judge (decision C40).
   const hasTimedOut = phase.attempts.some(({ result }) => result?.outcome === "timeout");
   if (verdict.kind === "timeout" && hasTimedOut) return "escalate";
+  // One retry with twice the reservation, unless the plan says how much the phase may use.
+  const hasOverspent = phase.attempts.some(({ result }) => result?.reason === OVER_BUDGET);
+  if (verdict.reason === OVER_BUDGET && (hasOverspent || phase.plan?.budget !== undefined)) return "escalate";
   const retry = { to: "in_progress" as const, userDecision: false, maxRetries };
   return judgeMove(session, { ...phase, status: "failed" }, retry).legal ? "retry" : "escalate";
 }

@@ -33,13 +33,13 @@ export function readTranscript(text: string, header: string): Transcript | undef
   return { started: typeof first.startTime === "string" ? first.startTime : null, ended, usage: usageOf(answers) };
 }
 
-/** The tokens of one answer of the model, from a line of a transcript; null for any other line. */
-export function messageTokens(line: string): { id: string; tokens: number } | null {
+/** What one answer of the model used, from a line of a transcript; null for any other line. */
+export function messageTokens(line: string): { id: string; used: ModelTokens } | null {
   if (!line.includes('"type":"gemini"') || !line.includes('"tokens":{')) return null;
   const message = parseJson(line);
   if (!isObject(message) || message.type !== "gemini") return null;
   const used = spent(message.tokens);
-  return used === null ? null : { id: String(message.id), tokens: used.input + used.output + used.thoughts };
+  return used === null ? null : { id: String(message.id), used: { model: modelIn(message), ...used } };
 }
 
 /** The CLI puts its own context before the prompt, in a part of its own or in the same one. */
@@ -58,7 +58,7 @@ function usageOf(answers: ReadonlyMap<string, Record<string, unknown>>): ModelTo
   for (const { model, tokens } of answers.values()) {
     const used = spent(tokens);
     if (used === null) continue;
-    const name = typeof model === "string" ? stripControls(model) : null;
+    const name = modelIn({ model });
     const sum = byModel.get(name) ?? { model: name, input: 0, output: 0, cached: 0, thoughts: 0 };
     byModel.set(name, {
       model: name,
@@ -69,6 +69,10 @@ function usageOf(answers: ReadonlyMap<string, Record<string, unknown>>): ModelTo
     });
   }
   return byModel.size === 0 ? null : [...byModel.values()];
+}
+
+function modelIn({ model }: Record<string, unknown>): string | null {
+  return typeof model === "string" ? stripControls(model) : null;
 }
 
 /** In a transcript `input` includes the cached tokens, unlike in the statistics of a run. */

@@ -2,6 +2,7 @@
 
 import { normalizeAgentName } from "../../agents/names.ts";
 import { MaestroError } from "../../errors.ts";
+import { ledgerOf } from "../../session/budget/ledger.ts";
 import { decideNote, noSession, requireSession } from "../../session/decide/operation.ts";
 import { positionOf } from "../../session/position.ts";
 import type { Note, Session, SessionPhase } from "../../session/session.ts";
@@ -106,6 +107,7 @@ function summarize(context: Context, { phase_id, offset, limit, full }: SummaryI
     counts: positionOf(session).counts,
     running: runningOf(session, now),
     quota: session.quota !== null && Date.parse(session.quota.until) > now.getTime() ? session.quota : null,
+    ...(session.budget === null ? {} : { budget: ledgerOf(session) }),
     notes: (full ? session.notes : session.notes.slice(-LAST_NOTES)).map(shortNote),
     revision: session.seq,
   };

@@ -123,11 +123,12 @@ function runnable({ store, location, env }: Context, { mode, phases }: Input): S
 }
 
 function refuseUndecided(session: Session, phases: Input["phases"]): void {
-  const open = undecided(session).filter((one) => "review" in one || phases?.includes(one.phase.id) !== false);
+  const open = undecided(session).filter((one) => !("phase" in one) || phases?.includes(one.phase.id) !== false);
   if (open.length > 0) {
-    const named = open
-      .slice(0, MAX_NAMED)
-      .map((one) => ("review" in one ? reviewSubject(one.review) : `phase ${one.phase.id}`));
+    const named = open.slice(0, MAX_NAMED).map((one) => {
+      if ("budget" in one) return "the spent budget";
+      return "review" in one ? reviewSubject(one.review) : `phase ${one.phase.id}`;
+    });
     throw new MaestroError("illegal_transition", `The user has to decide first about ${named.join(", ")}`, {
       hint: "maestro_session_read shows the options; maestro_decide records the answer.",
     });

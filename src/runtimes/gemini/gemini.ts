@@ -11,6 +11,8 @@ export const geminiRuntime: Runtime = {
   name: "gemini",
   program: "gemini",
   callsModel: true,
+  // By the answers in its transcript.
+  countsRequests: true,
   install: "npm install -g @google/gemini-cli",
   argv,
   payload,

@@ -82,6 +82,10 @@ function stoppedBy(ending: Ending): Judgement | null {
     const message = "The agent printed more than the limit and was stopped. Its output is truncated.";
     return { kind: "failure", reason: "output_too_large", errorType: "runtime", message };
   }
+  if (killed === "over_budget") {
+    const message = "The agent used more than was reserved for it from the budget and was stopped.";
+    return { kind: "failure", reason: "over_budget", errorType: "runtime", message };
+  }
   if (killed === "stopped") {
     return { kind: "interrupted", reason: "stopped", message: "The attempt was stopped before it had finished." };
   }

@@ -37,6 +37,15 @@ export function quotaHit(hit: Body<"quota.hit">): EventOf<"quota.hit"> {
   return { type: "quota.hit", phase, wait_ms, until, slots };
 }
 
+export function budgetSet(set: Body<"session.budget_set">): SessionEvent {
+  const { budget, before } = set;
+  return { type: "session.budget_set", budget, before };
+}
+
+export function budgetSpent(spent: Body<"session.budget_spent">): SessionEvent {
+  return { type: "session.budget_spent", ...spent };
+}
+
 export function tokensUsed(used: Body<"tokens.used">): SessionEvent {
   return { type: "tokens.used", ...used };
 }

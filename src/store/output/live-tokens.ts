@@ -4,6 +4,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { errno } from "../../errors.ts";
+import type { ModelTokens } from "../../handoff/output/tokens.ts";
 import { messageTokens } from "../../handoff/output/transcript.ts";
 
 const CHUNK_BYTES = 512 * 1024;
@@ -16,21 +17,29 @@ export class LiveTokens {
   #position = 0;
   #next = 0;
   /** A message is written again when its tool calls have ended. */
-  readonly #byMessage = new Map<string, number>();
+  readonly #byMessage = new Map<string, ModelTokens>();
+  readonly #everyMs: number;
 
-  /** `home`: the directory that Gemini CLI uses as the user's home. */
-  constructor(home: string) {
+  /** `home`: the directory that Gemini CLI uses as the user's home. `everyMs`: the files are looked at this often at most. */
+  constructor(home: string, everyMs = EVERY_MS) {
     this.#directory = join(home, ".gemini", "tmp");
+    this.#everyMs = everyMs;
   }
 
-  /** All tokens so far; null when none are known. The files are looked at every two seconds at most. */
+  /** What each answer of the model used so far. */
+  get answers(): ModelTokens[] {
+    return [...this.#byMessage.values()];
+  }
+
+  /** All tokens so far; null when none are known. */
   read(conversation: string, now = performance.now()): number | null {
     if (now >= this.#next) {
       this.#path ??= orNothing(() => transcriptOf(this.#directory, conversation));
       if (this.#path !== undefined) this.#readOn(this.#path);
-      this.#next = now + EVERY_MS;
+      this.#next = now + this.#everyMs;
     }
-    return this.#byMessage.size === 0 ? null : [...this.#byMessage.values()].reduce((sum, one) => sum + one, 0);
+    if (this.#byMessage.size === 0) return null;
+    return this.answers.reduce((sum, { input, output, thoughts }) => sum + input + output + thoughts, 0);
   }
 
   #readOn(path: string): void {
@@ -55,7 +64,7 @@ export class LiveTokens {
   #add(lines: string): void {
     for (const line of lines.split("\n")) {
       const message = messageTokens(line);
-      if (message !== null) this.#byMessage.set(message.id, message.tokens);
+      if (message !== null) this.#byMessage.set(message.id, message.used);
     }
   }
 }

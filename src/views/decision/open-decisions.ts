@@ -6,6 +6,14 @@ import type { Review, Session, SessionPhase } from "../../session/session.ts";
 import { plural } from "../text/amount.ts";
 import { cut, oneLine } from "../text/cell.ts";
 import { visible } from "../text/visible.ts";
+import {
+  type BudgetOption,
+  type BudgetSpent,
+  budgetBlock,
+  budgetMessage,
+  budgetOptions,
+  budgetTitle,
+} from "./budget-block.ts";
 import { commandOf, type Escalation, type EscalationLook, escalationBlock, escalationOf } from "./escalation.ts";
 import { type ReviewOption, reviewBlock, reviewMessage, reviewOptions, reviewTitle } from "./review-block.ts";
 
@@ -20,27 +28,32 @@ const MAX_TITLE = 80;
 export interface OpenDecision {
   /** The id of the phase, or the name of the batch that is to be reviewed. */
   phase: string;
-  kind: Escalation["kind"] | "review";
+  kind: Escalation["kind"] | "review" | "budget";
   message: string;
   /** Of a review: the phases that it covers, and the tree that an approval is bound to. */
   phases?: string[];
   tree?: string;
-  options: { name: Escalation["choices"][number]["kind"] | ReviewOption["name"]; command: string }[];
+  options: {
+    name: Escalation["choices"][number]["kind"] | ReviewOption["name"] | BudgetOption["name"];
+    command: string;
+  }[];
 }
 
-/** What the user has to decide about: a failed phase, or work to be reviewed. */
-export type Undecided = { phase: SessionPhase } | { review: Review };
+/** What the user has to decide about: a failed phase, work to be reviewed, or a spent budget. */
+export type Undecided = { phase: SessionPhase } | { review: Review } | { budget: BudgetSpent };
 
 /** Everything that the user has to decide about. An archived, aborted or completed session waits for nothing. */
 export function undecided(session: Session): Undecided[] {
   if (session.aborted || session.archiving !== null || session.status === "completed") return [];
   const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => ({ phase }));
   const review = openReview(session);
-  return review === null ? failed : [...failed, { review }];
+  const { budget_spent: budget } = session;
+  return [...failed, ...(review === null ? [] : [{ review }]), ...(budget === null ? [] : [{ budget }])];
 }
 
 /** "3", "batch-1": the id of the phase or the name of the review. */
 export function undecidedName(waiting: Undecided): string {
+  if ("budget" in waiting) return waiting.budget.phase;
   return "phase" in waiting ? waiting.phase.id : reviewName(waiting.review);
 }
 
@@ -48,11 +61,16 @@ export function undecidedName(waiting: Undecided): string {
 export function openDecisions(session: Session, look: EscalationLook, most = MAX_DECISIONS): OpenDecision[] {
   return undecided(session)
     .slice(0, most)
-    .map((waiting) =>
-      "review" in waiting
-        ? reviewDecision(waiting.review, look)
-        : decisionOf(waiting.phase, escalationOf(session, waiting.phase, look), look),
-    );
+    .map((waiting) => {
+      if ("review" in waiting) return reviewDecision(waiting.review, look);
+      if ("budget" in waiting) return budgetDecision(session, waiting.budget, look);
+      return decisionOf(waiting.phase, escalationOf(session, waiting.phase, look), look);
+    });
+}
+
+function budgetDecision(session: Session, spent: BudgetSpent, look: EscalationLook): OpenDecision {
+  const about = { phase: spent.phase, kind: "budget" as const, message: budgetMessage(session, spent) };
+  return { ...about, options: budgetOptions(spent, look) };
 }
 
 function decisionOf({ id }: SessionPhase, { kind, message, choices }: Escalation, look: EscalationLook): OpenDecision {
@@ -73,11 +91,7 @@ function reviewDecision(review: Review, look: EscalationLook): OpenDecision {
 
 /** The blocks of the first decisions, and how many more there are; empty when none is open. */
 export function decisionLines(session: Session, look: EscalationLook, waiting = undecided(session)): string[] {
-  const blocks = waiting
-    .slice(0, MAX_BLOCKS)
-    .map((one) =>
-      "review" in one ? reviewBlock(session, one.review, look) : escalationBlock(session, one.phase, look),
-    );
+  const blocks = waiting.slice(0, MAX_BLOCKS).map((one) => blockOf(session, one, look));
   const others = waiting.slice(MAX_BLOCKS).map(undecidedName);
   const lines = blocks.flatMap((block, at) => (at === 0 ? block : ["", ...block]));
   if (others.length === 0) return lines;
@@ -86,18 +100,26 @@ export function decisionLines(session: Session, look: EscalationLook, waiting = 
   return [...lines, "", `${count} for a decision: phase ${named} (${look.program} status --json lists them)`];
 }
 
+function blockOf(session: Session, one: Undecided, look: EscalationLook): string[] {
+  if ("review" in one) return reviewBlock(session, one.review, look);
+  return "budget" in one ? budgetBlock(session, one.budget, look) : escalationBlock(session, one.phase, look);
+}
+
+function titleOf(session: Session, one: Undecided, look: EscalationLook): string {
+  if ("review" in one) return reviewTitle(session, one.review);
+  return "budget" in one ? budgetTitle(one.budget) : (escalationOf(session, one.phase, look).block[0] ?? "");
+}
+
 /** The first decision in one line for a model, which pays for it in every turn; empty when none is open. */
 export function decisionBrief(session: Session, look: EscalationLook): string[] {
   const [first, ...others] = undecided(session);
   const [decision] = openDecisions(session, look, 1);
   if (first === undefined || decision === undefined) return [];
-  const title =
-    "review" in first ? reviewTitle(session, first.review) : escalationOf(session, first.phase, look).block[0];
   // A batch may have many phases: one rejection is enough as an example.
   const kinds = decision.options.filter(({ name }, at, all) => all.findIndex((one) => one.name === name) === at);
   const options = kinds.map(({ command }, at) => `${at + 1}. ${command}`);
   const more = others.length === 0 ? "" : ` ${plural(others.length, "more phase")} waiting: maestro_session_read.`;
   const about = "review" in first ? decision.phase : `phase ${decision.phase}`;
-  const what = cut(oneLine(title ?? ""), MAX_TITLE);
+  const what = cut(oneLine(titleOf(session, first, look)), MAX_TITLE);
   return [`Open decision, ${about}: ${what}. The user's options: ${options.join("; ")}.${more}`];
 }

@@ -1,8 +1,10 @@
 // The lines below the live table: slots, problems, progress and forecast.
 
+import { ledgerOf } from "../../session/budget/ledger.ts";
 import { openReview, reviewSubject } from "../../session/review/review.ts";
 import { lastAttempt, type Session, type Warning } from "../../session/session.ts";
 import { compact, plural } from "../text/amount.ts";
+import { ledgerText } from "../text/budget.ts";
 import { clip, cut } from "../text/cell.ts";
 import { clockTime, roughly, stopwatch } from "../text/duration.ts";
 import { headline } from "../text/headline.ts";
@@ -38,8 +40,14 @@ function factsOf(session: Session, live: Live, { criticalPathLeftMs }: Forecast)
     live.slots === null ? `${used} running` : `${used} of ${plural(live.slots, "slot")} in use`,
     ...(isOver ? [] : [`critical path ${roughly(criticalPathLeftMs)} left`]),
     ...(total_input + total_output === 0 ? [] : [`${compact(total_input + total_output)} tokens`]),
+    ...budgetFacts(session),
     ...(warnings === 0 ? [] : [plural(warnings, "warning")]),
   ];
+}
+
+function budgetFacts(session: Session): string[] {
+  const ledger = ledgerOf(session);
+  return ledger === null ? [] : [`budget ${ledgerText(ledger)}`];
 }
 
 /** The latest warning, unless another attempt of its phase has started since; the others are in the report. */

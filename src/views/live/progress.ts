@@ -1,5 +1,6 @@
 // One plain line per event, for logs and for output that is not a terminal. An event that another line covers better has no line.
 
+import { amountsText } from "../../amounts.ts";
 import type { TimedEvent } from "../../session/fold.ts";
 import { reviewSubject } from "../../session/review/review.ts";
 import { type Attempt, findPhase, type Session, type SessionPhase } from "../../session/session.ts";
@@ -7,6 +8,7 @@ import { phaseTokens } from "../report/spending.ts";
 import { workedMs } from "../report/times.ts";
 import { changesText } from "../retry.ts";
 import { grouped, plural } from "../text/amount.ts";
+import { budgetText } from "../text/budget.ts";
 import { cut } from "../text/cell.ts";
 import { clockTime, durationText } from "../text/duration.ts";
 import { headline } from "../text/headline.ts";
@@ -25,7 +27,7 @@ export function progressLine(event: TimedEvent, session: Session): string | null
 function subject(event: TimedEvent, session: Session): string {
   const id = "phase" in event ? event.phase : undefined;
   // Quota affects all phases.
-  if (id === undefined || event.type === "quota.hit") return "session";
+  if (id === undefined || event.type === "quota.hit" || event.type === "session.budget_spent") return "session";
   const agent = findPhase(session, id)?.agents[0];
   return agent === undefined ? `phase ${id}` : `phase ${id} ${agent}`;
 }
@@ -40,6 +42,10 @@ function sentence(event: TimedEvent, session: Session): string | null {
       return `${event.execution_mode} mode`;
     case "session.review_set":
       return `review: ${event.review}`;
+    case "session.budget_set":
+      return `budget: ${amountsText(event.budget)}`;
+    case "session.budget_spent":
+      return `budget spent: ${budgetText(event.spent)} used, ${budgetText(event.wanted)} wanted for phase ${event.phase}`;
     case "session.status_set":
       return `${event.aborted ? "aborted" : event.status.replace("_", " ")}${colon(event.summary)}${failedPhases(event.status, session)}`;
     case "session.noted":

@@ -1,5 +1,6 @@
 // The session as plain data without internals, for `status --json` and the MCP tools.
 
+import { ledgerOf } from "../../session/budget/ledger.ts";
 import { type Attempt, isVerified, type Session, type SessionPhase } from "../../session/session.ts";
 import { claimOf } from "../claim.ts";
 import { isUsageKnown } from "../report/reporting.ts";
@@ -14,6 +15,8 @@ export function sessionJson(session: Session) {
     baseline: session.baseline.map(({ command, result, exit_code }) => ({ command, result, exit_code })),
     /** Null when attempts ran and none reported tokens. */
     token_usage: isUsageKnown(session) ? used : unknown,
+    /** Cap, spent, reserved and left; null without a budget. */
+    budget: ledgerOf(session),
     phases: phases.map(phaseJson),
     errors,
   };

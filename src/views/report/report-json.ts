@@ -1,5 +1,6 @@
 // The facts of a session's final summary as plain data: `report --json` prints them and report.ts draws them.
 
+import { ledgerOf } from "../../session/budget/ledger.ts";
 import { toldByUser } from "../../session/retry.ts";
 import { awaitsReview } from "../../session/review/review.ts";
 import { isClosed, type Session, type SessionPhase } from "../../session/session.ts";
@@ -51,6 +52,8 @@ export function reportJson(session: Session, { prices, now, missingFiles, decisi
     /** The changes of all phases that are in the project. */
     changes: sessionAmount(session),
     tokens: spendingOf(session, prices),
+    /** Null without a budget. */
+    budget: ledgerOf(session),
     missing_files: [...missingFiles],
     open_decisions: decisions === undefined ? [] : openDecisions(session, decisions),
     unresolved_errors: session.phases

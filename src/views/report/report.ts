@@ -3,6 +3,7 @@
 import type { Session } from "../../session/session.ts";
 import { decisionLines } from "../decision/open-decisions.ts";
 import { dollars, grouped, plural } from "../text/amount.ts";
+import { ledgerText } from "../text/budget.ts";
 import { cell, cellRight, cut, oneLine, shareOut, widest } from "../text/cell.ts";
 import { durationText, stopwatch } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
@@ -35,6 +36,7 @@ export function reportLines(session: Session, look: ReportLook): string[] {
     reopenedLines(report, width),
     tokenLines(report.tokens),
     agentLines(report.tokens),
+    report.budget === null ? [] : [`Budget: ${ledgerText(report.budget)}`],
     varianceLines(report),
     grantedLines(report, width),
     warningLines(report, paint, width),

@@ -10,6 +10,7 @@ import {
   type Session,
   type SessionPhase,
 } from "../../session/session.ts";
+import { type BudgetSpent, budgetMessage, budgetOptions, budgetTitle } from "../../views/decision/budget-block.ts";
 import { escalationOf } from "../../views/decision/escalation.ts";
 import { undecided } from "../../views/decision/open-decisions.ts";
 import { reviewMessage, reviewTitle } from "../../views/decision/review-block.ts";
@@ -29,7 +30,7 @@ export interface NeedAnswer {
 
 export interface Need {
   key: string;
-  kind: "timeout" | "file_conflict" | "failure" | "review" | "scope" | "quota";
+  kind: "timeout" | "file_conflict" | "failure" | "review" | "scope" | "quota" | "budget";
   title: string;
   message: string;
   /** The phase whose diff and log are shown with it. */
@@ -54,9 +55,10 @@ const MAX_NEEDS = 100;
 export function needsOf(session: Session, { maxRetries, now, refused = [] }: NeedsLook): Need[] {
   const decisions = undecided(session)
     .slice(0, MAX_NEEDS)
-    .map((waiting) =>
-      "review" in waiting ? reviewNeed(session, waiting.review) : failedNeed(session, waiting.phase, maxRetries),
-    );
+    .map((waiting) => {
+      if ("budget" in waiting) return budgetNeed(session, waiting.budget);
+      return "review" in waiting ? reviewNeed(session, waiting.review) : failedNeed(session, waiting.phase, maxRetries);
+    });
   return [...decisions, ...scopeNeeds(session, refused), ...quotaNeed(session, now)];
 }
 
@@ -80,6 +82,21 @@ function reviewNeed(session: Session, review: Review): Need {
     attempt: (first === undefined ? undefined : lastOf(session, first))?.attempt ?? null,
     answers: [{ label: "Approve", action: "approve", phase: name, tree: review.tree }, ...rejections.slice(0, 20)],
     since: review.opened,
+  };
+}
+
+/** Only the command line raises a budget. */
+function budgetNeed(session: Session, spent: BudgetSpent): Need {
+  const [raise] = budgetOptions(spent, { program: "maestro" });
+  return {
+    key: `budget ${spent.phase} ${session.seq}`,
+    kind: "budget",
+    title: budgetTitle(spent),
+    message: `${budgetMessage(session, spent)} ${raise?.command}`,
+    phase: spent.phase,
+    attempt: null,
+    answers: [],
+    since: session.updated,
   };
 }
 

@@ -44,6 +44,8 @@ note({
 /** As the CLI with that output format: an event a line, the first of which repeats the prompt. */
 const isStreamed = argv.includes("stream-json");
 let isBegun = false;
+let conversation = "57a4d1e0-0000-4000-8000-000000000000";
+let spent = 0;
 
 const prompt = readFileSync(0, "utf8");
 const play = JSON.parse(/^.*\bPLAY (\{.*\})\s*$/m.exec(prompt)?.[1] ?? "{}") as Record<string, Step[]>;
@@ -83,6 +85,24 @@ async function perform(name: string, argument: unknown): Promise<void> {
       const parameters = Object.fromEntries(Object.entries(given).map(([key, text]) => [key, value(text)]));
       emit({ type: "tool_use", tool_name, tool_id: "1", parameters });
       emit({ type: "tool_result", tool_id: "1", status: "success" });
+    },
+    /** Another answer of the model is in its transcript, with so many tokens: ["spend", [input, output]]. */
+    spend: () => {
+      conversation = `${process.pid.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
+      const [input, output] = argument as [number, number];
+      emit({ type: "message", role: "assistant", content: ".", delta: true });
+      spent += 1;
+      const tokens = { input, output, cached: 0, thoughts: 0 };
+      const path = join(
+        process.env.HOME ?? "",
+        ".gemini/tmp/p/chats",
+        `session-2026-02-14-${conversation.slice(0, 8)}.jsonl`,
+      );
+      mkdirSync(dirname(path), { recursive: true });
+      appendFileSync(
+        path,
+        `${JSON.stringify({ id: String(spent), type: "gemini", model: "gemini-2.5-pro", tokens })}\n`,
+      );
     },
     /** What is answered instead of a hand-off. */
     answer: () => {
@@ -227,7 +247,7 @@ function streamed(content: string, { prompt: input, candidates, cached, thoughts
 }
 
 function beginning(): object[] {
-  const init = { type: "init", session_id: "57a4d1e0-0000-4000-8000-000000000000", model: "gemini-2.5-pro" };
+  const init = { type: "init", session_id: conversation, model: "gemini-2.5-pro" };
   return [init, { type: "message", role: "user", content: prompt }];
 }
 
