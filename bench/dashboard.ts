@@ -1,5 +1,5 @@
 // Measures the page in Chromium with 3,000 phases and 25,000 records, and with a log of 100 MB: first paint, the longest frame while
-// scrubbing and scrolling, memory; and the size of the report.
+// scrubbing and scrolling, memory; the size of the report; and a run with and without a page that shows it.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,6 +15,7 @@ import type { SessionEvent } from "../src/session/events.ts";
 import { fold, type TimedEvent } from "../src/session/fold.ts";
 import type { Session } from "../src/session/session.ts";
 import { encodeChange, journalStart } from "../src/store/journal/record.ts";
+import { measureLookedOn } from "./support/looked-on.ts";
 import { report } from "./support/measure.ts";
 
 const PHASES = 3_000;
@@ -72,6 +73,7 @@ async function main(executablePath: string): Promise<void> {
     await measureReport(page, scratch);
     await page.close();
     await measureLog(await browser.newPage({ viewport: { width: 1400, height: 900 } }), scratch);
+    await measureLookedOn(browser);
   } finally {
     await browser.close();
     rmSync(scratch, { recursive: true, force: true });

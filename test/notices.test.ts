@@ -17,7 +17,6 @@ describe("THIRD_PARTY_NOTICES", () => {
       "@preact/signals",
       "@preact/signals-core",
       "commander",
-      "diff",
       "fastest-levenshtein",
       "parse-diff",
       "preact",

@@ -44,10 +44,22 @@ export class Answers {
   /** A function that sends the records; throws when the session does not exist. */
   records(session: string, after: number): (answer: ServerResponse) => Promise<void> {
     const { feed } = this.#options;
-    if (this.#sessions.isActive(session)) return (answer) => streamLive(answer, feed, after);
+    if (this.#sessions.isActive(session)) {
+      return (answer) => streamLive(answer, feed, after, (last) => this.#archivedLines(session, last));
+    }
     const archived = this.#sessions.archived(session, after);
     if (archived === undefined) throw new MaestroError("not_found", `Session ${session} does not exist`);
     return (answer) => streamArchived(answer, archived.lines, archived.layout);
+  }
+
+  #archivedLines(session: string, after: number): string[] {
+    try {
+      return this.#sessions.archived(session, after)?.lines ?? [];
+    } catch (error) {
+      // A damaged journal in the archive must not end the dashboard.
+      if (!(error instanceof MaestroError)) throw error;
+      return [];
+    }
   }
 
   log({ session, phase, attempt: number, part, from }: Of<"log">): LogChunk & { isOver: boolean } {

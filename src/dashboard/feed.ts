@@ -36,6 +36,8 @@ export class RecordFeed {
   readonly #seqs: number[] = [];
   #layout: { phases: Session["phases"]; line: string } | undefined;
   pulseLine = "";
+  /** How many records have come, of all sessions. */
+  #taken = 0;
   #lastWarning = "";
 
   constructor(options: FeedOptions) {
@@ -54,7 +56,7 @@ export class RecordFeed {
 
   /** Reads what is new. A journal that cannot be read is told once; the pages keep what they have. */
   poll(): void {
-    const before = this.lines.length + this.epoch;
+    const before = this.#taken;
     try {
       this.#options.store.refresh();
     } catch (error) {
@@ -66,7 +68,7 @@ export class RecordFeed {
     const wasActive = this.id !== null;
     if (this.session === undefined) this.id = null;
     const hasEnded = wasActive && this.id === null;
-    if (this.lines.length + this.epoch !== before || hasEnded) this.#tell();
+    if (this.#taken !== before || hasEnded) this.#tell();
   }
 
   /** Reads what the journal does not tell. */
@@ -91,6 +93,10 @@ export class RecordFeed {
     return low;
   }
 
+  seqAt(place: number): number {
+    return this.#seqs[place] ?? 0;
+  }
+
   /** Made when a page first asks, and again for a revised plan. */
   layoutLine(): string {
     const { session } = this;
@@ -102,6 +108,7 @@ export class RecordFeed {
   }
 
   #take(record: TimedEvent): void {
+    this.#taken += 1;
     if (record.type === "session.created" || record.type === "session.imported") {
       if (this.lines.length > 0) this.epoch += 1;
       this.lines.length = 0;

@@ -8,15 +8,25 @@ const MAX_PIECE = 256 * 1024;
 /** A comment, so that a dead connection is noticed. */
 const HEARTBEAT_MS = 15_000;
 
-/** Sends the records of the active session after `seq`, until the page leaves or the session ends. Returns when it is over. */
-export function streamLive(answer: ServerResponse, feed: RecordFeed, seq: number): Promise<void> {
+/**
+ * Sends the records of the active session after `seq`, until the page leaves or the session is archived. Returns when it is over.
+ * `archived`: the lines after a record; the engine archives a session at once when it ends, so the feed may never see the last records.
+ */
+export function streamLive(
+  answer: ServerResponse,
+  feed: RecordFeed,
+  seq: number,
+  archived: (after: number) => readonly string[],
+): Promise<void> {
   const { id } = feed;
+  let sent = seq;
   let { epoch } = feed;
   let place = feed.placeAfter(seq);
   let sentLayout = "";
   let sentPulse = "";
   let isCaught = false;
   let isBlocked = false;
+  let isOver = false;
   return new Promise((resolve) => {
     const heartbeat = setInterval(() => void answer.write(": \n\n"), HEARTBEAT_MS);
     const stop = feed.onChange(() => pump());
@@ -35,12 +45,14 @@ export function streamLive(answer: ServerResponse, feed: RecordFeed, seq: number
       if (feed.epoch !== epoch) {
         epoch = feed.epoch;
         place = 0;
+        sent = 0;
         sentLayout = "";
         return eventLine("reset");
       }
       let piece = "";
       while (place < feed.lines.length && piece.length < MAX_PIECE) {
         piece += feed.lines[place] ?? "";
+        sent = feed.seqAt(place);
         place += 1;
       }
       if (place < feed.lines.length) return piece;
@@ -54,12 +66,14 @@ export function streamLive(answer: ServerResponse, feed: RecordFeed, seq: number
       return piece;
     };
     const pump = () => {
-      while (!isBlocked && !answer.writableEnded) {
+      while (!isBlocked && !isOver) {
         const piece = nextPiece();
         if (piece !== "") isBlocked = !answer.write(piece);
         else if (feed.id === id) return;
-        // The session was archived: all of it is in the archive, and nothing follows.
-        else answer.end(eventLine("end"));
+        else {
+          isOver = true;
+          void streamArchived(answer, archived(sent), "");
+        }
       }
     };
     pump();

@@ -3,13 +3,14 @@
 
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, test, vi } from "vitest";
-import { closeBrowser, violations, visiting, watch } from "../support/browser.ts";
-import { startDashboard, withDashboard } from "../support/dashboard.ts";
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
+import { closeBrowser, goTo, type Visit, violations, visit, visiting, watch } from "../support/browser.ts";
+import { startDashboard, type TestDashboard, withDashboard } from "../support/dashboard.ts";
 import { runPlan } from "../support/engine-run.ts";
 import { agent, withIsolated } from "../support/isolated.ts";
 import { hostile } from "../support/page-session.ts";
-import { TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
+import { TEST_TIMEOUT_MS, withRemoved } from "../support/processes.ts";
+import { Project } from "../support/project.ts";
 import { played, scripted } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
 
@@ -18,6 +19,13 @@ afterAll(closeBrowser);
 
 const SESSION = "2026-02-14-task-api";
 const rows = (page: Page) => page.locator(".lane-row");
+
+/** Runs in the page: notifications are counted instead of shown. */
+const notified = `globalThis.told = []; globalThis.Notification = class {
+  static permission = "granted";
+  static requestPermission() { return Promise.resolve("granted"); }
+  constructor(title) { globalThis.told.push(title); }
+};`;
 
 describe("a live run in the page", () => {
   const phases = [
@@ -39,6 +47,7 @@ describe("a live run in the page", () => {
       visiting(context, { viewport: { width: 1280, height: 900 } }, async ({ page, faults }) => {
         const run = project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, "--keep-going", "--yes");
         await withDashboard(project, ["--control"], async (dashboard) => {
+          await page.addInitScript(notified);
           await page.goto(dashboard.url);
           await page.locator(".head h1", { hasText: "Task API" }).waitFor();
           expect(page.url()).not.toContain("code");
@@ -47,8 +56,11 @@ describe("a live run in the page", () => {
           const card = page.getByRole("article", { name: /Phase 2/ });
           await card.waitFor();
           expect(await page.title()).toMatch(/^\(1\) /);
+          // Notifications are off until they are wanted; what was there before is not told.
+          await page.getByRole("button", { name: "Notify" }).click();
+          expect(await page.evaluate("globalThis.told")).toEqual([]);
           // The log of a running phase, followed live.
-          await page.evaluate(`location.hash = "#/${SESSION}/timeline?phase=3&tab=log"`);
+          await goTo(page, `#/${SESSION}/timeline?phase=3&tab=log`);
           const log = page.locator(".log-lines");
           await log.getByText("plain words").waitFor();
           expect(await page.evaluate("globalThis.pwned ?? null")).toBeNull();
@@ -57,15 +69,16 @@ describe("a live run in the page", () => {
           await page.getByLabel("Which output").selectOption("errors");
           expect(await log.locator(".f1").first().textContent()).toBe("red");
           // The decision, while the engine runs.
-          await page.evaluate(`location.hash = "#/${SESSION}/needs"`);
+          await goTo(page, `#/${SESSION}/needs`);
           await card.getByRole("button", { name: "Skip" }).click();
           await page.getByText("The engine acts on it.").waitFor();
           await page.getByText("Nothing needs you.").waitFor();
           project.signal("go");
           expect((await run.ended).code).toBe(0);
-          await page.evaluate(`location.hash = "#/${SESSION}/timeline?phase=1&tab=diff"`);
+          await goTo(page, `#/${SESSION}/timeline?phase=1&tab=diff`);
           await page.locator(".lines .added", { hasText: "changed" }).waitFor();
           await page.locator(".head .mark", { hasText: "completed" }).waitFor();
+          expect(await page.evaluate("globalThis.told")).toEqual(["Session completed"]);
           expect(await violations(page)).toEqual([]);
         });
         expect(status(project).phases.map((phase: { status: string }) => phase.status)).toEqual([
@@ -78,83 +91,76 @@ describe("a live run in the page", () => {
     ));
 });
 
-describe("the page of a session", () => {
-  test("survives a reload, seven tabs, and a server that was killed and started again", (context) =>
-    withProcesses(async (project) => {
-      await runPlan(project, [played(1, []), { id: 2, blocked_by: [1] }], { words: ["--keep-open"] });
-      const first = await startDashboard(project);
-      await visiting(context, {}, async ({ page, faults }) => {
-        await page.goto(first.url);
-        await rows(page).nth(1).waitFor();
-        await page.reload();
-        await rows(page).nth(1).waitFor();
-        // Other tabs ask the first one for its token, and one tab holds the only stream.
-        const tabs = await Promise.all(Array.from({ length: 6 }, () => page.context().newPage()));
-        for (const tab of tabs) await tab.goto(`http://127.0.0.1:${first.port}/`);
-        await Promise.all(tabs.map((tab) => rows(tab).nth(1).waitFor()));
-        await page.close();
-        // The tab that held the stream is gone: another one takes over.
-        const [tab] = tabs as [Page];
-        watch(tab);
-        first.process.child.kill("SIGKILL");
-        await tab.getByText("The dashboard does not answer").waitFor();
-        expect(await rows(tab).count()).toBe(2);
-        const second = await startDashboard(project, ["--port", String(first.port)]);
-        await tab.getByText("This page is not logged in").waitFor();
-        await tab.getByLabel(/The code of the address/).fill(second.url);
-        await tab.getByRole("button", { name: "Log in" }).click();
-        await tab.getByText("This page is not logged in").waitFor({ state: "detached" });
-        project.maestro(["session", "note", "written meanwhile"]);
-        await tab.locator(".moment-text", { hasText: "written meanwhile" }).waitFor();
-        expect(faults).toEqual([]);
-        await second.end();
-      });
-    }));
+/** An archived session in which phase 1 was retried, and an open one in which it failed. The tests share them, a dashboard and a page. */
+describe("the page of a project", () => {
+  const project = new Project();
+  let dashboard: TestDashboard;
+  let shared: Visit | undefined;
 
-  test("finds archived sessions, compares two, and opens each by its address", (context) =>
-    withProcesses(async (project) => {
-      await runPlan(project, [played(1, [["exit", 3]]), { id: 2 }]);
-      await runPlan(project, [played(1, []), { id: 2 }], { words: ["--keep-open"] });
-      await withDashboard(project, [], (dashboard) =>
-        visiting(context, {}, async ({ page, faults }) => {
-          await page.goto(dashboard.url);
-          await rows(page).first().waitFor();
-          await page.getByRole("link", { name: "History" }).click();
-          const sessions = page.locator(".sessions > li");
-          await sessions.nth(1).waitFor();
-          await page.getByLabel("Search sessions").fill("exit code 3");
-          await page.locator(".matches").waitFor();
-          expect(await sessions.count()).toBe(1);
-          expect(await violations(page)).toEqual([]);
-          await sessions.first().getByRole("button", { name: "Compare" }).click();
-          await page.getByText("First difference: phase 1 (tries).").waitFor();
-          await page.goto(`http://127.0.0.1:${dashboard.port}/#/${SESSION}/timeline?phase=1`);
-          await page.locator("aside.phase table tbody tr").nth(1).waitFor();
-          expect(faults).toEqual([]);
-        }),
-      );
-    }));
-});
+  beforeAll(async () => {
+    await runPlan(project, [played(1, [["exit", 3]]), { id: 2 }]);
+    const failing = [played(1, [["exit", 7]]), { id: 2 }];
+    await runPlan(project, failing, { words: ["--keep-going"], env: { MAESTRO_MAX_RETRIES: "0" } });
+    dashboard = await startDashboard(project, ["--control"]);
+  }, TEST_TIMEOUT_MS);
+  afterAll(() => withRemoved(project, () => dashboard.end()));
 
-describe("a page of another origin (T11)", () => {
-  test("on another port, or by a name that leads to this machine, reads nothing and decides nothing", (context) =>
-    withProcesses(async (project) => {
-      await runPlan(project, [played(1, [["exit", 7]])], { env: { MAESTRO_MAX_RETRIES: "0" } });
-      await withDashboard(project, ["--control"], async (dashboard) => {
-        const target = `http://127.0.0.1:${dashboard.port}`;
-        const other = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<p>hello"));
-        await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-        const address = other.address();
-        const port = typeof address === "object" && address !== null ? address.port : 0;
-        try {
-          await visiting(context, {}, async ({ page }) => {
-            await page.goto(dashboard.url);
-            await rows(page).first().waitFor();
-            const evil = await page.context().newPage();
-            await evil.goto(`http://127.0.0.1:${port}/`);
-            const skip = JSON.stringify({ action: "skip", phase_id: "1", user_decision: true });
-            const tried = await evil.evaluate<string[]>(`(async () => {
-              const path = "${target}/api/sessions/${SESSION}/decisions";
+  /** The page, logged in. */
+  async function loggedIn(context: TestContext): Promise<Visit> {
+    if (shared !== undefined) return shared;
+    shared = await visit(context, {});
+    await shared.page.goto(dashboard.url);
+    await rows(shared.page).first().waitFor();
+    return shared;
+  }
+
+  test("finds archived sessions, compares two, and opens each by its address", async (context) => {
+    const { page, faults } = await loggedIn(context);
+    await page.getByRole("link", { name: "History" }).click();
+    const sessions = page.locator(".sessions > li");
+    await sessions.nth(1).waitFor();
+    const structure = await page.locator("main").ariaSnapshot();
+    await expect(`${structure.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "DATE")}\n`).toMatchFileSnapshot(
+      "snapshots/history.txt",
+    );
+    await page.getByLabel("Search sessions").fill("exit code 3");
+    await page.locator(".matches").waitFor();
+    expect(await sessions.count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await sessions.first().getByRole("button", { name: "Compare" }).click();
+    await page.getByText("First difference: phase 1 (status, tries).").waitFor();
+    // Tokens of the stand-in are known, changes without a repository are not.
+    expect(await page.locator(".compare tbody tr").first().textContent()).toContain("unknown");
+    await goTo(page, `#/${SESSION}/timeline?phase=1`);
+    await page.locator("aside.phase table tbody tr").nth(1).waitFor();
+    await page.locator(".head .mark", { hasText: "completed" }).waitFor();
+    const lost: [string, string][] = [
+      ["#//history?with=2020-01-01-none", "Session 2020-01-01-none cannot be read."],
+      ["#/2020-01-01-none/timeline", "This project has no such session."],
+      [`#/${SESSION}/timeline?phase=1&attempt=9&tab=log`, "Phase 1 has no attempt 9 at this moment."],
+    ];
+    for (const [place, text] of lost) {
+      await goTo(page, place);
+      await page.locator(".stage").getByText(text).waitFor();
+    }
+    await goTo(page, "#//timeline");
+    await page.locator(".head .mark", { hasText: "failed" }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("gives a page of another port, or of a name that leads to this machine, nothing and no decision (T11)", async (context) => {
+    const { page } = await loggedIn(context);
+    const target = `http://127.0.0.1:${dashboard.port}`;
+    const other = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<p>hello"));
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const evil = await page.context().newPage();
+    try {
+      await evil.goto(`http://127.0.0.1:${port}/`);
+      const skip = JSON.stringify({ action: "skip", phase_id: "1", user_decision: true });
+      const tried = await evil.evaluate<string[]>(`(async () => {
+              const path = "${target}/api/sessions/${SESSION}-2/decisions";
               const body = ${JSON.stringify(skip)};
               const ways = [
                 () => fetch("${target}/api/sessions", { credentials: "include" }).then((answer) => "read " + answer.status),
@@ -167,23 +173,50 @@ describe("a page of another origin (T11)", () => {
               for (const way of ways) told.push(await way().catch((error) => error.name));
               return told;
             })()`);
-            expect(tried.map((told) => (told === null ? "blocked" : told))).toEqual([
-              "TypeError",
-              expect.stringMatching(/opaque|TypeError/),
-              "TypeError",
-              "silence",
-              expect.stringMatching(/blocked|^frame $/),
-            ]);
-            const rebound = await evil.goto(`http://evil.test:${dashboard.port}/`);
-            expect(rebound?.status()).toBe(403);
-            expect(await evil.evaluate(`fetch("/api/sessions").then(({ status }) => status)`)).toBe(403);
-            const posted = `fetch("/api/login", { method: "POST", headers: { "content-type": "application/json" }, body: '{"code":"x"}' }).then(({ status }) => status)`;
-            expect(await evil.evaluate(posted)).toBe(403);
-          });
-        } finally {
-          other.close();
-        }
-      });
-      expect(status(project).phases[0]?.status).toBe("failed");
-    }));
+      expect(tried.map((told) => (told === null ? "blocked" : told))).toEqual([
+        "TypeError",
+        expect.stringMatching(/opaque|TypeError/),
+        "TypeError",
+        "silence",
+        expect.stringMatching(/blocked|^frame $/),
+      ]);
+      const rebound = await evil.goto(`http://evil.test:${dashboard.port}/`);
+      expect(rebound?.status()).toBe(403);
+      expect(await evil.evaluate(`fetch("/api/sessions").then(({ status }) => status)`)).toBe(403);
+      const posted = `fetch("/api/login", { method: "POST", headers: { "content-type": "application/json" }, body: '{"code":"x"}' }).then(({ status }) => status)`;
+      expect(await evil.evaluate(posted)).toBe(403);
+    } finally {
+      await evil.close();
+      other.close();
+    }
+    expect(status(project).phases[0]?.status).toBe("failed");
+  });
+
+  test("survives a reload, seven tabs, and a server that was killed and started again", async (context) => {
+    const { page, faults } = await loggedIn(context);
+    await page.reload();
+    await rows(page).nth(1).waitFor();
+    // Other tabs ask the first one for its token, and one tab holds the only stream.
+    const tabs = await Promise.all(Array.from({ length: 6 }, () => page.context().newPage()));
+    const complaints = tabs.map(watch);
+    for (const tab of tabs) await tab.goto(`http://127.0.0.1:${dashboard.port}/`);
+    await Promise.all(tabs.map((tab) => rows(tab).nth(1).waitFor()));
+    await page.close();
+    // The tab that held the stream is gone: another one takes over.
+    const [tab, second] = tabs as [Page, Page];
+    dashboard.process.child.kill("SIGKILL");
+    await tab.getByText("The dashboard does not answer").waitFor();
+    expect(await rows(tab).count()).toBe(2);
+    dashboard = await startDashboard(project, ["--port", String(dashboard.port)]);
+    await tab.getByText("This page is not logged in").waitFor();
+    // A login in any tab, also one without the stream, is a login for all.
+    await second.getByLabel(/The code of the address/).fill(dashboard.url);
+    await second.getByRole("button", { name: "Log in" }).click();
+    project.maestro(["session", "note", "written meanwhile"]);
+    for (const one of tabs) {
+      await one.locator(".moment-text", { hasText: "written meanwhile" }).waitFor();
+      await one.getByText("This page is not logged in").waitFor({ state: "detached" });
+    }
+    expect([...faults, ...complaints.flat()]).toEqual([]);
+  });
 });

@@ -1,11 +1,11 @@
-// The report in a real browser, from file:// with the network cut off: every view, both themes, 320 px, the keyboard alone, and hostile
-// texts.
+// The report in a real browser, from file:// with the network cut off: every view, both themes, 320 px, the keyboard alone, addresses that
+// lead nowhere, and hostile texts. All tests share one page, which each opens anew.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeBrowser, goTo, violations, visiting } from "../support/browser.ts";
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
+import { closeBrowser, goTo, type Visit, violations, visit } from "../support/browser.ts";
 import { hostileRecords, reportAt, sampleRecords } from "../support/page-session.ts";
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -13,6 +13,7 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 const scratch = mkdtempSync(join(tmpdir(), "maestro-page-"));
 let report = "";
 let hostileReport = "";
+let shared: Visit | undefined;
 
 beforeAll(() => {
   report = reportAt(scratch, sampleRecords());
@@ -23,115 +24,179 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
+const wide = { width: 1280, height: 800 };
+
+/** The shared page at a place of the report; `use` must leave no complaint of the page behind. */
+async function opened(context: TestContext, place: string, use: (page: Visit["page"]) => Promise<void>): Promise<void> {
+  shared ??= await visit(context, { offline: true });
+  const { page, faults } = shared;
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "no-preference", media: "screen" });
+  await page.setViewportSize(wide);
+  await page.goto("about:blank");
+  await page.goto(place.startsWith("file:") ? place : `${report}${place}`);
+  await page.locator("#page > .stage").waitFor();
+  await use(page);
+  expect(faults.splice(0)).toEqual([]);
+}
+
 const places = [
   "#//needs",
   "#//timeline",
   "#//graph?phase=4",
   "#//whatif",
+  "#//history",
   "#//timeline?phase=2",
   "#//timeline?phase=2&tab=diff",
 ];
-const offline = { offline: true };
 
 /** Runs in the page: what hostile texts would have made there. */
 const whatIsMade = `({
   pwned: globalThis.pwned ?? null,
   elements: document.querySelectorAll("#page img, #page script, #page iframe, #page [onmouseover], #page [onerror]").length,
   links: [...document.querySelectorAll("#page a")].map((link) => link.getAttribute("href") ?? "").filter((href) => !href.startsWith("#")),
-  bidi: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.querySelector("#page").textContent),
+  bidi: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.title + document.querySelector("#page").outerHTML),
 })`;
+
+/** Runs in the page: whether the labels of the axis cover each other. */
+const coveredLabels = `[...document.querySelectorAll(".tick")].filter((one) => one.offsetWidth > 0 && one.textContent !== "")
+  .map((one) => one.getBoundingClientRect()).filter((box, at, all) => at > 0 && all[at - 1].right > box.left).length`;
 
 describe("the report", () => {
   test("shows every view without a network, as its accessible structure is recorded", (context) =>
-    visiting(context, offline, async ({ page, faults }) => {
+    opened(context, "", async (page) => {
       const names = ["needs", "timeline", "graph", "whatif", "phase"];
       const addresses = ["#//needs", "#//timeline", "#//graph", "#//whatif", "#//timeline?phase=2"];
-      await page.goto(report);
       for (const [at, name] of names.entries()) {
         await goTo(page, addresses[at] ?? "");
         const part = page.locator(name === "phase" ? "aside.phase" : "main");
         await part.waitFor();
         await expect(`${await part.ariaSnapshot()}\n`).toMatchFileSnapshot(`snapshots/${name}.txt`);
       }
-      expect(await page.title()).toBe("(1) Task API: a small service - Maestro");
-      expect(faults).toEqual([]);
+      expect(await page.title()).toBe("(1) Task API: a small service - task-api");
     }));
 
   test("moves through time: everything on the page is the session of that record", (context) =>
-    visiting(context, offline, async ({ page, faults }) => {
-      await page.goto(`${report}#//timeline?phase=3`);
+    opened(context, "#//timeline?phase=3", async (page) => {
       const panel = page.locator("aside.phase");
       await panel.getByText("completed").first().waitFor();
       const slider = page.getByRole("slider", { name: "Moment of the session" });
       await slider.fill("6");
-      await panel
-        .getByText("Blocked by 1 (completed)")
-        .or(panel.getByText(/Blocked by|It can start|running/))
-        .first()
-        .waitFor();
+      await panel.getByText("Attempt 1 of api-designer").or(panel.getByText("It can start")).first().waitFor();
       expect(await page.locator(".past").textContent()).toBe("replay");
       expect(page.url()).toContain("seq=6");
-      await page.getByRole("button", { name: "End" }).click();
-      await panel.getByText("completed").first().waitFor();
+      // What needed the user then, not now.
+      await goTo(page, "#//needs?seq=6");
+      await page.getByText("Nothing needed you at this moment.").waitFor();
+      expect(await page.title()).toMatch(/^\(1\) /);
+      // Both ends: the first record, and the present.
+      await slider.fill("1");
+      await goTo(page, "#//timeline?seq=1");
+      expect(await page.locator(".lane-row .bar").count()).toBe(0);
+      await page.keyboard.press("[");
+      expect(page.url()).toContain("seq=1");
+      await slider.fill((await slider.getAttribute("max")) ?? "");
+      expect(page.url()).not.toContain("seq=");
+      expect(await page.locator(".past").count()).toBe(0);
+      await page.keyboard.press("]");
       expect(page.url()).not.toContain("seq=");
       // A link to a moment opens at that moment.
       await page.goto("about:blank");
       await page.goto(`${report}#//timeline?phase=6&seq=20`);
       expect(await page.locator("aside .why").textContent()).toContain("Blocked by 4 (pending), 5 (pending)");
-      expect(faults).toEqual([]);
+    }));
+
+  test("plays to the end and stops there", (context) =>
+    opened(context, "#//timeline?seq=30", async (page) => {
+      await page.getByLabel("Speed").selectOption("50");
+      await page.getByRole("button", { name: "Play" }).click();
+      await page.getByRole("button", { name: "Play" }).waitFor();
+      expect(page.url()).not.toContain("seq=");
     }));
 
   test("says what other slots would have meant", (context) =>
-    visiting(context, offline, async ({ page }) => {
-      await page.goto(`${report}#//whatif`);
+    opened(context, "#//whatif", async (page) => {
       const rows = page.locator(".whatif tbody tr");
       await rows.first().waitFor();
       expect(await rows.nth(1).locator("td").first().textContent()).toBe("5 min 7 s");
       await page.getByLabel("Without the retry").check();
       expect(await rows.nth(1).locator("td").first().textContent()).toBe("4 min 53 s");
     }));
+
+  test("says of an address that leads nowhere what does not exist", (context) =>
+    opened(context, "#//timeline?phase=99&tab=log", async (page) => {
+      const stage = page.locator(".stage");
+      const lost: [string, string][] = [
+        ["#//timeline?phase=99&tab=log", "The session has no phase 99 at this moment."],
+        ["#//timeline?phase=%3Cimg%20onerror%3D1%3E", "The session has no phase <img onerror=1> at this moment."],
+        ["#//timeline?phase=2&attempt=9&tab=diff", "Phase 2 has no attempt 9 at this moment."],
+        ["#//timeline?phase=2&attempt=-1&tab=nothing&line=x", "The schema has tasks and tags."],
+        ["#/%E0%A4%A/unknown?seq=999999", "Blocked by 4 (failed)."],
+      ];
+      for (const [place, text] of lost) {
+        await goTo(page, place);
+        await stage.getByText(text).first().waitFor();
+      }
+    }));
+
+  test("prints all phases, one after the other, and is the page again afterwards", (context) =>
+    opened(context, "#//timeline?phase=2", async (page) => {
+      await page.emulateMedia({ media: "print" });
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      await page.locator(".printed-phase").nth(6).waitFor();
+      expect(await page.locator(".printed-phase").count()).toBe(7);
+      expect(await page.locator(".print .lane-row").count()).toBe(7);
+      expect(await page.locator("button, .replay").count()).toBe(0);
+      await page.evaluate("dispatchEvent(new Event('afterprint'))");
+      await page.locator("aside.phase").waitFor();
+      expect((await page.pdf()).length).toBeGreaterThan(10_000);
+    }));
 });
 
 describe("the page", () => {
   test("has no fault that axe-core knows, in either theme, in any view", (context) =>
-    visiting(context, { ...offline, viewport: { width: 1280, height: 800 } }, async ({ page }) => {
-      await page.goto(report);
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        for (const place of places) {
-          await goTo(page, place);
-          await page.locator("main").waitFor({ state: "attached" });
-          expect(await violations(page), `${place} ${colorScheme}`).toEqual([]);
-        }
+    opened(context, "", async (page) => {
+      for (const place of places) {
+        await goTo(page, place);
+        await page.locator("main").waitFor({ state: "attached" });
+        await page.emulateMedia({ colorScheme: "light" });
+        expect(await violations(page), `${place} light`).toEqual([]);
+        // The other theme has other colours, and nothing else.
+        await page.emulateMedia({ colorScheme: "dark" });
+        expect(await violations(page, "color-contrast"), `${place} dark`).toEqual([]);
       }
     }));
 
   test("fits into 320 pixels, without moving for those who want no motion", (context) =>
-    visiting(
-      context,
-      { ...offline, viewport: { width: 320, height: 640 }, reducedMotion: "reduce" },
-      async ({ page }) => {
-        await page.goto(report);
-        for (const place of places) {
-          await goTo(page, place);
-          await page.locator("main").waitFor({ state: "attached" });
-          const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-          expect(wide, place).toBeLessThanOrEqual(320);
-        }
-        const moving = await page.evaluate<number>(
-          "document.getAnimations().filter(({ playState }) => playState === 'running').length",
-        );
-        expect(moving).toBe(0);
-        await page.getByRole("button", { name: "Close the phase" }).click();
-        expect(await page.locator(".lane-row").count()).toBe(7);
-      },
-    ));
+    opened(context, "", async (page) => {
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.emulateMedia({ reducedMotion: "reduce" });
+      for (const place of places) {
+        await goTo(page, place);
+        await page.locator("main").waitFor({ state: "attached" });
+        const wideness = await page.evaluate<number>("document.documentElement.scrollWidth");
+        expect(wideness, place).toBeLessThanOrEqual(320);
+        expect(await page.evaluate(coveredLabels), place).toBe(0);
+      }
+      const moving = await page.evaluate<number>(
+        "document.getAnimations().filter(({ playState }) => playState === 'running').length",
+      );
+      expect(moving).toBe(0);
+      for (const dialog of ["Commands", "Keys"]) {
+        await page.getByRole("button", { name: dialog }).click();
+        const box = await page.getByRole("dialog", { name: dialog }).boundingBox();
+        expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 999) <= 320, dialog).toBe(true);
+        await page.keyboard.press("Escape");
+      }
+      await page.getByRole("button", { name: "Close the phase" }).click();
+      expect(await page.locator(".lane-row").count()).toBe(7);
+    }));
 
   test("is used with the keyboard alone", (context) =>
-    visiting(context, offline, async ({ page, faults }) => {
-      await page.goto(report);
-      await page.locator(".lane-row").first().waitFor();
+    opened(context, "", async (page) => {
       const chosen = () => page.locator("aside.phase h2").textContent();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      expect(await page.evaluate("document.activeElement.id")).toBe("main");
       await page.keyboard.press("j");
       expect(await chosen()).toBe("1 Module boundaries");
       await page.keyboard.press("j");
@@ -145,6 +210,10 @@ describe("the page", () => {
       await page.keyboard.press("g");
       await page.keyboard.press("w");
       await page.locator(".whatif").waitFor();
+      // A view without a field searches with the commands.
+      await page.keyboard.press("/");
+      await page.getByRole("dialog", { name: "Commands" }).waitFor();
+      await page.keyboard.press("Escape");
       await page.keyboard.press("g");
       await page.keyboard.press("t");
       await page.keyboard.press("/");
@@ -168,37 +237,32 @@ describe("the page", () => {
       await page.keyboard.press("Tab");
       const ring = await page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle");
       expect(ring).toBe("solid");
-      expect(faults).toEqual([]);
+      // The way back leads through the places.
+      await page.goBack();
+      await page.locator("aside.phase").waitFor({ state: "detached" });
     }));
 
-  test("shows hostile texts as text, wherever an agent can put them", (context) =>
-    visiting(context, offline, async ({ page, faults }) => {
-      const asked: string[] = [];
+  test("shows hostile texts as text, wherever an agent can put them", async (context) => {
+    const asked: string[] = [];
+    await opened(context, hostileReport, async (page) => {
       page.on("request", (request) => asked.push(request.url()));
-      await page.goto(hostileReport);
-      for (const place of [
-        ...places,
-        "#//needs?phase=1",
-        "#//timeline?phase=1",
-        "#//timeline?phase=1&tab=diff",
-        "#//history",
-      ]) {
+      const more = ["#//needs?phase=1", "#//timeline?phase=1", "#//timeline?phase=1&tab=diff", "#//graph?phase=2"];
+      for (const place of [...places, ...more]) {
         await goTo(page, place);
         await page.locator("main").waitFor({ state: "attached" });
-        const made = await page.evaluate(whatIsMade);
-        expect(made, place).toEqual({ pwned: null, elements: 0, links: [], bidi: false });
+        expect(await page.evaluate(whatIsMade), place).toEqual({ pwned: null, elements: 0, links: [], bidi: false });
       }
-      expect(asked.filter((url) => !url.startsWith("file:") && !url.startsWith("data:"))).toEqual([]);
-      expect(faults).toEqual([]);
-    }));
-
-  test("prints all phases, one after the other", (context) =>
-    visiting(context, offline, async ({ page }) => {
-      await page.goto(report);
-      await page.locator(".lane-row").first().waitFor();
+      await goTo(page, "#//needs");
+      expect(await page.locator(".need").count()).toBe(2);
+      await page.keyboard.press(":");
+      await page.keyboard.type("onerror");
+      expect(await page.getByRole("option").count()).toBeGreaterThan(2);
+      expect(await page.evaluate(whatIsMade)).toMatchObject({ pwned: null, elements: 0, bidi: false });
+      await page.keyboard.press("Escape");
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       await page.locator(".printed-phase").first().waitFor();
-      expect(await page.locator(".printed-phase").count()).toBe(7);
-      expect(await page.locator(".print .lane-row").count()).toBe(7);
-    }));
+      expect(await page.evaluate(whatIsMade)).toEqual({ pwned: null, elements: 0, links: [], bidi: false });
+    });
+    expect(asked.filter((url) => !url.startsWith("file:") && !url.startsWith("data:"))).toEqual([]);
+  });
 });

@@ -5,12 +5,21 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
-import { startDashboard, withDashboard } from "../support/dashboard.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
+import { startDashboard, type TestDashboard, withDashboard } from "../support/dashboard.ts";
 import { runPlan } from "../support/engine-run.ts";
 import { agent, withIsolated } from "../support/isolated.ts";
-import { allGone, background, maestro, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
-import { createSession, type Project, planPath, planText } from "../support/project.ts";
+import {
+  allGone,
+  background,
+  maestro,
+  TEST_TIMEOUT_MS,
+  until,
+  withProcesses,
+  withRemoved,
+} from "../support/processes.ts";
+import { createSession, Project, planPath, planText } from "../support/project.ts";
 import { played, prepare } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
 
@@ -31,6 +40,108 @@ function filesOf(project: Project): Map<string, number> {
       .map(([file, stat]) => [file, stat.mtimeMs]),
   );
 }
+
+/** The tests share a dashboard, which is logged in. */
+describe("a dashboard of a session (T11)", () => {
+  const project = new Project();
+  let dashboard: TestDashboard;
+  let before: Map<string, number>;
+
+  beforeAll(async () => {
+    createSession(project, [{ id: 1 }, { id: 2, blocked_by: [1] }]);
+    before = filesOf(project);
+    dashboard = await (await startDashboard(project, ["--control"])).login();
+  }, TEST_TIMEOUT_MS);
+  afterAll(() => withRemoved(project, () => dashboard.end()));
+
+  test("answers a foreign host, origin, sender and method with a refusal, although the token is right", async () => {
+    const refused: [Record<string, string>, number][] = [
+      [{ host: "evil.test" }, 403],
+      [{ host: `evil.test:${dashboard.port}`, origin: `http://evil.test:${dashboard.port}` }, 403],
+      [{ host: "127.0.0.1" }, 403],
+      [{ origin: "null" }, 403],
+      [{ origin: `http://127.0.0.1:${dashboard.port + 1}` }, 403],
+      [{ "sec-fetch-site": "same-site" }, 403],
+      [{ "sec-fetch-site": "cross-site" }, 403],
+    ];
+    for (const [headers, code] of refused) {
+      expect((await dashboard.get("/api/sessions", headers)).status, JSON.stringify(headers)).toBe(code);
+      const decided = await dashboard.post(`/api/sessions/${SESSION}/decisions`, { action: "skip" }, headers);
+      expect(decided.status, JSON.stringify(headers)).toBe(code);
+    }
+    expect((await dashboard.ask("/", { headers: { host: "evil.test" } })).status).toBe(403);
+    for (const method of ["DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]) {
+      const { status: code, headers } = await dashboard.ask("/api/sessions", { method, headers: dashboard.bearer });
+      expect(code, method).toBe(405);
+      expect(headers).not.toHaveProperty("access-control-allow-methods");
+    }
+    const form = { "content-type": "text/plain" };
+    expect((await dashboard.post(`/api/sessions/${SESSION}/decisions`, {}, form)).status).toBe(415);
+    const huge = await dashboard.post("/api/login", { code: "x".repeat(70_000) });
+    expect(huge.status).toBe(413);
+  });
+
+  test("sends every answer with the headers that keep other pages out", async () => {
+    for (const path of ["/", "/api/sessions", "/nothing"]) {
+      const { headers } = await dashboard.get(path);
+      expect(headers["content-security-policy"], path).toMatch(
+        /default-src 'none'.*connect-src 'self'.*frame-ancestors 'none'/,
+      );
+      expect(headers, path).toMatchObject({
+        "x-frame-options": "DENY",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-resource-policy": "same-origin",
+        "cache-control": "no-store",
+      });
+    }
+  });
+
+  test("tries ten logins a minute", async () => {
+    const codes: number[] = [];
+    for (let at = 0; at < 11; at += 1) codes.push((await dashboard.post("/api/login", { code: `guess${at}` })).status);
+    expect(codes.at(0)).toBe(401);
+    expect(codes.at(-1)).toBe(429);
+  });
+
+  test("listens on 127.0.0.1 alone", async () => {
+    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    for (const { address } of others.filter(({ internal }) => !internal)) {
+      const reached = await new Promise((resolve) => {
+        const socket = createConnection({ host: address, port: dashboard.port, timeout: 1000 });
+        socket
+          .once("connect", () => resolve(true))
+          .once("error", () => resolve(false))
+          .once("timeout", () => resolve(false));
+        socket.once("close", () => socket.destroy());
+      });
+      expect(reached, address).toBe(false);
+    }
+    const table = readFileSync("/proc/net/tcp", "utf8").split("\n");
+    const port = dashboard.port.toString(16).toUpperCase().padStart(4, "0");
+    const listening = table.filter((line) => line.includes(`:${port} `) && / 0A /.test(line));
+    expect(listening.map((line) => line.trim().split(/\s+/)[1])).toEqual([`0100007F:${port}`]);
+    for (const port of ["0x0", "::", "0.0.0.0", "-1", "65536", "1e3"]) {
+      const { code, stderr } = await commandLine(project, ["dashboard", "--port", port]);
+      expect([code, stderr], port).toEqual([2, expect.stringContaining("--port must be a number")]);
+    }
+  });
+
+  test("streams history, then what is new, from where a page left off, and reads state without changing a file", async () => {
+    const history = await dashboard.stream(SESSION, 0, isCaught);
+    const [first] = records(history);
+    expect(first).toMatchObject({ seq: 1, type: "session.created" });
+    expect(first).not.toHaveProperty("crc");
+    expect(history.some((block) => block.startsWith("event: layout"))).toBe(true);
+    expect(filesOf(project)).toEqual(before);
+    const live = dashboard.stream(SESSION, 1, (blocks) => records(blocks).some(({ type }) => type === "session.noted"));
+    expect((await maestro(project, ["session", "note", "Seen?"])).code).toBe(0);
+    const seen = records(await live);
+    expect(seen.every(({ seq }) => seq > 1)).toBe(true);
+    expect(seen.at(-1)).toMatchObject({ type: "session.noted", text: "Seen?" });
+    expect((await dashboard.get("/api/sessions/2020-01-01-none/records")).status).toBe(404);
+  });
+});
 
 describe("a dashboard (T11)", () => {
   test("lets a page in by a code that works once, and shows nothing without its token", () =>
@@ -60,120 +171,6 @@ describe("a dashboard (T11)", () => {
         expect((await dashboard.ask("/api/sessions", { headers: { cookie: `token=${dashboard.token}` } })).status).toBe(
           401,
         );
-      });
-    }));
-
-  test("answers a foreign host, origin, sender and method with a refusal, although the token is right", () =>
-    withProcesses(async (project) => {
-      createSession(project);
-      await withDashboard(project, ["--control"], async (dashboard) => {
-        await dashboard.login();
-        const refused: [Record<string, string>, number][] = [
-          [{ host: "evil.test" }, 403],
-          [{ host: `evil.test:${dashboard.port}`, origin: `http://evil.test:${dashboard.port}` }, 403],
-          [{ host: "127.0.0.1" }, 403],
-          [{ origin: "null" }, 403],
-          [{ origin: `http://127.0.0.1:${dashboard.port + 1}` }, 403],
-          [{ "sec-fetch-site": "same-site" }, 403],
-          [{ "sec-fetch-site": "cross-site" }, 403],
-        ];
-        for (const [headers, code] of refused) {
-          expect((await dashboard.get("/api/sessions", headers)).status, JSON.stringify(headers)).toBe(code);
-          const decided = await dashboard.post(`/api/sessions/${SESSION}/decisions`, { action: "skip" }, headers);
-          expect(decided.status, JSON.stringify(headers)).toBe(code);
-        }
-        expect((await dashboard.ask("/", { headers: { host: "evil.test" } })).status).toBe(403);
-        for (const method of ["DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]) {
-          const { status: code, headers } = await dashboard.ask("/api/sessions", { method, headers: dashboard.bearer });
-          expect(code, method).toBe(405);
-          expect(headers).not.toHaveProperty("access-control-allow-methods");
-        }
-        const form = { "content-type": "text/plain" };
-        expect((await dashboard.post(`/api/sessions/${SESSION}/decisions`, {}, form)).status).toBe(415);
-        const huge = await dashboard.post("/api/login", { code: "x".repeat(70_000) });
-        expect(huge.status).toBe(413);
-      });
-    }));
-
-  test("sends every answer with the headers that keep other pages out", () =>
-    withProcesses(async (project) => {
-      createSession(project);
-      await withDashboard(project, [], async (dashboard) => {
-        for (const path of ["/", "/api/sessions", "/nothing"]) {
-          const { headers } = await dashboard.get(path);
-          expect(headers["content-security-policy"], path).toMatch(
-            /default-src 'none'.*connect-src 'self'.*frame-ancestors 'none'/,
-          );
-          expect(headers, path).toMatchObject({
-            "x-frame-options": "DENY",
-            "x-content-type-options": "nosniff",
-            "referrer-policy": "no-referrer",
-            "cross-origin-resource-policy": "same-origin",
-            "cache-control": "no-store",
-          });
-        }
-      });
-    }));
-
-  test("tries ten logins a minute", () =>
-    withProcesses(async (project) => {
-      createSession(project);
-      await withDashboard(project, [], async (dashboard) => {
-        const codes: number[] = [];
-        for (let at = 0; at < 11; at += 1)
-          codes.push((await dashboard.post("/api/login", { code: `guess${at}` })).status);
-        expect(codes).toEqual([...Array(10).fill(401), 429]);
-        expect((await dashboard.post("/api/login", { code: dashboard.code })).status).toBe(429);
-      });
-    }));
-
-  test("listens on 127.0.0.1 alone", () =>
-    withProcesses(async (project) => {
-      createSession(project);
-      await withDashboard(project, [], async (dashboard) => {
-        const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-        for (const { address } of others.filter(({ internal }) => !internal)) {
-          const reached = await new Promise((resolve) => {
-            const socket = createConnection({ host: address, port: dashboard.port, timeout: 1000 });
-            socket
-              .once("connect", () => resolve(true))
-              .once("error", () => resolve(false))
-              .once("timeout", () => resolve(false));
-            socket.once("close", () => socket.destroy());
-          });
-          expect(reached, address).toBe(false);
-        }
-        const table = readFileSync("/proc/net/tcp", "utf8").split("\n");
-        const port = dashboard.port.toString(16).toUpperCase().padStart(4, "0");
-        const listening = table.filter((line) => line.includes(`:${port} `) && / 0A /.test(line));
-        expect(listening.map((line) => line.trim().split(/\s+/)[1])).toEqual([`0100007F:${port}`]);
-      });
-      for (const port of ["0x0", "::", "0.0.0.0", "-1", "65536", "1e3"]) {
-        const { code, stderr } = await maestro(project, ["dashboard", "--port", port]);
-        expect([code, stderr], port).toEqual([2, expect.stringContaining("--port must be a number")]);
-      }
-    }));
-
-  test("streams history, then what is new, from where a page left off, and reads state without changing a file", () =>
-    withProcesses(async (project) => {
-      createSession(project, [{ id: 1 }, { id: 2, blocked_by: [1] }]);
-      const before = filesOf(project);
-      await withDashboard(project, [], async (dashboard) => {
-        await dashboard.login();
-        const history = await dashboard.stream(SESSION, 0, isCaught);
-        const [first] = records(history);
-        expect(first).toMatchObject({ seq: 1, type: "session.created" });
-        expect(first).not.toHaveProperty("crc");
-        expect(history.some((block) => block.startsWith("event: layout"))).toBe(true);
-        expect(filesOf(project)).toEqual(before);
-        const live = dashboard.stream(SESSION, 1, (blocks) =>
-          records(blocks).some(({ type }) => type === "session.noted"),
-        );
-        expect((await maestro(project, ["session", "note", "Seen?"])).code).toBe(0);
-        const seen = records(await live);
-        expect(seen.every(({ seq }) => seq > 1)).toBe(true);
-        expect(seen.at(-1)).toMatchObject({ type: "session.noted", text: "Seen?" });
-        expect((await dashboard.get("/api/sessions/2020-01-01-none/records")).status).toBe(404);
       });
     }));
 
@@ -220,11 +217,22 @@ describe("a dashboard (T11)", () => {
       });
     }));
 
-  test("lists archived sessions, and streams them to their end", () =>
+  test("lists archived sessions, and streams a session to its end, also when it is archived meanwhile", () =>
     withProcesses(async (project) => {
-      await runPlan(project, [played(1, [])]);
+      const standIn = prepare(project, [played(1, [["signal", "go"]])]);
+      const run = background(project, ["run", planPath, "--grace", "300ms"], standIn.env());
+      await until("the agent", () => standIn.notes("start").length > 0);
       await withDashboard(project, [], async (dashboard) => {
         await dashboard.login();
+        const watched = dashboard.stream(SESSION, 0, (blocks) => {
+          if (isCaught(blocks)) project.write(".bin/go", "");
+          return false;
+        });
+        expect((await run.ended).code).toBe(0);
+        const seen = await watched;
+        expect(seen.at(-1)).toContain("event: end");
+        expect(records(seen).map(({ seq }) => seq)).toEqual(records(seen).map((_, at) => at + 1));
+        expect(records(seen).at(-1)?.type).toBe("archive.started");
         const { sessions } = JSON.parse((await dashboard.get("/api/sessions")).body);
         expect(sessions).toMatchObject([{ id: SESSION, isActive: false, status: "completed", phases: [{ id: "1" }] }]);
         const blocks = await dashboard.stream(SESSION, 0, () => false);

@@ -54,18 +54,24 @@ export interface Visit {
   faults: string[];
 }
 
-/** Runs `use` with a new page in a profile of its own. The time zone is fixed, because pages show local times. */
+/** A new page in a profile of its own, which ends with the browser. The time zone is fixed, because pages show local times. */
+export async function visit(context: Pick<TestContext, "skip">, options: BrowserContextOptions): Promise<Visit> {
+  const profile = await (await testBrowser(context)).newContext({ timezoneId: "UTC", locale: "en-GB", ...options });
+  const page = await profile.newPage();
+  return { page, faults: watch(page) };
+}
+
+/** Runs `use` with a new page, and closes it. */
 export async function visiting<T>(
   context: Pick<TestContext, "skip">,
   options: BrowserContextOptions,
   use: (visit: Visit) => Promise<T>,
 ): Promise<T> {
-  const profile = await (await testBrowser(context)).newContext({ timezoneId: "UTC", locale: "en-GB", ...options });
+  const opened = await visit(context, options);
   try {
-    const page = await profile.newPage();
-    return await use({ page, faults: watch(page) });
+    return await use(opened);
   } finally {
-    await profile.close();
+    await opened.page.context().close();
   }
 }
 
@@ -84,10 +90,13 @@ export function watch(page: Page): string[] {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe-core finds wrong with the page as it is now. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate<string[]>(`axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+/** What axe-core finds wrong with the page as it is now: by all of its rules, or by some. */
+export async function violations(page: Page, ...rules: string[]): Promise<string[]> {
+  if (await page.evaluate(`typeof axe === "undefined"`)) await page.evaluate(axe);
+  const options = rules.length === 0 ? {} : { runOnly: rules };
+  return page.evaluate<
+    string[]
+  >(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ html, failureSummary = "" }) => id + ": " + html.slice(0, 160) + " " + failureSummary.slice(0, 200))))`);
 }
 

@@ -106,9 +106,17 @@ export const hostile =
 
 export function hostileRecords(): TimedEvent[] {
   const path = `src/${hostile.replace(/[\u0000-\u001f]/g, "").replaceAll("/", "_")}.ts`;
+  const asked = { agent: "coder", paths: [path], reason: hostile, owner: null, granted: false };
   return eventsOf(
-    [phase("1", { title: hostile, description: hostile, validation_criteria: [hostile] }), phase("2", after("1"))],
     [
+      phase("1", { title: hostile, description: hostile, validation_criteria: [hostile] }),
+      phase("2", { title: `${hostile} 2`, ...after("1") }),
+      phase("3", { title: hostile, agent: "tester" }),
+    ],
+    [
+      move(1, "3", "pending", "in_progress"),
+      begin(1, "3"),
+      [2, { type: "phase.scope_requested", phase: "3" as never, ...asked }],
       move(1, "1", "pending", "in_progress"),
       begin(1, "1", 1, { model: hostile.replace(/\p{C}/gu, "").slice(0, 150) }),
       end(5, "1", 4, { outcome: "failure", message: hostile, partial_output: hostile, reason: "x" }),

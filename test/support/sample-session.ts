@@ -151,7 +151,12 @@ export function change(
   return [second, { type: "attempt.changed", phase: id, ...event }];
 }
 
-export function integrate(second: number, id: string, attempt = 1, over: { user_decision?: boolean } = {}): Timed {
+export function integrate(
+  second: number,
+  id: string,
+  attempt = 1,
+  over: { user_decision?: boolean; from?: string; to?: string } = {},
+): Timed {
   const trees = { from: "d".repeat(40), to: "e".repeat(40) };
   return [second, { type: "phase.integrated", phase: id, attempt, ...trees, ...over }];
 }

@@ -34,6 +34,13 @@ export function ago(timestamp: string, now: Date): string {
   return elapsed < SECOND ? "just now" : `${durationText(elapsed)} ago`;
 }
 
+/** "2026-02-14 22:58" in local time. */
+export function dayAndTime(timestamp: string): string {
+  const time = new Date(timestamp);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${clockTime(time).slice(0, 5)}`;
+}
+
 /** HH:MM:SS in local time. */
 export function clockTime(time: Date): string {
   return time.toTimeString().slice(0, 8);

@@ -19,11 +19,17 @@ function stored(): string | null {
   }
 }
 
-type Message = { kind: "who" } | { kind: "token"; token: string };
+/** `isNew`: from a login just now, so that it replaces one that a restarted server does not know. */
+type Message = { kind: "who" } | { kind: "token"; token: string; isNew: boolean };
 
 channel.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-  if (data.kind === "who" && token.value !== null) channel.postMessage({ kind: "token", token: token.value });
+  if (data.kind === "who") share(false);
+  else if (data.isNew || token.value === null) keep(data.token);
 });
+
+function share(isNew: boolean): void {
+  if (token.value !== null) channel.postMessage({ kind: "token", token: token.value, isNew } satisfies Message);
+}
 
 /** Takes the code out of the address: it stays neither on the screen nor in the history. */
 export function takeCode(): string | null {
@@ -41,43 +47,60 @@ export async function login(code: string): Promise<boolean> {
   if (!answer.ok) return false;
   const { token: given } = (await answer.json()) as { token: string };
   keep(given);
+  share(true);
   return true;
 }
 
 /** Another tab of the same page may have logged in. */
 export function askOtherTabs(): Promise<boolean> {
+  channel.postMessage({ kind: "who" } satisfies Message);
+  return Promise.race([
+    loggedIn().then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ASK_MS)),
+  ]);
+}
+
+/** Waits until this tab has a token. */
+export function loggedIn(): Promise<void> {
   return new Promise((resolve) => {
-    const finish = (isFound: boolean) => {
-      channel.removeEventListener("message", listen);
-      clearTimeout(timer);
-      resolve(isFound);
-    };
-    const listen = ({ data }: MessageEvent<Message>) => {
-      if (data.kind !== "token") return;
-      keep(data.token);
-      finish(true);
-    };
-    const timer = setTimeout(() => finish(false), ASK_MS);
-    channel.addEventListener("message", listen);
-    channel.postMessage({ kind: "who" });
+    const stop = token.subscribe((value) => {
+      if (value === null) return;
+      // Called at once when the token is there already: then `stop` does not exist yet.
+      queueMicrotask(() => stop());
+      resolve();
+    });
   });
 }
 
-export function forget(): void {
-  sessionStorage.removeItem(KEY);
-  token.value = null;
-}
-
-function keep(given: string): void {
-  sessionStorage.setItem(KEY, given);
+function keep(given: string | null): void {
+  if (given === null) sessionStorage.removeItem(KEY);
+  else sessionStorage.setItem(KEY, given);
   token.value = given;
 }
 
-export function get(path: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(path, {
-    headers: { authorization: `Bearer ${token.value}` },
+/** Forgets a token that the server does not know: it was restarted. */
+export async function get(path: string, signal?: AbortSignal): Promise<Response> {
+  const used = token.value;
+  const answer = await fetch(path, {
+    headers: { authorization: `Bearer ${used}` },
     ...(signal === undefined ? {} : { signal }),
   });
+  if (answer.status === 401 && token.value === used) keep(null);
+  return answer;
+}
+
+export type Answered = { text: string; headers: Headers } | { error: string; isLost: boolean };
+
+/** A text of the server, or why it cannot be read. `isLost`: asking again later may help. */
+export async function getText(path: string, signal?: AbortSignal): Promise<Answered> {
+  try {
+    const answer = await get(path, signal);
+    const text = await answer.text();
+    if (answer.ok) return { text, headers: answer.headers };
+    return { error: (JSON.parse(text) as { message: string }).message, isLost: answer.status === 401 };
+  } catch {
+    return { error: "The dashboard does not answer.", isLost: true };
+  }
 }
 
 export async function getOverview(): Promise<Overview | number> {

@@ -3,7 +3,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { visible } from "../../views/text/visible.ts";
-import { connection, frame } from "./state.ts";
+import { connection, frame, overview } from "./state.ts";
 
 const KEY = "maestro-notify";
 
@@ -43,27 +43,33 @@ function icon(count: number): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
+/** Every open tab tells it; the browser shows one of each `tag`. */
+function notify(title: string, body: string, tag: string): void {
+  new Notification(title, { body: visible(body), tag });
+}
+
 export function watchAttention(): void {
-  let known = { needs: new Set<string>(), status: "", isFirst: true };
+  let known = { session: "", needs: new Set<string>(), status: "" };
   effect(() => {
     const now = frame.value;
     if (now === null) return;
     const { session, needs } = now;
-    const count = needs.length;
-    document.title = `${count > 0 ? `(${count}) ` : ""}${visible(session.title)} - Maestro`;
+    const { project } = overview.value ?? { project: "Maestro" };
+    // The number stays that of the present in a replay.
+    const count = now.isLive ? needs.length : known.needs.size;
+    document.title = `${count > 0 ? `(${count}) ` : ""}${visible(`${session.title} - ${project}`)}`;
     const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     if (link !== null && link.dataset.count !== String(count)) {
       link.dataset.count = String(count);
       link.href = icon(count);
     }
-    if (!now.isLive || connection.value !== "live") return;
-    const keys = new Set(needs.map(({ key }) => key));
+    if (!now.isLive) return;
     const fresh = needs.filter(({ key }) => !known.needs.has(key));
-    if (!known.isFirst && isNotifying.peek()) {
-      for (const { title } of fresh.slice(0, 3)) new Notification("Maestro needs you", { body: visible(title) });
-      const isEnd = session.status !== known.status && /^(?:completed|failed)$/.test(session.status);
-      if (isEnd) new Notification(`Session ${session.status}`, { body: visible(session.title) });
+    const isEnd = session.status !== known.status && /^(?:completed|failed)$/.test(session.status);
+    if (known.session === session.session_id && connection.value === "live" && isNotifying.peek()) {
+      for (const { title, key } of fresh.slice(0, 3)) notify("Maestro needs you", title, key);
+      if (isEnd) notify(`Session ${session.status}`, session.title, session.session_id);
     }
-    known = { needs: keys, status: session.status, isFirst: false };
+    known = { session: session.session_id, needs: new Set(needs.map(({ key }) => key)), status: session.status };
   });
 }

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { moveSelection } from "../view/timeline.tsx";
-import { frame, go, route } from "./state.ts";
+import { frame, go, replay, route } from "./state.ts";
 import { nextTheme } from "./theme.ts";
 
 export const isHelpOpen = signal(false);
@@ -10,10 +10,10 @@ export const isPaletteOpen = signal(false);
 
 export const keyTable: readonly (readonly [keys: string, meaning: string])[] = [
   ["j / k", "next or previous phase"],
-  ["Enter", "open the selected phase; again: its log"],
+  ["Enter", "the log of the selected phase"],
   ["Esc", "close what is open"],
   ["/", "search or filter"],
-  ["g then n t p h w", "go to Needs you, Timeline, Plan, History, What if"],
+  ["g then n t p h w", "go to Needs you, Timeline, Graph (plan), History, What if"],
   ["[ / ]", "one record back or forward; Shift: ten"],
   ["l", "back to the present"],
   ["Ctrl K or :", "commands"],
@@ -32,7 +32,10 @@ export function listen(): void {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape") return close(event);
+    if (event.key === "Escape") {
+      isGoing = false;
+      return close(event);
+    }
     const target = event.target as HTMLElement;
     if (target.closest("input:not([type=checkbox]):not([type=range]), textarea, select, dialog") !== null) return;
     if (isGoing) {
@@ -63,7 +66,13 @@ function close(event: KeyboardEvent): void {
 const actions: Record<string, (target: HTMLElement) => unknown> = {
   j: () => moveSelection(1),
   k: () => moveSelection(-1),
-  "/": () => document.querySelector<HTMLInputElement>("#filter")?.focus(),
+  "/": () => {
+    const field = ["aside [type=search]", "#filter"].map((name) => document.querySelector<HTMLInputElement>(name));
+    const [found] = field.filter((one) => one?.checkVisibility());
+    // A view without a field of its own is searched with the commands, which name every phase.
+    if (found) found.focus();
+    else isPaletteOpen.value = true;
+  },
   g: () => {
     isGoing = true;
   },
@@ -74,7 +83,7 @@ const actions: Record<string, (target: HTMLElement) => unknown> = {
     isPaletteOpen.value = true;
   },
   d: () => nextTheme(),
-  l: () => go({ seq: null }),
+  l: () => go({ seq: null }, true),
   "[": () => step(-1),
   "]": () => step(1),
   "{": () => step(-10),
@@ -89,5 +98,8 @@ const actions: Record<string, (target: HTMLElement) => unknown> = {
 function step(by: number): void {
   const now = frame.value;
   if (now === null) return;
-  go({ seq: Math.max(1, now.session.seq + by) }, true);
+  const seq = Math.max(1, now.session.seq + by);
+  const last = replay.records.at(-1)?.seq ?? 1;
+  // The last record of a session that is not over is the present.
+  go({ seq: seq >= last ? null : seq }, true);
 }

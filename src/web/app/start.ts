@@ -23,9 +23,6 @@ const SESSIONS_MS = 5_000;
 const CLOCK_MS = 1_000;
 
 export async function start(): Promise<void> {
-  addEventListener("popstate", () => {
-    route.value = readRoute(location.hash);
-  });
   addEventListener("hashchange", () => void changed());
   addEventListener("beforeprint", () => {
     isPrinting.value = true;

@@ -20,7 +20,8 @@ export const version = signal(0);
 export const route = signal<Route>(readRoute(location.hash));
 export const overview = signal<Overview | null>(null);
 export const layout = signal<Layout | null>(null);
-export const pulse = signal<LivePulse>({ driven: false, activity: {}, tokens: {}, lost: [] });
+export const idlePulse: LivePulse = { driven: false, activity: {}, tokens: {}, lost: [] };
+export const pulse = signal(idlePulse);
 export const connection = signal<Connection>("starting");
 export const clock = signal(Date.now());
 export const filter = signal("");
@@ -63,10 +64,11 @@ export const frame = computed<Frame | null>(() => {
     isLive,
     isDriven,
     now,
-    needs:
-      isLive || connection.value === "report"
-        ? needsOf(session, { maxRetries: overview.value?.max_retries ?? 2, now, refused: replay.refused })
-        : [],
+    needs: needsOf(session, {
+      maxRetries: overview.value?.max_retries ?? 2,
+      now,
+      refused: replay.refused.filter(({ seq }) => seq <= session.seq),
+    }),
   };
 });
 
@@ -131,6 +133,7 @@ export function addRecords(records: Parameters<Replay["add"]>[0]): void {
 export function clearRecords(): void {
   replay.clear();
   layout.value = null;
+  pulse.value = idlePulse;
   version.value = version.peek() + 1;
 }
 

@@ -3,8 +3,8 @@
 
 import type { TimedEvent } from "../../session/fold.ts";
 import type { Layout, LivePulse } from "../model/wire.ts";
-import { forget, get, token } from "./api.ts";
-import { addRecords, clearRecords, connection, layout, pulse, replay } from "./state.ts";
+import { get, loggedIn } from "./api.ts";
+import { addRecords, clearRecords, connection, idlePulse, layout, pulse, replay } from "./state.ts";
 
 const FIRST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 5_000;
@@ -59,8 +59,7 @@ export class Follower {
       if (end === "ended" || end === "refused") {
         this.#tell({ kind: "state", state: end });
         if (end === "ended") return;
-        forget();
-        await this.#loggedIn();
+        await loggedIn();
         continue;
       }
       if (this.#stop.signal.aborted) return;
@@ -68,18 +67,6 @@ export class Follower {
       if (replay.records.length > before) pause = FIRST_PAUSE_MS;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
-  }
-
-  /** After a restart of the server its new code has to be entered. */
-  #loggedIn(): Promise<void> {
-    return new Promise((resolve) => {
-      const stop = token.subscribe((value) => {
-        if (value === null) return;
-        // Called at once when the token is there already: then `stop` does not exist yet.
-        queueMicrotask(() => stop());
-        resolve();
-      });
-    });
   }
 
   async #read(): Promise<"ended" | "refused" | "lost"> {
@@ -177,6 +164,10 @@ export class Follower {
     } else if (told.kind === "layout") layout.value = told.layout;
     else if (told.kind === "pulse") pulse.value = told.pulse;
     else if (told.kind === "reset") clearRecords();
-    else if (told.kind === "state") connection.value = told.state;
+    else if (told.kind === "state") {
+      connection.value = told.state;
+      // Nothing runs in an archived session.
+      if (told.state === "ended") pulse.value = idlePulse;
+    }
   }
 }

@@ -1,7 +1,7 @@
 // Two sessions side by side: phases aligned by id or by name, with duration, tries, tokens and changes of each, and the first phase in
 // which they differ. Pure.
 
-import type { Session, SessionPhase } from "../../session/session.ts";
+import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../../views/report/spending.ts";
 import { wallTime, workedMs } from "../../views/report/times.ts";
 import { workOf } from "../../views/work.ts";
@@ -15,9 +15,8 @@ export interface PhaseFigures {
   tries: number;
   /** Null: unknown. */
   tokens: number | null;
-  added: number;
-  removed: number;
-  files: number;
+  /** Null: no attempt has recorded changes. */
+  changes: { files: number; added: number; removed: number } | null;
 }
 
 export interface ComparedPhase {
@@ -60,12 +59,12 @@ function pair(one: PhaseFigures | null, other: PhaseFigures | null): ComparedPha
   if (one.status !== other.status) differs.push("status");
   if (one.agent !== other.agent) differs.push("agent");
   if (one.tries !== other.tries) differs.push("tries");
-  if (one.files !== other.files) differs.push("files changed");
+  if (one.changes?.files !== other.changes?.files) differs.push("files changed");
   return { one, other, differs };
 }
 
 function figures(session: Session, phase: SessionPhase, now: Date): PhaseFigures {
-  const changes = workOf(phase)?.changes;
+  const changes = workOf(phase)?.changes ?? lastAttempt(phase)?.changes;
   return {
     id: phase.id,
     name: phase.name,
@@ -74,9 +73,7 @@ function figures(session: Session, phase: SessionPhase, now: Date): PhaseFigures
     ms: workedMs(session, phase, now),
     tries: phase.attempts.length,
     tokens: phaseTokens(phase),
-    added: changes?.added ?? 0,
-    removed: changes?.removed ?? 0,
-    files: changes?.total ?? 0,
+    changes: changes === undefined ? null : { files: changes.total, added: changes.added, removed: changes.removed },
   };
 }
 

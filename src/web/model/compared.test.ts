@@ -43,7 +43,7 @@ describe("needs you", () => {
       ],
     );
     const [need] = needsOf(session, look);
-    expect(need).toMatchObject({ kind: "failure", phase: "1", attempt: 1 });
+    expect(need).toMatchObject({ kind: "failure", phase: "1", work: [{ phase: "1", attempt: 1 }] });
     expect(need?.message).toContain("\\u202e");
     expect(need?.answers.map(({ label, action }) => `${label}: ${action}`)).toEqual([
       "Retry: retry",
@@ -53,25 +53,30 @@ describe("needs you", () => {
     ]);
   });
 
-  test("binds an approval to the tree that is shown", () => {
+  test("binds an approval to the tree that is shown, and shows the work of every phase in it", () => {
     const tree = "a".repeat(40) as never;
     const session = sessionOf(
-      [phase("1"), phase("2", after("1"))],
+      [phase("1"), phase("2"), phase("3", after("1"))],
       [
         [0, { type: "session.review_set", review: "batch" }],
         ...runs(1, 9, "1"),
-        [10, { type: "review.opened", phases: ["1" as never], batch: 1, tree }],
+        ...runs(1, 9, "2"),
+        [10, { type: "review.opened", phases: ["1" as never, "2" as never], batch: 1, tree }],
       ],
     );
     const [need] = needsOf(session, look);
     expect(need?.answers[0]).toMatchObject({ action: "approve", phase: "batch-1", tree });
-    expect(need?.answers[1]).toMatchObject({ action: "reject", phase: "1", asks: "guidance" });
+    expect(need?.answers.slice(1)).toMatchObject([
+      { action: "reject", phase: "1", asks: "guidance" },
+      { action: "reject", phase: "2", asks: "guidance" },
+    ]);
+    expect(need?.work.map((one) => one.phase)).toEqual(["1", "2"]);
   });
 
   test("tells of files that an agent was refused, until its phase is done", () => {
     const request = { agent: "coder", paths: ["x.ts"], reason: "needed", granted: false, owner: "2" as never };
     const refused = [
-      { type: "phase.scope_requested" as const, phase: "1" as never, ts: at(3).toISOString(), ...request },
+      { type: "phase.scope_requested" as const, phase: "1" as never, seq: 3, ts: at(3).toISOString(), ...request },
     ];
     const open = sessionOf([phase("1"), phase("2")], [move(1, "1", "pending", "in_progress"), begin(1, "1")]);
     expect(needsOf(open, { ...look, refused })).toMatchObject([
@@ -136,6 +141,25 @@ describe("claim and evidence", () => {
     expect(proved("e".repeat(40))).toMatchObject({ result: "pass", isStale: false });
     expect(proved("f".repeat(40))).toMatchObject({ isStale: true });
   });
+
+  test("counts what changed the project after the proof", () => {
+    const tree = "e".repeat(40);
+    const session = sessionOf(
+      [phase("1"), phase("2")],
+      [
+        ...events,
+        check(7, "1", tree, ["npm test", 0]),
+        integrate(8, "1"),
+        move(9, "2", "pending", "in_progress"),
+        begin(9, "2"),
+        place(9, "2"),
+        end(10, "2", 1),
+        integrate(11, "2", 1, { from: tree, to: "f".repeat(40) }),
+      ],
+    );
+    const { proof } = claimedAndSeen(session, findPhase(session, "1") as never);
+    expect(proof).toMatchObject({ isStale: false, later: 1 });
+  });
 });
 
 describe("history", () => {
@@ -177,6 +201,7 @@ describe("history", () => {
     expect(phases[1]?.differs).toEqual(["status"]);
     expect(phases[0]?.one?.tokens).toBe(110);
     expect(phases[0]?.other?.tokens).toBeNull();
+    expect(phases[0]?.one?.changes).toBeNull();
     expect(phases[2]).toMatchObject({ one: null, differs: ["only in one of them"] });
     expect(wall).toEqual([20_000, 20_000]);
   });
@@ -215,12 +240,19 @@ describe("figures", () => {
     expect(value("Cost", session)?.value).toBe("unknown");
   });
 
+  test("say nothing, not 0, while the first attempt runs", () => {
+    const session = sessionOf([phase("1")], [move(0, "1", "pending", "in_progress"), begin(0, "1")]);
+    expect(value("Tokens", session)).toMatchObject({ value: "–", detail: "none reported yet" });
+    expect(value("Cost", session)?.value).toBe("–");
+  });
+
   test("say at least, when only some attempts reported", () => {
     const session = sessionOf(
       [phase("1"), phase("2")],
       [...runs(0, 10, "1", [used(1_000_000, 0)]), ...runs(0, 10, "2")],
     );
     expect(value("Cost", session)?.value).toBe("≥ $1.25");
+    expect(value("Tokens", session)?.value).toBe("≥ 1.0M");
   });
 
   test("have the critical path by measured times", () => {

@@ -1,8 +1,8 @@
 // A patch as rows of a page: files, hunks, lines with both numbers, and the words that changed within a line. Large files and lock files
 // are folded, never left out. Pure.
 
-import { diffWordsWithSpace } from "diff";
 import parseDiff from "parse-diff";
+import { changedWords, type WordPart } from "./words.ts";
 
 export interface DiffFile {
   path: string;
@@ -23,7 +23,7 @@ export interface DiffRow {
   after: number | null;
   text: string;
   /** The parts of the line, the changed ones marked; absent: the whole line. */
-  words?: { text: string; isChanged: boolean }[];
+  words?: WordPart[];
 }
 
 const MAX_OPEN_LINES = 400;
@@ -84,12 +84,10 @@ function withWords(rows: DiffRow[]): DiffRow[] {
 function markWords(before: DiffRow | undefined, after: DiffRow | undefined): void {
   if (before === undefined || after === undefined) return;
   if (before.text.length > MAX_WORD_LINE || after.text.length > MAX_WORD_LINE) return;
-  const parts = diffWordsWithSpace(before.text, after.text);
-  const same = parts
-    .filter(({ added, removed }) => !added && !removed)
-    .reduce((sum, { value }) => sum + value.trim().length, 0);
+  const [removed, added] = changedWords(before.text, after.text);
+  const same = removed.reduce((sum, { text, isChanged }) => sum + (isChanged ? 0 : text.trim().length), 0);
   // Lines that share almost nothing are easier to read as a whole.
   if (same * 4 < Math.max(before.text.trim().length, after.text.trim().length)) return;
-  before.words = parts.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, isChanged: removed }));
-  after.words = parts.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, isChanged: added }));
+  before.words = removed;
+  after.words = added;
 }

@@ -21,8 +21,10 @@ export interface SeenProof {
   detail: string;
   /** Null: it ran in the project itself. */
   tree: string | null;
-  /** The project has moved on since. */
+  /** The proof is about another tree than the one that is in the project for this phase. */
   isStale: boolean;
+  /** How many other phases changed the project since. */
+  later: number;
   commands: Evidence["commands"];
 }
 
@@ -51,6 +53,7 @@ export function claimedAndSeen(session: Session, phase: SessionPhase): ClaimedAn
             detail: validation.detail,
             tree,
             isStale: tree !== null && isStale(session, phase, tree),
+            later: tree === null ? 0 : laterIntegrations(session, phase),
             commands: validation.evidence?.commands ?? [],
           },
     summary: handoff?.summary ?? null,
@@ -75,19 +78,21 @@ function filesOf(phase: SessionPhase): Pick<ClaimedAndSeen, "files" | "unlisted"
   return { files: sorted, unlisted: changes === undefined ? 0 : Math.max(0, changes.total - changes.files.length) };
 }
 
-/** Whether a later attempt's work was brought into the project after the tree that was validated. */
+/** Whether the project has another tree than the one that was validated: the phase's own, or without one the last. */
 function isStale(session: Session, phase: SessionPhase, tree: string): boolean {
-  const own = lastAttempt(phase)?.integrated;
-  if (own === undefined) return lastIntegration(session)?.to !== undefined && lastIntegration(session)?.to !== tree;
-  return own.to !== tree;
+  const own = lastAttempt(phase)?.integrated ?? integrations(session).at(-1);
+  return own !== undefined && own.to !== tree;
 }
 
-function lastIntegration(session: Session): Attempt["integrated"] {
-  let last: Attempt["integrated"];
-  for (const { attempts } of session.phases) {
-    for (const { integrated } of attempts) {
-      if (integrated !== undefined && integrated.seq > (last?.seq ?? 0)) last = integrated;
-    }
-  }
-  return last;
+function laterIntegrations(session: Session, phase: SessionPhase): number {
+  const own = lastAttempt(phase)?.integrated;
+  if (own === undefined) return 0;
+  return integrations(session).filter(({ seq, from, to }) => seq > own.seq && from !== to).length;
+}
+
+/** In the order in which they happened. */
+function integrations(session: Session): NonNullable<Attempt["integrated"]>[] {
+  return session.phases
+    .flatMap(({ attempts }) => attempts.flatMap(({ integrated }) => integrated ?? []))
+    .sort((one, other) => one.seq - other.seq);
 }

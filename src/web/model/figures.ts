@@ -4,7 +4,7 @@ import { isClosed, type Session } from "../../session/session.ts";
 import type { Prices } from "../../views/report/prices.ts";
 import { spendingJson, spendingOf } from "../../views/report/spending.ts";
 import { wallTime, workedMs } from "../../views/report/times.ts";
-import { compact, dollars } from "../../views/text/amount.ts";
+import { compact, dollars, plural } from "../../views/text/amount.ts";
 import { durationText } from "../../views/text/duration.ts";
 import { amountText, sessionAmount } from "../../views/work.ts";
 
@@ -15,6 +15,8 @@ export interface Figure {
 }
 
 const UNKNOWN = "unknown";
+/** Agents report when they end: until then 0 would be a lie. */
+const NONE_YET = { value: "–", detail: "none reported yet" };
 
 export function figuresOf(session: Session, prices: Prices, now: Date, criticalMs: number): Figure[] {
   const done = session.phases.filter(isClosed).length;
@@ -25,18 +27,11 @@ export function figuresOf(session: Session, prices: Prices, now: Date, criticalM
   const { input, output, cost } = spending;
   const tokens = input === null || output === null ? null : input + output;
   const silent = spending.unreported;
-  const missing = silent === 0 ? "" : `${silent} ${silent === 1 ? "attempt" : "attempts"} reported none`;
-  return [
-    { label: "Phases", value: `${done} / ${session.phases.length}`, detail: "done" },
-    {
-      label: "Wall time",
-      value: wall === null ? "–" : durationText(wallMs),
-      detail: wallMs > 0 ? `${(work / wallMs).toFixed(1)} at a time` : "nothing has run",
-    },
-    { label: "Critical path", value: durationText(criticalMs), detail: "longest chain of phases" },
+  const missing = silent === 0 ? "" : `${plural(silent, "attempt")} reported none`;
+  const used = (): Figure[] => [
     {
       label: "Tokens",
-      value: tokens === null ? UNKNOWN : compact(tokens),
+      value: tokens === null ? UNKNOWN : `${silent > 0 ? "≥ " : ""}${compact(tokens)}`,
       detail: tokens === null ? "none reported" : missing || `${compact(input ?? 0)} in, ${compact(output ?? 0)} out`,
     },
     {
@@ -44,6 +39,25 @@ export function figuresOf(session: Session, prices: Prices, now: Date, criticalM
       value: costText(cost, silent),
       detail: cost === null ? "a price is unknown" : silent > 0 ? missing : "list prices",
     },
+  ];
+  return [
+    { label: "Phases", value: `${done} / ${session.phases.length}`, detail: "done" },
+    {
+      label: "Wall time",
+      value: wall === null ? "–" : durationText(wallMs),
+      detail: wallMs > 0 ? `${(work / wallMs).toFixed(1)} at a time` : "nothing has run",
+    },
+    {
+      label: "Critical path",
+      value: durationText(criticalMs),
+      detail: done < session.phases.length ? "longest chain, partly estimated" : "longest chain of phases",
+    },
+    ...(tokens === 0
+      ? [
+          { label: "Tokens", ...NONE_YET },
+          { label: "Cost", ...NONE_YET },
+        ]
+      : used()),
     { label: "Changes", ...changes(session) },
   ];
 }

@@ -9,11 +9,9 @@ export class LogText {
   #lines = 0;
   /** The beginning of a line whose end has not come yet. */
   #rest = "";
-  length = 0;
 
   /** Whole lines are stored; an unfinished one waits for its end. */
   add(text: string): void {
-    this.length += text.length;
     const all = this.#rest + text;
     const end = all.lastIndexOf("\n") + 1;
     this.#rest = all.slice(end);

@@ -14,6 +14,7 @@ import { type BudgetSpent, budgetMessage, budgetOptions, budgetTitle } from "../
 import { escalationOf } from "../../views/decision/escalation.ts";
 import { undecided } from "../../views/decision/open-decisions.ts";
 import { reviewMessage, reviewTitle } from "../../views/decision/review-block.ts";
+import { clockTime } from "../../views/text/duration.ts";
 import { visible } from "../../views/text/visible.ts";
 
 /** Arguments of maestro_decide. `asks`: a text that the user has to write. */
@@ -24,7 +25,6 @@ export interface NeedAnswer {
   tree?: string;
   timeout?: string;
   asks?: "guidance";
-  isOptional?: true;
   isDangerous?: true;
 }
 
@@ -33,14 +33,15 @@ export interface Need {
   kind: "timeout" | "file_conflict" | "failure" | "review" | "scope" | "quota" | "budget";
   title: string;
   message: string;
-  /** The phase whose diff and log are shown with it. */
+  /** The phase that it leads to. */
   phase: string | null;
-  attempt: number | null;
+  /** The attempts whose changes are shown with it. */
+  work: { phase: string; attempt: number }[];
   answers: NeedAnswer[];
   since: string | null;
 }
 
-export type RefusedScope = EventOf<"phase.scope_requested"> & { ts: string };
+export type RefusedScope = EventOf<"phase.scope_requested"> & { seq: number; ts: string };
 
 export interface NeedsLook {
   maxRetries: number;
@@ -79,7 +80,7 @@ function reviewNeed(session: Session, review: Review): Need {
     title: reviewTitle(session, review),
     message: reviewMessage(review),
     phase: first ?? null,
-    attempt: (first === undefined ? undefined : lastOf(session, first))?.attempt ?? null,
+    work: review.phases.slice(0, MAX_NEEDS).flatMap((id) => workIn(findPhase(session, id))),
     answers: [{ label: "Approve", action: "approve", phase: name, tree: review.tree }, ...rejections.slice(0, 20)],
     since: review.opened,
   };
@@ -112,16 +113,15 @@ function failedNeed(session: Session, phase: SessionPhase, maxRetries: number): 
       return { label: "Retry with guidance", action: "retry", phase: id, asks: "guidance", ...timeout };
     return { label: "timeout" in timeout ? "Retry with more time" : "Retry", action: "retry", phase: id, ...timeout };
   });
-  const attempt = lastAttempt(phase);
   return {
     key: `failed ${id} ${phase.attempts.length} ${phase.retry_count}`,
     kind,
     title: `Phase ${id} ${phase.name}: ${titles[kind]}`,
     message: visible(message).trim(),
     phase: id,
-    attempt: attempt?.attempt ?? null,
+    work: workIn(phase),
     answers,
-    since: phase.errors.at(-1)?.timestamp ?? attempt?.finished ?? null,
+    since: phase.errors.at(-1)?.timestamp ?? lastAttempt(phase)?.finished ?? null,
   };
 }
 
@@ -141,7 +141,7 @@ function scopeNeeds(session: Session, refused: readonly RefusedScope[]): Need[] 
         title: `Phase ${id} ${phase.name}: ${agent} was refused files`,
         message: visible(`${paths.join(", ")}: ${reason}.${because}`),
         phase: id,
-        attempt: lastAttempt(phase)?.attempt ?? null,
+        work: workIn(phase),
         answers: [],
         since: ts,
       },
@@ -156,16 +156,17 @@ function quotaNeed({ quota, status }: Session, now: number): Need[] {
       key: `quota ${quota.until}`,
       kind: "quota",
       title: "The provider's quota is exhausted",
-      message: `Nothing is started before ${quota.until}.${quota.slots === null ? "" : ` Afterwards ${quota.slots} at a time.`}`,
+      message: `Nothing is started before ${clockTime(new Date(quota.until))}.${quota.slots === null ? "" : ` Afterwards ${quota.slots} at a time.`}`,
       phase: null,
-      attempt: null,
+      work: [],
       answers: [],
       since: quota.since,
     },
   ];
 }
 
-function lastOf(session: Session, id: string) {
-  const phase = findPhase(session, id);
-  return phase === undefined ? undefined : lastAttempt(phase);
+/** The last attempt of the phase, if any. */
+function workIn(phase: SessionPhase | undefined): Need["work"] {
+  const attempt = phase === undefined ? undefined : lastAttempt(phase);
+  return phase === undefined || attempt === undefined ? [] : [{ phase: phase.id, attempt: attempt.attempt }];
 }

@@ -47,14 +47,13 @@ test("starts from copies in a long journal, and shows the same", () => {
   }
 });
 
-test("takes a record once, however often a stream repeats it, and finds moments by time and number", () => {
+test("takes a record once, however often a stream repeats it, and finds moments by number", () => {
   const replay = new Replay();
   replay.add(records.slice(0, 5));
   replay.add(records.slice(2));
   expect(replay.records.map(({ seq }) => seq)).toEqual(records.map(({ seq }) => seq));
   expect(replay.countOf(3)).toBe(3);
   expect(replay.countOf(1e9)).toBe(records.length);
-  expect(replay.countUntil(Date.parse(records[0]?.ts ?? ""))).toBe(1);
   replay.clear();
   expect(replay.at(5)).toBeUndefined();
 });

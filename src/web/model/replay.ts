@@ -56,18 +56,6 @@ export class Replay {
     return this.#session;
   }
 
-  /** How many records were written until `time` (milliseconds). */
-  countUntil(time: number): number {
-    let low = 0;
-    let high = this.records.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (Date.parse(this.records[middle]?.ts ?? "") <= time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   /** How many records have at most this sequence number. */
   countOf(seq: number): number {
     const first = this.records[0]?.seq ?? 1;

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { plainLine, styledLine } from "./ansi.ts";
 import { diffFiles } from "./diff-rows.ts";
 import { LogText } from "./log-text.ts";
+import { changedWords } from "./words.ts";
 
 describe("a line of a log", () => {
   test("keeps colours as classes", () => {
@@ -102,6 +103,22 @@ index 1..2 100644
 `;
 
 describe("a diff", () => {
+  test("puts the words of both lines together again, whatever they are", () => {
+    const text = (parts: { text: string }[]) => parts.map((part) => part.text).join("");
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.string({ maxLength: 40 }), (one, other) => {
+        const [before, after] = changedWords(one, `${one.slice(3)}${other}`);
+        const same = (parts: { text: string; isChanged: boolean }[]) => text(parts.filter((part) => !part.isChanged));
+        expect([text(before), text(after)]).toEqual([one, `${one.slice(3)}${other}`]);
+        expect(same(before)).toBe(same(after));
+      }),
+    );
+    expect(changedWords("let a = beta(1);", "let a = gamma(1, 2);")[1].filter((part) => part.isChanged)).toEqual([
+      { text: "gamma", isChanged: true },
+      { text: ", 2", isChanged: true },
+    ]);
+  });
+
   test("marks the words that changed, with the numbers of both sides", () => {
     const [file] = diffFiles(patch);
     expect(file).toMatchObject({ path: "src/a.ts", kind: "modified", added: 1, removed: 1, folded: null });

@@ -122,9 +122,14 @@ function waitsOf(session: Session, phase: SessionPhase, bars: readonly Bar[], no
   const until = first?.from ?? (isWaiting ? now : null);
   if (ready !== null && until !== null && until > ready) waits.push({ kind: "slot", from: ready, to: until });
   for (const [at, bar] of bars.entries()) {
-    const next = bars[at + 1];
-    if (bar.outcome === "quota" && next !== undefined && next.from > bar.to)
-      waits.push({ kind: "quota", from: bar.to, to: next.from });
+    const isLast = at === bars.length - 1;
+    // The last one waits still, as long as an engine runs the session.
+    const until = isLast
+      ? isDriven && !isClosed(phase) && phase.status !== "failed"
+        ? now
+        : 0
+      : (bars[at + 1]?.from ?? 0);
+    if (bar.outcome === "quota" && until > bar.to) waits.push({ kind: "quota", from: bar.to, to: until });
   }
   const review = session.open_review;
   if (review !== null && !review.approved && review.phases.includes(phase.id)) {
@@ -166,8 +171,6 @@ export interface Gap {
 export interface Axis {
   /** Where a time is drawn, from 0 to 1. */
   place(time: number): number;
-  /** The time at a place. */
-  timeAt(place: number): number;
   /** The idle times that are drawn shorter than they were. */
   gaps: Gap[];
 }
@@ -205,11 +208,6 @@ export function axisOf({ from, to, busy }: Timeline, isCollapsed: boolean): Axis
       if (piece === undefined) return 0;
       const share = (time - piece.from) / (piece.to - piece.from);
       return piece.at + piece.width * Math.min(1, Math.max(0, share));
-    },
-    timeAt: (place) => {
-      const piece = placed.find((one) => place <= one.at + one.width) ?? placed.at(-1);
-      if (piece === undefined) return from;
-      return piece.from + (piece.to - piece.from) * Math.min(1, Math.max(0, (place - piece.at) / piece.width));
     },
     gaps: placed.filter(({ isGap }) => isGap).map(({ from, to, at, width }) => ({ from, to, at, width })),
   };

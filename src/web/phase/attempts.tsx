@@ -3,9 +3,9 @@
 import type { Attempt, Session, SessionPhase } from "../../session/session.ts";
 import { costOf } from "../../views/report/prices.ts";
 import { spansOf } from "../../views/report/times.ts";
-import { compact, dollars } from "../../views/text/amount.ts";
+import { compact, dollars, plural } from "../../views/text/amount.ts";
 import { clockTime, durationText } from "../../views/text/duration.ts";
-import { linkTo, prices, route } from "../app/state.ts";
+import { frame, linkTo, prices, pulse, route } from "../app/state.ts";
 import { outcomeSigns } from "../model/sign.ts";
 import { Mark } from "../view/parts.tsx";
 
@@ -43,8 +43,10 @@ export function Attempts({ session, phase, now }: { session: Session; phase: Ses
                     <span class="dim"> {modelOf(attempt)}</span>
                   </td>
                   <td>{clockTime(new Date(attempt.started))}</td>
-                  <td>{span === undefined || span.end === null ? "unknown" : durationText(span.end - span.start)}</td>
-                  <td>{tokensOf(attempt)}</td>
+                  <td class="narrow">
+                    {span === undefined || span.end === null ? "unknown" : durationText(span.end - span.start)}
+                  </td>
+                  <td>{tokensOf(attempt, phase.id)}</td>
                   <td>{costText(attempt)}</td>
                   <td>
                     <Changed phase={phase.id} attempt={attempt} />
@@ -80,7 +82,7 @@ function Changed({ phase, attempt }: { phase: string; attempt: Attempt }) {
   const where = attempt.reverted ? ", reverted" : attempt.integrated === undefined ? "" : ", in the project";
   return (
     <a href={linkTo({ phase, attempt: attempt.attempt, tab: "diff" })}>
-      {total} {total === 1 ? "file" : "files"} <span class="plus">+{added}</span> <span class="minus">−{removed}</span>
+      {plural(total, "file")} <span class="plus">+{added}</span> <span class="minus">−{removed}</span>
       {where}
     </a>
   );
@@ -92,8 +94,9 @@ function modelOf({ result, model }: Attempt): string {
   return used.join(", ") || (model ?? "");
 }
 
-function tokensOf({ result }: Attempt): string {
-  if (result === null) return "–";
+function tokensOf({ result }: Attempt, phase: string): string {
+  const running = frame.value?.isLive ? pulse.value.tokens[phase] : undefined;
+  if (result === null) return running === undefined ? "–" : `${compact(running)} so far`;
   if (result.usage === null) return "unknown";
   return compact(result.usage.reduce((sum, { input, output }) => sum + input + output, 0));
 }

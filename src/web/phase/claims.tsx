@@ -51,6 +51,11 @@ function ProofOf({ seen: { proof } }: { seen: ClaimedAndSeen }) {
         <b class={proof.result === "pass" ? "good-text" : proof.result === "fail" ? "bad-text" : ""}>{proof.result}</b>{" "}
         on {where}
         {proof.isStale && <span class="stale"> stale: the tree moved on since</span>}
+        {!proof.isStale && proof.later > 0 && (
+          <span class="dim">
+            ; since then the project changed {proof.later === 1 ? "once" : `${proof.later} times`}
+          </span>
+        )}
       </p>
       {proof.commands.length === 0 && proof.detail !== "" && <p class="dim">{proof.detail}</p>}
       {proof.commands.map(({ command, exit_code, duration_ms, output, not_worse }) => (

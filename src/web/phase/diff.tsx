@@ -2,8 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { plural } from "../../views/text/amount.ts";
 import { visible } from "../../views/text/visible.ts";
-import { attemptPath, get } from "../app/api.ts";
+import { attemptPath, getText } from "../app/api.ts";
 import { connection, frame, sessionId } from "../app/state.ts";
 import { type DiffFile, type DiffRow, diffFiles } from "../model/diff-rows.ts";
 
@@ -18,8 +19,8 @@ export function DiffOf({ phase, attempt }: { phase: string; attempt: number }) {
   useEffect(() => {
     loaded.value = null;
     if (connection.value === "report" || session === null) return;
-    void load(attemptPath(session, phase, attempt, "diff")).then((answer) => {
-      loaded.value = answer;
+    void getText(attemptPath(session, phase, attempt, "diff")).then((answer) => {
+      loaded.value = "text" in answer ? { files: diffFiles(answer.text) } : answer;
     });
   }, [session, phase, attempt, commit]);
   if (connection.value === "report") return <Recorded phase={phase} attempt={attempt} />;
@@ -31,8 +32,7 @@ export function DiffOf({ phase, attempt }: { phase: string; attempt: number }) {
   return (
     <div class="diff">
       <p class="dim">
-        {shown.files.length} {shown.files.length === 1 ? "file" : "files"}, <span class="plus">+{added}</span>{" "}
-        <span class="minus">−{removed}</span>
+        {plural(shown.files.length, "file")}, <span class="plus">+{added}</span> <span class="minus">−{removed}</span>
       </p>
       {shown.files.map((file) => (
         <FileDiff key={`${file.from} ${file.path}`} file={file} />
@@ -126,17 +126,6 @@ function Recorded({ phase, attempt, note }: { phase: string; attempt: number; no
       )}
     </div>
   );
-}
-
-async function load(path: string): Promise<{ files: DiffFile[] } | { error: string }> {
-  try {
-    const answer = await get(path);
-    if (answer.ok) return { files: diffFiles(await answer.text()) };
-    const { message } = (await answer.json()) as { message?: string };
-    return { error: message ?? `The diff cannot be read (${answer.status}).` };
-  } catch {
-    return { error: "The dashboard does not answer." };
-  }
 }
 
 function commitOf(phase: string, attempt: number): string | null {

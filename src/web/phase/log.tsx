@@ -2,8 +2,8 @@
 
 import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { attemptPath, get } from "../app/api.ts";
-import { frame, go, route, sessionId, tell } from "../app/state.ts";
+import { attemptPath, getText } from "../app/api.ts";
+import { frame, go, route, sessionId } from "../app/state.ts";
 import { styledLine } from "../model/ansi.ts";
 import { LogText } from "../model/log-text.ts";
 import { copy, download, Rows } from "../view/parts.tsx";
@@ -21,12 +21,16 @@ export function LogOf({ phase, attempt }: { phase: string; attempt: number }) {
   const query = useSignal("");
   const hit = useSignal(0);
   const isAtEnd = useSignal(true);
+  const problem = useSignal("");
   const session = sessionId.value;
   useEffect(() => {
     const stop = new AbortController();
     changes.value = 0;
+    problem.value = "";
     void follow(log, pathOf(session, phase, attempt), stop.signal, () => {
       changes.value += 1;
+    }).then((error) => {
+      if (!stop.signal.aborted) problem.value = error;
     });
     return () => stop.abort();
   }, [log]);
@@ -38,7 +42,9 @@ export function LogOf({ phase, attempt }: { phase: string; attempt: number }) {
     <div class="log">
       <LogTools log={log} name={`phase-${phase}-attempt-${attempt}`} query={query} hit={hit} hits={hits} />
       {log.lines === 0 ? (
-        <p class="empty">{isRunning(phase, attempt) ? "Nothing is printed yet." : "Nothing was printed."}</p>
+        <p class="empty">
+          {problem.value || (isRunning(phase, attempt) ? "Nothing is printed yet." : "Nothing was printed.")}
+        </p>
       ) : (
         <Rows
           class="log-lines"
@@ -105,7 +111,7 @@ function LogTools({ log, name, query, hit, hits }: LogToolsProps) {
         </span>
       )}
       <span class="spacer" />
-      <button type="button" onClick={() => void copy(log.parts().join("")).then(() => tell("The log is copied."))}>
+      <button type="button" onClick={() => copy("The log", log.parts().join(""))}>
         Copy
       </button>
       <button type="button" onClick={() => download(`${name}-${part.value}.log`, log.parts())}>
@@ -142,35 +148,25 @@ function pathOf(session: string | null, phase: string, attempt: number): string 
   return `${attemptPath(session ?? "", phase, attempt, "log")}?part=${part.value}`;
 }
 
-/** Reads what is there, then what is new, until the attempt has ended or the panel is closed. */
-async function follow(log: LogText, path: string, stop: AbortSignal, changed: () => void): Promise<void> {
+/** Reads what is there, then what is new, until the attempt has ended or the panel is closed. Returns why it cannot be read, or "". */
+async function follow(log: LogText, path: string, stop: AbortSignal, changed: () => void): Promise<string> {
   let from = 0;
   while (!stop.aborted) {
-    const next = await read(log, `${path}&from=${from}`, stop);
-    if (next === null || stop.aborted) return;
-    const isNew = next.offset > from;
-    from = next.offset;
-    if (isNew) changed();
-    if (isNew && !next.isEnd) continue;
-    if (next.isOver) return;
+    const answer = await getText(`${path}&from=${from}`, stop);
+    if (stop.aborted) break;
+    if ("text" in answer) {
+      const { text, headers } = answer;
+      const next = Number(headers.get("x-next-offset"));
+      const isNew = next > from;
+      from = next;
+      log.add(text);
+      if (isNew) changed();
+      if (isNew && headers.get("x-log-end") === "no") continue;
+      if (headers.get("x-attempt-over") === "yes") break;
+    } else if (!answer.isLost) return answer.error;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-}
-
-async function read(log: LogText, path: string, stop: AbortSignal) {
-  try {
-    const answer = await get(path, stop);
-    if (!answer.ok) return null;
-    log.add(await answer.text());
-    return {
-      offset: Number(answer.headers.get("x-next-offset") ?? 0),
-      isEnd: answer.headers.get("x-log-end") === "yes",
-      isOver: answer.headers.get("x-attempt-over") === "yes",
-    };
-  } catch {
-    // The server is gone; the page shows that elsewhere.
-    return null;
-  }
+  return "";
 }
 
 function isRunning(phase: string, attempt: number): boolean {

@@ -22,20 +22,32 @@ const tabNames: Record<PhaseTab, string> = { overview: "Overview", log: "Log", d
 export function PhasePanel() {
   const phase = selected.value;
   const now = frame.value;
-  if (phase === null || now === null) return null;
-  const { tab } = route.value;
-  const attempt = route.value.attempt ?? phase.attempts.at(-1)?.attempt ?? null;
+  const { tab, phase: asked } = route.value;
+  if (asked === null || now === null) return null;
   return (
-    <aside class="phase" aria-label={`Phase ${phase.id}`}>
+    <aside class="phase" aria-label={`Phase ${asked}`}>
       <header>
-        <Mark sign={stateSigns[phaseState(now.session, phase, now.isDriven)]} />
+        {phase !== null && <Mark sign={stateSigns[phaseState(now.session, phase, now.isDriven)]} />}
         <h2>
-          {phase.id} {phase.name}
+          {asked} {phase?.name}
         </h2>
         <button type="button" class="close" aria-label="Close the phase" onClick={() => go({ phase: null })}>
           ✕
         </button>
       </header>
+      {phase === null ? (
+        <p class="empty">The session has no phase {asked} at this moment.</p>
+      ) : (
+        <PanelOf phase={phase} now={now} tab={tab} />
+      )}
+    </aside>
+  );
+}
+
+function PanelOf({ phase, now, tab }: { phase: SessionPhase; now: Frame; tab: PhaseTab }) {
+  const attempt = route.value.attempt ?? phase.attempts.at(-1)?.attempt ?? null;
+  return (
+    <>
       <nav class="tabs" aria-label="Parts of the phase">
         {phaseTabs.map((name) => (
           <a
@@ -69,11 +81,15 @@ export function PhasePanel() {
           <PhaseOverview phase={phase} now={now} />
         ) : attempt === null ? (
           <p class="empty">No attempt has started.</p>
+        ) : phase.attempts.every((one) => one.attempt !== attempt) ? (
+          <p class="empty">
+            Phase {phase.id} has no attempt {attempt} at this moment.
+          </p>
         ) : (
           <Files tab={tab} phase={phase} attempt={attempt} />
         )}
       </div>
-    </aside>
+    </>
   );
 }
 
@@ -83,7 +99,8 @@ function Files({ tab, phase, attempt }: { tab: PhaseTab; phase: SessionPhase; at
   if (connection.value === "report") {
     return (
       <p class="empty">
-        A report holds the journal alone. The {tab} is in the project: maestro logs {phase.id} --attempt {attempt}
+        A report holds the journal alone. The {tab} is in the project
+        {tab === "log" && `: maestro logs ${phase.id} --attempt ${attempt}`}
       </p>
     );
   }
@@ -108,7 +125,7 @@ export function PhaseOverview({ phase, now }: { phase: SessionPhase; now: Frame 
       <dl class="fields">
         <Labelled label="Agent">{phase.agents.join(", ")}</Labelled>
         <Labelled label="Worked">{worked === null ? "–" : durationText(worked)}</Labelled>
-        <Labelled label="Tokens">{tokensText(phase, tokens)}</Labelled>
+        <Labelled label="Tokens">{tokensText(phase, tokens, isLive)}</Labelled>
         <Labelled label="Depends on">
           <PhaseLinks ids={phase.blocked_by} />
         </Labelled>
@@ -162,9 +179,13 @@ export function PhaseOverview({ phase, now }: { phase: SessionPhase; now: Frame 
   );
 }
 
-function tokensText({ attempts }: SessionPhase, tokens: number | null): string {
-  if (tokens !== null) return compact(tokens);
-  return attempts.some(({ result }) => result !== null) ? "unknown" : "–";
+/** An attempt that runs has its tokens from the pulse; one that reported none makes the sum a lower bound. */
+function tokensText({ id, attempts }: SessionPhase, known: number | null, isLive: boolean): string {
+  const running = isLive ? pulse.value.tokens[id] : undefined;
+  if (running !== undefined) return `${compact((known ?? 0) + running)} so far`;
+  const isPart = attempts.some(({ result }) => result !== null && result.usage === null);
+  if (known !== null) return `${isPart ? "≥ " : ""}${compact(known)}`;
+  return isPart ? "unknown" : "–";
 }
 
 function PhaseLinks({ ids }: { ids: readonly string[] }) {

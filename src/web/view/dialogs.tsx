@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { switchNotifications } from "../app/attention.ts";
 import { isHelpOpen, isPaletteOpen, keyTable } from "../app/keys.ts";
-import { connection, frame, go, sessions, tell } from "../app/state.ts";
+import { connection, frame, go, sessions } from "../app/state.ts";
 import { nextTheme } from "../app/theme.ts";
 import { copy } from "./parts.tsx";
 import { viewNames } from "./view-names.ts";
@@ -42,7 +42,10 @@ export function Palette() {
   const box = useDialog(isPaletteOpen);
   const query = useSignal("");
   const at = useSignal(0);
-  if (!isPaletteOpen.value && query.value !== "") query.value = "";
+  if (!isPaletteOpen.value) {
+    query.value = "";
+    at.value = 0;
+  }
   const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = (isPaletteOpen.value ? commands() : [])
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
@@ -108,9 +111,9 @@ function commands(): Command[] {
     run: () => go({ session: id, phase: null, seq: null, with: null }),
   }));
   const actions: Command[] = [
-    { name: "Go to the present", run: () => go({ seq: null }) },
+    { name: "Go to the present", run: () => go({ seq: null }, true) },
     { name: "Change the theme", run: nextTheme },
-    { name: "Copy a link to this place", run: () => copy(location.href).then(() => tell("The link is copied.")) },
+    { name: "Copy a link to this place", run: () => copy("The link", location.href) },
     { name: "Keys", run: () => (isHelpOpen.value = true) },
     ...(connection.value === "report" ? [] : [{ name: "Notifications on or off", run: switchNotifications }]),
   ];

@@ -4,12 +4,14 @@ import { computed, signal, untracked, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts";
-import type { SessionPhase } from "../../session/session.ts";
+import { findPhase, type SessionPhase } from "../../session/session.ts";
 import { critical, frame, go, layout, linkTo, route } from "../app/state.ts";
 import { stateSigns } from "../model/sign.ts";
 import type { Layout } from "../model/wire.ts";
 
+/** A part of a layout; another layout starts with all of it. */
 interface Box {
+  of: Layout;
   x: number;
   y: number;
   width: number;
@@ -26,11 +28,16 @@ const related = computed(() => {
   const { phase } = route.value;
   const session = frame.value?.session;
   if (phase === null || session === undefined) return null;
-  const before = reach([phase], (id) => session.phases.find((one) => one.id === id)?.blocked_by ?? []);
-  const after = reach([phase], (id) =>
-    session.phases.filter(({ blocked_by }) => (blocked_by as string[]).includes(id)).map((one) => one.id),
-  );
-  return new Set([...before, ...after]);
+  const dependents = new Map<string, string[]>();
+  for (const { id, blocked_by } of session.phases) {
+    for (const blocker of blocked_by) {
+      const known = dependents.get(blocker) ?? [];
+      known.push(id);
+      dependents.set(blocker, known);
+    }
+  }
+  const before = reach([phase], (id) => findPhase(session, id)?.blocked_by ?? []);
+  return new Set([...before, ...reach([phase], (id) => dependents.get(id) ?? [])]);
 });
 
 function reach(start: string[], next: (id: string) => readonly string[]): Set<string> {
@@ -56,7 +63,7 @@ export function GraphView() {
   if (now === null || shown === null) return <p class="empty">The graph is being laid out.</p>;
   if (shown.nodes.length !== now.session.phases.length)
     return <p class="empty">The plan was revised later: this moment has no layout.</p>;
-  const seen = view.value ?? whole(shown, size.value);
+  const seen = view.value?.of === shown ? view.value : whole(shown, size.value);
   return (
     <div class="graph">
       <div class="tools">
@@ -216,7 +223,8 @@ function smooth(points: readonly (readonly [number, number])[]): string {
 }
 
 /** The whole graph; a large one is shown from its beginning, at a size that can be read. */
-function whole({ width, height, nodes }: Layout, size: { width: number; height: number }): Box {
+function whole(shown: Layout, size: { width: number; height: number }): Box {
+  const { width, height, nodes } = shown;
   const margin = 24;
   const fit = Math.max((width + 2 * margin) / size.width, (height + 2 * margin) / size.height, 0.8);
   // Of a very large graph less is shown at first, because all of it is drawn again with every step of a replay.
@@ -224,11 +232,12 @@ function whole({ width, height, nodes }: Layout, size: { width: number; height: 
   const box = { width: size.width * scale, height: size.height * scale };
   const x = fit === scale ? (width - box.width) / 2 : -margin;
   const y = fit === scale ? (height - box.height) / 2 : Math.max(-margin, (height - box.height) / 2);
-  return { x, y, ...box };
+  return { of: shown, x, y, ...box };
 }
 
-function zoom({ x, y, width, height }: Box, by: number, at: [number, number] = [0.5, 0.5]): void {
+function zoom({ of, x, y, width, height }: Box, by: number, at: [number, number] = [0.5, 0.5]): void {
   view.value = {
+    of,
     x: x + width * (1 - by) * at[0],
     y: y + height * (1 - by) * at[1],
     width: width * by,
@@ -262,10 +271,10 @@ function drag(event: PointerEvent & { currentTarget: SVGSVGElement }, seen: Box)
   };
   const end = () => {
     removeEventListener("pointermove", move);
-    removeEventListener("pointerup", end);
+    for (const last of ["pointerup", "pointercancel"]) removeEventListener(last, end);
   };
   addEventListener("pointermove", move);
-  addEventListener("pointerup", end);
+  for (const last of ["pointerup", "pointercancel"]) addEventListener(last, end);
 }
 
 function isInside({ x, y, width, height }: Box, atX: number, atY: number): boolean {

@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Session } from "../../session/session.ts";
-import { compact } from "../../views/text/amount.ts";
-import { durationText } from "../../views/text/duration.ts";
+import { compact, plural } from "../../views/text/amount.ts";
+import { dayAndTime, durationText } from "../../views/text/duration.ts";
 import { loadSession } from "../app/load.ts";
 import { connection, frame, go, linkTo, route, sessionId, sessions } from "../app/state.ts";
 import { type Comparison, compareSessions, type PhaseFigures } from "../model/compare.ts";
@@ -13,7 +13,8 @@ import { sessionSign } from "../model/sign.ts";
 import { Mark } from "./parts.tsx";
 
 const query = signal("");
-const other = signal<{ id: string; session: Session } | null>(null);
+/** Without a session: it cannot be read. */
+const other = signal<{ id: string; session: Session | undefined } | null>(null);
 
 export function HistoryView() {
   const found = findSessions(sessions.value, query.value);
@@ -33,7 +34,7 @@ export function HistoryView() {
           }}
         />
         <span class="dim">
-          {found.length} of {sessions.value.length} {sessions.value.length === 1 ? "session" : "sessions"}
+          {found.length} of {plural(sessions.value.length, "session")}
         </span>
       </div>
       <ul class="sessions">
@@ -43,8 +44,8 @@ export function HistoryView() {
               <Mark sign={sessionSign(session.status)} />
               <span class="session-title">{session.title}</span>
               <span class="dim">
-                {session.created.slice(0, 16).replace("T", " ")},{" "}
-                {session.phases.filter(({ status }) => status === "completed").length} of {session.phases.length} phases
+                {dayAndTime(session.created)}, {session.phases.filter(({ status }) => status === "completed").length} of{" "}
+                {session.phases.length} phases
                 {session.isActive ? ", active" : ""}
               </span>
             </a>
@@ -63,7 +64,11 @@ export function HistoryView() {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="empty">No session matches.</p>}
+      {found.length === 0 && (
+        <p class="empty">
+          {sessions.value.length === 0 ? "This project has no session yet." : "No session matches the search."}
+        </p>
+      )}
     </div>
   );
 }
@@ -72,20 +77,27 @@ function Compare({ id }: { id: string }) {
   const now = frame.value;
   useEffect(() => {
     other.value = null;
-    void loadSession(id).then((session) => {
-      if (session !== undefined) other.value = { id, session };
-    });
+    const done = (session?: Session) => {
+      other.value = { id, session };
+    };
+    loadSession(id).then(done, () => done());
   }, [id]);
   const loaded = other.value;
-  if (now === null || loaded === null || loaded.id !== id) return <p class="empty">Loading session {id}.</p>;
+  if (now === null || loaded?.id !== id) return <p class="empty">Loading session {id}.</p>;
+  if (loaded.session === undefined) {
+    return (
+      <div class="empty">
+        <p>Session {id} cannot be read.</p>
+        <BackToList />
+      </div>
+    );
+  }
   const comparison = compareSessions(now.session, loaded.session, new Date(now.now));
   const [one, two] = comparison.wall;
   return (
     <div class="compare">
       <div class="tools">
-        <button type="button" onClick={() => go({ with: null })}>
-          Back to the list
-        </button>
+        <BackToList />
         <span>
           <b>{now.session.session_id}</b> ({wallText(one)}) beside <b>{id}</b> ({wallText(two)})
         </span>
@@ -116,7 +128,11 @@ function Compare({ id }: { id: string }) {
                 <Both
                   left={left}
                   right={right}
-                  of={({ files, added, removed }) => `${files} files +${added} −${removed}`}
+                  of={({ changes }) =>
+                    changes === null
+                      ? "unknown"
+                      : `${plural(changes.files, "file")} +${changes.added} −${changes.removed}`
+                  }
                 />
               </tr>
             ))}
@@ -124,6 +140,14 @@ function Compare({ id }: { id: string }) {
         </table>
       </div>
     </div>
+  );
+}
+
+function BackToList() {
+  return (
+    <button type="button" onClick={() => go({ with: null })}>
+      Back to the list
+    </button>
   );
 }
 

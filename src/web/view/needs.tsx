@@ -1,6 +1,6 @@
 // Needs you: everything that waits for the user, with what happened, the work, and the answers that maestro_decide takes.
 
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { ago } from "../../views/text/duration.ts";
 import { decide } from "../app/api.ts";
 import { connection, frame, go, overview, sessionId, tell } from "../app/state.ts";
@@ -13,20 +13,10 @@ const isSending = signal(false);
 export function NeedsView() {
   const now = frame.value;
   if (now === null) return null;
-  if (!now.isLive) {
-    return (
-      <div class="empty">
-        <p>This is a past moment. Decisions are taken in the present.</p>
-        <button type="button" onClick={() => go({ seq: null })}>
-          Go to the present
-        </button>
-      </div>
-    );
-  }
   if (now.needs.length === 0) {
     return (
       <div class="empty">
-        <p class="empty-head">Nothing needs you.</p>
+        <p class="empty-head">{now.isLive ? "Nothing needs you." : "Nothing needed you at this moment."}</p>
         <p>
           {now.session.status === "completed"
             ? "The session is completed."
@@ -48,7 +38,8 @@ export function NeedsView() {
 
 function NeedCard({ need }: { need: Need }) {
   const now = frame.value;
-  const mayDecide = overview.value?.control === true && connection.value === "live";
+  const isLive = now?.isLive === true;
+  const mayDecide = overview.value?.control === true && connection.value === "live" && isLive;
   const text = told.value[need.key] ?? "";
   const asks = need.answers.some(({ asks: what }) => what !== undefined);
   return (
@@ -60,17 +51,14 @@ function NeedCard({ need }: { need: Need }) {
       <pre class="message">{need.message}</pre>
       {need.phase !== null && (
         <p>
-          <button type="button" class="link" onClick={() => go({ phase: need.phase, attempt: need.attempt })}>
+          <button type="button" class="link" onClick={() => go({ phase: need.phase })}>
             Phase {need.phase}: attempts, log, evidence
           </button>
         </p>
       )}
-      {need.phase !== null && need.attempt !== null && need.kind !== "quota" && (
-        <details>
-          <summary>What the attempt changed</summary>
-          <DiffOf phase={need.phase} attempt={need.attempt} />
-        </details>
-      )}
+      {need.work.map(({ phase, attempt }) => (
+        <Work key={phase} phase={phase} attempt={attempt} isOpen={need.kind === "review" && need.work.length === 1} />
+      ))}
       {mayDecide && need.answers.length > 0 && (
         <div class="answers">
           {asks && (
@@ -104,10 +92,25 @@ function NeedCard({ need }: { need: Need }) {
         <p class="dim">
           {connection.value === "report"
             ? "A report decides nothing."
-            : 'This page only reads. Start it with "maestro dashboard --control" to decide here.'}
+            : !isLive
+              ? "This is a past moment. Decisions are taken in the present."
+              : 'This page only reads. Start it with "maestro dashboard --control" to decide here.'}
         </p>
       )}
     </article>
+  );
+}
+
+/** A diff is read when it is opened. */
+function Work({ phase, attempt, isOpen }: { phase: string; attempt: number; isOpen: boolean }) {
+  const isShown = useSignal(isOpen);
+  return (
+    <details open={isShown.value} onToggle={({ currentTarget }) => (isShown.value = currentTarget.open)}>
+      <summary>
+        What attempt {attempt} of phase {phase} changed
+      </summary>
+      {isShown.value && <DiffOf phase={phase} attempt={attempt} />}
+    </details>
   );
 }
 

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isPrinting } from "../app/state.ts";
+import { isPrinting, tell } from "../app/state.ts";
 import type { StateSign } from "../model/sign.ts";
 
 export function Mark({ sign, isBare = false }: { sign: StateSign; isBare?: boolean }) {
@@ -26,7 +26,7 @@ export function Labelled({ label, children }: { label: string; children: Compone
   );
 }
 
-/** Code units of the longest list that a browser can lay out; beyond it the scroll bar is scaled. */
+/** The tallest list that a browser can lay out; beyond it the scroll bar is scaled. */
 const MAX_PIXELS = 8_000_000;
 
 interface RowsProps {
@@ -101,8 +101,12 @@ export function Rows({
   );
 }
 
-export function copy(text: string): Promise<void> {
-  return navigator.clipboard.writeText(text);
+/** `what`: the subject of the message. */
+export function copy(what: string, text: string): void {
+  navigator.clipboard.writeText(text).then(
+    () => tell(`${what} is copied.`),
+    () => tell(`${what} is not copied: the browser does not allow it.`, true),
+  );
 }
 
 export function download(name: string, parts: string[]): void {

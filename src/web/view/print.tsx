@@ -1,8 +1,8 @@
 // What is printed: the figures, the timeline and every phase with its attempts and evidence, one after the other.
 
 import { phaseState } from "../../session/phase/phase-state.ts";
-import { clockTime } from "../../views/text/duration.ts";
-import { critical, frame, prices } from "../app/state.ts";
+import { dayAndTime } from "../../views/text/duration.ts";
+import { critical, frame, overview, prices } from "../app/state.ts";
 import { figuresOf } from "../model/figures.ts";
 import { sessionSign, stateSigns } from "../model/sign.ts";
 import { PhaseOverview } from "../phase/phase.tsx";
@@ -19,8 +19,8 @@ export function PrintView() {
     <main class="print">
       <h1>{session.title}</h1>
       <p>
-        <Mark sign={sessionSign(session.status, { isAborted: session.aborted, isIdle: true })} /> {session.session_id},{" "}
-        {session.created.slice(0, 10)}, until {clockTime(new Date(session.updated))}
+        <Mark sign={sessionSign(session.status, { isAborted: session.aborted, isIdle: !now.isDriven })} />{" "}
+        {overview.value?.project}, {session.session_id}, {dayAndTime(session.created)} to {dayAndTime(session.updated)}
       </p>
       <dl class="figures">
         {figuresOf(session, prices.value, new Date(now.now), critical.value.ms).map(({ label, value, detail }) => (

@@ -71,7 +71,7 @@ export function ReplayBar() {
         aria-pressed={now.isLive}
         onClick={() => {
           isPlaying.value = false;
-          go({ seq: null });
+          go({ seq: null }, true);
         }}
       >
         {isReport ? "End" : "Live"}
@@ -88,9 +88,10 @@ function plainName(record: TimedEvent): string {
     : words;
 }
 
+/** The last record is the present, which goes on. */
 function moveTo(count: number): void {
-  const seq = replay.records[count - 1]?.seq;
-  if (seq !== undefined && seq !== route.value.seq) go({ seq }, true);
+  const seq = count >= replay.records.length ? null : (replay.records[count - 1]?.seq ?? null);
+  if (seq !== route.value.seq) go({ seq }, true);
 }
 
 /** Plays the records with the distances they had, faster; returns the function that stops it. */
@@ -98,7 +99,8 @@ function play(): () => void {
   if (!isPlaying.value) return () => undefined;
   let timer: ReturnType<typeof setTimeout>;
   const step = () => {
-    const count = replay.countOf(route.value.seq ?? 1);
+    const { seq } = route.value;
+    const count = seq === null ? replay.records.length : replay.countOf(seq);
     const [here, next] = [replay.records[count - 1], replay.records[count]];
     if (here === undefined || next === undefined) {
       isPlaying.value = false;

@@ -53,9 +53,6 @@ export function PageShell() {
   const view = viewName.value;
   return (
     <>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
       <Head />
       <Banner />
       <Figures />
@@ -81,8 +78,14 @@ function Head() {
   const isReport = connection.value === "report";
   return (
     <header class="head">
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the content
+      </button>
       <span class="brand" aria-hidden="true">
         Maestro
+      </span>
+      <span class="dim project" title="Project">
+        {overview.value?.project}
       </span>
       <h1>{now?.session.title ?? "Maestro"}</h1>
       {now !== null && <Mark sign={signOf(now)} />}

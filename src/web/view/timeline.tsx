@@ -1,7 +1,7 @@
 // The timeline: one row per phase, a bar per attempt with its parts, waits, the critical path and the present moment.
 
 import { computed, signal } from "@preact/signals";
-import { clockTime, durationText } from "../../views/text/duration.ts";
+import { clockTime, durationText, stopwatch } from "../../views/text/duration.ts";
 import { critical, filter, frame, go, linkTo, overview, route, selected } from "../app/state.ts";
 import { outcomeSigns, stateSigns } from "../model/sign.ts";
 import { type Axis, axisOf, type Bar, type TimelineRow, ticksOf, timelineOf } from "../model/timeline.ts";
@@ -10,6 +10,8 @@ import { Mark, Rows } from "./parts.tsx";
 
 const ROW_HEIGHT = 28;
 const MOST_TICKS = 7;
+/** The label of a later tick would be cut off. */
+const LAST_LABEL = 0.93;
 const isCollapsed = signal(true);
 
 const drawn = computed(() => {
@@ -83,9 +85,9 @@ function Head({ axis, ticks, from }: { axis: Axis; ticks: readonly number[]; fro
     <div class="lane-head" aria-hidden="true">
       <span class="lane-name">Phase</span>
       <span class="lane">
-        {ticks.map((time) => (
-          <span key={time} class="tick" style={{ left: percent(axis.place(time)) }}>
-            {offsetText(time - from)}
+        {ticks.map((time, at) => (
+          <span key={time} class={at % 2 === 0 ? "tick" : "tick odd"} style={{ left: percent(axis.place(time)) }}>
+            {axis.place(time) < LAST_LABEL && stopwatch(time - from)}
           </span>
         ))}
         {axis.gaps.map((gap) => (
@@ -221,6 +223,9 @@ function Legend() {
         <i class="wait slot" /> ready
       </li>
       <li>
+        <i class="wait quota" /> quota
+      </li>
+      <li>
         <span class="critical">⟡</span> critical path
       </li>
     </ul>
@@ -242,11 +247,4 @@ function place(axis: Axis, from: number, to: number) {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(3)}%`;
-}
-
-/** "0:00", "1:30", "2:05:00": from the start of the session. */
-function offsetText(milliseconds: number): string {
-  const seconds = Math.round(milliseconds / 1000);
-  const tail = `${String(Math.floor(seconds / 60) % 60).padStart(seconds >= 3600 ? 2 : 1, "0")}:${String(seconds % 60).padStart(2, "0")}`;
-  return seconds >= 3600 ? `${Math.floor(seconds / 3600)}:${tail}` : tail;
 }

@@ -1,6 +1,7 @@
 // What if: how long the session would have taken with other slots, without its retries, without its quota waits.
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { wallTime } from "../../views/report/times.ts";
 import { durationText } from "../../views/text/duration.ts";
 import { frame } from "../app/state.ts";
@@ -28,26 +29,16 @@ export function WhatIfView() {
   return (
     <div class="whatif">
       <p class="dim">
-        The engine's own scheduler, run with the durations that were measured. It does not guess what an agent would
-        have done otherwise.
+        The engine's own scheduler, run with the durations that were measured, without time in which no engine ran. It
+        does not guess what an agent would have done otherwise.
       </p>
       <div class="tools">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={withoutRetries.value}
-            onChange={({ currentTarget }) => (withoutRetries.value = currentTarget.checked)}
-          />
-          Without the {retries === 1 ? "retry" : `${retries} retries`}
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={withoutQuota.value}
-            onChange={({ currentTarget }) => (withoutQuota.value = currentTarget.checked)}
-          />
-          Without the quota wait ({durationText(waited)})
-        </label>
+        <Condition isMet={withoutRetries} isPossible={retries > 0}>
+          Without the {retries < 2 ? "retry" : `${retries} retries`}
+        </Condition>
+        <Condition isMet={withoutQuota} isPossible={waited > 0}>
+          Without the quota wait{waited > 0 && ` (${durationText(waited)})`}
+        </Condition>
       </div>
       <Durations measured={measured} rows={rows} />
       <p class="dim">
@@ -56,6 +47,27 @@ export function WhatIfView() {
           ` Without a measured duration, and left out: ${unmeasured.slice(0, 8).join(", ")}${unmeasured.length > 8 ? ", …" : ""}.`}
       </p>
     </div>
+  );
+}
+
+interface ConditionProps {
+  isMet: Signal<boolean>;
+  /** A session without a retry cannot be computed without it. */
+  isPossible: boolean;
+  children: ComponentChildren;
+}
+
+function Condition({ isMet, isPossible, children }: ConditionProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={isMet.value}
+        disabled={!isPossible}
+        onChange={({ currentTarget }) => (isMet.value = currentTarget.checked)}
+      />
+      {children}
+    </label>
   );
 }
 
