@@ -299,13 +299,17 @@ export type HandoffRecord = is.TypeOf<typeof handoff>;
 
 /** Why an event is not valid, in one line; undefined if it is. Checked before anything is written. */
 export function eventFault(event: { type: string }): string | undefined {
-  return faultOf(event, event.type, written);
+  const shape = written.get(event.type);
+  return shape === undefined ? unknownType(event) : lineOf(shape(event), event);
 }
 
 /** As eventFault, for every journal line that is read, after its number and checksum were checked. */
 export function recordFault(record: { type: unknown; ts: unknown }): string | undefined {
   if (typeof record.ts !== "string" || !recordTime.test(record.ts)) return "its time is not valid";
-  return faultOf(record, record.type, recorded);
+  const shape = recorded.get(record.type);
+  if (shape === undefined) return unknownType(record);
+  const fault = shape(record);
+  return fault === undefined ? undefined : lineOf(fault, record);
 }
 
 const recordTime = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
@@ -319,9 +323,10 @@ function shapesOf(seen: readonly string[], besides: Readonly<Record<string, is.S
   return new Map(types.map(([type, fields]) => [type, is.object({ ...besides, ...fields }, seen)]));
 }
 
-function faultOf(event: unknown, type: unknown, shapes: Shapes): string | undefined {
-  const shape = shapes.get(type);
-  if (shape === undefined) return `an event of unknown type ${is.quoted(type)}`;
-  const fault = shape(event);
+function unknownType({ type }: { type: unknown }): string {
+  return `an event of unknown type ${is.quoted(type)}`;
+}
+
+function lineOf(fault: is.Fault | undefined, { type }: { type: unknown }): string | undefined {
   return fault === undefined ? undefined : `${type}: ${is.faultText(fault)}`;
 }

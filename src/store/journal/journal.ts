@@ -307,7 +307,7 @@ export class Journal {
       if (error instanceof MaestroError) return error.message;
       throw error;
     }
-    for (const listener of this.listeners) listener(record, this.session);
+    if (this.listeners.size > 0) for (const listener of this.listeners) listener(record, this.session);
     return undefined;
   };
 

@@ -209,6 +209,28 @@ describe("a journal cut short (F11)", () => {
     }
   });
 
+  test("names the first of two bad lines, whether the record or its use is wrong, and delivers what is before it", () => {
+    for (const between of ["", "\n"]) {
+      for (const unusable of [2, 3, 4]) {
+        const taken: number[] = [];
+        let last: { seq: number; crc: string } = journalStart;
+        const bytes = ["one", "two", 3, "four"].map((text) => {
+          const change = encodeChange(last, ts, [{ type: "session.noted", text } as SessionEvent]);
+          last = change;
+          return change.bytes;
+        });
+        const decoded = decodeRecords(Buffer.concat([Buffer.from(between), ...bytes]), journalStart, ({ seq }) => {
+          taken.push(seq);
+          return seq === unusable ? "no use" : undefined;
+        });
+        const isEarlier = unusable === 2;
+        const reason = isEarlier ? "no use" : "session.noted: text must be text of at most 1000000 characters";
+        expect(decoded).toEqual({ fault: { line: (isEarlier ? 2 : 3) + between.length, reason } });
+        expect(taken).toEqual([1, 2]);
+      }
+    }
+  });
+
   test("ignores a repeated record, and rejects one that contradicts it", () => {
     expect(texts(Buffer.concat([one, one, two, two]))).toEqual(["one", "two"]);
     expect(texts(Buffer.concat([one, one.subarray(0, -1)]))).toEqual(["one"]);

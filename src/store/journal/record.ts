@@ -51,7 +51,7 @@ export const journalStart: ReadPosition = { seq: 0, crc: "", before: "", line: 0
 
 const NEWLINE = 0x0a;
 /** Verified and parsed at once: large enough to need few calls, small enough to limit the records held in memory. */
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 32 * 1024;
 const closing = (crc: string) => `,"crc":"${crc}"}\n`;
 const closingForm = /^,"crc":"[0-9a-f]{8}"}\n$/;
 const CLOSING_LENGTH = closing("00000000").length;
@@ -125,13 +125,22 @@ function decodeChunk(
   };
 }
 
-/** A separate function, so that little code is compiled together with the loop over all records. */
+/** Separate from the loop over the chunks and in two loops, so that little code is compiled together. */
 function takeAll(records: readonly JournalRecord[], { seq, line }: ReadPosition, take: Take): JournalFault | undefined {
-  for (const record of records) {
-    line += 1;
-    const reason = whyMisplaced(record, seq) ?? recordFault(record) ?? take(record);
-    if (reason !== undefined) return { line, reason };
-    seq = record.seq;
+  const bad = firstBad(records, seq);
+  const end = bad?.at ?? records.length;
+  for (let at = 0; at < end; at++) {
+    const reason = take(records[at] as JournalRecord);
+    if (reason !== undefined) return { line: line + at + 1, reason };
+  }
+  return bad && { line: line + bad.at + 1, reason: bad.reason };
+}
+
+function firstBad(records: readonly JournalRecord[], last: number): { at: number; reason: string } | undefined {
+  for (let at = 0; at < records.length; at++) {
+    const record = records[at] as JournalRecord;
+    const reason = whyMisplaced(record, last + at) ?? recordFault(record);
+    if (reason !== undefined) return { at, reason };
   }
   return undefined;
 }
