@@ -95,7 +95,7 @@ function budgetNeed(session: Session, spent: BudgetSpent): Need {
     title: budgetTitle(spent),
     message: `${budgetMessage(session, spent)} ${raise?.command}`,
     phase: spent.phase,
-    attempt: null,
+    work: [],
     answers: [],
     since: session.updated,
   };
