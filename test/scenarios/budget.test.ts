@@ -24,7 +24,7 @@ async function budgetOf(project: Project, env: Record<string, string>) {
 }
 
 describe("a session with a budget", () => {
-  test.concurrent("stops an attempt that uses more than it reserved, pauses with exit 5, and goes on with a larger budget", () =>
+  test.concurrent("stops an attempt that uses more than it reserved, pauses with exit 5, and continues with a larger budget", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [
         played(1, [["spend", [600, 100]], ["spend", [600, 100]], ["hang"]]),
