@@ -111,6 +111,9 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_GUARD", "off", "auto", "auto"],
     ["MAESTRO_PASS_ENV", "APP_*", "AWS_*", "APP_*"],
     ["MAESTRO_DISABLED_AGENTS", "coder", "tester", "coder,tester"],
+    ["MAESTRO_BUDGET", "5usd", "9usd", "5usd"],
+    ["MAESTRO_BUDGET", "5usd", "3usd,2Mtok", "3usd,2Mtok"],
+    ["MAESTRO_BUDGET", "", "3usd", "3usd"],
     ["MAESTRO_EXECUTION_MODE", "sequential", "parallel", "sequential"],
     ["MAESTRO_EXECUTION_MODE", "parallel", "ask", "ask"],
   ] as const)("is never looser than the user's own value: %s=%s against %s", (name, own, proposed, value) => {

@@ -52,6 +52,12 @@ export const passEnv: VerbOption = {
   isRepeatable: true,
 };
 
+export const budget: VerbOption = {
+  flags: "--budget <amounts>",
+  meaning: "the most that the session may spend: 5usd, 2Mtok, 300req; it pauses before it would spend more",
+  isRepeatable: true,
+};
+
 /** What the verbs take that run a whole plan. */
 export const engineOptions: readonly VerbOption[] = [
   { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential", "ask"] },
@@ -63,11 +69,7 @@ export const engineOptions: readonly VerbOption[] = [
   maxConcurrent,
   { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
   { flags: "--stagger <time>", meaning: "time between two launches: 5s (a bare number: seconds)" },
-  {
-    flags: "--budget <amounts>",
-    meaning: "the most that the session may spend: 5usd, 2Mtok, 300req; it pauses before it would spend more",
-    isRepeatable: true,
-  },
+  budget,
   { flags: "--model <model>", meaning: "model for all agents" },
   { flags: "--runtime <name>", meaning: "program that plays the agents", default: "gemini" },
   {

@@ -14,6 +14,7 @@ import { dispatch } from "./verbs/dispatch.ts";
 import { doctor } from "./verbs/doctor.ts";
 import { guard } from "./verbs/guard.ts";
 import { logs } from "./verbs/logs.ts";
+import { quota } from "./verbs/machine/quota.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
 import { resume } from "./verbs/resume.ts";
@@ -55,6 +56,7 @@ export const verbs: readonly Verb[] = [
   archive,
   verify,
   dispatch,
+  quota,
   doctor,
   setup,
   workspace,

@@ -6,7 +6,7 @@ import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { PhaseId } from "../ids.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
-import type { SessionEvent, SessionStatus } from "../session/events.ts";
+import type { SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
@@ -89,7 +89,7 @@ export class Engine {
   constructor(context: RunContext, limits: EngineLimits) {
     this.#context = context;
     this.#limits = limits;
-    this.#quota = new QuotaWatch(limits, context.now);
+    this.#quota = new QuotaWatch(limits, context);
     this.#predictor = new Predictor(context, {
       running: () => [...this.#live].map(([phase, { ground }]) => ({ phase, ground: ground?.() ?? null })),
       warn: (events) => this.#outbox.tell(events),
@@ -132,6 +132,7 @@ export class Engine {
       await this.#predictor.stop();
       await Promise.all(this.#removals);
       this.#context.isolation.close();
+      this.#quota.close();
       this.#liftLimit();
     }
   }
@@ -227,11 +228,14 @@ export class Engine {
     for (const { record } of due) record(update);
     for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
     const plan = this.#schedule(requireSession(context.store.session));
-    for (const { kind, phase } of plan.actions) {
+    const launches = plan.actions.filter(({ kind }) => kind === "launch");
+    const claimed = this.#quota.claim(launches.length);
+    for (const { phase } of launches.slice(0, claimed)) {
       // An attempt that was prepared just now may have reserved what was left.
-      const affords = kind === "launch" ? affordsIn(context, requireSession(context.store.session)) : undefined;
-      if (kind === "launch" && affords?.(phase) !== false) starting.push(prepareAttempt(context, phase, update));
+      const affords = affordsIn(context, requireSession(context.store.session));
+      if (affords?.(phase) !== false) starting.push(prepareAttempt(context, phase, update));
     }
+    this.#quota.release(claimed - starting.length);
     return { plan, starting };
   }
 
@@ -251,9 +255,9 @@ export class Engine {
   #end(session: Session, plan: Schedule): EngineEnd | null {
     if (session.aborted) return { kind: "aborted" };
     if (this.#signal !== null) return { kind: "interrupted", signal: this.#signal };
+    if (plan.idle && plan.end === "completed") return { kind: doneKind(session, this.#limits.leaveOpen) };
     if (this.#quota.isExhausted) return { kind: "quota" };
     if (!plan.idle) return null;
-    if (plan.end === "completed") return { kind: doneKind(session, this.#limits.leaveOpen) };
     if (plan.end === "chosen" || plan.end === "review") return { kind: plan.end };
     if (plan.end === "budget") return budgetEnd(this.#context, session);
     const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
@@ -275,7 +279,10 @@ export class Engine {
     if (context.runtime.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
     this.#quota.forget(phase);
-    this.#await(phase, attempt.done, (finished) => (update) => this.#finish(finished, update));
+    this.#await(phase, attempt.done, (finished) => (update) => {
+      this.#finish(finished, update);
+      this.#quota.release(1);
+    });
   }
 
   /** Takes over the attempt of an engine that died. */
@@ -384,11 +391,9 @@ export class Engine {
     });
   }
 
-  #update(decide: (session: Session) => SessionEvent[]): void {
-    this.#context.store.update((session) => ({ events: decide(requireSession(session)), result: undefined }));
-  }
-
   #setStatus(status: SessionStatus): void {
-    this.#update((session) => decideStatus(session, status));
+    this.#context.store.update((current) => {
+      return { events: decideStatus(requireSession(current), status), result: undefined };
+    });
   }
 }

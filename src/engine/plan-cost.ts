@@ -11,11 +11,12 @@ export function planCost(
   roster: readonly Agent[],
   settings: ModelSettings,
   prices: Prices,
+  flag?: string,
 ): (phases: readonly PlanPhase[]) => number | null {
   const agents = new Map(roster.map((agent) => [agent.name, agent]));
   return (phases) => {
     const models = phases.map(
-      ({ id, agent }) => [id, modelFor(agents.get(agent) ?? { name: agent }, settings, undefined)] as const,
+      ({ id, agent }) => [id, modelFor(agents.get(agent) ?? { name: agent }, settings, flag)] as const,
     );
     return estimatedCost(phases, new Map(models), prices);
   };

@@ -10,6 +10,7 @@ import type { Prices } from "../views/report/prices.ts";
 import type { AgentEnvironment } from "./attempt/agent-environment.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
+import type { SharedQuota } from "./quota/shared-quota.ts";
 
 export interface RunContext {
   /** The run's id; it marks every process that this engine starts. */
@@ -37,6 +38,8 @@ export interface RunContext {
   agentEnvironment: AgentEnvironment;
   /** The program that runs a validation command; a rehearsal only simulates it. */
   validator: (command: string) => { program: string; args: readonly string[] };
+  /** What the sessions with the same credential tell each other; null when no model is called, or it cannot be kept. */
+  sharedQuota: SharedQuota | null;
   /** Prices by model, for a budget in money. */
   prices: Prices;
   /** Removes secrets from text before it is recorded. */

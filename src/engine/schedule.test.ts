@@ -822,3 +822,31 @@ describe("a session of 2,000 phases", () => {
     expect((user + system) / 1e6).toBeLessThan(4);
   });
 });
+
+describe("a budget that does not suffice", () => {
+  const phases = [frozenPhase("1"), frozenPhase("2"), frozenPhase("3", { blocked_by: ["1"] })];
+  const affords = (...ids: string[]) => ({ ...calm, affords: ({ id }: SessionPhase) => ids.includes(id) });
+  const launched = ({ actions }: Schedule) => actions.map(({ phase }) => phase);
+
+  test("keeps back only the phases that it does not suffice for", () => {
+    expect(launched(schedule(sessionAfter(phases), unlimited, affords("2")))).toEqual(["2"]);
+  });
+
+  test("ends the run when nothing runs that could give something back", () => {
+    const session = sessionAfter(phases);
+    expect(schedule(session, unlimited, affords())).toMatchObject({ idle: true, end: "budget" });
+    const live = { ...affords(), live: new Set(["2"]) };
+    expect(schedule(sessionAfter(phases, begin("2"), started("2")), unlimited, live)).toMatchObject({ idle: false });
+  });
+
+  test("does not hide that the user has to decide about a failed phase, unless others could go on", () => {
+    const session = sessionAfter(phases, ...fail("1"));
+    expect(schedule(session, unlimited, affords()).end).toBe("failed");
+    expect(schedule(session, { ...unlimited, keepGoing: true }, affords()).end).toBe("budget");
+  });
+
+  test("does not matter to a session whose phases are done", () => {
+    const session = sessionAfter(phases, ...["1", "2", "3"].flatMap(complete));
+    expect(schedule(session, unlimited, affords()).end).toBe("completed");
+  });
+});

@@ -183,6 +183,9 @@ test.each<[string, Fields, string[]]>([
   ["an estimate that is a number", { estimate: 5 }, ["invalid_field_type 1"]],
   ["a negative estimate", { estimate: { minutes: -1 } }, ["invalid_field_type 1"]],
   ["an unknown estimate", { estimate: { hours: 1 } }, ["unknown_field 1"]],
+  ["a budget that is a number", { budget: 5 }, ["invalid_field_type 1"]],
+  ["a budget without a unit", { budget: "5" }, ["invalid_field_type 1"]],
+  ["a budget", { budget: "0.50usd, 2Mtok" }, []],
   ["a text that is too long", { description: "x".repeat(MAX_TEXT_CHARS + 1) }, ["too_large 1"]],
   ["optional fields that are empty", { blocked_by: null, validation: [], parallel: null, estimate: null }, []],
 ])("a phase with %s (X272)", (_name, fields, expected) => {

@@ -6,6 +6,9 @@ const passed = (env: Record<string, string | undefined>, extra: string[] = [], o
   agentEnvironment(env, extra, own);
 const all = (names: string[]) => Object.fromEntries(names.map((name) => [name, `/value/of/${name}`]));
 
+/** A new setting reaches agents only when it is listed. */
+const forAgents = Object.keys(definitions).filter((name) => name !== "MAESTRO_BUDGET");
+
 describe("an agent's environment is an allow list (T9)", () => {
   test.each([
     [
@@ -23,7 +26,7 @@ describe("an agent's environment is an allow list (T9)", () => {
       "toolchains",
       "JAVA_HOME GOPATH GOROOT CARGO_HOME RUSTUP_HOME PYENV_ROOT PYENV_VERSION VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV NVM_DIR VOLTA_HOME ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT GEM_HOME GEM_PATH BUNDLE_PATH SDKMAN_DIR ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR rvm_path",
     ],
-    ["Maestro's settings", `${Object.keys(definitions).join(" ")} MAESTRO_EXTENSION_PATH`],
+    ["Maestro's settings", `${forAgents.join(" ")} MAESTRO_EXTENSION_PATH`],
     ["Windows", "Path SystemRoot APPDATA LOCALAPPDATA USERPROFILE ComSpec PATHEXT ProgramFiles(x86)"],
   ])("%s pass", (_, names) => {
     const env = all(names.split(" "));
@@ -53,6 +56,7 @@ describe("an agent's environment is an allow list (T9)", () => {
       "the conversation that started Maestro",
       "GEMINI_SESSION_ID GEMINI_PROJECT_DIR GEMINI_CWD GEMINI_PLANS_DIR GEMINI_CLI_IDE_AUTH_TOKEN GEMINI_CLI_IDE_SERVER_PORT",
     ],
+    ["settings that concern the engine alone", "MAESTRO_BUDGET"],
     ["look-alikes", "MYPATH PATH_EXTRA XPATH HOME2 GEMINI MAESTRO_ MAESTRO_STATE_DIR_2 PWD"],
   ])("%s do not pass", (_, names) => {
     expect(passed(all(names.split(" ")))).toEqual({});

@@ -3,9 +3,19 @@
 // directory).
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { safePath } from "../search-path.ts";
-import { definitions } from "../settings.ts";
+import type { SettingName } from "../settings.ts";
 import { isSteering } from "./steering.ts";
 import { isToolchain } from "./toolchains.ts";
+
+/** The settings that hooks, tools and validation commands of an attempt may read. A new setting is not among them unless it is listed. */
+const settings: readonly SettingName[] = [
+  ...(["MAESTRO_STATE_DIR", "MAESTRO_EXECUTION_MODE", "MAESTRO_MAX_CONCURRENT", "MAESTRO_STAGGER_DELAY"] as const),
+  ...(["MAESTRO_AGENT_TIMEOUT", "MAESTRO_MAX_RETRIES", "MAESTRO_QUOTA_DELAY", "MAESTRO_AUTO_ARCHIVE"] as const),
+  ...(["MAESTRO_CLEANUP_DISPATCH", "MAESTRO_DEFAULT_MODEL", "MAESTRO_WRITER_MODEL", "MAESTRO_PRICES"] as const),
+  ...(["MAESTRO_ISOLATION", "MAESTRO_OWNERSHIP", "MAESTRO_SANDBOX", "MAESTRO_GUARD"] as const),
+  ...(["MAESTRO_GEMINI_EXTRA_ARGS", "MAESTRO_WORKTREE_SETUP", "MAESTRO_PASS_ENV"] as const),
+  ...(["MAESTRO_KEEP_REFS", "MAESTRO_DISABLED_AGENTS"] as const),
+];
 
 const allowed: ReadonlySet<string> = new Set([
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP"],
@@ -21,8 +31,8 @@ const allowed: ReadonlySet<string> = new Set([
   ...["SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "NUMBER_OF_PROCESSORS"],
   ...["PROCESSOR_ARCHITECTURE", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA"],
   ...["PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "PUBLIC"],
-  // Settings only: the engine sets the variables that name an attempt.
-  ...Object.keys(definitions),
+  // The engine itself sets the variables that name an attempt.
+  ...settings,
   EXTENSION_PATH,
 ]);
 

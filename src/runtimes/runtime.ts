@@ -72,6 +72,8 @@ export interface Runtime {
   callsModel: boolean;
   /** Whether the number of its model requests can be counted, so that a budget may limit them. */
   countsRequests?: boolean;
+  /** Variables with a credential, the first that counts first. Without any, the login in the user's home counts. */
+  credentials?: readonly string[];
   /** How to install it. */
   install: string;
   argv(spec: AttemptSpec): string[];

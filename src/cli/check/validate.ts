@@ -12,7 +12,9 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { readPlan, recordedPlan, rewritePlan } from "../../store/files/plan-file.ts";
 import { readSession } from "../../store/read-session.ts";
 import { baselineText, withFacts } from "../../views/plan-sections.ts";
+import { budgetForecast } from "../../views/text/budget.ts";
 import { oneLine } from "../../views/text/cell.ts";
+import { chosenBudget, planEstimate } from "../budget.ts";
 import { openStore, redactorOf, rosterOf, settingsOf, validateFile, withStore } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJson } from "../io.ts";
@@ -35,7 +37,7 @@ export async function validate(io: Io, path: string, flags: ValidateFlags): Prom
   const settings = settingsOf(io);
   const checked = await validateFile(io, settings, path);
   const plan = checked.report.plan ?? checked.report.mergeable;
-  if (plan === undefined || !(flags.baseline || flags.write)) return tell(io, path, checked.report, flags);
+  if (plan === undefined || !(flags.baseline || flags.write)) return tell(io, settings, path, checked.report, flags);
   refuseInsideAttempt(io);
   let baseline: BaselineCommand[] | undefined;
   if (flags.baseline) {
@@ -44,7 +46,7 @@ export async function validate(io: Io, path: string, flags: ValidateFlags): Prom
     baseline = taken;
   }
   const { report, bytes } = await validateFile(io, settings, path, baseline);
-  const code = tell(io, path, report, flags, baseline);
+  const code = tell(io, settings, path, report, flags, baseline);
   if (flags.write) write(io, settings, path, { report, plan, bytes, baseline });
   return code;
 }
@@ -115,6 +117,7 @@ function write(io: Io, settings: ResolvedSettings, path: string, { report, plan,
 
 function tell(
   io: Io,
+  settings: ResolvedSettings,
   path: string,
   report: ValidationReport,
   { json }: ValidateFlags,
@@ -124,10 +127,20 @@ function tell(
     const { plan: _, mergeable: __, ...published } = report;
     printJson(io, baseline === undefined ? published : { ...published, baseline });
   } else {
-    const shown = baseline === undefined ? [] : ["", ...baselineText(baseline)];
+    const shown = [
+      ...budgetLines(io, settings, report),
+      ...(baseline === undefined ? [] : ["", ...baselineText(baseline)]),
+    ];
     io.out(`${textLines(path, report, shown).join("\n")}\n`);
   }
   return report.valid ? 0 : 2;
+}
+
+/** How the plan's estimate compares with the budget that a run would have. */
+function budgetLines(io: Io, settings: ResolvedSettings, { plan }: ValidationReport): string[] {
+  const cap = chosenBudget(settings, {});
+  if (plan === undefined || cap === undefined) return [];
+  return [`Budget: ${budgetForecast(cap, planEstimate(io, settings, plan.phases))}`];
 }
 
 function textLines(path: string, report: ValidationReport, baseline: readonly string[]): string[] {

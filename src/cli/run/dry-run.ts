@@ -5,7 +5,9 @@ import { modelFor } from "../../runtimes/models.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { policyPath } from "../../store/files/batch.ts";
+import { budgetForecast } from "../../views/text/budget.ts";
 import { durationText } from "../../views/text/duration.ts";
+import { chosenBudget, planEstimate } from "../budget.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";
@@ -31,6 +33,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, isStreamed: true, extraArgs });
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });
+  const budget = chosenBudget(settings, flags);
   const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
   const { review = "end" } = flags;
   const program = requireProgram(io, runtime.program) ?? null;
@@ -38,7 +41,16 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
     const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
     const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
     const apart = { isolation, ownership, sandbox, setup };
-    printJson(io, { mode, review, program, ...apart, limits, profile: report.profile, commands });
+    printJson(io, {
+      mode,
+      review,
+      program,
+      budget: budget ?? null,
+      ...apart,
+      limits,
+      profile: report.profile,
+      commands,
+    });
     return 0;
   }
   const slots = Number.isFinite(engine.slots) ? `${engine.slots} at a time` : "no concurrency limit";
@@ -46,6 +58,9 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   io.out(
     `Mode ${mode}, ${slots}, ${durationText(engine.timeoutMs)} per attempt, ${durationText(engine.staggerMs)} between launches\n`,
   );
+  if (budget !== undefined) {
+    io.out(`Budget: ${budgetForecast(budget, planEstimate(io, settings, plan.phases, flags.model))}\n`);
+  }
   io.out(`Isolation: ${isolation}\n`);
   io.out(`Review: ${review === "end" ? "at the end" : `of each ${review}`}\n`);
   io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);

@@ -18,6 +18,7 @@ import { createSession } from "../../store/operations.ts";
 import { SessionStore } from "../../store/session-store.ts";
 import { reviewView } from "../../store/view/view-review.ts";
 import { rehearsalForecast, rehearsalLines } from "../../views/report/rehearsal.ts";
+import { chosenBudget, planEstimate } from "../budget.ts";
 import { approvePlan, type CheckedPlan, redactorOf, rosterOf, settingsOf } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJson } from "../io.ts";
@@ -139,12 +140,14 @@ function printForecast(
       modelFor(agents.get(agent) ?? { name: agent }, settings.values, flags.model),
     ]),
   );
+  const cap = chosenBudget(settings, flags);
   const forecast = rehearsalForecast(session, {
     profile: report.profile,
     criticalPath: report.dependency_graph.critical_path,
     models,
     prices: pricesOf(io, settings),
     slots: Number.isFinite(slots) ? slots : null,
+    budget: cap === undefined ? undefined : { cap, estimated: planEstimate(io, settings, plan.phases, flags.model) },
   });
   if (flags.json) printJson(io, forecast);
   else io.out(`${rehearsalLines(forecast, paint(io.color)).join("\n")}\n`);

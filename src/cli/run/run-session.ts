@@ -9,9 +9,12 @@ import type { Isolation } from "../../engine/isolation.ts";
 import { isAncestor } from "../../engine/process/ancestors.ts";
 import { Lifeline } from "../../engine/process/lifeline.ts";
 import { Supervisor } from "../../engine/process/supervisor.ts";
+import { credentialOf } from "../../engine/quota/credential.ts";
+import { quotaRoot } from "../../engine/quota/quota-root.ts";
+import { SharedQuota, saltIn } from "../../engine/quota/shared-quota.ts";
 import type { RunContext } from "../../engine/run-context.ts";
 import type { EngineEnd } from "../../engine/run-end.ts";
-import { MaestroError } from "../../errors.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { extensionRoot, programRoot } from "../../program-root.ts";
 import { agentEnvironment as exportedEnvironment, withheldIn } from "../../runtimes/environment.ts";
 import { modelFor } from "../../runtimes/models.ts";
@@ -24,6 +27,7 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { claimEngine, runningEngine } from "../../store/engine-lock.ts";
 import { type Batch, openBatch, policyPath, removePromptsOf } from "../../store/files/batch.ts";
 import { delegationsElsewhere } from "../../store/files/delegations.ts";
+import { geminiHome } from "../../store/files/gemini-home.ts";
 import { JournalWatch } from "../../store/journal/journal-watch.ts";
 import { foreignState } from "../../store/location.ts";
 import { judgeFor } from "../../store/project-store.ts";
@@ -176,6 +180,7 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: running.validator ?? inShell,
     prices: pricesOf(io, settings),
+    sharedQuota: sharedQuotaOf(io, running, allowed),
     redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,
@@ -186,6 +191,23 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     warn: (message) => io.err(`WARNING: ${message}\n`),
     now: io.now,
   };
+}
+
+/** Null when the state directory cannot be used: the session runs by itself then. */
+function sharedQuotaOf(io: Io, { runtime, store, projectRoot }: SessionRun, env: Record<string, string>) {
+  if (!runtime.callsModel) return null;
+  try {
+    const root = quotaRoot(io.env);
+    const credential = credentialOf(runtime, env, geminiHome(env), saltIn(root));
+    return new SharedQuota(root, credential, {
+      session: requireSession(store.session).session_id,
+      project: projectRoot,
+    });
+  } catch (error) {
+    if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
+    io.err(`WARNING: Quota is not shared with other sessions: ${reasonOf(error)}\n`);
+    return null;
+  }
 }
 
 /** Creates the supervisor of a run's processes, which also starts the warden. */

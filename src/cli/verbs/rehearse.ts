@@ -1,6 +1,6 @@
 // maestro rehearse: runs a plan with agents that are played, not called.
 
-import { json, maxConcurrent } from "../options.ts";
+import { budget, json, maxConcurrent } from "../options.ts";
 import type { Verb } from "../verb.ts";
 
 export const rehearse: Verb = {
@@ -10,6 +10,7 @@ export const rehearse: Verb = {
     { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential"] },
     maxConcurrent,
     { flags: "--model <model>", meaning: "model to forecast the cost with" },
+    budget,
     { flags: "--seconds <n>", meaning: "how long the longest chain of phases takes on screen", default: "8" },
     { flags: "--html [file]", meaning: "write the rehearsal as one HTML file (default: in a new temporary directory)" },
     json,

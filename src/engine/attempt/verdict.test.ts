@@ -226,6 +226,10 @@ describe("the next step", () => {
     },
   ];
 
+  const overspent = timedOut.map((event) =>
+    event.type === "attempt.finished" ? { ...event, outcome: "failure" as const, reason: "over_budget" } : event,
+  );
+
   function step(verdict: Partial<Shortfall>, { retries = 0, maxRetries = 2, later = [] as SessionEvent[] } = {}) {
     const session = sessionAfter(
       [frozenPhase("1")],
@@ -249,6 +253,9 @@ describe("the next step", () => {
       "escalate",
     ],
     ["a failure after a timeout, retries left", {}, { later: timedOut }, "retry"],
+    ["more used than reserved", { reason: "over_budget" }, {}, "retry"],
+    ["more used than reserved, again", { reason: "over_budget" }, { later: overspent }, "escalate"],
+    ["a failure after that", {}, { later: overspent }, "retry"],
     ["an incomplete hand-off", { reason: "handoff_incomplete", errorType: "validation" }, {}, "retry"],
     ["a file conflict", { errorType: "file_conflict" }, {}, "escalate"],
     ["no credentials", { errorType: "auth" }, {}, "escalate"],

@@ -13,6 +13,7 @@ export const geminiRuntime: Runtime = {
   callsModel: true,
   // By the answers in its transcript.
   countsRequests: true,
+  credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS"],
   install: "npm install -g @google/gemini-cli",
   argv,
   payload,

@@ -178,6 +178,7 @@ describe("an attempt that Maestro stopped", () => {
     ["timeout", 0, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
     ["timeout", null, { kind: "timeout", reason: "timeout", errorType: "timeout" }],
     ["output_too_large", 0, { kind: "failure", reason: "output_too_large", errorType: "runtime" }],
+    ["over_budget", 143, { kind: "failure", reason: "over_budget", errorType: "runtime" }],
     ["stopped", 0, { kind: "interrupted", reason: "stopped" }],
     ["stopped", 137, { kind: "interrupted", reason: "stopped" }],
     [null, null, { kind: "interrupted", reason: "no_exit_code" }],

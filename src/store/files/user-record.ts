@@ -130,7 +130,7 @@ function keyOf(words: readonly string[]): string {
 }
 
 /** A directory that other users can write to does not prove what this user agreed to. */
-function isOwn(path: string): boolean {
+export function isOwn(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() !== true) return false;
   const isMine = process.getuid === undefined || stat.uid === process.getuid();
@@ -144,7 +144,7 @@ function notOwn(path: string): MaestroError {
 }
 
 /** The directory where programs keep persistent state, as an absolute path. A relative value in a variable is ignored. */
-function userStateRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
+export function userStateRoot(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const { join, isAbsolute } = platform === "win32" ? win32 : posix;
   const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
   const given = absolute(env.XDG_STATE_HOME);

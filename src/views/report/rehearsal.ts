@@ -1,8 +1,10 @@
 // Turns a rehearsed session into a forecast of the real run: order, prompt sizes, time, tokens, cost. Pure.
 
+import type { Amounts } from "../../amounts.ts";
 import type { ExecutionProfile } from "../../plan/profile.ts";
 import type { Session } from "../../session/session.ts";
 import { dollars, grouped } from "../text/amount.ts";
+import { budgetForecast } from "../text/budget.ts";
 import { cell, cellRight, widest } from "../text/cell.ts";
 import { roughly } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
@@ -16,12 +18,14 @@ export interface RehearsalInput {
   models: ReadonlyMap<string, string | null>;
   prices: Prices;
   slots: number | null;
+  /** The budget that a real run would have; absent without one. */
+  budget?: { cap: Amounts; estimated: Amounts } | undefined;
 }
 
 export type RehearsalForecast = ReturnType<typeof rehearsalForecast>;
 
 export function rehearsalForecast(session: Session, input: RehearsalInput) {
-  const { profile, criticalPath, models, prices, slots } = input;
+  const { profile, criticalPath, models, prices, slots, budget = null } = input;
   const started = session.phases
     .flatMap((phase) => phase.attempts.map((attempt) => ({ phase, attempt })))
     .sort((a, b) => (a.attempt.started < b.attempt.started ? -1 : a.attempt.started > b.attempt.started ? 1 : 0));
@@ -47,6 +51,8 @@ export function rehearsalForecast(session: Session, input: RehearsalInput) {
     is_estimated: isEstimated(phases),
     /** Dollars; null when a phase lacks an estimate or a model with a price. */
     estimated_cost: estimatedCost(phases, models, prices),
+    /** Null without a budget. */
+    budget,
   };
 }
 
@@ -102,6 +108,9 @@ function forecastLines(forecast: RehearsalForecast): string[] {
     `  Time           ${time}`,
     `  Tokens         ${used}`,
     `  Cost           ${cost}`,
+    ...(forecast.budget === null
+      ? []
+      : [`  Budget         ${budgetForecast(forecast.budget.cap, forecast.budget.estimated)}`]),
     `  Prompts        ${(forecast.prompt_bytes / 1024).toFixed(1)} kB, about ${grouped(Math.ceil(forecast.prompt_bytes / 4))} tokens before any agent reads a file`,
   ];
 }

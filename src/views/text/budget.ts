@@ -29,3 +29,15 @@ export function ledgerText({ cap, spent, reserved }: Ledger): string {
     })
     .join("; ");
 }
+
+/** "$5.00, estimated $1.20 (24 %)" for each unit of a budget; `estimate` lacks the units that cannot be estimated. */
+export function budgetForecast(cap: Amounts, estimate: Amounts): string {
+  return unitsOf(cap)
+    .map((unit) => {
+      const [most, expected] = [cap[unit] ?? 0, estimate[unit]];
+      if (expected === undefined) return `${words[unit](most)}, no estimate`;
+      const warning = expected > most ? ", more than the budget" : "";
+      return `${words[unit](most)}, estimated ${words[unit](expected)} (${Math.round((expected / most) * 100)} %${warning})`;
+    })
+    .join("; ");
+}
