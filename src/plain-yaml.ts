@@ -167,13 +167,17 @@ class PlainReader {
   }
 
   #value(inFlow: boolean, indent: number, depth: number): unknown {
-    const char = this.#char();
-    if (char === '"') return this.#doubleQuoted();
-    if (char === "'") return this.#singleQuoted();
-    if (char === "[") return this.#flowList(indent, depth + 1);
-    if (char === "{") return this.#flowMap(indent, depth + 1);
-    return this.#plain(inFlow);
+    const read = PlainReader.#byFirstChar.get(this.#char());
+    return read === undefined ? this.#plain(inFlow) : read(this, indent, depth + 1);
   }
+
+  /** A table, because V8 would compile every reader into each of its callers, and that takes longer than reading a large plan. */
+  static readonly #byFirstChar = new Map<string, (reader: PlainReader, indent: number, depth: number) => unknown>([
+    ['"', (reader) => reader.#doubleQuoted()],
+    ["'", (reader) => reader.#singleQuoted()],
+    ["[", (reader, indent, depth) => reader.#flowList(indent, depth)],
+    ["{", (reader, indent, depth) => reader.#flowMap(indent, depth)],
+  ]);
 
   #flowList(indent: number, depth: number): unknown[] | undefined {
     if (depth > MAX_DEPTH) return undefined;

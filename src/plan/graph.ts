@@ -16,17 +16,11 @@ export const DEFAULT_PHASE_MINUTES = 5;
 
 /** Ids must be unique; blockers that are not phases of the plan are ignored. */
 export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[]): Graph {
-  const positions = new Map(phases.map((phase, position) => [phase.id, position]));
-  const blockers: number[][] = phases.map(() => []);
+  const blockers = blockersOf(phases);
   const dependents: number[][] = phases.map(() => []);
-  for (const [position, phase] of phases.entries()) {
-    for (const id of phase.blocked_by) {
-      const blocker = positions.get(id);
-      if (blocker === undefined) continue;
-      blockers[position]?.push(blocker);
-      dependents[blocker]?.push(position);
-    }
-  }
+  blockers.forEach((waits, position) => {
+    for (const blocker of waits) dependents[blocker]?.push(position);
+  });
   const waiting = blockers.map((waits) => waits.length);
   const depths: (number | null)[] = waiting.map((count) => (count === 0 ? 0 : null));
   const order = [...depths.keys()].filter((position) => depths[position] === 0);
@@ -43,15 +37,28 @@ export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[])
   return { blockers, depths, order };
 }
 
+function blockersOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[]): number[][] {
+  const positions = new Map<string, number>();
+  phases.forEach(({ id }, position) => void positions.set(id, position));
+  return phases.map(({ blocked_by }) => {
+    const waits: number[] = [];
+    for (let at = 0; at < blocked_by.length; at++) {
+      const blocker = positions.get(blocked_by[at] as string);
+      if (blocker !== undefined) waits.push(blocker);
+    }
+    return waits;
+  });
+}
+
 /** Ids by depth, in plan order within each depth. */
 export function batchesOf(phases: readonly PlanPhase[], graph: Graph): PhaseId[][] {
   const batches: PhaseId[][] = [];
-  for (const [position, phase] of phases.entries()) {
+  phases.forEach(({ id }, position) => {
     const depth = graph.depths[position] ?? null;
-    if (depth === null) continue;
+    if (depth === null) return;
     while (batches.length <= depth) batches.push([]);
-    batches[depth]?.push(phase.id);
-  }
+    batches[depth]?.push(id);
+  });
   return batches;
 }
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readOwnedPath, reservedDirectories } from "./owned-path.ts";
 import { MAX_PATH_CHARS } from "./plan.ts";
@@ -93,4 +94,19 @@ test.each([
   ["{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "too_large"],
 ])("rejects %j", (declared, code) => {
   expect(readOwnedPath(declared, reserved)).toMatchObject({ code });
+});
+
+test("reads a plain path like the same path written unusually, whichever directory is reserved", () => {
+  const name = fc.oneof(
+    fc.constantFrom("state", "parallel", "plans", "git", "GIT", "var", "Maestro", "maestro", "a..b"),
+    fc.stringMatching(/^[\w-][\w.-]{0,6}$/),
+  );
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+  const stateDir = fc.constantFrom(".gemini", "var/maestro", "maestro", "/var/maestro", "a/.gemini");
+  fc.assert(
+    fc.property(path, stateDir, (plain, directory) => {
+      const others = reservedDirectories(directory);
+      expect(readOwnedPath(plain, others)).toEqual(readOwnedPath(`./${plain}`, others));
+    }),
+  );
 });

@@ -25,7 +25,9 @@ export interface PathProblem {
 /** A backslash is a separator on every system, because these globs have no escapes. */
 export function readOwnedPath(declared: string, reserved: readonly (readonly string[])[]): OwnedPath | PathProblem {
   if (usualPath.test(declared) && declared.length <= MAX_PATH_CHARS) {
-    return unlessReserved(declared, [patternOf(declared.split("/"), false)], reserved);
+    const segments = declared.split("/");
+    const patterns = [{ text: declared, segments, symbols: segments, literal: segments.length, isPath: true }];
+    return reserved.every(isHidden) ? { path: declared, patterns } : unlessReserved(declared, patterns, reserved);
   }
   if (declared.trim() === "") return { code: "missing_field", problem: "is blank; name a file or remove it" };
   if (declared.length > MAX_PATH_CHARS) {
@@ -52,7 +54,10 @@ export function readOwnedPath(declared: string, reserved: readonly (readonly str
   return unlessReserved(path, patterns, reserved);
 }
 
-/** Matches names joined by slashes, none of them hidden: nearly every path, and already in normal form. */
+/**
+ * Matches names joined by slashes, none of them hidden: nearly every path, in normal form and its own pattern. It cannot reach .git, nor a
+ * state directory that is hidden.
+ */
 const usualPath = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
 
 /** One such name: no wildcard, not hidden. */
@@ -72,6 +77,10 @@ export function reservedDirectories(stateDir: string): string[][] {
   const written = stateDir.replaceAll("\\", "/");
   const segments = /^(?:\/|~|[A-Za-z]:)/.test(written) ? undefined : segmentsOf(written.toLowerCase());
   return segments === undefined ? [] : ["state", "parallel", "plans"].map((name) => [...segments, name]);
+}
+
+function isHidden([first = ""]: readonly string[]): boolean {
+  return first.startsWith(".");
 }
 
 /** Ignores case, because on some systems ".GIT" is ".git". */

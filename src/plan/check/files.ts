@@ -16,13 +16,15 @@ export function checkPaths(drafts: readonly DraftPhase[], stateDir: string, find
   let left = MAX_PATTERNS;
   for (const { phase, patterns } of drafts) {
     for (const field of fileFields) {
-      for (const [at, declared] of phase[field].entries()) {
+      const paths = phase[field];
+      for (let at = 0; at < paths.length; at++) {
+        const declared = paths[at] as string;
         const owned = readOwnedPath(declared, reserved);
         if ("problem" in owned) {
           const where = `Phase ${phase.id}: the path ${quotedValue(declared)} in "${field}"`;
           reportError(findings, owned.code, phase.id, `${where} ${owned.problem}`);
         } else if (left >= owned.patterns.length) {
-          phase[field][at] = owned.path;
+          paths[at] = owned.path;
           patterns.push(...owned.patterns);
           left -= owned.patterns.length;
         } else {
@@ -38,10 +40,10 @@ export function checkPaths(drafts: readonly DraftPhase[], stateDir: string, find
 /** The drafts must be the ones the graph was built from. */
 export function checkOverlaps(drafts: readonly DraftPhase[], graph: Graph, findings: Findings): void {
   const owners: Owner[] = [];
-  for (const [position, { phase, patterns }] of drafts.entries()) {
+  drafts.forEach(({ phase, patterns }, position) => {
     // A phase that runs alone cannot collide with another one.
     if (phase.parallel) owners.push({ position, patterns });
-  }
+  });
   const { found, limit } = overlapsOf(owners, graph);
   for (const pair of found) reportOverlap(drafts, pair, findings);
   if (limit === "overlaps") {

@@ -60,7 +60,8 @@ export function overlapsOf(owners: readonly Owner[], graph: Graph): Overlaps {
 
 /** One claim for each distinct pattern, however many phases own it. */
 function claimsOf(owners: readonly Owner[], graph: Graph): Claim[] {
-  const patternsAt = new Map(owners.map(({ position, patterns }) => [position, patterns]));
+  const patternsAt = new Map<number, readonly Pattern[]>();
+  for (const { position, patterns } of owners) patternsAt.set(position, patterns);
   const claims = new Map<string, Claim>();
   for (const position of graph.order) {
     for (const pattern of patternsAt.get(position) ?? []) {

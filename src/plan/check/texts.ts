@@ -30,13 +30,13 @@ export function checkTexts(
 }
 
 function joined(phases: readonly PlanPhase[]): { texts: string; paths: string } {
-  let texts = "";
-  let paths = "";
+  const texts: string[] = [];
+  const paths: string[] = [];
   for (const phase of phases) {
-    for (const field of textFields) texts += `${textOf(phase, field)}\n`;
-    for (const field of fileFields) for (const path of phase[field]) paths += `${path}\n`;
+    texts.push(phase.title, phase.description, phase.validation_criteria.join("\n"), phase.validation.join("\n"));
+    paths.push(phase.files_created.join("\n"), phase.files_modified.join("\n"), phase.files_deleted.join("\n"));
   }
-  return { texts, paths };
+  return { texts: texts.join("\n"), paths: paths.join("\n") };
 }
 
 interface TextPlace {
