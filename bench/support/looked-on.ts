@@ -1,6 +1,6 @@
 // Measures whether a run takes longer while a dashboard serves it and a page shows it.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -50,6 +50,9 @@ async function run(browser: Browser | null, round: number): Promise<LookedOn> {
     PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
     MAESTRO_STAGGER_DELAY: "0",
   };
+  // The session is there before the run: a page finds a new one only after seconds, and would miss most of the run.
+  const created = spawnSync(process.execPath, [maestro, "session", "create", "plan.md"], { cwd: project, env });
+  if (created.status !== 0) throw new Error(`no session: ${created.stderr}`);
   try {
     if (browser === null) return { seconds: await runSeconds(project, env), served: 0, drawn: 0 };
     const server = spawn(process.execPath, [maestro, "dashboard", "--json"], { cwd: project, env });
@@ -59,7 +62,7 @@ async function run(browser: Browser | null, round: number): Promise<LookedOn> {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     try {
       await page.goto(url);
-      await page.getByText("This project has no session yet.").waitFor();
+      await page.locator(".lane-row").first().waitFor();
       const spent = async () => [cpuOf(server.pid ?? 0), await browserCpu(browser)] as const;
       const before = await spent();
       const seconds = await runSeconds(project, env);
@@ -77,7 +80,7 @@ async function run(browser: Browser | null, round: number): Promise<LookedOn> {
 
 async function runSeconds(project: string, env: Record<string, string>): Promise<number> {
   const started = performance.now();
-  const args = [maestro, "run", "plan.md", "--mode", "parallel", "--max-concurrent", String(SLOTS)];
+  const args = [maestro, "resume", "--yes", "--mode", "parallel", "--max-concurrent", String(SLOTS)];
   const child = spawn(process.execPath, args, { cwd: project, env, stdio: "ignore" });
   const code = await new Promise((resolve) => child.once("close", resolve));
   if (code !== 0) throw new Error(`the run ended with ${code}`);

@@ -63,9 +63,8 @@ export class Answers {
   }
 
   log({ session, phase, attempt: number, part, from }: Of<"log">): LogChunk & { isOver: boolean } {
-    const { location, redact } = this.#options;
     const { attempt } = this.#sessions.attempt(session, phase, number);
-    return { ...readLog(location, attempt, part, from, redact), isOver: attempt.result !== null };
+    return { ...readLog(this.#options, attempt, part, from), isOver: attempt.result !== null };
   }
 
   prompt({ session, phase, attempt: number }: Of<"prompt" | "diff">): string {

@@ -2,14 +2,14 @@
 // pages of other origins that attack it.
 
 import { createServer } from "node:http";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { closeBrowser, goTo, type Visit, violations, visit, visiting, watch } from "../support/browser.ts";
 import { startDashboard, type TestDashboard, withDashboard } from "../support/dashboard.ts";
 import { runPlan } from "../support/engine-run.ts";
-import { agent, withIsolated } from "../support/isolated.ts";
+import { again, agent, withIsolated } from "../support/isolated.ts";
 import { hostile } from "../support/page-session.ts";
-import { TEST_TIMEOUT_MS, withRemoved } from "../support/processes.ts";
+import { TEST_TIMEOUT_MS, until, withRemoved } from "../support/processes.ts";
 import { Project } from "../support/project.ts";
 import { played, scripted } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
@@ -56,6 +56,7 @@ describe("a live run in the page", () => {
           const card = page.getByRole("article", { name: /Phase 2/ });
           await card.waitFor();
           expect(await page.title()).toMatch(/^\(1\) /);
+          expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain(encodeURIComponent(">1</text>"));
           // Notifications are off until they are wanted; what was there before is not told.
           await page.getByRole("button", { name: "Notify" }).click();
           expect(await page.evaluate("globalThis.told")).toEqual([]);
@@ -72,6 +73,7 @@ describe("a live run in the page", () => {
           await goTo(page, `#/${SESSION}/needs`);
           await card.getByRole("button", { name: "Skip" }).click();
           await page.getByText("The engine acts on it.").waitFor();
+          await page.getByRole("button", { name: "Stop" }).waitFor();
           await page.getByText("Nothing needs you.").waitFor();
           project.signal("go");
           expect((await run.ended).code).toBe(0);
@@ -86,6 +88,89 @@ describe("a live run in the page", () => {
           "skipped",
           "completed",
         ]);
+        expect(faults).toEqual([]);
+      }),
+    ));
+});
+
+describe("decisions in the page", () => {
+  const phases = [
+    again("1", ["a.txt"], [["write", ["a.txt", "first\n"]]], ["write", ["a.txt", "better\n"]]),
+    scripted("2", { "*": [["exit", 7]] }),
+    agent("3", ["c.txt"], ["hang"]),
+  ];
+  const files = { "a.txt": "a\n", "c.txt": "c\n", "mine.txt": "mine\n" };
+  const stops = "Stop the engine? Its agents are interrupted; the session can be resumed.";
+  const aborts = "Abort the session for good? It cannot be resumed.";
+
+  test("reject, approve, reopen, retry, stop and abort reach the engine and the record (C41)", (context) =>
+    withIsolated(files, phases, (project) =>
+      visiting(context, {}, async ({ page, faults, confirmed }) => {
+        confirmed.push(stops, aborts);
+        const run = project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, "--keep-going", "--review", "phase", "--yes");
+        await withDashboard(project, ["--control"], async (dashboard) => {
+          await page.goto(dashboard.url);
+          await page.locator(".head h1", { hasText: "Task API" }).waitFor();
+          await goTo(page, `#/${SESSION}/needs`);
+          const review = page.getByRole("article", { name: /^Review: phase 1/ });
+          const press = (card: Locator, name: string) => card.getByRole("button", { name, exact: true }).click();
+          const guide = (card: Locator, text: string) => card.getByLabel("Guidance for the next attempt").fill(text);
+          const told = (text: string) => page.getByRole("status").getByText(text).waitFor();
+
+          // The diff is there before the answer; a rejection needs guidance.
+          await review.locator(".lines .added", { hasText: "first" }).waitFor();
+          expect(await review.getByRole("button", { name: "Reject" }).isDisabled()).toBe(true);
+          await guide(review, "Write better.");
+          await press(review, "Reject");
+          await review.locator(".lines .added", { hasText: "better" }).waitFor();
+          expect(project.eventsOf("1", "phase.reopened")).toMatchObject([
+            { rejected: expect.any(String), guidance: "Write better." },
+          ]);
+
+          // The project moved on under the review: the work is shown again, and then approved as it is now.
+          const before = project.events("review.opened").at(-1)?.tree;
+          project.write("mine.txt", "changed meanwhile\n");
+          await press(review, "Approve");
+          await told("what you saw is not what there is now");
+          expect(project.events("review.approved")).toEqual([]);
+          await until("the review of the new tree", () => project.events("review.opened").at(-1)?.tree !== before);
+          await page.reload();
+          await press(review, "Approve");
+          await told("The engine acts on it.");
+          const after = project.events("review.opened").at(-1)?.tree;
+          expect(project.events("review.approved")).toMatchObject([{ phases: ["1"], tree: after }]);
+
+          // The engine brings the work in; the completed phase is reopened beside the view.
+          await goTo(page, `#/${SESSION}/needs?phase=1`);
+          const panel = page.getByRole("complementary", { name: "Phase 1" });
+          await panel.getByText("Reopen this phase").click();
+          expect(project.read("a.txt")).toBe("better\n");
+          expect(await violations(page)).toEqual([]);
+          await press(panel, "Reopen");
+          await until("the reopened phase", () => project.eventsOf("1", "phase.reopened").length === 2);
+          expect(project.eventsOf("1", "phase.reopened").at(-1)).not.toHaveProperty("rejected");
+          await until("its third attempt", () => project.eventsOf("1", "attempt.started").length === 3);
+
+          const failed = page.getByRole("article", { name: /^Phase 2/ });
+          await guide(failed, "Exit with 0.");
+          await press(failed, "Retry with guidance");
+          const failures = () => project.eventsOf("2", "phase.moved").filter(({ to }) => to === "failed");
+          await until("the second attempt", () => failures().length === 2);
+          expect(JSON.stringify(project.eventsOf("2", "phase.moved"))).toContain("Exit with 0.");
+
+          // Every button of the head is on a narrow screen too.
+          await page.setViewportSize({ width: 320, height: 640 });
+          const last = await page.getByRole("button", { name: "Keys" }).boundingBox();
+          expect((last?.x ?? 999) + (last?.width ?? 0)).toBeLessThanOrEqual(320);
+          await press(page.getByRole("banner"), "Stop");
+          await page.setViewportSize({ width: 1280, height: 800 });
+          await run.ended;
+          await page.locator(".head .mark", { hasText: "interrupted" }).waitFor();
+          await press(failed, "Abort session");
+          await told("The session is aborted.");
+          await page.locator(".head .mark", { hasText: "aborted" }).waitFor();
+        });
+        expect(status(project)).toMatchObject({ status: "failed" });
         expect(faults).toEqual([]);
       }),
     ));
@@ -198,7 +283,7 @@ describe("the page of a project", () => {
     await rows(page).nth(1).waitFor();
     // Other tabs ask the first one for its token, and one tab holds the only stream.
     const tabs = await Promise.all(Array.from({ length: 6 }, () => page.context().newPage()));
-    const complaints = tabs.map(watch);
+    const complaints = tabs.map((tab) => watch(tab));
     for (const tab of tabs) await tab.goto(`http://127.0.0.1:${dashboard.port}/`);
     await Promise.all(tabs.map((tab) => rows(tab).nth(1).waitFor()));
     await page.close();

@@ -20,7 +20,7 @@ import {
   withRemoved,
 } from "../support/processes.ts";
 import { createSession, Project, planPath, planText } from "../support/project.ts";
-import { played, prepare } from "../support/stand-in.ts";
+import { played, prepare, type Steps } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
@@ -40,6 +40,25 @@ function filesOf(project: Project): Map<string, number> {
       .map(([file, stat]) => [file, stat.mtimeMs]),
   );
 }
+
+/** What an agent can try that has found the port: every path and method, with and without made-up secrets. */
+const reach = `
+import { readFileSync } from "node:fs";
+const session = process.argv[2];
+const port = readFileSync(".bin/port", "utf8");
+const skip = JSON.stringify({ action: "skip", phase_id: "2", user_decision: true });
+const tries = ["/", "/api/sessions", "/api/sessions/" + session + "/records?after=0", "/api/sessions/" + session + "/attempts/1/1/log",
+  "/api/sessions/" + session + "/attempts/1/1/prompt", "/api/sessions/" + session + "/attempts/1/1/diff", "/api/../etc/passwd"]
+  .flatMap((path) => [["GET", path], ["GET", path, { authorization: "Bearer undefined" }], ["DELETE", path]]);
+const json = { "content-type": "application/json" };
+for (const headers of [json, { ...json, authorization: "Bearer " }, { "content-type": "text/plain" }])
+  tries.push(["POST", "/api/sessions/" + session + "/decisions", headers, skip], ["POST", "/api/login", headers, '{"code":null}']);
+for (const [method, path, headers, body] of tries) {
+  const answer = await fetch("http://127.0.0.1:" + port + path, { method, headers, body });
+  console.log([method, path + (headers?.authorization ? " with " + headers.authorization : ""), answer.status].join(" "));
+  await answer.body?.cancel();
+}
+`;
 
 /** The tests share a dashboard, which is logged in. */
 describe("a dashboard of a session (T11)", () => {
@@ -322,6 +341,37 @@ describe("the life of a dashboard", () => {
       expect(all).toContain("it cannot start the dashboard");
       expect(all).not.toContain(code);
       expect(all).not.toContain(token);
+      await allGone(project);
+    }));
+
+  test("decides nothing for an agent that asks everything it can reach on loopback (T11)", () =>
+    withProcesses(async (project) => {
+      const steps: Steps = [
+        ["signal", "go"],
+        ["shell", `node .bin/reach.mjs ${SESSION}`],
+      ];
+      const phases = [played(1, steps), played(2, [["exit", 7]])];
+      const standIn = prepare(project, phases);
+      project.write(".bin/reach.mjs", reach);
+      const env = standIn.env({ MAESTRO_MAX_RETRIES: "0" });
+      const run = background(project, ["run", planPath, "--keep-open", "--keep-going", "--grace", "300ms"], env);
+      await until("the failed phase", () => status(project).phases?.[1]?.status === "failed");
+      await withDashboard(project, ["--control"], async (dashboard) => {
+        await dashboard.login();
+        project.write(".bin/port", String(dashboard.port));
+        project.write(".bin/go", "");
+        expect((await run.ended).code).toBe(4);
+        const [seen] = standIn.notes("shell") as unknown as { stdout: string }[];
+        const answers = (seen?.stdout ?? "").trim().split("\n");
+        expect(answers.length).toBeGreaterThan(20);
+        // The page itself is public and holds nothing; all else is denied.
+        const given = answers.filter((line) => !/ (401|403|404|405|415|429)$/.test(line));
+        expect(given).toEqual(["GET / 200", "GET / with Bearer undefined 200"]);
+        expect(status(project).phases.map((phase: { status: string }) => phase.status)).toEqual([
+          "completed",
+          "failed",
+        ]);
+      });
       await allGone(project);
     }));
 

@@ -50,15 +50,18 @@ function install(): string | undefined {
 
 export interface Visit {
   page: Page;
-  /** What the page complained about: exceptions, and violations of its policy. */
+  /** What the page complained about: exceptions, violations of its policy, and questions that no test expects. */
   faults: string[];
+  /** Questions of the page that are answered with yes. */
+  confirmed: string[];
 }
 
 /** A new page in a profile of its own, which ends with the browser. The time zone is fixed, because pages show local times. */
 export async function visit(context: Pick<TestContext, "skip">, options: BrowserContextOptions): Promise<Visit> {
   const profile = await (await testBrowser(context)).newContext({ timezoneId: "UTC", locale: "en-GB", ...options });
   const page = await profile.newPage();
-  return { page, faults: watch(page) };
+  const confirmed: string[] = [];
+  return { page, confirmed, faults: watch(page, confirmed) };
 }
 
 /** Runs `use` with a new page, and closes it. */
@@ -75,13 +78,14 @@ export async function visiting<T>(
   }
 }
 
-export function watch(page: Page): string[] {
+export function watch(page: Page, confirmed: readonly string[] = []): string[] {
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("console", (message) => {
     if (message.type() === "error" && !/net::ERR|status of 4\d\d/.test(message.text())) faults.push(message.text());
   });
   page.on("dialog", (dialog) => {
+    if (confirmed.includes(dialog.message())) return void dialog.accept();
     faults.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
@@ -90,13 +94,12 @@ export function watch(page: Page): string[] {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe-core finds wrong with the page as it is now: by all of its rules, or by some. */
-export async function violations(page: Page, ...rules: string[]): Promise<string[]> {
+/** What axe-core finds wrong with the page as it is now, by all of its rules. */
+export async function violations(page: Page): Promise<string[]> {
   if (await page.evaluate(`typeof axe === "undefined"`)) await page.evaluate(axe);
-  const options = rules.length === 0 ? {} : { runOnly: rules };
   return page.evaluate<
     string[]
-  >(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+  >(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ html, failureSummary = "" }) => id + ": " + html.slice(0, 160) + " " + failureSummary.slice(0, 200))))`);
 }
 

@@ -18,6 +18,8 @@ const pageFile = fileURLToPath(new URL("./dashboard.html", import.meta.url));
 
 export interface ReportSource {
   location: StateLocation;
+  /** Without it, the name of the project's directory. */
+  project?: string;
   session: Session;
   redact: (text: string) => string;
   prices: Prices;
@@ -28,7 +30,16 @@ export interface ReportSource {
 }
 
 /** The page with the session's journal in it. */
-export function htmlReport({ location, session, redact, prices, slots, maxRetries, now }: ReportSource): string {
+export function htmlReport({
+  location,
+  session,
+  redact,
+  prices,
+  slots,
+  maxRetries,
+  now,
+  ...rest
+}: ReportSource): string {
   const found = sessionRecords(location, session.session_id, redact);
   if (found === undefined) {
     throw new MaestroError("no_session", `The journal of session ${session.session_id} does not exist`);
@@ -39,7 +50,7 @@ export function htmlReport({ location, session, redact, prices, slots, maxRetrie
       slots: Number.isFinite(slots) ? slots : null,
       max_retries: maxRetries,
       prices: [...prices],
-      project: basename(location.projectRoot),
+      project: rest.project ?? basename(location.projectRoot),
       sessions: [summaryOf(session, found.isActive)],
     },
     layout: layoutOf(session.phases),

@@ -108,21 +108,29 @@ export async function getOverview(): Promise<Overview | number> {
   return answer.ok ? ((await answer.json()) as Overview) : answer.status;
 }
 
-export interface DecisionAnswer {
-  isDone: boolean;
-  text: string;
+export interface Decided {
+  /** Why it was refused; null: it was recorded. */
+  refusal: string | null;
+  isDriven: boolean;
 }
 
 /** Arguments of maestro_decide. */
-export async function decide(session: string, input: Record<string, unknown>): Promise<DecisionAnswer> {
+export async function decide(session: string, input: Record<string, unknown>): Promise<Decided> {
   const answer = await fetch(`/api/sessions/${encodeURIComponent(session)}/decisions`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${token.value}` },
     body: JSON.stringify({ ...input, user_decision: true }),
   });
-  const body = (await answer.json().catch(() => ({}))) as { message?: string; next?: string; approved?: boolean };
-  const text = body.message ?? body.next ?? (answer.ok ? "Recorded." : `Refused (${answer.status}).`);
-  return { isDone: answer.ok && body.approved !== false, text };
+  const body = (await answer.json().catch(() => ({}))) as {
+    message?: string;
+    approved?: boolean;
+    engine_running?: boolean;
+  };
+  const isDone = answer.ok && body.approved !== false;
+  return {
+    refusal: isDone ? null : (body.message ?? `Refused (${answer.status}).`),
+    isDriven: body.engine_running === true,
+  };
 }
 
 export function attemptPath(session: string, phase: string, attempt: number, what: "log" | "prompt" | "diff"): string {

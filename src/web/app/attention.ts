@@ -52,9 +52,12 @@ export function watchAttention(): void {
   let known = { session: "", needs: new Set<string>(), status: "" };
   effect(() => {
     const now = frame.value;
-    if (now === null) return;
-    const { session, needs } = now;
     const { project } = overview.value ?? { project: "Maestro" };
+    if (now === null) {
+      document.title = visible(project);
+      return;
+    }
+    const { session, needs } = now;
     // The number stays that of the present in a replay.
     const count = now.isLive ? needs.length : known.needs.size;
     document.title = `${count > 0 ? `(${count}) ` : ""}${visible(`${session.title} - ${project}`)}`;

@@ -15,8 +15,10 @@ import {
   reported,
   runs,
   sessionOf,
+  type Timed,
   used,
 } from "../../../test/support/sample-session.ts";
+import { judgeReopening } from "../../session/decide/review/decide-review.ts";
 import { findPhase } from "../../session/session.ts";
 import { listPrices } from "../../views/report/prices.ts";
 import { compareSessions } from "./compare.ts";
@@ -24,7 +26,7 @@ import { criticalPath } from "./critical.ts";
 import { claimedAndSeen } from "./evidence.ts";
 import { figuresOf } from "./figures.ts";
 import { findSessions, type SessionSummary } from "./found.ts";
-import { needsOf } from "./needs.ts";
+import { needsOf, reopeningOf } from "./needs.ts";
 import { home, readRoute, routeText } from "./route.ts";
 
 const after = (...ids: string[]) => ({ blocked_by: ids as never[] });
@@ -43,13 +45,13 @@ describe("needs you", () => {
       ],
     );
     const [need] = needsOf(session, look);
-    expect(need).toMatchObject({ kind: "failure", phase: "1", work: [{ phase: "1", attempt: 1 }] });
+    expect(need).toMatchObject({ kind: "failure", phases: ["1"], work: [{ phase: "1", attempt: 1 }] });
     expect(need?.message).toContain("\\u202e");
     expect(need?.answers.map(({ label, action }) => `${label}: ${action}`)).toEqual([
       "Retry: retry",
       "Skip: skip",
-      "Abort session: abort",
       "Retry with guidance: retry",
+      "Abort session: abort",
     ]);
   });
 
@@ -73,6 +75,27 @@ describe("needs you", () => {
     expect(need?.work.map((one) => one.phase)).toEqual(["1", "2"]);
   });
 
+  test("offers to reopen exactly the phases that may be reopened", () => {
+    const phases = [phase("1"), phase("2", { blocked_by: ["1" as never] })];
+    const offered = (...more: Timed[]) => {
+      const session = sessionOf(phases, more);
+      const all = session.phases.map((one) => reopeningOf(session, one).length === 1);
+      expect(all).toEqual(session.phases.map((one) => judgeReopening(session, one).legal));
+      return all;
+    };
+    const both = [...runs(1, 5, "1"), ...runs(6, 9, "2")];
+    const again: Timed = [10, { type: "phase.reopened", phase: "1" as never, hashes: {} }];
+    const archived: Timed = [10, { type: "archive.started", moves: [] } as never];
+    expect(offered(...runs(1, 5, "1"))).toEqual([true, false]);
+    expect(offered(...both)).toEqual([true, true]);
+    expect(offered(...both, again)).toEqual([false, false]);
+    expect(offered(...both, archived)).toEqual([false, false]);
+    expect(offered(...both, [10, { type: "session.status_set", status: "failed", aborted: true } as never])).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   test("tells of files that an agent was refused, until its phase is done", () => {
     const request = { agent: "coder", paths: ["x.ts"], reason: "needed", granted: false, owner: "2" as never };
     const refused = [
@@ -80,9 +103,28 @@ describe("needs you", () => {
     ];
     const open = sessionOf([phase("1"), phase("2")], [move(1, "1", "pending", "in_progress"), begin(1, "1")]);
     expect(needsOf(open, { ...look, refused })).toMatchObject([
-      { kind: "scope", phase: "1", message: expect.stringContaining("Phase 2 owns them") },
+      { kind: "scope", phases: ["1"], message: expect.stringContaining("Phase 2 owns them") },
     ]);
     expect(needsOf(sessionOf([phase("1"), phase("2")], runs(1, 5, "1")), { ...look, refused })).toEqual([]);
+  });
+
+  test("tells of a spent budget once, however many records follow", () => {
+    const amounts = { wanted: { usd: 1.2 }, spent: { usd: 4.6 }, proposed: { usd: 5.8 } };
+    const needs = (...more: Timed[]) =>
+      needsOf(
+        sessionOf(
+          [phase("1"), phase("2")],
+          [
+            [0, { type: "session.budget_set", budget: { usd: 5 }, before: { usd: 0.5 } }],
+            [10, { type: "session.budget_spent", phase: "2" as never, ...amounts }],
+            ...more,
+          ],
+        ),
+        look,
+      );
+    const [need] = needs();
+    expect(need).toMatchObject({ kind: "budget", phases: ["2"], message: expect.stringContaining("--budget 5.8usd") });
+    expect(needs([11, { type: "session.noted", text: "later" }])[0]?.key).toBe(need?.key);
   });
 
   test("tells of an exhausted quota, and of nothing when nothing waits", () => {
@@ -140,6 +182,27 @@ describe("claim and evidence", () => {
     };
     expect(proved("e".repeat(40))).toMatchObject({ result: "pass", isStale: false });
     expect(proved("f".repeat(40))).toMatchObject({ isStale: true });
+  });
+
+  test("calls a proof of work in review stale when the review shows another tree, not when other work came in before", () => {
+    const proved = (tree: string) => {
+      const session = sessionOf(
+        [phase("1"), phase("2")],
+        [
+          move(0, "2", "pending", "in_progress"),
+          begin(0, "2"),
+          place(0, "2"),
+          end(1, "2", 1),
+          integrate(1, "2"),
+          ...events,
+          check(7, "1", "f".repeat(40), ["npm test", 0]),
+          [8, { type: "review.opened", phases: ["1" as never], attempt: 1, tree: tree as never }],
+        ],
+      );
+      return claimedAndSeen(session, findPhase(session, "1") as never).proof?.isStale;
+    };
+    expect(proved("f".repeat(40))).toBe(false);
+    expect(proved("d".repeat(40))).toBe(true);
   });
 
   test("counts what changed the project after the proof", () => {
@@ -240,6 +303,13 @@ describe("figures", () => {
     expect(value("Cost", session)?.value).toBe("unknown");
   });
 
+  test("say unknown, not 0 files, when no attempt recorded its changes", () => {
+    const recorded = [...runs(0, 10, "1"), change(10, "1", ["a.ts"])];
+    expect(value("Changes", sessionOf([phase("1")], runs(0, 10, "1")))?.value).toBe("unknown");
+    expect(value("Changes", sessionOf([phase("1")], []))?.value).toBe("–");
+    expect(value("Changes", sessionOf([phase("1")], recorded))?.value).toBe("1 file");
+  });
+
   test("say nothing, not 0, while the first attempt runs", () => {
     const session = sessionOf([phase("1")], [move(0, "1", "pending", "in_progress"), begin(0, "1")]);
     expect(value("Tokens", session)).toMatchObject({ value: "–", detail: "none reported yet" });
@@ -253,6 +323,17 @@ describe("figures", () => {
     );
     expect(value("Cost", session)?.value).toBe("≥ $1.25");
     expect(value("Tokens", session)?.value).toBe("≥ 1.0M");
+  });
+
+  test("have what of a budget is spent and reserved", () => {
+    const set: Timed = [0, { type: "session.budget_set", budget: { usd: 5, tok: 2_000_000 }, before: { usd: 1.5 } }];
+    const starts = [move(1, "1", "pending", "in_progress"), begin(1, "1", 1, { reserved: { usd: 0.5 } })];
+    const figures = figuresOf(sessionOf([phase("1")], [set, ...starts]), listPrices, at(60), 0);
+    expect(figures.filter(({ label }) => label === "Budget")).toEqual([
+      { label: "Budget", value: "$1.50", detail: "of $5.00, $0.50 reserved" },
+      { label: "Budget", value: "0 tokens", detail: "of 2.0M tokens" },
+    ]);
+    expect(value("Budget", sessionOf([phase("1")], []))).toBeUndefined();
   });
 
   test("have the critical path by measured times", () => {

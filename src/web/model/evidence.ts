@@ -21,7 +21,7 @@ export interface SeenProof {
   detail: string;
   /** Null: it ran in the project itself. */
   tree: string | null;
-  /** The proof is about another tree than the one that is in the project for this phase. */
+  /** The proof is about another tree than the one that is in the project, or in review, for this phase. */
   isStale: boolean;
   /** How many other phases changed the project since. */
   later: number;
@@ -78,10 +78,12 @@ function filesOf(phase: SessionPhase): Pick<ClaimedAndSeen, "files" | "unlisted"
   return { files: sorted, unlisted: changes === undefined ? 0 : Math.max(0, changes.total - changes.files.length) };
 }
 
-/** Whether the project has another tree than the one that was validated: the phase's own, or without one the last. */
-function isStale(session: Session, phase: SessionPhase, tree: string): boolean {
-  const own = lastAttempt(phase)?.integrated ?? integrations(session).at(-1);
-  return own !== undefined && own.to !== tree;
+/** Whether another tree was validated than the one that was brought into the project, or that the user is asked to approve. */
+function isStale({ open_review: review }: Session, phase: SessionPhase, tree: string): boolean {
+  const own = lastAttempt(phase)?.integrated;
+  if (own !== undefined) return own.to !== tree;
+  const isReviewed = review !== null && review.batch === undefined && review.phases.includes(phase.id);
+  return isReviewed && review.tree !== tree;
 }
 
 function laterIntegrations(session: Session, phase: SessionPhase): number {

@@ -1,10 +1,13 @@
 // The figures at the head of the page: progress, times, tokens, cost and changes. What is unknown is said to be unknown, never 0. Pure.
 
+import { unitsOf } from "../../amounts.ts";
+import { ledgerOf } from "../../session/budget/ledger.ts";
 import { isClosed, type Session } from "../../session/session.ts";
 import type { Prices } from "../../views/report/prices.ts";
 import { spendingJson, spendingOf } from "../../views/report/spending.ts";
 import { wallTime, workedMs } from "../../views/report/times.ts";
 import { compact, dollars, plural } from "../../views/text/amount.ts";
+import { budgetText } from "../../views/text/budget.ts";
 import { durationText } from "../../views/text/duration.ts";
 import { amountText, sessionAmount } from "../../views/work.ts";
 
@@ -45,12 +48,12 @@ export function figuresOf(session: Session, prices: Prices, now: Date, criticalM
     {
       label: "Wall time",
       value: wall === null ? "–" : durationText(wallMs),
-      detail: wallMs > 0 ? `${(work / wallMs).toFixed(1)} at a time` : "nothing has run",
+      detail: wallMs > 0 ? `${(work / wallMs).toFixed(1)} agents on average` : "nothing has run",
     },
     {
       label: "Critical path",
       value: durationText(criticalMs),
-      detail: done < session.phases.length ? "longest chain, partly estimated" : "longest chain of phases",
+      detail: done < session.phases.length ? "with estimates" : "longest chain of phases",
     },
     ...(tokens === 0
       ? [
@@ -58,8 +61,20 @@ export function figuresOf(session: Session, prices: Prices, now: Date, criticalM
           { label: "Cost", ...NONE_YET },
         ]
       : used()),
+    ...budgetFigures(session),
     { label: "Changes", ...changes(session) },
   ];
+}
+
+/** One for each unit that is limited. */
+function budgetFigures(session: Session): Figure[] {
+  const ledger = ledgerOf(session);
+  return unitsOf(ledger?.cap ?? {}).map((unit) => {
+    const [cap, spent, reserved] = [ledger?.cap, ledger?.spent, ledger?.reserved].map((one) => one?.[unit] ?? 0);
+    const text = (amount = 0) => budgetText({ [unit]: amount });
+    const detail = reserved === 0 ? `of ${text(cap)}` : `of ${text(cap)}, ${text(reserved)} reserved`;
+    return { label: "Budget", value: text(spent), detail };
+  });
 }
 
 function costText(cost: number | null, silent: number): string {
@@ -68,6 +83,10 @@ function costText(cost: number | null, silent: number): string {
 }
 
 function changes(session: Session): { value: string; detail: string } {
+  const ended = session.phases.flatMap(({ attempts }) => attempts.filter(({ result }) => result !== null));
+  if (ended.every((attempt) => attempt.changes === undefined)) {
+    return ended.length === 0 ? { value: "–", detail: "none yet" } : { value: UNKNOWN, detail: "not recorded" };
+  }
   const amount = sessionAmount(session);
   const [files = "", lines = ""] = amountText(amount).split(" (");
   return { value: files, detail: lines === "" ? "in the project" : lines.replace(")", "") };

@@ -1,6 +1,7 @@
 // What waits for the user, for the view "Needs you": each decision with what happened and the answers that maestro_decide takes. Pure.
 
 import type { EventOf } from "../../session/events.ts";
+import { waitsFor } from "../../session/phase/phase-state.ts";
 import { reviewName } from "../../session/review/review.ts";
 import {
   findPhase,
@@ -17,14 +18,14 @@ import { reviewMessage, reviewTitle } from "../../views/decision/review-block.ts
 import { clockTime } from "../../views/text/duration.ts";
 import { visible } from "../../views/text/visible.ts";
 
-/** Arguments of maestro_decide. `asks`: a text that the user has to write. */
+/** Arguments of maestro_decide. `asks`: a text that the user has to write, or may write. */
 export interface NeedAnswer {
   label: string;
-  action: "retry" | "skip" | "abort" | "approve" | "reject" | "stop";
+  action: "retry" | "skip" | "abort" | "approve" | "reject" | "reopen" | "stop";
   phase?: string;
   tree?: string;
   timeout?: string;
-  asks?: "guidance";
+  asks?: "guidance" | "maybe";
   isDangerous?: true;
 }
 
@@ -33,8 +34,8 @@ export interface Need {
   kind: "timeout" | "file_conflict" | "failure" | "review" | "scope" | "quota" | "budget";
   title: string;
   message: string;
-  /** The phase that it leads to. */
-  phase: string | null;
+  /** The phases that it is about. */
+  phases: string[];
   /** The attempts whose changes are shown with it. */
   work: { phase: string; attempt: number }[];
   answers: NeedAnswer[];
@@ -65,7 +66,6 @@ export function needsOf(session: Session, { maxRetries, now, refused = [] }: Nee
 
 function reviewNeed(session: Session, review: Review): Need {
   const name = reviewName(review);
-  const [first] = review.phases;
   const rejections = review.phases.map(
     (id): NeedAnswer => ({
       label: review.phases.length === 1 ? "Reject" : `Reject ${id}`,
@@ -79,22 +79,30 @@ function reviewNeed(session: Session, review: Review): Need {
     kind: "review",
     title: reviewTitle(session, review),
     message: reviewMessage(review),
-    phase: first ?? null,
+    phases: review.phases.slice(0, MAX_NEEDS),
     work: review.phases.slice(0, MAX_NEEDS).flatMap((id) => workIn(findPhase(session, id))),
     answers: [{ label: "Approve", action: "approve", phase: name, tree: review.tree }, ...rejections.slice(0, 20)],
     since: review.opened,
   };
 }
 
+/** For work that is done, and not good enough: what judgeReopening allows, without its reasons, which would make the page larger. */
+export function reopeningOf(session: Session, phase: SessionPhase): NeedAnswer[] {
+  const isLegal = phase.status === "completed" && !session.aborted && session.archiving === null;
+  if (!isLegal || waitsFor(session, phase).length > 0) return [];
+  return [{ label: "Reopen", action: "reopen", phase: phase.id, asks: "maybe" }];
+}
+
 /** Only the command line raises a budget. */
 function budgetNeed(session: Session, spent: BudgetSpent): Need {
   const [raise] = budgetOptions(spent, { program: "maestro" });
   return {
-    key: `budget ${spent.phase} ${session.seq}`,
+    // The same for every record after it: each new key is a notification.
+    key: `budget ${spent.phase} ${raise?.command}`,
     kind: "budget",
     title: budgetTitle(spent),
     message: `${budgetMessage(session, spent)} ${raise?.command}`,
-    phase: spent.phase,
+    phases: [spent.phase],
     work: [],
     answers: [],
     since: session.updated,
@@ -104,7 +112,7 @@ function budgetNeed(session: Session, spent: BudgetSpent): Need {
 function failedNeed(session: Session, phase: SessionPhase, maxRetries: number): Need {
   const { kind, message, choices } = escalationOf(session, phase, { maxRetries, program: "maestro" });
   const { id } = phase;
-  const answers = choices.map((choice): NeedAnswer => {
+  const offered = choices.map((choice): NeedAnswer => {
     if (choice.kind === "skip") return { label: "Skip", action: "skip", phase: id };
     if (choice.kind === "abort") return { label: "Abort session", action: "abort", isDangerous: true };
     if (choice.kind === "narrow") return { label: "Retry with less", action: "retry", phase: id, asks: "guidance" };
@@ -118,9 +126,10 @@ function failedNeed(session: Session, phase: SessionPhase, maxRetries: number): 
     kind,
     title: `Phase ${id} ${phase.name}: ${titles[kind]}`,
     message: visible(message).trim(),
-    phase: id,
+    phases: [id],
     work: workIn(phase),
-    answers,
+    // The button that cannot be undone is apart from those that are pressed often.
+    answers: offered.toSorted((one, other) => Number(one.isDangerous ?? 0) - Number(other.isDangerous ?? 0)),
     since: phase.errors.at(-1)?.timestamp ?? lastAttempt(phase)?.finished ?? null,
   };
 }
@@ -140,7 +149,7 @@ function scopeNeeds(session: Session, refused: readonly RefusedScope[]): Need[] 
         kind: "scope",
         title: `Phase ${id} ${phase.name}: ${agent} was refused files`,
         message: visible(`${paths.join(", ")}: ${reason}.${because}`),
-        phase: id,
+        phases: [id],
         work: workIn(phase),
         answers: [],
         since: ts,
@@ -157,7 +166,7 @@ function quotaNeed({ quota, status }: Session, now: number): Need[] {
       kind: "quota",
       title: "The provider's quota is exhausted",
       message: `Nothing is started before ${clockTime(new Date(quota.until))}.${quota.slots === null ? "" : ` Afterwards ${quota.slots} at a time.`}`,
-      phase: null,
+      phases: [],
       work: [],
       answers: [],
       since: quota.since,

@@ -88,6 +88,9 @@ describe("a row of the timeline", () => {
       ],
     );
     expect(timelineOf(session, look).rows[0]?.bars[0]?.outcome).toBe("unseen");
+    const killed = sessionOf([phase("1")], [move(1, "1", "pending", "in_progress"), begin(1, "1")]);
+    expect(timelineOf(killed, look).rows[0]?.bars[0]?.outcome).toBe("running");
+    expect(timelineOf(killed, { ...look, isDriven: false }).rows[0]?.bars[0]?.outcome).toBe("unseen");
   });
 });
 

@@ -63,7 +63,7 @@ export function timelineOf(session: Session, look: TimelineLook): Timeline {
 }
 
 function rowOf(session: Session, phase: SessionPhase, { now, isDriven, critical }: TimelineLook): TimelineRow {
-  const bars = barsOf(session, phase, now);
+  const bars = barsOf(session, phase, now, isDriven);
   return {
     id: phase.id,
     name: phase.name,
@@ -75,9 +75,10 @@ function rowOf(session: Session, phase: SessionPhase, { now, isDriven, critical 
   };
 }
 
-function barsOf(session: Session, phase: SessionPhase, now: number): Bar[] {
+function barsOf(session: Session, phase: SessionPhase, now: number, isDriven: boolean): Bar[] {
   if (phase.attempts.length === 0) return phase.started === null ? [] : [handBar(session, phase, now)];
-  const running = runningAttempt(session, phase);
+  // Without an engine or a conversation the attempt does not run, although its end is not recorded.
+  const running = isDriven ? runningAttempt(session, phase) : undefined;
   return phase.attempts.map((attempt, at) => {
     const isLast = at === phase.attempts.length - 1;
     const bar = attemptBar(phase, attempt, isLast, attempt === running ? now : null);
@@ -160,6 +161,11 @@ function busyTimes(rows: readonly TimelineRow[]): { from: number; to: number }[]
   return busy;
 }
 
+/** How long at least one attempt ran. */
+export function workedTime({ busy }: Pick<Timeline, "busy">): number {
+  return busy.reduce((sum, span) => sum + span.to - span.from, 0);
+}
+
 export interface Gap {
   from: number;
   to: number;
@@ -181,7 +187,7 @@ const GAP_SHARE = 0.03;
 const SHORT_GAP = 0.08;
 
 export function axisOf({ from, to, busy }: Timeline, isCollapsed: boolean): Axis {
-  const worked = busy.reduce((sum, span) => sum + span.to - span.from, 0) || 1;
+  const worked = workedTime({ busy }) || 1;
   const pieces: { from: number; to: number; length: number; isGap: boolean }[] = [];
   let at = from;
   const push = (until: number, isGap: boolean) => {
@@ -217,7 +223,7 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 
 /** Round times for the axis, about `most` of them, none inside a collapsed gap. */
 export function ticksOf({ from, to, busy }: Timeline, { gaps }: Axis, most: number): number[] {
-  const worked = busy.reduce((sum, span) => sum + span.to - span.from, 0);
+  const worked = workedTime({ busy });
   const seconds = Math.max(1, (gaps.length > 0 ? worked : to - from) / 1000);
   const step = (STEPS.find((one) => seconds / one <= most) ?? 604_800) * 1000;
   const ticks: number[] = [];

@@ -11,7 +11,12 @@ import { Mark } from "../view/parts.tsx";
 
 export function Attempts({ session, phase, now }: { session: Session; phase: SessionPhase; now: number }) {
   if (phase.attempts.length === 0) return null;
-  const spans = spansOf(session, phase, new Date(now));
+  // Without an engine or a conversation no attempt runs, although its end is not recorded.
+  const spans = spansOf(session, phase, new Date(now)).map((span) =>
+    span.outcome === "running" && frame.value?.isDriven !== true
+      ? { ...span, end: null, outcome: "unseen" as const }
+      : span,
+  );
   return (
     <section>
       <h3>Attempts</h3>
@@ -38,7 +43,7 @@ export function Attempts({ session, phase, now }: { session: Session; phase: Ses
                   <td>
                     <Mark sign={outcomeSigns[span?.outcome ?? "unseen"]} />
                   </td>
-                  <td>
+                  <td class="long">
                     {attempt.agent}
                     <span class="dim"> {modelOf(attempt)}</span>
                   </td>

@@ -50,7 +50,7 @@ function ProofOf({ seen: { proof } }: { seen: ClaimedAndSeen }) {
       <p>
         <b class={proof.result === "pass" ? "good-text" : proof.result === "fail" ? "bad-text" : ""}>{proof.result}</b>{" "}
         on {where}
-        {proof.isStale && <span class="stale"> stale: the tree moved on since</span>}
+        {proof.isStale && <span class="stale"> stale: the work changed after this ran</span>}
         {!proof.isStale && proof.later > 0 && (
           <span class="dim">
             ; since then the project changed {proof.later === 1 ? "once" : `${proof.later} times`}

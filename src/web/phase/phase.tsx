@@ -1,15 +1,17 @@
 // The panel of the selected phase: why it is where it is, its attempts, what was claimed beside what was seen, its log, diff and prompt.
 
 import { phaseState } from "../../session/phase/phase-state.ts";
-import type { SessionPhase } from "../../session/session.ts";
+import type { Session, SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../../views/report/spending.ts";
 import { workedMs } from "../../views/report/times.ts";
 import { compact } from "../../views/text/amount.ts";
 import { durationText } from "../../views/text/duration.ts";
 import { connection, type Frame, frame, go, linkTo, overview, pulse, route, selected } from "../app/state.ts";
+import { reopeningOf } from "../model/needs.ts";
 import { type PhaseTab, phaseTabs } from "../model/route.ts";
 import { stateSigns } from "../model/sign.ts";
 import { whyOf } from "../model/why.ts";
+import { AnswerForm, mayDecide } from "../view/answer-form.tsx";
 import { Labelled, Mark } from "../view/parts.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Claims } from "./claims.tsx";
@@ -137,6 +139,7 @@ export function PhaseOverview({ phase, now }: { phase: SessionPhase; now: Frame 
         {phase.retry_count > 0 && <Labelled label="Retries">{phase.retry_count}</Labelled>}
         {phase.granted.length > 0 && <Labelled label="Granted files">{phase.granted.join(", ")}</Labelled>}
       </dl>
+      <Reopening session={session} phase={phase} />
       <Attempts session={session} phase={phase} now={now.now} />
       <Claims session={session} phase={phase} />
       {phase.warnings.length > 0 && (
@@ -176,6 +179,18 @@ export function PhaseOverview({ phase, now }: { phase: SessionPhase; now: Frame 
         </section>
       )}
     </>
+  );
+}
+
+function Reopening({ session, phase }: { session: Session; phase: SessionPhase }) {
+  const answers = mayDecide() ? reopeningOf(session, phase) : [];
+  if (answers.length === 0) return null;
+  return (
+    <details class="reopening">
+      <summary>Reopen this phase</summary>
+      <p>An agent works on it again, from the work as it is. Phases that depend on it and are done stay done.</p>
+      <AnswerForm about={`reopen ${phase.id} ${phase.attempts.length}`} answers={answers} />
+    </details>
   );
 }
 

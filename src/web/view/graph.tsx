@@ -19,6 +19,8 @@ interface Box {
 }
 
 const MAX_NAME = 22;
+/** State and agent are written smaller. */
+const MAX_STATE = 29;
 /** Below this size of a node on the screen, names cannot be read and are left out. */
 const READABLE = 0.45;
 const view = signal<Box | null>(null);
@@ -176,7 +178,6 @@ interface NodeProps {
 
 function Node({ phase: { id, name, agents }, classes, state, x, y, node: { width, height }, isReadable }: NodeProps) {
   const sign = stateSigns[state];
-  const shortened = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
   return (
     <a
       class={classes}
@@ -194,15 +195,19 @@ function Node({ phase: { id, name, agents }, classes, state, x, y, node: { width
             {sign.shape}
           </text>
           <text x={x + 28} y={y + 18} class="node-name">
-            {id} {shortened}
+            {id} {shortened(name, MAX_NAME)}
           </text>
           <text x={x + 28} y={y + 34} class="node-agent">
-            {agents[0] ?? ""}, {sign.word}
+            {shortened(`${sign.word}, ${agents[0] ?? ""}`, MAX_STATE)}
           </text>
         </>
       )}
     </a>
   );
+}
+
+function shortened(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 function edgeOf({ node }: Layout, [x, y]: [number, number], side: 1 | -1): [number, number] {

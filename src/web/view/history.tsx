@@ -6,9 +6,9 @@ import type { Session } from "../../session/session.ts";
 import { compact, plural } from "../../views/text/amount.ts";
 import { dayAndTime, durationText } from "../../views/text/duration.ts";
 import { loadSession } from "../app/load.ts";
-import { connection, frame, go, linkTo, route, sessionId, sessions } from "../app/state.ts";
+import { connection, frame, go, linkTo, pulse, route, sessionId, sessions } from "../app/state.ts";
 import { type Comparison, compareSessions, type PhaseFigures } from "../model/compare.ts";
-import { findSessions } from "../model/found.ts";
+import { findSessions, type SessionSummary } from "../model/found.ts";
 import { sessionSign } from "../model/sign.ts";
 import { Mark } from "./parts.tsx";
 
@@ -41,7 +41,7 @@ export function HistoryView() {
         {found.map(({ session, matches }) => (
           <li key={session.id} class={session.id === sessionId.value ? "chosen" : ""}>
             <a href={linkTo({ session: session.id, view: "timeline", phase: null, seq: null, with: null })}>
-              <Mark sign={sessionSign(session.status)} />
+              <Mark sign={sessionSign(session.status, { isIdle: isIdle(session) })} />
               <span class="session-title">{session.title}</span>
               <span class="dim">
                 {dayAndTime(session.created)}, {session.phases.filter(({ status }) => status === "completed").length} of{" "}
@@ -141,6 +141,11 @@ function Compare({ id }: { id: string }) {
       </div>
     </div>
   );
+}
+
+/** Of another session than the shown one, the page knows only whether the project works on it. */
+function isIdle({ id, isActive }: SessionSummary): boolean {
+  return id === sessionId.value ? !pulse.value.driven : !isActive;
 }
 
 function BackToList() {

@@ -1,14 +1,11 @@
 // Needs you: everything that waits for the user, with what happened, the work, and the answers that maestro_decide takes.
 
-import { signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { ago } from "../../views/text/duration.ts";
-import { decide } from "../app/api.ts";
-import { connection, frame, go, overview, sessionId, tell } from "../app/state.ts";
-import type { Need, NeedAnswer } from "../model/needs.ts";
+import { connection, frame, go } from "../app/state.ts";
+import type { Need } from "../model/needs.ts";
 import { DiffOf } from "../phase/diff.tsx";
-
-const told = signal<Record<string, string>>({});
-const isSending = signal(false);
+import { AnswerForm, mayDecide } from "./answer-form.tsx";
 
 export function NeedsView() {
   const now = frame.value;
@@ -39,9 +36,7 @@ export function NeedsView() {
 function NeedCard({ need }: { need: Need }) {
   const now = frame.value;
   const isLive = now?.isLive === true;
-  const mayDecide = overview.value?.control === true && connection.value === "live" && isLive;
-  const text = told.value[need.key] ?? "";
-  const asks = need.answers.some(({ asks: what }) => what !== undefined);
+  const isOpen = mayDecide();
   return (
     <article class="card need" aria-label={need.title}>
       <header>
@@ -49,46 +44,18 @@ function NeedCard({ need }: { need: Need }) {
         {need.since !== null && now !== null && <span class="dim">{ago(need.since, new Date(now.now))}</span>}
       </header>
       <pre class="message">{need.message}</pre>
-      {need.phase !== null && (
-        <p>
-          <button type="button" class="link" onClick={() => go({ phase: need.phase })}>
-            Phase {need.phase}: attempts, log, evidence
+      {need.phases.map((phase) => (
+        <p key={phase}>
+          <button type="button" class="link" onClick={() => go({ phase })}>
+            Phase {phase}: attempts, log, evidence
           </button>
         </p>
-      )}
+      ))}
       {need.work.map(({ phase, attempt }) => (
         <Work key={phase} phase={phase} attempt={attempt} isOpen={need.kind === "review" && need.work.length === 1} />
       ))}
-      {mayDecide && need.answers.length > 0 && (
-        <div class="answers">
-          {asks && (
-            <label class="guidance">
-              Guidance for the next attempt
-              <textarea
-                rows={2}
-                value={text}
-                onInput={({ currentTarget }) => {
-                  told.value = { ...told.value, [need.key]: currentTarget.value };
-                }}
-              />
-            </label>
-          )}
-          <div class="buttons">
-            {need.answers.map((answer) => (
-              <button
-                key={answer.label}
-                type="button"
-                class={answer.isDangerous ? "danger" : answer === need.answers[0] ? "primary" : ""}
-                disabled={isSending.value || (answer.asks !== undefined && text.trim() === "")}
-                onClick={() => send(answer, text)}
-              >
-                {answer.label}
-              </button>
-            ))}
-          </div>
-        </div>
-      )}
-      {!mayDecide && need.answers.length > 0 && (
+      {isOpen && need.answers.length > 0 && <AnswerForm about={need.key} answers={need.answers} />}
+      {!isOpen && need.answers.length > 0 && (
         <p class="dim">
           {connection.value === "report"
             ? "A report decides nothing."
@@ -112,26 +79,4 @@ function Work({ phase, attempt, isOpen }: { phase: string; attempt: number; isOp
       {isShown.value && <DiffOf phase={phase} attempt={attempt} />}
     </details>
   );
-}
-
-async function send(answer: NeedAnswer, guidance: string): Promise<void> {
-  const session = sessionId.value;
-  if (session === null) return;
-  if (answer.isDangerous && !confirm("Abort the session for good? It cannot be resumed.")) return;
-  isSending.value = true;
-  const { action, phase, tree, timeout, asks } = answer;
-  try {
-    const { isDone, text } = await decide(session, {
-      action,
-      ...(phase === undefined ? {} : { phase_id: phase }),
-      ...(tree === undefined ? {} : { tree }),
-      ...(timeout === undefined ? {} : { timeout }),
-      ...(asks === undefined ? {} : { guidance }),
-    });
-    tell(text, !isDone);
-  } catch {
-    tell("The dashboard does not answer; nothing was decided.", true);
-  } finally {
-    isSending.value = false;
-  }
 }

@@ -25,6 +25,7 @@ import { figuresOf } from "../model/figures.ts";
 import type { ViewName } from "../model/route.ts";
 import { sessionSign } from "../model/sign.ts";
 import { PhasePanel } from "../phase/phase.tsx";
+import { send } from "./answer-form.tsx";
 import { Help, Palette } from "./dialogs.tsx";
 import { GraphView } from "./graph.tsx";
 import { HistoryView } from "./history.tsx";
@@ -91,7 +92,16 @@ function Head() {
       {now !== null && <Mark sign={signOf(now)} />}
       {now !== null && !now.isLive && <span class="past">replay</span>}
       <span class="spacer" />
-      {overview.value?.control && <span class="control">control</span>}
+      {overview.value?.control && (
+        <span class="control" title="Started with --control: this page takes your decisions">
+          can decide
+        </span>
+      )}
+      {overview.value?.control && now?.isLive && now.isDriven && (
+        <button type="button" class="danger" onClick={() => void send({ label: "Stop", action: "stop" })}>
+          Stop
+        </button>
+      )}
       {!isReport && (
         <button type="button" aria-pressed={isNotifying.value} onClick={() => void switchNotifications()}>
           Notify

@@ -1,6 +1,7 @@
 // The timeline: one row per phase, a bar per attempt with its parts, waits, the critical path and the present moment.
 
 import { computed, signal } from "@preact/signals";
+import { findPhase } from "../../session/session.ts";
 import { clockTime, durationText, stopwatch } from "../../views/text/duration.ts";
 import { critical, filter, frame, go, linkTo, overview, route, selected } from "../app/state.ts";
 import { outcomeSigns, stateSigns } from "../model/sign.ts";
@@ -12,14 +13,17 @@ const ROW_HEIGHT = 28;
 const MOST_TICKS = 7;
 /** The label of a later tick would be cut off. */
 const LAST_LABEL = 0.93;
+const LAST_LONG_LABEL = 0.75;
+const HOUR_MS = 3_600_000;
 const isCollapsed = signal(true);
 
 const drawn = computed(() => {
   const shown = frame.value;
   if (shown === null) return null;
   const timeline = timelineOf(shown.session, { ...shown, critical: critical.value.ids });
-  const axis = axisOf(timeline, isCollapsed.value);
-  return { ...shown, timeline, axis, ticks: ticksOf(timeline, axis, MOST_TICKS) };
+  const collapsed = axisOf(timeline, true);
+  const axis = isCollapsed.value ? collapsed : axisOf(timeline, false);
+  return { ...shown, timeline, axis, hasGaps: collapsed.gaps.length > 0, ticks: ticksOf(timeline, axis, MOST_TICKS) };
 });
 
 /** The rows that the filter leaves, in the order of the plan. */
@@ -52,7 +56,7 @@ export function TimelineView() {
             filter.value = currentTarget.value;
           }}
         />
-        {axisOf(timeline, true).gaps.length > 0 && (
+        {now.hasGaps && (
           <label class="check">
             <input
               type="checkbox"
@@ -87,7 +91,7 @@ function Head({ axis, ticks, from }: { axis: Axis; ticks: readonly number[]; fro
       <span class="lane">
         {ticks.map((time, at) => (
           <span key={time} class={at % 2 === 0 ? "tick" : "tick odd"} style={{ left: percent(axis.place(time)) }}>
-            {axis.place(time) < LAST_LABEL && stopwatch(time - from)}
+            {axis.place(time) < (time - from < HOUR_MS ? LAST_LABEL : LAST_LONG_LABEL) && stopwatch(time - from)}
           </span>
         ))}
         {axis.gaps.map((gap) => (
@@ -162,7 +166,7 @@ const waitWords = { quota: "waited for quota", slot: "ready, waited for a slot",
 
 function Reason({ session, id }: { session: NonNullable<(typeof frame)["value"]>["session"]; id: string }) {
   const now = drawn.value;
-  const phase = session.phases.find((one) => one.id === id);
+  const phase = findPhase(session, id);
   if (now === null || phase === undefined) return null;
   const why = whyOf(session, phase, { now: now.now, isDriven: now.isDriven, slots: overview.value?.slots ?? null });
   return why === undefined ? null : <span class="lane-why">{why.text}</span>;
@@ -220,10 +224,13 @@ function Legend() {
         integration
       </li>
       <li>
-        <i class="wait slot" /> ready
+        <i class="wait slot" /> waits for a slot
       </li>
       <li>
-        <i class="wait quota" /> quota
+        <i class="wait quota" /> waits for quota
+      </li>
+      <li>
+        <i class="wait review" /> waits for your review
       </li>
       <li>
         <span class="critical">⟡</span> critical path

@@ -2,9 +2,9 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { wallTime } from "../../views/report/times.ts";
 import { durationText } from "../../views/text/duration.ts";
 import { frame } from "../app/state.ts";
+import { timelineOf, workedTime } from "../model/timeline.ts";
 import { quotaMs, type WhatIf, whatIf } from "../model/what-if.ts";
 
 const SLOTS = [1, 2, 3, 4, 6, 8, 12, Number.POSITIVE_INFINITY];
@@ -16,20 +16,19 @@ export function WhatIfView() {
   if (now === null) return null;
   const { session } = now;
   const at = new Date(now.now);
-  const wall = wallTime(session, at);
-  if (wall === null || wall.end === wall.start) return <p class="empty">Nothing has run yet.</p>;
-  const measured = wall.end - wall.start;
+  const waited = quotaMs(session);
+  const measured = workedTime(timelineOf(session, { ...now, critical: new Set() })) + waited;
+  if (measured === 0) return <p class="empty">Nothing has run yet.</p>;
   const rows = SLOTS.map((slots) => ({
     slots,
     ...whatIf(session, { slots, withoutRetries: withoutRetries.value, withoutQuota: withoutQuota.value }, at),
   }));
   const [{ unmeasured = [], boundMs = 0 } = {}] = rows;
   const retries = session.phases.reduce((sum, { attempts }) => sum + Math.max(0, attempts.length - 1), 0);
-  const waited = quotaMs(session);
   return (
     <div class="whatif">
       <p class="dim">
-        The engine's own scheduler, run with the durations that were measured, without time in which no engine ran. It
+        The engine's own scheduler, run with the durations that were measured, without time in which no agent ran. It
         does not guess what an agent would have done otherwise.
       </p>
       <div class="tools">
@@ -89,7 +88,7 @@ function Durations({ measured, rows }: { measured: number; rows: readonly (WhatI
       <tbody>
         <tr class="measured">
           <th scope="row">measured</th>
-          <td>{durationText(measured)}</td>
+          <td class="narrow">{durationText(measured)}</td>
           <td />
           <td class="wide">
             <i class="length" style={bar(measured)} />
@@ -98,7 +97,7 @@ function Durations({ measured, rows }: { measured: number; rows: readonly (WhatI
         {rows.map(({ slots, makespanMs }) => (
           <tr key={slots}>
             <th scope="row">{Number.isFinite(slots) ? slots : "no limit"}</th>
-            <td>{durationText(makespanMs)}</td>
+            <td class="narrow">{durationText(makespanMs)}</td>
             <td>{difference(makespanMs, measured)}</td>
             <td class="wide">
               <i class="length" style={bar(makespanMs)} />
