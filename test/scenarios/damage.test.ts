@@ -3,27 +3,28 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { locateState } from "../../src/store/location.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
+import { commandLine } from "../support/command-line.ts";
 import { createSession, Project, root } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
 const journal = ".gemini/state/progress.jsonl";
 let project: Project;
-beforeEach(() => {
+beforeEach(async () => {
   project = new Project();
   createSession(project);
-  project.maestro(["session", "transition", "1", "in_progress"]);
+  await commandLine(project, ["session", "transition", "1", "in_progress"]);
 });
 afterEach(() => project.remove());
 
 describe("a damaged journal (F10, F11, C32)", () => {
-  test("with a torn last line loses that line, with one warning, and stays usable", () => {
+  test("with a torn last line loses that line, with one warning, and stays usable", async () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), `${whole}{"v":1,"seq":3,"ts":"2026-`);
-    const run = project.maestro(["status", "--json"]);
+    const run = await commandLine(project, ["status", "--json"]);
     expect(run.stderr).toMatch(/^WARNING: Dropped an unfinished record at the end of the journal \(line 3 of .*\n$/);
     expect(JSON.parse(run.stdout)).toMatchObject({ phases: [{ status: "in_progress" }, {}] });
     expect(project.read(journal)).toBe(whole);
-    expect(project.maestro(["status"]).stderr).toBe("");
+    expect((await commandLine(project, ["status"])).stderr).toBe("");
   });
 
   test("cut anywhere in its last record shows the state before or after it", () => {
@@ -38,30 +39,30 @@ describe("a damaged journal (F10, F11, C32)", () => {
     }
   });
 
-  test("whose last record was lost is completed from the view, which still has it", () => {
+  test("whose last record was lost is completed from the view, which still has it", async () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), whole.slice(0, whole.indexOf("\n") + 1));
-    const run = project.maestro(["status", "--json"]);
+    const run = await commandLine(project, ["status", "--json"]);
     expect(run.stderr).toContain(
       "The journal ends at record 1, but .gemini/state/active-session.md shows record 2: records were lost",
     );
     expect(JSON.parse(run.stdout).phases[0].status).toBe("in_progress");
   });
 
-  test("with garbage at its end keeps the garbage aside", () => {
+  test("with garbage at its end keeps the garbage aside", async () => {
     const whole = project.read(journal);
     writeFileSync(join(project.path, journal), `${whole}garbage\n`);
-    expect(project.maestro(["status"]).stderr).toContain("Dropped an unreadable record");
+    expect((await commandLine(project, ["status"])).stderr).toContain("Dropped an unreadable record");
     const kept = project.list(".gemini/state").filter((name) => name.startsWith("progress.jsonl.corrupt-"));
     expect(kept.map((name) => project.read(join(".gemini/state", name)))).toEqual(["garbage\n"]);
     expect(project.read(journal)).toBe(whole);
   });
 
-  test("with a bad line in the middle is parse_failed, names the line, and is left as it is", () => {
-    project.maestro(["session", "note", "x"]);
+  test("with a bad line in the middle is parse_failed, names the line, and is left as it is", async () => {
+    await commandLine(project, ["session", "note", "x"]);
     const damaged = project.read(journal).replace('"to":"in_progress"', '"to":"completed"');
     project.write(journal, damaged);
-    const run = project.maestro(["status", "--json"]);
+    const run = await commandLine(project, ["status", "--json"]);
     expect(run.code).toBe(1);
     expect(JSON.parse(run.stdout)).toMatchObject({
       exists: false,
@@ -69,10 +70,14 @@ describe("a damaged journal (F10, F11, C32)", () => {
       message: expect.stringContaining("line 2 of .gemini/state/progress.jsonl"),
     });
     for (const args of [["session", "note", "y"], ["archive"], ["session", "transition", "2", "in_progress"]]) {
-      expect(project.maestro(args)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("line 2") });
+      expect(await commandLine(project, args)).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringContaining("line 2"),
+      });
     }
     expect(project.read(journal)).toBe(damaged);
-    const active = project.maestro(["state", "active"]);
+    const active = await commandLine(project, ["state", "active"]);
     expect([active.code, active.stdout]).toEqual([0, project.read(".gemini/state/active-session.md")]);
     expect(active.stderr).toContain("WARNING: The session cannot be read: line 2");
   });
@@ -88,22 +93,25 @@ describe("a damaged journal (F10, F11, C32)", () => {
     });
   });
 
-  test("that a newer version wrote is refused, not rewritten", () => {
+  test("that a newer version wrote is refused, not rewritten", async () => {
     const newer = project.read(journal).replaceAll('{"v":1', '{"v":2');
     project.write(journal, newer);
-    expect(project.maestro(["session", "note", "x"]).code).toBe(1);
+    expect((await commandLine(project, ["session", "note", "x"])).code).toBe(1);
     expect(project.read(journal)).toBe(newer);
   });
 
-  test.each(["a directory", "a FIFO", "a sparse gigabyte"])("that is %s neither hangs nor crashes anything", (what) => {
-    project.run("rm", [journal]);
-    if (what === "a directory") mkdirSync(join(project.path, journal));
-    if (what === "a FIFO") project.run("mkfifo", [journal]);
-    if (what === "a sparse gigabyte") project.run("truncate", ["-s", "1G", journal]);
-    const run = project.maestro(["status", "--json"]);
-    expect([run.code, JSON.parse(run.stdout).error]).toEqual([1, "parse_failed"]);
-    expect(run.stderr).not.toContain("defect");
-  });
+  test.each(["a directory", "a FIFO", "a sparse gigabyte"])(
+    "that is %s neither hangs nor crashes anything",
+    async (what) => {
+      project.run("rm", [journal]);
+      if (what === "a directory") mkdirSync(join(project.path, journal));
+      if (what === "a FIFO") project.run("mkfifo", [journal]);
+      if (what === "a sparse gigabyte") project.run("truncate", ["-s", "1G", journal]);
+      const run = await commandLine(project, ["status", "--json"]);
+      expect([run.code, JSON.parse(run.stdout).error]).toEqual([1, "parse_failed"]);
+      expect(run.stderr).not.toContain("defect");
+    },
+  );
 });
 
 describe("a disk that is full (F5, P11)", () => {
@@ -192,10 +200,10 @@ describe("a state directory that disappears (F20)", () => {
     expect(project.exists(journal)).toBe(false);
   });
 
-  test("is expected when another process archived the session", () => {
+  test("is expected when another process archived the session", async () => {
     const store = openStore();
     expect(store.read().state).toBe("open");
-    project.maestro(["archive"]);
+    await commandLine(project, ["archive"]);
     expect(store.read().state).toBe("none");
   });
 });

@@ -1,11 +1,12 @@
 // Completed means delivered: a phase whose declared files are missing, or still there, is not completed by any entry point.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { quick, reportOf, runPlan } from "../support/engine-run.ts";
 import { contextOf, delegated, handBack, phasesOf, report, Shelf, sessionProject } from "../support/hooks.ts";
 import { agent, bystander, type IsolatedProject, only, withIsolated } from "../support/isolated.ts";
 import { withServer } from "../support/mcp.ts";
-import { journalOf, maestro, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
+import { journalOf, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
 import { type PhaseSpec, type Project, planPath, withProject } from "../support/project.ts";
 import { prepare, type Steps, scripted } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
@@ -257,13 +258,13 @@ describe("a delegated agent that claims a file it did not create (K143, C42)", (
     expect(phasesOf(project)[0]).toMatchObject({ status: "completed", errors: [{ resolved: true }] });
   });
 
-  test("is not completed by maestro verify when its commands delete the file", () => {
+  test("is not completed by maestro verify when its commands delete the file", async () => {
     const project = shelf.keep(sessionProject(phases({ validation: ["rm -f src/lie.txt"] })));
     const prompt = delegated(project, "coder", "Phase: 1");
     project.write("src/lie.txt", "true\n");
     handBack(project, "coder", prompt, report({ created: "src/lie.txt" }));
     expect(phasesOf(project)[0]).toMatchObject({ status: "in_progress" });
-    const run = project.maestro(["verify", "1"]);
+    const run = await commandLine(project, ["verify", "1"]);
     expect([run.code, run.stdout]).toEqual([1, `${lie}\nPhase 1 is failed\n`]);
     expect(phasesOf(project)[0]).toMatchObject({ status: "failed", errors: [{ type: "validation", message: lie }] });
   });
@@ -285,36 +286,36 @@ describe("a phase that is completed by hand without its files (K143, C42)", () =
   const refusal = `Cannot complete phase 1: ${lie}`;
 
   test("at the command line is refused, unless a person decides it and says why", () =>
-    withProject((project) => {
+    withProject(async (project) => {
       prepare(project, phases);
-      const maestroHere = (...args: string[]) => project.maestro(args);
-      expect(maestroHere("session", "create", planPath).code).toBe(0);
-      expect(maestroHere("session", "transition", "1", "in_progress").code).toBe(0);
+      const maestroHere = (...args: string[]) => commandLine(project, args);
+      expect((await maestroHere("session", "create", planPath)).code).toBe(0);
+      expect((await maestroHere("session", "transition", "1", "in_progress")).code).toBe(0);
       const complete = ["session", "transition", "1", "completed"];
-      const refused = maestroHere(...complete);
+      const refused = await maestroHere(...complete);
       expect(refused.code).toBe(1);
       expect(refused.stderr).toContain(refusal);
       expect(refused.stderr).toContain("--user-decision and --reason");
-      expect(maestroHere(...complete, "--user-decision").stderr).toContain(refusal);
+      expect((await maestroHere(...complete, "--user-decision")).stderr).toContain(refusal);
       expect(status(project).phases[0]).toMatchObject({ status: "in_progress" });
-      expect(maestroHere(...complete, "--user-decision", "--reason", "made elsewhere").code).toBe(0);
+      expect((await maestroHere(...complete, "--user-decision", "--reason", "made elsewhere")).code).toBe(0);
       expect(status(project).phases[0]).toMatchObject({ status: "completed", verified: false });
       const moved = journalOf(project).findLast(({ type }) => type === "phase.moved");
       expect(moved).toMatchObject({ to: "completed", user_decision: true, reason: "made elsewhere" });
-      expect(maestroHere("status").stdout).toContain("unverified");
+      expect((await maestroHere("status")).stdout).toContain("unverified");
     }));
 
   test("at the command line is completed when the files are there", () =>
-    withProject((project) => {
+    withProject(async (project) => {
       prepare(project, phases);
       for (const args of [
         ["session", "create", planPath],
         ["session", "transition", "1", "in_progress"],
       ]) {
-        expect(project.maestro(args).code).toBe(0);
+        expect((await commandLine(project, args)).code).toBe(0);
       }
       project.write("src/lie.txt", "true\n");
-      expect(project.maestro(["session", "transition", "1", "completed"]).code).toBe(0);
+      expect((await commandLine(project, ["session", "transition", "1", "completed"])).code).toBe(0);
     }));
 
   test("by maestro_session_write is refused, unless the user decides it", () =>
@@ -353,7 +354,7 @@ describe("the validation that an agent claims (H109)", () => {
         `claimed: pass: npm test, 12 checks / proof: ${proof}`,
         "claimed: pass, by hand / not proved",
       ];
-      const shown = async (...args: string[]) => (await maestro(project, args)).stdout;
+      const shown = async (...args: string[]) => (await commandLine(project, args)).stdout;
       for (const text of [await shown("status"), await shown("report")]) {
         expect(text).toContain(proved);
         expect(text).toContain(unproved);
@@ -381,7 +382,7 @@ describe("an attempt that cannot sign in (K158, C45)", () => {
       const ends = journalOf(project).filter(({ type }) => type === "attempt.finished");
       expect(ends).toMatchObject([{ outcome: "failure", error_type: "runtime", reason: "auth" }]);
       expect(errorsOf(project)).toMatchObject([{ type: "runtime" }]);
-      const other = await maestro(project, ["session", "error", "1", "x", "--type", "auth", ...quick.slice(2)]);
+      const other = await commandLine(project, ["session", "error", "1", "x", "--type", "auth", ...quick.slice(2)]);
       expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("Allowed choices are validation")]);
     }));
 });

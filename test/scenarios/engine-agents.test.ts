@@ -3,8 +3,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { quick, reportOf, results, runPlan } from "../support/engine-run.ts";
-import { background, maestro, processesOf, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
+import { background, processesOf, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { maestroPath, type Project, planPath } from "../support/project.ts";
 import { played, prepare, type StandIn, type Steps } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
@@ -76,7 +77,9 @@ describe("an agent whose result is not usable (P9, K143)", () => {
     withProcesses(async (project) => {
       const agent = prepare(project, [{ id: 1, description: "x".repeat(60_000) }, { id: 2 }]);
       writeFileSync(join(project.path, ".bin/gemini"), "#!/bin/sh\nexit 1\n");
-      const run = await maestro(project, ["run", planPath, ...quick], agent.env({ MAESTRO_MAX_RETRIES: "0" }));
+      const run = await commandLine(project, ["run", planPath, ...quick], {
+        env: agent.env({ MAESTRO_MAX_RETRIES: "0" }),
+      });
       expect(run.code, run.stderr).toBe(4);
       expect(status(project).phases).toMatchObject([{ status: "failed" }, { status: "failed" }]);
     }));
@@ -85,7 +88,9 @@ describe("an agent whose result is not usable (P9, K143)", () => {
     withProcesses(async (project) => {
       const agent = prepare(project, [{ id: 1 }]);
       writeFileSync(join(project.path, ".bin/gemini"), "#!/no/such/interpreter\n");
-      const run = await maestro(project, ["run", planPath, ...quick], agent.env({ MAESTRO_MAX_RETRIES: "0" }));
+      const run = await commandLine(project, ["run", planPath, ...quick], {
+        env: agent.env({ MAESTRO_MAX_RETRIES: "0" }),
+      });
       expect(run.code, run.stderr).toBe(4);
       expect(project.read(`${results}/coder.p1-1.exit`)).toMatch(/^12[67]\n$/);
     }));
@@ -251,8 +256,8 @@ describe("the secrets and the environment of an agent (T9, T10, P12)", () => {
         project.read(`${results}/coder.p1-1.log`),
         run.stdout,
         run.stderr,
-        (await maestro(project, ["report"], { GEMINI_API_KEY: secret })).stdout,
-        (await maestro(project, ["status", "--json"])).stdout,
+        (await commandLine(project, ["report"], { env: { GEMINI_API_KEY: secret } })).stdout,
+        (await commandLine(project, ["status", "--json"])).stdout,
         project.read(".gemini/state/progress.jsonl"),
         project.read(".gemini/state/active-session.md"),
         project.read(".gemini/parallel/2026-02-14-task-api/prompts/coder.p1-2.txt"),

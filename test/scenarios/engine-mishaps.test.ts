@@ -1,6 +1,7 @@
 // What goes wrong beside the agents: leftovers, locks, tampering, settings, people who decide in the middle.
 
 import { describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { background, journalOf, maestro, spawned, until, withProcesses } from "../support/processes.ts";
 import { planPath, programPath } from "../support/project.ts";
 import { played, prepare } from "../support/stand-in.ts";
@@ -23,7 +24,7 @@ describe("a validation", () => {
       const command = `printf '%s' "$MY_TOKEN"; head -c 3975 /dev/zero | tr '\\0' .; exit 1`;
       const agent = prepare(project, [played(1, [], { validation: [command] })]);
       const env = agent.env({ MY_TOKEN: secret, MAESTRO_MAX_RETRIES: "0" });
-      const run = await maestro(project, ["run", planPath, "--pass-env", "MY_TOKEN", ...quick], env);
+      const run = await commandLine(project, ["run", planPath, "--pass-env", "MY_TOKEN", ...quick], { env });
       expect(run.code, run.stderr).toBe(4);
       const written = `${run.stdout}${run.stderr}${project.read(".gemini/state/progress.jsonl")}`;
       expect(written).toContain("....");
@@ -40,7 +41,7 @@ describe("a decision of a person in the middle of a run", () => {
       ]);
       const engine = background(project, ["run", planPath, "--grace", "1s"], agent.env());
       await until("it is deaf", () => project.exists("deaf"));
-      expect((await maestro(project, ["skip", "1"], agent.env())).code).toBe(0);
+      expect((await commandLine(project, ["skip", "1"], { env: agent.env() })).code).toBe(0);
       const run = await engine.ended;
       expect(run.code, run.stderr).toBe(0);
       const order = journalOf(project)
@@ -52,8 +53,8 @@ describe("a decision of a person in the middle of a run", () => {
   test.concurrent("to retry a phase is accepted only when it has failed", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, []), played(2, [])]);
-      project.maestro(["session", "create", planPath]);
-      const retry = await maestro(project, ["retry", "2"], agent.env());
+      await commandLine(project, ["session", "create", planPath]);
+      const retry = await commandLine(project, ["retry", "2"], { env: agent.env() });
       expect([retry.code, retry.stderr]).toEqual([1, expect.stringContaining("only a failed phase is retried")]);
       expect(status(project).phases[1].status).toBe("pending");
     }));
@@ -88,7 +89,7 @@ test.concurrent("the policy of a tier is whole at every launch, whatever an agen
       played(2, [["write", [policy, ""]]], { blocked_by: [1] }),
       played(3, [], { agent: "architect", blocked_by: [2] }),
     ]);
-    const run = await maestro(project, ["run", planPath, ...quick], agent.env());
+    const run = await commandLine(project, ["run", planPath, ...quick], { env: agent.env() });
     expect(run.code, run.stderr).toBe(0);
     expect(project.read(policy)).toContain('toolName = ["write_file", "replace", "run_shell_command"]');
   }));
@@ -100,7 +101,9 @@ test.concurrent.each([
 ])("a time limit of %s is taken as it is", (timeout, timeout_ms) =>
   withProcesses(async (project) => {
     const agent = prepare(project, [played(1, [])]);
-    const run = await maestro(project, ["run", planPath, ...quick], agent.env({ MAESTRO_AGENT_TIMEOUT: timeout }));
+    const run = await commandLine(project, ["run", planPath, ...quick], {
+      env: agent.env({ MAESTRO_AGENT_TIMEOUT: timeout }),
+    });
     expect(run.code, run.stderr).toBe(0);
     expect(journalOf(project).find(({ type }) => type === "attempt.started")).toMatchObject({ timeout_ms });
   }),
@@ -109,7 +112,7 @@ test.concurrent.each([
 test.concurrent("a dry run shows the command of every tier, also without gemini", () =>
   withProcesses(async (project) => {
     prepare(project, [played(1, [], { agent: "architect" }), played(2, [])]);
-    const run = await maestro(project, ["run", planPath, "--dry-run"], { PATH: "/usr/bin:/bin" });
+    const run = await commandLine(project, ["run", planPath, "--dry-run"], { env: { PATH: "/usr/bin:/bin" } });
     expect(run.code, run.stderr).toBe(0);
     expect(run.stdout).toMatch(
       / 1 {2}gemini .* --policy \.gemini\/parallel\/<session>\/results\/policy-read-only\.toml /,
@@ -123,7 +126,7 @@ test.concurrent("a dry run shows the command of every tier, also without gemini"
 test.concurrent("prices that cannot be read are refused before anything starts", () =>
   withProcesses(async (project) => {
     const agent = prepare(project, [played(1, [])]);
-    const run = await maestro(project, ["run", planPath], agent.env({ MAESTRO_PRICES: "nowhere.json" }));
+    const run = await commandLine(project, ["run", planPath], { env: agent.env({ MAESTRO_PRICES: "nowhere.json" }) });
     expect([run.code, run.stderr]).toEqual([3, expect.stringContaining("Cannot read the prices")]);
     expect([agent.notes(), project.exists(".gemini/state/progress.jsonl")]).toEqual([[], false]);
   }));

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { SessionEvent } from "../../src/session/events.ts";
+import { commandLine } from "../support/command-line.ts";
 import { everyEvent, journalOf, withField } from "../support/hostile-journal.ts";
 import { createSession, Project, planText } from "../support/project.ts";
 import { begin, eventsOf, move, phase, reported } from "../support/sample-session.ts";
@@ -27,7 +28,7 @@ const environment = (project: Project) => ({
   PATH: `${project.path}/.bin:${process.env.PATH}`,
   MAESTRO_MAX_RETRIES: "0",
 });
-const maestro = (project: Project, ...args: string[]) => project.maestro(args, { env: environment(project) });
+const maestro = (project: Project, ...args: string[]) => commandLine(project, args, { env: environment(project) });
 
 const phases = [phase("1", { validation: ["touch validated"] }), phase("2", { validation: ["touch validated"] })];
 const plain = (events: { seq: number; ts: string }[]) => events.map(({ seq: _, ts: __, ...event }) => event);
@@ -40,10 +41,10 @@ const ship = (project: Project, events: readonly unknown[]) =>
 describe("a session that came with a repository", () => {
   test.each([["resume"], ["resume", "--yes"], ["resume", "--mode", "parallel"], ["resume", "--detach"]])(
     "is shown with its commands and starts nothing: maestro %s %s",
-    (...args) => {
+    async (...args) => {
       const project = clone();
       ship(project, shipped);
-      const { code, stderr } = maestro(project, ...args.filter((word) => word !== undefined));
+      const { code, stderr } = await maestro(project, ...args.filter((word) => word !== undefined));
       expect([code, started(project), project.exists("validated")]).toEqual([4, false, false]);
       expect(stderr).toContain("You did not start session 2026-02-14-task-api on this machine");
       expect(stderr).toContain("runs: touch validated");
@@ -51,44 +52,44 @@ describe("a session that came with a repository", () => {
     },
   );
 
-  test("does not get its commands run by verify either", () => {
+  test("does not get its commands run by verify either", async () => {
     const project = clone();
     ship(project, shipped);
-    const { code, stderr } = maestro(project, "verify", "1");
+    const { code, stderr } = await maestro(project, "verify", "1");
     expect([code, project.exists("validated")]).toEqual([3, false]);
     expect(stderr).toMatch(/Cannot run the commands of session \S+: it was not started by you on this machine/);
   });
 
-  test("runs once it is accepted, and is not asked about again", () => {
+  test("runs once it is accepted, and is not asked about again", async () => {
     const project = clone();
     ship(project, shipped);
-    maestro(project, "resume", "--accept-session", "--accept-plan-change");
+    await maestro(project, "resume", "--accept-session", "--accept-plan-change");
     expect(started(project) && project.exists("validated")).toBe(true);
-    expect(maestro(project, "resume").stderr).not.toContain("You did not start");
+    expect((await maestro(project, "resume")).stderr).not.toContain("You did not start");
   });
 
-  test("is asked about again when its plan is no longer what was accepted", () => {
+  test("is asked about again when its plan is no longer what was accepted", async () => {
     const project = clone();
     ship(project, shipped);
-    maestro(project, "resume", "--accept-session");
+    await maestro(project, "resume", "--accept-session");
     const other = withField(shipped, [0, "plan", "phases", 1, "validation", 0], "touch elsewhere");
     ship(project, other);
-    const { code, stderr } = maestro(project, "resume", "--yes");
+    const { code, stderr } = await maestro(project, "resume", "--yes");
     expect([code, project.exists("elsewhere")]).toEqual([4, false]);
     expect(stderr).toContain("runs: touch elsewhere");
   });
 
-  test("is not accepted by a record that the repository ships with it", () => {
+  test("is not accepted by a record that the repository ships with it", async () => {
     const project = clone();
     ship(project, shipped);
     for (const folder of [".gemini/sessions", ".local/state/maestro/sessions"]) project.write(`${folder}/x.json`, "{}");
-    expect(maestro(project, "resume", "--yes").code).toBe(4);
+    expect((await maestro(project, "resume", "--yes")).code).toBe(4);
   });
 
-  test("is not accepted by records that a .env leads to, which Gemini CLI has loaded for its shell", () => {
+  test("is not accepted by records that a .env leads to, which Gemini CLI has loaded for its shell", async () => {
     const project = clone();
     ship(project, shipped);
-    maestro(project, "resume", "--accept-session");
+    await maestro(project, "resume", "--accept-session");
     project.run("mv", [".home/.local/state", "records"]);
     const inherited = { XDG_STATE_HOME: join(project.path, "records") };
     const resume = (env: Record<string, string>) =>
@@ -98,44 +99,44 @@ describe("a session that came with a repository", () => {
     expect(resume({ GEMINI_CLI: "1" })).toContain("You did not start session");
   });
 
-  test("is not accepted by records that other users can write", () => {
+  test("is not accepted by records that other users can write", async () => {
     const project = clone();
     createSession(project, [{ id: 1 }], "parallel");
     const records = join(project.path, ".home/.local/state/maestro/sessions");
     chmodSync(records, 0o777);
-    expect(maestro(project, "resume").stderr).toContain("You did not start session");
+    expect((await maestro(project, "resume")).stderr).toContain("You did not start session");
     chmodSync(records, 0o700);
-    expect(maestro(project, "resume").stderr).not.toContain("You did not start session");
+    expect((await maestro(project, "resume")).stderr).not.toContain("You did not start session");
   });
 
-  test("differs from a session that the user created here, which runs without a question", () => {
+  test("differs from a session that the user created here, which runs without a question", async () => {
     const project = new Project();
     onTestFinished(() => project.remove());
     createSession(project, [{ id: 1 }], "parallel");
     addAgent(project);
-    expect(maestro(project, "resume").stderr).not.toContain("You did not start");
+    expect((await maestro(project, "resume")).stderr).not.toContain("You did not start");
     expect(started(project)).toBe(true);
   });
 
-  test("does not become the user's own when it is rebuilt from a view", () => {
+  test("does not become the user's own when it is rebuilt from a view", async () => {
     const project = clone();
     createSession(project, [{ id: 1 }], "parallel");
     const view = project.read(".gemini/state/active-session.md").replace(/\n<!-- maestro:view[^\n]*\n$/, "\n");
     const other = clone();
     other.write(".gemini/state/active-session.md", view);
-    expect(maestro(other, "status").code).toBe(0);
-    expect([maestro(other, "resume", "--yes").code, started(other)]).toEqual([4, false]);
+    expect((await maestro(other, "status")).code).toBe(0);
+    expect([(await maestro(other, "resume", "--yes")).code, started(other)]).toEqual([4, false]);
   });
 });
 
 describe("a journal that came with a repository", () => {
-  test("cannot make maestro diff write a file", () => {
+  test("cannot make maestro diff write a file", async () => {
     const project = clone();
     const victim = project.write(".home/.bashrc", "mine\n");
     project.run("git", ["init", "-q"]);
     const at = everyEvent().findIndex(({ type }) => type === "attempt.changed");
     ship(project, withField(everyEvent(), [at, "base"], `--output=${victim}`));
-    const { code, stderr } = maestro(project, "diff", "1");
+    const { code, stderr } = await maestro(project, "diff", "1");
     expect(code).toBe(1);
     expect(stderr.match(/^ERROR: /gm)).toHaveLength(1);
     expect(stderr).toContain("attempt.changed: base must be a full object id");
@@ -166,14 +167,14 @@ describe("a journal that came with a repository", () => {
     },
   );
 
-  test("cannot name the files of an attempt outside of its batch", () => {
+  test("cannot name the files of an attempt outside of its batch", async () => {
     const project = clone();
     project.write("secret.log", "the secret\n");
     const events = plain(
       eventsOf(phases, [move(1, "1", "pending", "in_progress"), begin(2, "1", 1, { name: "../../../../secret" })]),
     );
     ship(project, events);
-    const { code, stdout, stderr } = maestro(project, "logs", "1");
+    const { code, stdout, stderr } = await maestro(project, "logs", "1");
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("attempt.started: name must be a name");
   });
@@ -186,10 +187,10 @@ describe("a project's .env", () => {
     return project;
   };
 
-  test("runs no setup command and says so", () => {
+  test("runs no setup command and says so", async () => {
     const project = withPlan();
     project.write(".env", `MAESTRO_WORKTREE_SETUP="touch ${project.path}/set-up"\n`);
-    const { stderr } = maestro(project, "run", "plan.md", "--mode", "parallel");
+    const { stderr } = await maestro(project, "run", "plan.md", "--mode", "parallel");
     expect(project.exists("set-up")).toBe(false);
     expect(stderr).toContain(
       `MAESTRO_WORKTREE_SETUP in ${project.path}/.env is ignored: Maestro would run it as a command`,
@@ -197,47 +198,47 @@ describe("a project's .env", () => {
     expect(stderr).toContain("export MAESTRO_WORKTREE_SETUP=");
   });
 
-  test.each(["parallel", "sequential"])("does not consent for the user: MAESTRO_EXECUTION_MODE=%s", (mode) => {
+  test.each(["parallel", "sequential"])("does not consent for the user: MAESTRO_EXECUTION_MODE=%s", async (mode) => {
     const project = withPlan();
     project.write(".env", `MAESTRO_EXECUTION_MODE=${mode}\n`);
-    const { code, stderr } = maestro(project, "run", "plan.md");
+    const { code, stderr } = await maestro(project, "run", "plan.md");
     expect([code, started(project)]).toEqual([4, false]);
     expect(stderr).toContain(`The project's .env proposes ${mode} mode`);
   });
 
-  test("causes one warning in every command", () => {
+  test("causes one warning in every command", async () => {
     const project = withPlan();
     project.write(".env", "MAESTRO_STATE_DIR=/elsewhere\n");
-    maestro(project, "session", "create", "plan.md");
+    await maestro(project, "session", "create", "plan.md");
     for (const words of [["status"], ["session", "note", "x"], ["skip", "1"], ["archive"]]) {
-      const { stderr } = maestro(project, ...words);
+      const { stderr } = await maestro(project, ...words);
       expect(stderr.match(/is ignored/g), words.join(" ")).toHaveLength(1);
     }
   });
 
-  test("makes no directory outside of the project", () => {
+  test("makes no directory outside of the project", async () => {
     const project = withPlan();
     const target = join(project.path, ".home", ".ssh");
     project.write(".env", `MAESTRO_STATE_DIR=${target}\n`);
-    maestro(project, "workspace");
-    maestro(project, "session", "create", "plan.md");
+    await maestro(project, "workspace");
+    await maestro(project, "session", "create", "plan.md");
     expect([existsSync(target), project.exists(".gemini/state/progress.jsonl")]).toEqual([false, true]);
   });
 
-  test.each(["/etc/passwd", "secret-link.json"])("shows nothing of a file as prices: %s", (file) => {
+  test.each(["/etc/passwd", "secret-link.json"])("shows nothing of a file as prices: %s", async (file) => {
     const project = withPlan();
     project.write("inside/secret.txt", "hunter2-is-the-password\n");
     project.run("ln", ["-s", "/etc/passwd", "secret-link.json"]);
     project.write(".env", `MAESTRO_PRICES=${file}\n`);
-    const { stdout, stderr } = maestro(project, "run", "plan.md", "--dry-run");
+    const { stdout, stderr } = await maestro(project, "run", "plan.md", "--dry-run");
     expect(`${stdout}${stderr}`).not.toContain("root:");
   });
 
-  test("shows nothing of a file in the project that is not JSON", () => {
+  test("shows nothing of a file in the project that is not JSON", async () => {
     const project = withPlan();
     project.write("notes.txt", "hunter2-is-the-password\n");
     project.write(".env", "MAESTRO_PRICES=notes.txt\n");
-    const { code, stderr } = maestro(project, "run", "plan.md", "--dry-run");
+    const { code, stderr } = await maestro(project, "run", "plan.md", "--dry-run");
     expect([code, stderr.includes("hunter2")]).toEqual([3, false]);
     expect(stderr).toContain("not JSON");
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { createSession, Project, root } from "../support/project.ts";
 import { TIMED } from "../support/timed.ts";
 
@@ -61,9 +62,14 @@ describe("the command line", () => {
     ],
     [["validate", "none.md"], "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n"],
     [["handoff", "check", "none.md"], "ERROR: Cannot read none.md: no such file or directory (ENOENT)\n"],
-  ])("exits with 2 and says what was wrong and what to do for %j", (args, stderr) => {
-    expect(project.maestro(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
+  ])("exits with 2 and says what was wrong and what to do for %j", async (args, stderr) => {
+    expect(await commandLine(project, args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
     expect(project.list()).toEqual([]);
+  });
+
+  test("says the same as a program of its own", async () => {
+    for (const args of [["stauts"], ["status", "--jsn"], ["validate", "none.md"]])
+      expect(project.maestro(args)).toEqual(await commandLine(project, args));
   });
 
   test.each([
@@ -80,23 +86,28 @@ describe("the command line", () => {
       ["session", "help", "create"],
       ["session", "create", "-h"],
     ],
-  ])("%j is %j", (asked, plain) => {
-    expect(project.maestro(asked)).toEqual(project.maestro(plain));
-    expect(project.maestro(asked)).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage: maestro") });
+  ])("%j is %j", async (asked, plain) => {
+    expect(await commandLine(project, asked)).toEqual(await commandLine(project, plain));
+    expect(await commandLine(project, asked)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Usage: maestro"),
+    });
     expect(project.list()).toEqual([]);
   });
 
-  test("has examples in the help of every command", () => {
-    const commandsOf = (words: string[]): string[][] => {
-      const { stdout } = project.maestro([...words, "--help"]);
+  test("has examples in the help of every command", async () => {
+    const commandsOf = async (words: string[]): Promise<string[][]> => {
+      const { stdout } = await commandLine(project, [...words, "--help"]);
       expect(stdout, words.join(" ")).toContain("Examples:");
       const listed = /\nCommands:\n([\s\S]*?)(\n\n|$)/.exec(stdout)?.[1] ?? "";
       const names = [...listed.matchAll(/^ {2}([a-z-]+)/gm)]
         .map((match) => match[1] as string)
         .filter((name) => name !== "help");
-      return names.flatMap((name) => [[...words, name], ...commandsOf([...words, name])]);
+      const found: string[][] = [];
+      for (const name of names) found.push([...words, name], ...(await commandsOf([...words, name])));
+      return found;
     };
-    expect(commandsOf([]).length).toBeGreaterThan(20);
+    expect((await commandsOf([])).length).toBeGreaterThan(20);
   }, 60_000);
 
   test("says so when the answer cannot be written, and when the directory is gone", () => {
@@ -115,9 +126,9 @@ describe("the command line", () => {
     });
   });
 
-  test("does not wait for a FIFO, wherever it lies", () => {
+  test("does not wait for a FIFO, wherever it lies", async () => {
     project.run("mkfifo", [".env"]);
-    expect(project.maestro(["status"]).stdout).toBe("No active session\n");
+    expect((await commandLine(project, ["status"])).stdout).toBe("No active session\n");
     const run = project.run("sh", [
       "-c",
       `mkfifo plan.md; timeout 5 node "${root}dist/maestro.js" validate plan.md & sleep 1; kill %1 2>/dev/null; wait; echo over`,
@@ -140,8 +151,8 @@ describe("the command line", () => {
     [["validate", "."], "Cannot read the plan .: it is a directory"],
     [["validate", ""], "Cannot read the plan : the path is empty"],
     [["handoff", "check", "."], "Cannot read .: it is a directory"],
-  ])("refuses %j with a readable message", (args, message) => {
-    expect(project.maestro(args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
+  ])("refuses %j with a readable message", async (args, message) => {
+    expect(await commandLine(project, args)).toMatchObject({ code: 2, stderr: `ERROR: ${message}\n` });
   });
 
   test("says where the session is when it runs in a directory of the project", () => {
@@ -162,10 +173,10 @@ describe("the command line", () => {
     ["MAESTRO_STAGGER_DELAY", "x", "must be a non-negative integer (got: x)"],
     ["MAESTRO_MAX_CONCURRENT", "-1", "must be a non-negative integer (got: -1)"],
     ["MAESTRO_AGENT_TIMEOUT", "0", "must be a positive integer of minutes, or a duration such as 90s (got: 0)"],
-  ])("refuses %s=%s with exit 3 (E61)", (name, value, message) => {
-    const run = project.maestro(["status"], { env: { [name]: value } });
+  ])("refuses %s=%s with exit 3 (E61)", async (name, value, message) => {
+    const run = await commandLine(project, ["status"], { env: { [name]: value } });
     expect(run).toEqual({ code: 3, signal: null, stdout: "", stderr: `ERROR: ${name} ${message}\n` });
-    expect(project.maestro(["doctor"], { env: { [name]: value } })).toMatchObject({
+    expect(await commandLine(project, ["doctor"], { env: { [name]: value } })).toMatchObject({
       code: 3,
       stdout: expect.stringContaining(message),
     });
@@ -215,7 +226,7 @@ describe("npm start", () => {
 });
 
 describe("doctor", () => {
-  test("finds everything in place, and says where each setting comes from", () => {
+  test("finds everything in place, and says where each setting comes from", async () => {
     createSession(project);
     project.write(".env", "MAESTRO_MAX_RETRIES=4\n");
     const run = project.maestro(["doctor", "--json"]);
@@ -225,13 +236,15 @@ describe("doctor", () => {
     const PATH = `${root}node_modules/.bin:${process.env.PATH}`;
     const linked = { source: root, type: "link" };
     project.write(".home/.gemini/extensions/maestro/.gemini-extension-install.json", JSON.stringify(linked));
-    expect(project.maestro(["doctor"], { env: { PATH } }).stdout).toContain("Everything Maestro needs is in place.");
-    const bare = project.maestro(["doctor"], { env: { PATH: "/nowhere" } });
+    expect((await commandLine(project, ["doctor"], { env: { PATH } })).stdout).toContain(
+      "Everything Maestro needs is in place.",
+    );
+    const bare = await commandLine(project, ["doctor"], { env: { PATH: "/nowhere" } });
     expect([bare.code, bare.stdout]).toEqual([0, expect.stringMatching(/\nNothing is broken; \d warnings\.\n$/)]);
   });
 
-  test("says so when an agent is switched off that does not exist", () => {
-    const run = project.maestro(["doctor"], { env: { MAESTRO_DISABLED_AGENTS: "codr" } });
+  test("says so when an agent is switched off that does not exist", async () => {
+    const run = await commandLine(project, ["doctor"], { env: { MAESTRO_DISABLED_AGENTS: "codr" } });
     expect(run.stdout).toContain('disables nothing with "codr": it is not in agents/ (did you mean "coder"?)');
   });
 });

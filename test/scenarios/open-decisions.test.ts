@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { locateState } from "../../src/store/location.ts";
 import { SessionStore } from "../../src/store/session-store.ts";
+import { commandLine } from "../support/command-line.ts";
 import { contextOf, hook, move, Shelf, sessionProject, succeed } from "../support/hooks.ts";
 import { withServer } from "../support/mcp.ts";
 import { hasTerminal, onTerminal } from "../support/on-terminal.ts";
-import { maestro, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
+import { TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
 import { maestroPath, type Project, planPath, root } from "../support/project.ts";
 import { played, prepare, scripted } from "../support/stand-in.ts";
 
@@ -24,7 +25,7 @@ const failure =
 async function failed(project: Project) {
   const agent = prepare(project, [played(1, [["exit", 1]]), played(2, [], { blocked_by: [1] })]);
   const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
-  expect((await maestro(project, ["run", planPath, ...quick], env)).code).toBe(4);
+  expect((await commandLine(project, ["run", planPath, ...quick], { env: env })).code).toBe(4);
   return { agent, env };
 }
 
@@ -36,7 +37,7 @@ describe("an open decision without a terminal", () => {
     (verb) =>
       withProcesses(async (project) => {
         const { agent, env } = await failed(project);
-        const run = await maestro(project, [verb], env);
+        const run = await commandLine(project, [verb], { env: env });
         expect(run.code, run.stderr).toBe(verb === "resume" ? 4 : 0);
         expect(run.stdout).toMatch(failure);
         expect(run.stdout).toContain(commands("retry 1", "skip 1", "abort", "retry 1 --timeout 20m"));
@@ -49,7 +50,7 @@ describe("an open decision without a terminal", () => {
   test.concurrent("holds `resume` back: nothing starts until a shown command is pasted into a shell (M177)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
-      const shown = (await maestro(project, ["resume"], env)).stdout;
+      const shown = (await commandLine(project, ["resume"], { env: env })).stdout;
       const [, skip = "", next = ""] = /^ {4}2\. (.*)\n[\s\S]*^ {2}After 1, 2, 4: (.*)$/m.exec(shown) ?? [];
       const pasted = project.run("sh", ["-c", `${skip} && ${next} ${quick.join(" ")}`], { env });
       expect(pasted.code, pasted.stderr).toBe(0);
@@ -60,7 +61,7 @@ describe("an open decision without a terminal", () => {
     withProcesses(async (project) => {
       const { env } = await failed(project);
       symlinkSync(maestroPath, join(project.path, ".bin", "maestro"));
-      expect((await maestro(project, ["status"], env)).stdout).toContain("    1. maestro retry 1\n");
+      expect((await commandLine(project, ["status"], { env: env })).stdout).toContain("    1. maestro retry 1\n");
     }));
 
   test.concurrent("is data with --json: `resume`, `status`, `report` and the end of a run (M177)", () =>
@@ -78,9 +79,9 @@ describe("an open decision without a terminal", () => {
           { name: "adjust", command: `${program} retry 1 --timeout 20m` },
         ],
       };
-      const run = await maestro(project, ["run", planPath, "--json", ...quick], env);
+      const run = await commandLine(project, ["run", planPath, "--json", ...quick], { env: env });
       expect(JSON.parse(run.stdout.trim().split("\n").at(-1) ?? "").open_decisions).toEqual([decision]);
-      const resume = await maestro(project, ["resume", "--json"], env);
+      const resume = await commandLine(project, ["resume", "--json"], { env: env });
       expect(resume.code).toBe(4);
       expect(JSON.parse(resume.stdout)).toEqual({
         type: "decisions.open",
@@ -89,24 +90,28 @@ describe("an open decision without a terminal", () => {
         exit_code: 4,
       });
       for (const verb of ["status", "report"]) {
-        const { open_decisions } = JSON.parse((await maestro(project, [verb, "--json"], env)).stdout);
+        const { open_decisions } = JSON.parse((await commandLine(project, [verb, "--json"], { env: env })).stdout);
         expect(open_decisions, verb).toEqual([decision]);
       }
-      expect((await maestro(project, ["retry", "1"], env)).code).toBe(0);
-      expect(JSON.parse((await maestro(project, ["status", "--json"], env)).stdout).open_decisions).toEqual([]);
+      expect((await commandLine(project, ["retry", "1"], { env: env })).code).toBe(0);
+      expect(
+        JSON.parse((await commandLine(project, ["status", "--json"], { env: env })).stdout).open_decisions,
+      ).toEqual([]);
     }));
 
   test.concurrent("suggests twice the time after a timeout, and guidance for a narrower scope (M174)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [scripted(1, { 1: [["hang"]], "*": [] })]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
-      expect((await maestro(project, ["run", planPath, "--timeout", "600ms", ...quick], env)).code).toBe(4);
-      const { stdout } = await maestro(project, ["resume"], env);
+      expect((await commandLine(project, ["run", planPath, "--timeout", "600ms", ...quick], { env: env })).code).toBe(
+        4,
+      );
+      const { stdout } = await commandLine(project, ["resume"], { env: env });
       expect(stdout).toMatch(/^Agent Timeout: coder\n\nPhase: Phase 1\nTimeout: 0\.6 seconds\n/m);
       const [, narrow = ""] = /^ {4}2\. (.*)$/m.exec(stdout) ?? [];
       const pasted = project.run("sh", ["-c", narrow], { env });
       expect(pasted.code, pasted.stderr).toBe(0);
-      const run = await maestro(project, ["resume", ...quick], env);
+      const run = await commandLine(project, ["resume", ...quick], { env: env });
       expect(run.code, run.stderr).toBe(0);
       const prompt = project.read(".gemini/parallel/2026-02-14-task-api/prompts/coder.p1-2.txt");
       expect(prompt).toMatch(/# Guidance from the user\n[\s\S]*\nDo the smallest part of the objective/);
@@ -231,13 +236,13 @@ describe("three thousand open decisions", () => {
   test("are counted, and only the first are shown, wherever they are shown (M177)", async () => {
     const project = allFailed();
     for (const verb of ["resume", "status", "report"]) {
-      const { stdout } = project.maestro([verb]);
+      const { stdout } = await commandLine(project, [verb]);
       expect(stdout.split("\n").length, verb).toBeLessThan(700);
       expect(stdout, verb).toContain(
         "\n2997 more phases wait for a decision: phase 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, ... (",
       );
     }
-    const resumed = project.maestro(["resume", "--json"]);
+    const resumed = await commandLine(project, ["resume", "--json"]);
     expect(JSON.parse(resumed.stdout).open_decisions).toHaveLength(20);
     const turn = contextOf(hook(project, "BeforeAgent", { prompt: "go on" }).reply);
     expect(turn).toContain("2,999 more phases waiting");

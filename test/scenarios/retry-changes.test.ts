@@ -1,6 +1,7 @@
 // A person changes something when a failed phase is retried: what the next attempt is told, who does it, how long, and what counts.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import {
   delegated,
   finished,
@@ -14,7 +15,7 @@ import {
 } from "../support/hooks.ts";
 import { withServer } from "../support/mcp.ts";
 import { hasTerminal, onTerminal } from "../support/on-terminal.ts";
-import { background, journalOf, maestro, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
+import { background, journalOf, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { type PhaseSpec, type Project, planPath } from "../support/project.ts";
 import { played, prepare, type Steps } from "../support/stand-in.ts";
 import { status } from "../support/status.ts";
@@ -30,7 +31,7 @@ async function failed(project: Project, over: Partial<PhaseSpec> = {}, env: Reco
   const files = (over.files_created ?? []).map((path): Steps[number] => ["write", [path, "made\n"]]);
   const agent = prepare(project, [played(1, [["exit", 1]], over, files)]);
   const all = agent.env({ MAESTRO_MAX_RETRIES: "0", ...env });
-  const run = await maestro(project, ["run", planPath, ...quick], all);
+  const run = await commandLine(project, ["run", planPath, ...quick], { env: all });
   expect(run.code, run.stderr).toBe(4);
   return { agent, env: all };
 }
@@ -45,13 +46,13 @@ describe("a retry that the user decides", () => {
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
       const words = ["--guidance", "Change only src/parse.ts.\nKeep the API.", "--reason", "the lexer is right"];
-      const retry = await maestro(project, ["retry", "1", ...words], env);
+      const retry = await commandLine(project, ["retry", "1", ...words], { env: env });
       expect(retry.code, retry.stderr).toBe(0);
       expect(retryOf(project)).toMatchObject({
         guidance: "Change only src/parse.ts.\nKeep the API.",
         reason: "the lexer is right",
       });
-      const run = await maestro(project, ["resume", ...quick], env);
+      const run = await commandLine(project, ["resume", ...quick], { env: env });
       expect(run.code, run.stderr).toBe(0);
       const prompt = promptOf(project, "coder.p1-2");
       expect(prompt.match(/# Guidance from the user/g)).toHaveLength(1);
@@ -65,7 +66,7 @@ describe("a retry that the user decides", () => {
   test.concurrent("has no guidance in its prompt when the user said nothing", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
-      const run = await maestro(project, ["resume", "--yes", ...quick], env);
+      const run = await commandLine(project, ["resume", "--yes", ...quick], { env: env });
       expect(run.code, run.stderr).toBe(0);
       expect(promptOf(project, "coder.p1-2")).not.toContain(heading);
       expect(promptOf(project, "coder.p1-2")).not.toContain("resume --yes");
@@ -77,7 +78,7 @@ describe("a retry that the user decides", () => {
       const plan = project.read(planPath);
       const changes = ["--agent", "Tester", "--model", "gemini-9", "--timeout", "21m"];
       const criteria = ["--criteria", "one route answers", "--criteria", "it compiles"];
-      const retry = await maestro(project, ["retry", "1", ...changes, ...criteria], env);
+      const retry = await commandLine(project, ["retry", "1", ...changes, ...criteria], { env: env });
       expect(retry.code, retry.stderr).toBe(0);
       expect(retryOf(project)).toMatchObject({
         agent: "tester",
@@ -86,7 +87,7 @@ describe("a retry that the user decides", () => {
         criteria: ["one route answers", "it compiles"],
       });
       expect(status(project).phases).toMatchObject([{ agents: ["tester"], model: "gemini-9" }]);
-      const run = await maestro(project, ["resume", ...quick, "--keep-open"], env);
+      const run = await commandLine(project, ["resume", ...quick, "--keep-open"], { env: env });
       expect(run.code, run.stderr).toBe(0);
       const second = agent.notes("start")[1];
       expect(second).toMatchObject({ agent: "tester", phase: "1" });
@@ -102,7 +103,7 @@ describe("a retry that the user decides", () => {
         timeout_ms: 1_260_000,
       });
       expect(run.stderr).toMatch(/phase 1 tester {2}started \(attempt 2, time limit 21 min 0 s\)/);
-      const report = JSON.parse((await maestro(project, ["report", "--json"], env)).stdout);
+      const report = JSON.parse((await commandLine(project, ["report", "--json"], { env: env })).stdout);
       expect(report.phases).toMatchObject([{ agent: "tester", status: "completed" }]);
       expect(project.read(planPath)).toBe(plan);
     }));
@@ -125,7 +126,7 @@ describe("a retry that the user decides", () => {
     withProcesses(async (project) => {
       const { env } = await failed(project, { files_created: ["src/a.ts"] }, { MAESTRO_DISABLED_AGENTS: "tester" });
       const before = project.read(journal);
-      const run = await maestro(project, ["retry", "1", ...words], env);
+      const run = await commandLine(project, ["retry", "1", ...words], { env: env });
       expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(said)]);
       expect(project.read(journal)).toBe(before);
     }),
@@ -135,9 +136,11 @@ describe("a retry that the user decides", () => {
     withProcesses(async (project) => {
       const { env } = await failed(project);
       const secret = `ghp_${"a1B2".repeat(9)}`;
-      const retry = await maestro(project, ["retry", "1", "--guidance", `Use ${secret} \u001b[31mnow`], env);
+      const retry = await commandLine(project, ["retry", "1", "--guidance", `Use ${secret} \u001b[31mnow`], {
+        env: env,
+      });
       expect(retry.code, retry.stderr).toBe(0);
-      expect((await maestro(project, ["resume", ...quick], env)).code).toBe(0);
+      expect((await commandLine(project, ["resume", ...quick], { env: env })).code).toBe(0);
       const prompt = promptOf(project, "coder.p1-2");
       expect(prompt).toMatch(/Use \[redacted\] now/);
       for (const text of [JSON.stringify(journalOf(project)), prompt]) {
@@ -152,7 +155,9 @@ describe("a retry that the user decides", () => {
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
       const engine = background(project, ["run", planPath, ...quick], env);
       await until("phase 2 has failed", () => engine.stderr().includes("failed:"));
-      const retry = await maestro(project, ["retry", "2", "--agent", "tester", "--guidance", "Try harder."], env);
+      const retry = await commandLine(project, ["retry", "2", "--agent", "tester", "--guidance", "Try harder."], {
+        env: env,
+      });
       expect([retry.code, retry.stdout]).toEqual([0, expect.stringContaining("the running engine applies this")]);
       await until("it is tried again", () => agent.notes("end").some((note) => note.attempt === 2));
       project.write(".bin/go", "");

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { createSession, Project, planPath, planText } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
@@ -9,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-const move = (...args: string[]) => project.maestro(["session", "transition", ...args]);
+const move = (...args: string[]) => commandLine(project, ["session", "transition", ...args]);
 const report = (over: Record<string, string> = {}) => {
   const fields = {
     Status: "success",
@@ -43,16 +44,16 @@ describe("creating a session", () => {
     });
   });
 
-  test("takes its id from the title and the date when the name says nothing", () => {
+  test("takes its id from the title and the date when the name says nothing", async () => {
     project.write("my plan.md", planText([{ id: 1 }], "Süße API – v2!"));
-    const { stdout } = project.maestro(["session", "create", "my plan.md", "--json"]);
+    const { stdout } = await commandLine(project, ["session", "create", "my plan.md", "--json"]);
     expect(JSON.parse(stdout).session_id).toBe(`${new Date().toISOString().slice(0, 10)}-suße-api-v2`);
   });
 
-  test("is refused while a session is active, and changes nothing (K138)", () => {
+  test("is refused while a session is active, and changes nothing (K138)", async () => {
     createSession(project);
     const before = project.read(".gemini/state/progress.jsonl");
-    const run = project.maestro(["session", "create", planPath]);
+    const run = await commandLine(project, ["session", "create", planPath]);
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(
       /^ERROR: A session is already active: 2026-02-14-task-api \(in_progress\)\n {2}.*maestro archive/,
@@ -60,7 +61,7 @@ describe("creating a session", () => {
     expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
   });
 
-  test("is refused for a plan that is not valid, and makes nothing", () => {
+  test("is refused for a plan that is not valid, and makes nothing", async () => {
     project.write(
       "plan.md",
       planText([
@@ -68,15 +69,15 @@ describe("creating a session", () => {
         { id: 2, blocked_by: [1] },
       ]),
     );
-    const run = project.maestro(["session", "create", "plan.md"]);
+    const run = await commandLine(project, ["session", "create", "plan.md"]);
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(/^ERROR: The plan is not valid: cycle: .*\n {2}Run "maestro validate plan.md"/);
     expect(project.list()).toEqual(["plan.md"]);
   });
 
-  test("records a preset execution mode, and none when it is to be asked (E55, J135)", () => {
+  test("records a preset execution mode, and none when it is to be asked (E55, J135)", async () => {
     project.write("plan.md", planText([{ id: 1 }]));
-    project.maestro(["session", "create", "plan.md"], { env: { MAESTRO_EXECUTION_MODE: "sequential" } });
+    await commandLine(project, ["session", "create", "plan.md"], { env: { MAESTRO_EXECUTION_MODE: "sequential" } });
     expect(status(project).execution_mode).toBe("sequential");
   });
 
@@ -89,13 +90,13 @@ describe("creating a session", () => {
 describe("moving phases", () => {
   beforeEach(() => createSession(project));
 
-  test("follows the table to the end (K142-K145, K151-K153)", () => {
-    expect(move("1", "in_progress").stdout).toBe("Phase 1 is in progress\n");
-    move("1", "failed");
-    move("1", "in_progress");
+  test("follows the table to the end (K142-K145, K151-K153)", async () => {
+    expect((await move("1", "in_progress")).stdout).toBe("Phase 1 is in progress\n");
+    await move("1", "failed");
+    await move("1", "in_progress");
     expect(status(project).phases[0]).toMatchObject({ status: "in_progress", retry_count: 1 });
-    move("1", "completed");
-    move("2", "in_progress");
+    await move("1", "completed");
+    await move("2", "in_progress");
     expect(status(project)).toMatchObject({
       current_phase: "2",
       phases: [{ status: "completed", verified: false }, { status: "in_progress" }],
@@ -111,46 +112,48 @@ describe("moving phases", () => {
     [["9", "in_progress"], 'Session 2026-02-14-task-api has no phase "9"'],
     [["__proto__", "in_progress"], 'Session 2026-02-14-task-api has no phase "__proto__"'],
     [["1", "done"], 'Unknown status "done"'],
-  ])("refuses %j, and changes nothing (C20, K149)", (args, message) => {
+  ])("refuses %j, and changes nothing (C20, K149)", async (args, message) => {
     const before = project.read(".gemini/state/progress.jsonl");
-    const run = move(...args);
+    const run = await move(...args);
     expect(run.code).not.toBe(0);
     expect(run.stdout).toBe("");
     expect(run.stderr).toContain(`ERROR: ${message}`);
     expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
   });
 
-  test("counts retries across processes and leaves the rest to a person (K150, K151)", () => {
-    move("1", "in_progress");
+  test("counts retries across processes and leaves the rest to a person (K150, K151)", async () => {
+    await move("1", "in_progress");
     for (let retry = 0; retry < 2; retry++) {
-      move("1", "failed");
-      expect(move("1", "in_progress").code).toBe(0);
+      await move("1", "failed");
+      expect((await move("1", "in_progress")).code).toBe(0);
     }
-    move("1", "failed");
-    expect(move("1", "in_progress").stderr).toContain("its retries are used up (2 of 2)");
-    expect(move("1", "in_progress", "--user-decision").code).toBe(0);
+    await move("1", "failed");
+    expect((await move("1", "in_progress")).stderr).toContain("its retries are used up (2 of 2)");
+    expect((await move("1", "in_progress", "--user-decision")).code).toBe(0);
     expect(status(project).phases[0].retry_count).toBe(3);
   });
 
-  test("ends the session when a failed phase is aborted (K148)", () => {
-    move("1", "in_progress");
-    move("1", "failed");
-    expect(move("1", "aborted", "--user-decision").code).toBe(0);
+  test("ends the session when a failed phase is aborted (K148)", async () => {
+    await move("1", "in_progress");
+    await move("1", "failed");
+    expect((await move("1", "aborted", "--user-decision")).code).toBe(0);
     expect(status(project).status).toBe("failed");
-    expect(move("2", "skipped", "--user-decision").stderr).toContain("session 2026-02-14-task-api was aborted");
-    expect(project.maestro(["status"]).stdout).toContain('The session was aborted: "maestro archive" archives it');
+    expect((await move("2", "skipped", "--user-decision")).stderr).toContain("session 2026-02-14-task-api was aborted");
+    expect((await commandLine(project, ["status"])).stdout).toContain(
+      'The session was aborted: "maestro archive" archives it',
+    );
     expect(status(project).position).toMatchObject({ next: null, ready: [] });
     const view = ".gemini/state/active-session.md";
     project.write(view, project.read(view).replace('status: "failed"', 'status: "in_progress"'));
-    expect(project.maestro(["status"]).stderr).toContain("it was aborted");
+    expect((await commandLine(project, ["status"])).stderr).toContain("it was aborted");
     expect(status(project).status).toBe("failed");
   });
 
-  test("records a hand-off: files, context, tokens (K154-K156)", () => {
+  test("records a hand-off: files, context, tokens (K154-K156)", async () => {
     project.write("src/a.ts", "export {};\n");
-    move("1", "in_progress");
+    await move("1", "in_progress");
     const stats = { models: { m: { tokens: { prompt: 100, candidates: 20, cached: 40 } } } };
-    const run = project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], {
+    const run = await commandLine(project, ["session", "transition", "1", "completed", "--handoff", "-"], {
       input: JSON.stringify({ session_id: "x", response: report(), stats }),
     });
     expect(run.stderr).toBe("");
@@ -173,40 +176,44 @@ describe("moving phases", () => {
     expect(project.read(".gemini/state/active-session.md")).toContain("### Agent Output\nMade it.");
   });
 
-  test("records why a phase failed, from the reason or from what the agent left (K157)", () => {
-    move("1", "in_progress");
-    move("1", "failed", "--reason", "the build broke");
-    move("1", "in_progress");
-    project.maestro(["session", "transition", "1", "failed", "--handoff", "-"], {
+  test("records why a phase failed, from the reason or from what the agent left (K157)", async () => {
+    await move("1", "in_progress");
+    await move("1", "failed", "--reason", "the build broke");
+    await move("1", "in_progress");
+    await commandLine(project, ["session", "transition", "1", "failed", "--handoff", "-"], {
       input: '{"session_id":"x","error":{"type":"ApiError","message":"slow down","code":429}}',
     });
     expect(status(project).phases[0].errors).toMatchObject([
       { agent: "coder", type: "runtime", message: "the build broke", resolution: "pending", resolved: false },
       { agent: "coder", type: "quota", message: "The agent reported: quota", resolved: false },
     ]);
-    expect(project.maestro(["status"]).stdout).toContain("failed: The agent reported: quota");
+    expect((await commandLine(project, ["status"])).stdout).toContain("failed: The agent reported: quota");
   });
 
-  test("needs a Downstream Context only where a phase waits for it (C6)", () => {
+  test("needs a Downstream Context only where a phase waits for it (C6)", async () => {
     const bare = report().split("## Downstream")[0] as string;
-    move("1", "in_progress");
+    await move("1", "in_progress");
     expect(
-      project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], { input: bare }).stderr,
+      (await commandLine(project, ["session", "transition", "1", "completed", "--handoff", "-"], { input: bare }))
+        .stderr,
     ).toContain("it lacks downstream_context");
-    move("1", "completed");
-    move("2", "in_progress");
-    expect(project.maestro(["session", "transition", "2", "completed", "--handoff", "-"], { input: bare }).stderr).toBe(
-      "",
-    );
+    await move("1", "completed");
+    await move("2", "in_progress");
+    expect(
+      (await commandLine(project, ["session", "transition", "2", "completed", "--handoff", "-"], { input: bare }))
+        .stderr,
+    ).toBe("");
   });
 
   test.each([
     ["a report that says failure", report({ Status: "failure" }), "it says failure"],
     ["a report without a status", report({ Status: "success | partial | failure" }), "it lacks status"],
     ["no report", "All done!", "it lacks task_report"],
-  ])("does not complete a phase on the strength of %s (P9)", (_what, text, message) => {
-    move("1", "in_progress");
-    const run = project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], { input: text });
+  ])("does not complete a phase on the strength of %s (P9)", async (_what, text, message) => {
+    await move("1", "in_progress");
+    const run = await commandLine(project, ["session", "transition", "1", "completed", "--handoff", "-"], {
+      input: text,
+    });
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(status(project).phases[0].status).toBe("in_progress");
   });
@@ -215,9 +222,11 @@ describe("moving phases", () => {
 describe("the errors and files of a phase", () => {
   beforeEach(() => createSession(project));
 
-  test("are appended, with everything the documents ask for (K154, K157-K159)", () => {
-    expect(project.maestro(["session", "error", "1", "Build failed", "--type", "validation"]).code).toBe(0);
-    project.maestro([
+  test("are appended, with everything the documents ask for (K154, K157-K159)", async () => {
+    expect((await commandLine(project, ["session", "error", "1", "Build failed", "--type", "validation"])).code).toBe(
+      0,
+    );
+    await commandLine(project, [
       "session",
       "error",
       "1",
@@ -229,8 +238,8 @@ describe("the errors and files of a phase", () => {
       "--resolution",
       "More time",
     ]);
-    project.maestro(["session", "files", "1", "--created", "a.ts", "b.ts", "--deleted", "c.ts"]);
-    project.maestro(["session", "files", "1", "--created", "d.ts", "./src/../a.ts"]);
+    await commandLine(project, ["session", "files", "1", "--created", "a.ts", "b.ts", "--deleted", "c.ts"]);
+    await commandLine(project, ["session", "files", "1", "--created", "d.ts", "./src/../a.ts"]);
     expect(status(project).phases[0]).toMatchObject({
       files_created: ["a.ts", "b.ts", "d.ts"],
       files_deleted: ["c.ts"],
@@ -256,40 +265,40 @@ describe("the errors and files of a phase", () => {
     [["session", "files", "1", "--created", "a/../../x"], "Not a path inside the project (got: ../x)"],
     [["session", "files", "1", "--created", "a/.."], "Not a path inside the project (got: a/..)"],
     [["session", "files", "1", "--created", "../x"], "Not a path inside the project (got: ../x)"],
-  ])("%j is refused", (args, message) => {
-    const run = project.maestro(args);
+  ])("%j is refused", async (args, message) => {
+    const run = await commandLine(project, args);
     expect(run.code).not.toBe(0);
     expect(run.stderr).toContain(message);
   });
 });
 
 describe("the notes of a session", () => {
-  test("are kept in the order they came, without terminal escapes", () => {
+  test("are kept in the order they came, without terminal escapes", async () => {
     createSession(project);
-    project.maestro(["session", "note", "first \u001b[31mred\u001b[0m", "--phase", "1"]);
-    project.maestro(["session", "note", "second"]);
+    await commandLine(project, ["session", "note", "first \u001b[31mred\u001b[0m", "--phase", "1"]);
+    await commandLine(project, ["session", "note", "second"]);
     expect(status(project).notes).toMatchObject([{ text: "first red", phase: "1" }, { text: "second" }]);
   });
 
-  test("need a session and something to say", () => {
-    expect(project.maestro(["session", "note", "x"]).stderr).toContain("No session is active");
+  test("need a session and something to say", async () => {
+    expect((await commandLine(project, ["session", "note", "x"])).stderr).toContain("No session is active");
     createSession(project);
-    expect(project.maestro(["session", "note", "  "]).code).toBe(2);
+    expect((await commandLine(project, ["session", "note", "  "])).code).toBe(2);
   });
 });
 
 describe("completing and archiving (L160-L164)", () => {
   const design = ".gemini/plans/2026-02-14-task-api-design.md";
-  const finishAll = () => {
-    for (const id of ["1", "2"]) for (const to of ["in_progress", "completed"]) move(id, to);
+  const finishAll = async () => {
+    for (const id of ["1", "2"]) for (const to of ["in_progress", "completed"]) await move(id, to);
   };
-  beforeEach(() => {
+  beforeEach(async () => {
     project.write(design, "# Design\n");
     project.write(
       planPath,
       planText([{ id: 1 }, { id: 2, blocked_by: [1] }]).replace('"title"', `"design_ref": "${design}", "title"`),
     );
-    project.maestro(["session", "create", planPath]);
+    await commandLine(project, ["session", "create", planPath]);
   });
   const archived = () => [
     project.list(".gemini/state"),
@@ -304,9 +313,9 @@ describe("completing and archiving (L160-L164)", () => {
     ["2026-02-14-task-api-design.md", "2026-02-14-task-api-impl-plan.md"],
   ];
 
-  test("archive moves the session and both documents, and nothing stays behind", () => {
-    finishAll();
-    const run = project.maestro(["archive"]);
+  test("archive moves the session and both documents, and nothing stays behind", async () => {
+    await finishAll();
+    const run = await commandLine(project, ["archive"]);
     expect(run.stdout).toMatch(/^Archived session 2026-02-14-task-api \(completed\)\n/);
     expect(archived()).toEqual(allArchived);
     const view = project.read(".gemini/state/archive/2026-02-14-task-api.md");
@@ -318,33 +327,35 @@ describe("completing and archiving (L160-L164)", () => {
     );
   });
 
-  test("complete archives by itself, or asks when that is switched off (L161)", () => {
-    expect(project.maestro(["session", "complete"]).stderr).toContain("2 phases are open: 1 (pending), 2 (pending)");
-    finishAll();
-    const asked = project.maestro(["session", "complete", "--summary", "Done."], {
+  test("complete archives by itself, or asks when that is switched off (L161)", async () => {
+    expect((await commandLine(project, ["session", "complete"])).stderr).toContain(
+      "2 phases are open: 1 (pending), 2 (pending)",
+    );
+    await finishAll();
+    const asked = await commandLine(project, ["session", "complete", "--summary", "Done."], {
       env: { MAESTRO_AUTO_ARCHIVE: "false" },
     });
     expect(asked.stdout).toBe("Session complete. Auto-archive is disabled. Would you like to archive this session?\n");
     expect(status(project)).toMatchObject({ status: "completed", summary: "Done." });
-    project.maestro(["session", "complete"]);
+    await commandLine(project, ["session", "complete"]);
     expect(archived()).toEqual(allArchived);
   });
 
-  test("archive keeps the real status of a session that is not done (C21, L164)", () => {
-    move("1", "in_progress");
-    move("1", "failed");
-    move("1", "aborted", "--user-decision");
-    expect(project.maestro(["archive", "--json"]).stdout).toContain('"status": "failed"');
+  test("archive keeps the real status of a session that is not done (C21, L164)", async () => {
+    await move("1", "in_progress");
+    await move("1", "failed");
+    await move("1", "aborted", "--user-decision");
+    expect((await commandLine(project, ["archive", "--json"])).stdout).toContain('"status": "failed"');
     expect(project.read(".gemini/state/archive/2026-02-14-task-api.md")).toContain('status: "failed"');
   });
 
-  test("archive never overwrites: the same plan again gets another name", () => {
-    finishAll();
-    project.maestro(["archive"]);
+  test("archive never overwrites: the same plan again gets another name", async () => {
+    await finishAll();
+    await commandLine(project, ["archive"]);
     project.write(planPath, planText([{ id: 1 }]));
-    project.maestro(["session", "create", planPath]);
+    await commandLine(project, ["session", "create", planPath]);
     expect(status(project).session_id).toBe("2026-02-14-task-api-2");
-    project.maestro(["archive"]);
+    await commandLine(project, ["archive"]);
     expect(project.list(".gemini/state/archive")).toEqual([
       "2026-02-14-task-api-2.jsonl",
       "2026-02-14-task-api-2.md",
@@ -358,17 +369,17 @@ describe("completing and archiving (L160-L164)", () => {
     ]);
   });
 
-  test("archive leaves a plan that lies elsewhere where it is", () => {
-    project.maestro(["archive"]);
+  test("archive leaves a plan that lies elsewhere where it is", async () => {
+    await commandLine(project, ["archive"]);
     project.write("docs/plan.md", planText([{ id: 1 }]));
-    project.maestro(["session", "create", "docs/plan.md"]);
-    project.maestro(["archive"]);
+    await commandLine(project, ["session", "create", "docs/plan.md"]);
+    await commandLine(project, ["archive"]);
     expect(project.exists("docs/plan.md")).toBe(true);
   });
 
-  test("archive says so when nothing can be archived", () => {
-    project.maestro(["archive"]);
-    expect(project.maestro(["archive"])).toMatchObject({
+  test("archive says so when nothing can be archived", async () => {
+    await commandLine(project, ["archive"]);
+    expect(await commandLine(project, ["archive"])).toMatchObject({
       code: 1,
       stdout: "",
       stderr: "ERROR: No active session to archive\n",
@@ -379,12 +390,12 @@ describe("completing and archiving (L160-L164)", () => {
 describe("revising the plan (L166)", () => {
   const stem = "2026-02-14-task-api-impl-plan";
 
-  test("writes -v2, keeps what was done, and puts the old plan aside as superseded", () => {
+  test("writes -v2, keeps what was done, and puts the old plan aside as superseded", async () => {
     createSession(project);
-    move("1", "in_progress");
-    move("1", "completed");
+    await move("1", "in_progress");
+    await move("1", "completed");
     project.write("new.md", planText([{ id: 1 }, { id: 3, blocked_by: [1] }]));
-    expect(project.maestro(["session", "revise", "new.md"]).stdout).toBe(
+    expect((await commandLine(project, ["session", "revise", "new.md"])).stdout).toBe(
       `The session now follows .gemini/plans/${stem}-v2.md\n  - phase 2: Phase 2\n  + phase 3: Phase 3\n` +
         `The version before it is .gemini/plans/archive/${stem}.md.superseded\n`,
     );
@@ -397,17 +408,19 @@ describe("revising the plan (L166)", () => {
         { id: "3", status: "pending" },
       ],
     });
-    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain("the session already follows this plan");
+    expect((await commandLine(project, ["session", "revise", "new.md"])).stderr).toContain(
+      "the session already follows this plan",
+    );
     project.write("new.md", planText([{ id: 1 }, { id: 4, blocked_by: [1] }]));
-    project.maestro(["session", "revise", "new.md"]);
+    await commandLine(project, ["session", "revise", "new.md"]);
     expect(status(project).implementation_plan).toBe(".gemini/plans/2026-02-14-task-api-impl-plan-v3.md");
   });
 
-  test("marks each replaced plan as outdated in the archive, over three revisions (L166)", () => {
+  test("marks each replaced plan as outdated in the archive, over three revisions (L166)", async () => {
     createSession(project);
     for (const id of [3, 4, 5]) {
       project.write("new.md", planText([{ id: 1 }, { id, blocked_by: [1] }]));
-      expect(project.maestro(["session", "revise", "new.md"]).stderr).toBe("");
+      expect((await commandLine(project, ["session", "revise", "new.md"])).stderr).toBe("");
     }
     expect(status(project).implementation_plan).toBe(`.gemini/plans/${stem}-v4.md`);
     expect(project.list(".gemini/plans")).toEqual([`${stem}-v4.md`, "archive"]);
@@ -425,12 +438,12 @@ describe("revising the plan (L166)", () => {
     expect(project.list(".gemini/plans/archive")).toHaveLength(3);
   });
 
-  test("copies a plan from outside the plans directory to the archive, and leaves the user's file alone (L166)", () => {
+  test("copies a plan from outside the plans directory to the archive, and leaves the user's file alone (L166)", async () => {
     const text = planText([{ id: 1 }, { id: 2, blocked_by: [1] }]);
     project.write("docs/my-plan.md", text);
-    expect(project.maestro(["session", "create", "docs/my-plan.md"]).stderr).toBe("");
+    expect((await commandLine(project, ["session", "create", "docs/my-plan.md"])).stderr).toBe("");
     project.write("new.md", planText([{ id: 1 }, { id: 3, blocked_by: [1] }]));
-    const { stdout } = project.maestro(["session", "revise", "new.md"]);
+    const { stdout } = await commandLine(project, ["session", "revise", "new.md"]);
     expect(stdout).toMatch(/^The session now follows \.gemini\/plans\/.*-task-api-impl-plan-v2\.md\n/);
     expect(project.read("docs/my-plan.md")).toBe(text);
     expect(project.read(".gemini/plans/archive/my-plan.md.superseded")).toMatch(
@@ -438,7 +451,7 @@ describe("revising the plan (L166)", () => {
     );
   });
 
-  test("takes the session's own plan, edited in place, and keeps the version before it from the record (L166, F19)", () => {
+  test("takes the session's own plan, edited in place, and keeps the version before it from the record (L166, F19)", async () => {
     createSession(project);
     project.write(".gemini/plans/notes.md", "mine");
     const edited = planText([
@@ -446,7 +459,7 @@ describe("revising the plan (L166)", () => {
       { id: 2, blocked_by: [1] },
     ]);
     project.write(planPath, edited);
-    expect(project.maestro(["session", "revise"]).stdout).toBe(
+    expect((await commandLine(project, ["session", "revise"])).stdout).toBe(
       `The session now follows .gemini/plans/${stem}-v2.md\n  ~ phase 1: description\n` +
         `The version before it is .gemini/plans/archive/${stem}.md.superseded\n`,
     );
@@ -456,22 +469,24 @@ describe("revising the plan (L166)", () => {
     expect(earlier).toMatch(/^---\n# status: outdated\n/);
     expect([earlier.includes("Work on 1."), earlier.includes("Other.")]).toEqual([true, false]);
     expect(project.read(".gemini/plans/notes.md")).toBe("mine");
-    expect(project.maestro(["status"]).stdout).not.toContain("The plan has changed");
+    expect((await commandLine(project, ["status"])).stdout).not.toContain("The plan has changed");
 
     project.write(`.gemini/plans/${stem}-v2.md`, edited.replace("Other.", "Again."));
-    expect(project.maestro(["session", "revise"]).stdout).toContain(`now follows .gemini/plans/${stem}-v3.md\n`);
+    expect((await commandLine(project, ["session", "revise"])).stdout).toContain(
+      `now follows .gemini/plans/${stem}-v3.md\n`,
+    );
     expect(project.read(`.gemini/plans/archive/${stem}-v2.md.superseded`)).toContain("Other.");
     expect(project.list(".gemini/plans")).toEqual([`${stem}-v3.md`, "archive", "notes.md"]);
 
-    const again = project.maestro(["session", "revise"]);
+    const again = await commandLine(project, ["session", "revise"]);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already follows this plan")]);
   });
 
-  test("leaves no draft behind in the plans directory (L166)", () => {
+  test("leaves no draft behind in the plans directory (L166)", async () => {
     createSession(project);
     const draft = planText([{ id: 1 }, { id: 3, blocked_by: [1] }]);
     project.write(".gemini/plans/draft.md", draft);
-    const run = project.maestro(["session", "revise", ".gemini/plans/draft.md", "--json"]);
+    const run = await commandLine(project, ["session", "revise", ".gemini/plans/draft.md", "--json"]);
     expect(JSON.parse(run.stdout)).toEqual({
       implementation_plan: `.gemini/plans/${stem}-v2.md`,
       superseded: `.gemini/plans/archive/${stem}.md.superseded`,
@@ -481,12 +496,12 @@ describe("revising the plan (L166)", () => {
     expect(project.read(`.gemini/plans/${stem}-v2.md`)).toBe(draft);
   });
 
-  test("takes a patch of phases, and refuses it while an edit of the plan file waits to be taken (F19)", () => {
+  test("takes a patch of phases, and refuses it while an edit of the plan file waits to be taken (F19)", async () => {
     createSession(project);
     const patch = [{ id: 2, validation: ["npm test"], files_modified: ["src/b.ts"] }];
     const patched = (value: unknown) =>
-      project.maestro(["session", "revise", "--patch", "-"], { input: JSON.stringify(value) });
-    expect(patched(patch).stdout).toContain(
+      commandLine(project, ["session", "revise", "--patch", "-"], { input: JSON.stringify(value) });
+    expect((await patched(patch)).stdout).toContain(
       `now follows .gemini/plans/${stem}-v2.md\n  ~ phase 2: validation, files_modified\n`,
     );
     const recorded = project.read(".gemini/state/progress.jsonl").trim().split("\n").at(-1) ?? "";
@@ -495,63 +510,65 @@ describe("revising the plan (L166)", () => {
     });
     expect(project.list(".gemini/plans")).toEqual([`${stem}-v2.md`, "archive"]);
 
-    const invalid = patched([{ id: 2, blocked_by: [7] }]);
+    const invalid = await patched([{ id: 2, blocked_by: [7] }]);
     expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining("unknown_dependency")]);
-    move("1", "in_progress");
-    expect(patched([{ id: 1, agent: "tester" }]).stderr).toContain("its agent changes from coder to tester");
+    await move("1", "in_progress");
+    expect((await patched([{ id: 1, agent: "tester" }])).stderr).toContain("its agent changes from coder to tester");
     expect(
-      patched([
-        { id: 1, remove: true },
-        { id: 2, blocked_by: [] },
-      ]).stderr,
+      (
+        await patched([
+          { id: 1, remove: true },
+          { id: 2, blocked_by: [] },
+        ])
+      ).stderr,
     ).toContain("is missing from the revision");
 
     const text = project.read(`.gemini/plans/${stem}-v2.md`);
     project.write(`.gemini/plans/${stem}-v2.md`, text.replace("Work on 2.", "Sneaked in."));
-    const refused = patched([{ id: 2, title: "B" }]);
+    const refused = await patched([{ id: 2, title: "B" }]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("the plan has changed")]);
     expect(project.read(".gemini/state/progress.jsonl")).not.toContain("Sneaked in.");
-    expect(project.maestro(["session", "revise", "p.md", "--patch", "-"]).stderr).toContain("not both");
+    expect((await commandLine(project, ["session", "revise", "p.md", "--patch", "-"])).stderr).toContain("not both");
   });
 
-  test("keeps the user's own file outside the plans directory in place when it was edited (L166)", () => {
+  test("keeps the user's own file outside the plans directory in place when it was edited (L166)", async () => {
     project.write("my-plan.md", planText([{ id: 1 }]));
-    expect(project.maestro(["session", "create", "my-plan.md"]).stderr).toBe("");
+    expect((await commandLine(project, ["session", "create", "my-plan.md"])).stderr).toBe("");
     const edited = planText([{ id: 1 }, { id: 2 }]);
     project.write("my-plan.md", edited);
-    expect(project.maestro(["session", "revise"]).stdout).toBe(
+    expect((await commandLine(project, ["session", "revise"])).stdout).toBe(
       "The session now follows my-plan.md\n  + phase 2: Phase 2\n" +
         "The version before it is .gemini/plans/archive/my-plan.md.superseded\n",
     );
     expect([project.read("my-plan.md"), project.list(".gemini/plans")]).toEqual([edited, ["archive"]]);
     expect(status(project)).toMatchObject({ implementation_plan: "my-plan.md", total_phases: 2 });
-    expect(project.maestro(["status"]).stdout).not.toContain("The plan has changed");
+    expect((await commandLine(project, ["status"])).stdout).not.toContain("The plan has changed");
   });
 
-  test("takes a -v2 that the user wrote himself as it is, and refuses a completed session", () => {
+  test("takes a -v2 that the user wrote himself as it is, and refuses a completed session", async () => {
     createSession(project);
     const next = ".gemini/plans/2026-02-14-task-api-impl-plan-v2.md";
     project.write(next, planText([{ id: 1 }]));
-    project.maestro(["session", "revise", next]);
+    await commandLine(project, ["session", "revise", next]);
     expect(project.list(".gemini/plans")).toEqual(["2026-02-14-task-api-impl-plan-v2.md", "archive"]);
-    move("1", "in_progress");
-    move("1", "completed");
-    project.maestro(["session", "complete"], { env: { MAESTRO_AUTO_ARCHIVE: "false" } });
+    await move("1", "in_progress");
+    await move("1", "completed");
+    await commandLine(project, ["session", "complete"], { env: { MAESTRO_AUTO_ARCHIVE: "false" } });
     project.write("new.md", planText([{ id: 1 }, { id: 2 }]));
-    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain(
+    expect((await commandLine(project, ["session", "revise", "new.md"])).stderr).toContain(
       "session 2026-02-14-task-api is completed",
     );
   });
 
   test.each(["a larger file", "a directory"])(
     "leaves %s that has the next name alone, and takes the one after",
-    (what) => {
+    async (what) => {
       createSession(project);
       const next = ".gemini/plans/2026-02-14-task-api-impl-plan-v2.md";
       if (what === "a directory") project.write(`${next}/inside`, "mine");
       else project.write(next, "mine ".repeat(10_000));
       project.write("new.md", planText([{ id: 1 }]));
-      const run = project.maestro(["session", "revise", "new.md"]);
+      const run = await commandLine(project, ["session", "revise", "new.md"]);
       expect([run.stderr, run.stdout]).toEqual([
         "",
         expect.stringMatching(/^The session now follows .gemini\/plans\/2026-02-14-task-api-impl-plan-v3.md\n/),
@@ -560,11 +577,11 @@ describe("revising the plan (L166)", () => {
     },
   );
 
-  test("is refused when it would lose a phase that was begun", () => {
+  test("is refused when it would lose a phase that was begun", async () => {
     createSession(project);
-    move("1", "in_progress");
+    await move("1", "in_progress");
     project.write("new.md", planText([{ id: 2 }]));
-    expect(project.maestro(["session", "revise", "new.md"]).stderr).toContain(
+    expect((await commandLine(project, ["session", "revise", "new.md"])).stderr).toContain(
       "phase 1 is in_progress and is missing from the revision",
     );
     expect(project.list(".gemini/plans")).toEqual(["2026-02-14-task-api-impl-plan.md", "archive"]);
@@ -572,38 +589,39 @@ describe("revising the plan (L166)", () => {
 });
 
 describe("status --conflicts (L169)", () => {
-  const conflicts = () => JSON.parse(project.maestro(["status", "--json", "--conflicts"]).stdout).conflicts;
+  const conflicts = async () =>
+    JSON.parse((await commandLine(project, ["status", "--json", "--conflicts"])).stdout).conflicts;
 
-  test("finds files of unfinished and finished phases that changed, and a changed plan", () => {
+  test("finds files of unfinished and finished phases that changed, and a changed plan", async () => {
     project.write("src/old.ts", "1");
     createSession(project, [
       { id: 1, files_created: ["src/a.ts"] },
       { id: 2, blocked_by: [1], files_modified: ["src/old.ts"] },
     ]);
-    move("1", "in_progress");
-    expect(conflicts()).toEqual([]);
+    await move("1", "in_progress");
+    expect(await conflicts()).toEqual([]);
     project.write("src/a.ts", "half");
-    expect(conflicts()).toEqual([{ kind: "partially_modified", phase: "1", file: "src/a.ts" }]);
-    project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], { input: report() });
-    expect(conflicts()).toEqual([]);
+    expect(await conflicts()).toEqual([{ kind: "partially_modified", phase: "1", file: "src/a.ts" }]);
+    await commandLine(project, ["session", "transition", "1", "completed", "--handoff", "-"], { input: report() });
+    expect(await conflicts()).toEqual([]);
     project.write("src/a.ts", "edited by the user");
     project.write(planPath, `${project.read(planPath)}\nmore`);
-    expect(conflicts()).toEqual([
+    expect(await conflicts()).toEqual([
       { kind: "plan_changed", file: planPath },
       { kind: "modified_externally", phase: "1", file: "src/a.ts" },
     ]);
-    const { stdout } = project.maestro(["status", "--conflicts"]);
+    const { stdout } = await commandLine(project, ["status", "--conflicts"]);
     expect(stdout).toContain(`The plan has changed since the session began: ${planPath}`);
     expect(stdout).toContain("Phase 1 recorded a file that has changed since: src/a.ts");
   });
 
-  test("does not follow what an agent claims out of the project (T7)", () => {
+  test("does not follow what an agent claims out of the project (T7)", async () => {
     createSession(project);
-    move("1", "in_progress");
-    project.maestro(["session", "transition", "1", "completed", "--handoff", "-"], {
+    await move("1", "in_progress");
+    await commandLine(project, ["session", "transition", "1", "completed", "--handoff", "-"], {
       input: report({ "Files Created": "../../etc/passwd" }),
     });
-    expect(conflicts()).toEqual([]);
+    expect(await conflicts()).toEqual([]);
     expect(join(project.path)).not.toBe("");
   });
 });
@@ -622,19 +640,23 @@ describe("in a project without a session", () => {
     expect(project.list()).toEqual([]);
   });
 
-  test("status says so, for people and for programs", () => {
-    expect(project.maestro(["status"])).toMatchObject({ code: 0, stdout: "No active session\n", stderr: "" });
+  test("status says so, for people and for programs", async () => {
+    expect(await commandLine(project, ["status"])).toMatchObject({
+      code: 0,
+      stdout: "No active session\n",
+      stderr: "",
+    });
     expect(status(project)).toEqual({ exists: false });
     expect(project.list()).toEqual([]);
   });
 });
 
 describe("the resume position (L167)", () => {
-  test("is the last completed phase, what comes next, and what failed", () => {
+  test("is the last completed phase, what comes next, and what failed", async () => {
     createSession(project, [{ id: 1 }, { id: 2 }, { id: 3, blocked_by: [1, 2] }]);
-    move("1", "in_progress");
-    move("1", "completed");
-    move("2", "in_progress");
+    await move("1", "in_progress");
+    await move("1", "completed");
+    await move("2", "in_progress");
     expect(status(project).position).toMatchObject({
       last_completed: "1",
       next: "2",

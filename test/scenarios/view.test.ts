@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { createSession, Project, planText } from "../support/project.ts";
 import { status } from "../support/status.ts";
 
@@ -36,9 +37,9 @@ describe("an edit of the view", () => {
     expect(kept("corrupt")).toEqual([]);
   });
 
-  test("is adopted before another change is judged, so neither is lost", () => {
+  test("is adopted before another change is judged, so neither is lost", async () => {
     edit(phase1, '$1"in_progress"');
-    expect(project.maestro(["session", "transition", "1", "completed"]).stderr).toBe("");
+    expect((await commandLine(project, ["session", "transition", "1", "completed"])).stderr).toBe("");
     expect(status(project).phases[0].status).toBe("completed");
   });
 
@@ -52,11 +53,11 @@ describe("an edit of the view", () => {
     ["an unknown status", phase1, '$1"sleeping"', "phases.0.status"],
     ["broken YAML", "token_usage:", "token_usage: [", "cannot be read as YAML"],
     ["no front matter", /^---/, "", "no closed YAML front matter"],
-  ])("that is %s is kept aside, and the view is rebuilt with a message", (_what, from, to, reason) => {
+  ])("that is %s is kept aside, and the view is rebuilt with a message", async (_what, from, to, reason) => {
     const before = project.read(view);
     edit(from, to);
     const edited = project.read(view);
-    const run = project.maestro(["status", "--json"]);
+    const run = await commandLine(project, ["status", "--json"]);
     expect(run.code).toBe(0);
     expect(run.stderr).toContain(reason);
     expect(JSON.parse(run.stdout)).toMatchObject({ exists: true, phases: [{ status: "pending" }, {}] });
@@ -65,14 +66,14 @@ describe("an edit of the view", () => {
     expect(project.read(join(".gemini/state", kept("corrupt")[0] as string))).toBe(edited);
   });
 
-  test("may close a phase and start the next at once", () => {
+  test("may close a phase and start the next at once", async () => {
     project.maestro(["session", "transition", "1", "in_progress"]);
     const text = project
       .read(view)
       .replace(/(id: 1\n.*\n {4}status: )"in_progress"/, '$1"completed"')
       .replace(/(id: 2\n.*\n {4}status: )"pending"/, '$1"in_progress"');
     project.write(view, text);
-    const run = project.maestro(["status", "--json"]);
+    const run = await commandLine(project, ["status", "--json"]);
     expect(run.stderr).toBe("");
     expect(JSON.parse(run.stdout)).toMatchObject({
       current_phase: "2",
@@ -99,12 +100,12 @@ describe("an edit of the view", () => {
     });
   });
 
-  test("changes only what the editor changed, not what happened since, and causes no retry", () => {
-    project.maestro(["session", "transition", "1", "in_progress"]);
+  test("changes only what the editor changed, not what happened since, and causes no retry", async () => {
+    await commandLine(project, ["session", "transition", "1", "in_progress"]);
     const seen = project.read(view);
-    project.maestro(["session", "transition", "1", "failed"]);
+    await commandLine(project, ["session", "transition", "1", "failed"]);
     project.write(view, seen.replace("warnings: []", "warnings: [careful]"));
-    const run = project.maestro(["status", "--json"]);
+    const run = await commandLine(project, ["status", "--json"]);
     expect(run.stderr).toBe("");
     expect(JSON.parse(run.stdout).phases[0]).toMatchObject({
       status: "failed",
@@ -113,9 +114,9 @@ describe("an edit of the view", () => {
     });
   });
 
-  test("may close the last phase and the session at once", () => {
-    project.maestro(["session", "transition", "2", "skipped", "--user-decision"]);
-    project.maestro(["session", "transition", "1", "in_progress"]);
+  test("may close the last phase and the session at once", async () => {
+    await commandLine(project, ["session", "transition", "2", "skipped", "--user-decision"]);
+    await commandLine(project, ["session", "transition", "1", "in_progress"]);
     const text = project
       .read(view)
       .replace('status: "in_progress"', 'status: "completed"')
@@ -127,30 +128,30 @@ describe("an edit of the view", () => {
     });
   });
 
-  test("keeps a copy of what follows from the moves and cannot be set", () => {
+  test("keeps a copy of what follows from the moves and cannot be set", async () => {
     edit("current_phase: 1", "current_phase: 2");
-    expect(project.maestro(["status"]).stderr).toContain("a copy is kept");
+    expect((await commandLine(project, ["status"])).stderr).toContain("a copy is kept");
     expect(kept("edited")).toHaveLength(1);
   });
 
-  test("keeps a copy of text that the rendering does not have", () => {
+  test("keeps a copy of text that the rendering does not have", async () => {
     edit("### Agent Output\n", "### Agent Output\nMy own words about it.\n");
-    const run = project.maestro(["status"]);
+    const run = await commandLine(project, ["status"]);
     expect(run.stderr).toContain("contains added text");
     expect(kept("edited")).toHaveLength(1);
     expect(project.read(join(".gemini/state", kept("edited")[0] as string))).toContain("My own words about it.");
   });
 
-  test("that changes nothing but white space is quietly drawn anew", () => {
+  test("that changes nothing but white space is quietly drawn anew", async () => {
     const before = project.read(view);
     project.write(view, before.replaceAll("\n", "\r\n"));
-    expect(project.maestro(["status"]).stderr).toBe("");
+    expect((await commandLine(project, ["status"])).stderr).toBe("");
     expect(project.read(view)).toBe(before);
   });
 
   test.each(["deleted", "a directory", "a link", "a FIFO", "a sparse gigabyte"])(
     "that leaves it %s is repaired, and nothing outside is touched",
-    (what) => {
+    async (what) => {
       const before = project.read(view);
       project.run("rm", [view]);
       project.write("outside", "precious");
@@ -158,7 +159,7 @@ describe("an edit of the view", () => {
       if (what === "a link") symlinkSync(join(project.path, "outside"), join(project.path, view));
       if (what === "a FIFO") project.run("mkfifo", [view]);
       if (what === "a sparse gigabyte") project.run("truncate", ["-s", "1G", view]);
-      const run = project.maestro(["status", "--json"]);
+      const run = await commandLine(project, ["status", "--json"]);
       expect([run.code, JSON.parse(run.stdout).exists]).toEqual([0, true]);
       expect(project.read(view)).toBe(before);
       expect(project.read("outside")).toBe("precious");
@@ -168,12 +169,12 @@ describe("an edit of the view", () => {
 });
 
 describe("a session whose journal is gone", () => {
-  test.each(["deleted", "emptied"])("(%s) is rebuilt from its view, with a message about what is lost", (how) => {
+  test.each(["deleted", "emptied"])("(%s) is rebuilt from its view, with a message about what is lost", async (how) => {
     createSession(project);
-    project.maestro(["session", "transition", "1", "in_progress"]);
+    await commandLine(project, ["session", "transition", "1", "in_progress"]);
     if (how === "deleted") project.run("rm", [".gemini/state/progress.jsonl"]);
     else project.write(".gemini/state/progress.jsonl", "");
-    const run = project.maestro(["status", "--conflicts"]);
+    const run = await commandLine(project, ["status", "--conflicts"]);
     expect(run.stderr).toContain("The journal is missing; the session was restored from active-session.md");
     expect(run.stdout).toContain("Cannot tell whether the plan has changed");
     expect(status(project).phases[0].status).toBe("in_progress");
@@ -184,21 +185,21 @@ describe("a view without a journal", () => {
   const template = (over = "") =>
     `---\nsession_id: "2026-02-14-old"\ncreated: "2026-02-14T22:58:00Z"\nupdated: "2026-02-14T22:58:00Z"\nstatus: "in_progress"\ncurrent_phase: 2\ntotal_phases: 2\nphases:\n  - {id: 1, name: One, status: completed, agents: [coder]}\n  - {id: 2, name: Two, status: in_progress, agents: [tester], blocked_by: [1]}\n${over}---\n\n# Old Orchestration Log\n`;
 
-  test("is adopted as a whole by the next reader", () => {
+  test("is adopted as a whole by the next reader", async () => {
     project.script("write-state.sh", [view], { input: template() });
     expect(status(project)).toMatchObject({
       session_id: "2026-02-14-old",
       title: "Old",
       phases: [{ status: "completed" }, { status: "in_progress" }],
     });
-    expect(project.maestro(["session", "transition", "2", "completed"]).code).toBe(0);
-    expect(project.maestro(["archive"]).stdout).toContain("2026-02-14-old (completed)");
+    expect((await commandLine(project, ["session", "transition", "2", "completed"])).code).toBe(0);
+    expect((await commandLine(project, ["archive"])).stdout).toContain("2026-02-14-old (completed)");
   });
 
-  test("forbids creating another session (K138)", () => {
+  test("forbids creating another session (K138)", async () => {
     project.write(view, template());
     project.write("plan.md", planText([{ id: 1 }]));
-    expect(project.maestro(["session", "create", "plan.md"]).stderr).toContain(
+    expect((await commandLine(project, ["session", "create", "plan.md"])).stderr).toContain(
       "A session is already active: 2026-02-14-old",
     );
   });
@@ -209,10 +210,10 @@ describe("a view without a journal", () => {
     ["a NUL-filled file", "\0".repeat(1000)],
     ["two phases of one id", template().replace("id: 2", "id: 1")],
     ["an unknown dependency", template().replace("blocked_by: [1]", "blocked_by: [7]")],
-  ])("is parse_failed when it is %s; the bytes stay and a copy is kept, once (C32)", (_what, text) => {
+  ])("is parse_failed when it is %s; the bytes stay and a copy is kept, once (C32)", async (_what, text) => {
     project.write(view, text);
     for (let look = 0; look < 2; look++) {
-      const run = project.maestro(["status", "--json"]);
+      const run = await commandLine(project, ["status", "--json"]);
       expect(run.code).toBe(1);
       expect(JSON.parse(run.stdout)).toMatchObject({
         exists: false,
@@ -224,16 +225,18 @@ describe("a view without a journal", () => {
     expect(kept("corrupt")).toHaveLength(1);
     expect(project.read(join(".gemini/state", kept("corrupt")[0] as string))).toBe(text);
     project.write("plan.md", planText([{ id: 1 }]));
-    expect(project.maestro(["session", "create", "plan.md"])).toMatchObject({
+    expect(await commandLine(project, ["session", "create", "plan.md"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("cannot be read"),
     });
   });
 
-  test("that is broken is set aside by doctor --fix, and the project is usable again", () => {
+  test("that is broken is set aside by doctor --fix, and the project is usable again", async () => {
     project.write(view, "garbage");
-    expect(project.maestro(["doctor"]).code).toBe(3);
-    expect(project.maestro(["doctor", "--fix"]).stdout).toContain("Set aside .gemini/state/active-session.md");
+    expect((await commandLine(project, ["doctor"])).code).toBe(3);
+    expect((await commandLine(project, ["doctor", "--fix"])).stdout).toContain(
+      "Set aside .gemini/state/active-session.md",
+    );
     expect(status(project)).toEqual({ exists: false });
     createSession(project);
   });

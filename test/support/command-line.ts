@@ -1,7 +1,8 @@
 // The command line of `maestro` in the process of the test: for the steps of a scenario whose process is not under test.
 
+import { CommanderError } from "commander";
 import type { Io } from "../../src/cli/io.ts";
-import { program } from "../../src/cli/program.ts";
+import { plainWords, program, usageCodeOf } from "../../src/cli/program.ts";
 import { outgoing } from "../../src/cli/terminal.ts";
 import { MaestroError } from "../../src/errors.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
@@ -41,11 +42,13 @@ export async function commandLine(
     code = given;
   };
   try {
-    await program(io as Io, verdict, words[0]).parseAsync(words, { from: "user" });
+    const maestro = program(io as Io, verdict, words[0]);
+    await maestro.parseAsync(plainWords(maestro, words), { from: "user" });
   } catch (error) {
+    if (error instanceof CommanderError) return { code: error.exitCode, signal: null, stdout, stderr };
     if (!(error instanceof MaestroError)) throw error;
-    stderr += `ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`;
-    code = exitCodes[error.code];
+    stderr += outgoing(`ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
+    code = (error.code === "usage" ? usageCodeOf(words[0]) : undefined) ?? exitCodes[error.code];
   }
   return { code, signal: null, stdout, stderr };
 }
