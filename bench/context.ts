@@ -15,7 +15,7 @@ const before = { context: 878, read: 4090, answers: 1377 };
 /** The most that one answer may have, unless all of it is asked for. */
 const MAX_ANSWER_CHARS = 1500;
 
-const { parts } = await budget(process.cwd());
+const { parts } = budget(process.cwd());
 const tokensOf = (wanted: (file: string) => boolean) =>
   parts.filter(({ file }) => wanted(file)).reduce((sum, { tokens }) => sum + tokens, 0);
 report(

@@ -77,7 +77,7 @@ async function open(project: string, rounds: number): Promise<RunContext> {
     isolation,
     projectRoot: project,
     agents: new Map(),
-    runtime: { callsModel: true } as RunContext["runtime"],
+    callsModel: true,
   };
   const limits = { timeoutMs: 1, validationTimeoutMs: 1, maxRetries: rules.maxRetries, graceMs: 1 };
   // The benchmark starts no agent, so the rest of the run context is not used.

@@ -1,9 +1,8 @@
 // Estimates what the instructions cost, because every conversation pays for them. A token is estimated as four characters.
 
-import { join } from "node:path";
 import { skillNames } from "./lint-skills.ts";
 import type { LintProblem } from "./problem.ts";
-import { exists, readText } from "./tree.ts";
+import { readText } from "./tree.ts";
 
 /** Limits of single files, and why. */
 const limits = [
@@ -37,16 +36,17 @@ const fixed = [
   "protocols/agent-base-protocol.md",
   "protocols/filesystem-safety-protocol.md",
 ];
-/** The bundled tool table of the MCP server, loaded to see what it publishes. */
-const TOOLBOX = "dist/mcp-tools.js";
+/** The list of tools that the MCP server publishes. */
+const TOOLS = "dist/mcp-list.json";
 
-export async function budget(root: string): Promise<Budget> {
+export function budget(root: string): Budget {
   const files = [...fixed, ...skillNames(root).map((name) => `skills/${name}/SKILL.md`)];
   const parts = files.flatMap((file) => {
     const text = readText(root, file);
     return text === undefined ? [] : [{ file, tokens: tokensOf(text) }];
   });
-  if (exists(root, TOOLBOX)) parts.push({ file: TOOLBOX, tokens: tokensOf(await publishedTools(root)) });
+  const tools = readText(root, TOOLS);
+  if (tools !== undefined) parts.push({ file: TOOLS, tokens: tokensOf(toldToLead(tools)) });
   return { parts, total: parts.reduce((sum, { tokens }) => sum + tokens, 0) };
 }
 
@@ -70,11 +70,7 @@ function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-async function publishedTools(root: string): Promise<string> {
-  // A path, not a URL: the build turns import() into require().
-  const module = (await import(join(root, TOOLBOX))) as {
-    Toolbox: new (machine: object) => { list(): unknown[] };
-  };
-  const machine = { cwd: () => root, env: {}, now: () => new Date(0), complain: () => undefined };
-  return JSON.stringify(new module.Toolbox(machine).list());
+function toldToLead(lists: string): string {
+  const { techlead } = JSON.parse(lists) as { techlead: object[] };
+  return JSON.stringify(techlead);
 }

@@ -689,7 +689,7 @@ describe("the budget", () => {
     put("commands/maestro/orchestrate.toml", `description = "x"\nprompt = "${words(200)}"\n`);
     put("protocols/agent-base-protocol.md", words(300));
     put("skills/delegation/SKILL.md", `---\nname: delegation\ndescription: x\n---\n${words(400)}`);
-    put("dist/mcp-tools.js", `export class Toolbox { list() { return ["${words(500)}"]; } }`);
+    put("dist/mcp-list.json", JSON.stringify({ techlead: [words(500)], attempts: [] }));
     const { problems: found, budget } = await lintExtension(root, verbs);
     expect(found).toEqual([]);
     expect(budget).toEqual({
@@ -698,7 +698,7 @@ describe("the budget", () => {
         { file: "commands/maestro/orchestrate.toml", tokens: 208 },
         { file: "protocols/agent-base-protocol.md", tokens: 300 },
         { file: "skills/delegation/SKILL.md", tokens: 410 },
-        { file: "dist/mcp-tools.js", tokens: 501 },
+        { file: "dist/mcp-list.json", tokens: 501 },
       ],
       total: 1519,
     });

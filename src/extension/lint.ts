@@ -20,7 +20,7 @@ export interface LintResult {
 export async function lintExtension(root: string, verbs: readonly string[]): Promise<LintResult> {
   const roster = extensionRoster(root);
   const agents = [...roster.agents.map(({ name }) => name), ...roster.problems.map(({ agent }) => agent)];
-  const cost = await budget(root);
+  const cost = budget(root);
   const problems = [
     ...lintManifest(root),
     ...lintAgents(root, roster),

@@ -12,6 +12,6 @@ describe("where the guard's rules hold (C47)", () => {
     ["off", true, false, "all"],
     ["off", true, true, "all"],
   ] as const)("MAESTRO_GUARD=%s, in an agent: %s, with a session: %s: %s", (setting, isAgent, hasSession, held) => {
-    expect(rulesThatHold({ setting, isAgent, hasSession })).toBe(held);
+    expect(rulesThatHold({ setting, isAgent: () => isAgent, hasSession })).toBe(held);
   });
 });

@@ -5,13 +5,12 @@ import type { Settings } from "../settings.ts";
 export interface Where {
   setting: Settings["MAESTRO_GUARD"];
   /** An attempt, or an agent of Maestro that a conversation has delegated to. */
-  isAgent: boolean;
+  isAgent: () => boolean;
   hasSession: boolean;
 }
 
 /** `damage`: the shell may write file content. */
 export function rulesThatHold({ setting, isAgent, hasSession }: Where): "all" | "damage" | "none" {
-  if (isAgent || setting === "always") return "all";
-  if (setting === "off") return "none";
-  return hasSession ? "all" : "damage";
+  if (setting === "always" || (setting === "auto" && hasSession) || isAgent()) return "all";
+  return setting === "off" ? "none" : "damage";
 }

@@ -4,9 +4,11 @@ import { errno, MaestroError } from "../errors.ts";
 import type { Machine } from "../guard/machine.ts";
 import type { Denial, Verdict } from "../guard/verdict.ts";
 import { rulesThatHold } from "../guard/where.ts";
+import { given, layersOf, resolveStateDirectory } from "../setting-layers.ts";
+import type { Settings } from "../settings.ts";
 import { runningDelegations } from "../store/files/delegations.ts";
 import { hasSession } from "../store/journal/journal-file.ts";
-import { hookSettings, openHookProject } from "./project.ts";
+import { locateState } from "../store/location.ts";
 import { allow, denyReply, type Reply } from "./reply.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -29,8 +31,8 @@ function heldRules(here: Surroundings, { stateDir }: Machine): ReturnType<typeof
   if (here.attempt !== null) return "all";
   try {
     return rulesThatHold({
-      setting: hookSettings(here).MAESTRO_GUARD,
-      isAgent: runningDelegations(openHookProject(here).location, here).ours.length > 0,
+      setting: settingOf(here),
+      isAgent: () => runningDelegations(locationOf(here), here).ours.length > 0,
       hasSession: hasSession(stateDir),
     });
   } catch (error) {
@@ -38,6 +40,16 @@ function heldRules(here: Surroundings, { stateDir }: Machine): ReturnType<typeof
     here.log(`guard: ${(error as Error).message}`);
     return "all";
   }
+}
+
+/** Without a value anywhere it is the default. */
+function settingOf(here: Surroundings): Settings["MAESTRO_GUARD"] {
+  const isSet = layersOf(here.projectRoot, here.env).some(([, values]) => given(values, "MAESTRO_GUARD") !== undefined);
+  return isSet ? (require("./guard-setting.ts") as typeof import("./guard-setting.ts")).guardSetting(here) : "auto";
+}
+
+function locationOf({ projectRoot, env }: Surroundings) {
+  return locateState(projectRoot, resolveStateDirectory(projectRoot, env));
 }
 
 export function tierReply(agent: string, tier: string, tool: string): Reply {

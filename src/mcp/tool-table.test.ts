@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { type Caller, listFor } from "./offered.ts";
 import { ONLY } from "./tool.ts";
 import { toolTable } from "./tool-table.ts";
 
@@ -33,22 +34,16 @@ describe("docs/mcp.md", () => {
 
 describe("the tools", () => {
   test.each([
-    ["the TechLead", {}, 1800],
-    ["a dispatched specialist", { MAESTRO_AGENT: "coder" }, 700],
-  ])("cost %s few tokens in every conversation: names, descriptions and fields", async (_, env, most) => {
-    const { Toolbox } = await import("./toolbox.ts");
-    const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };
-    const listed = new Toolbox(machine).list().map(({ annotations: _hints, ...told }) => told);
+    ["the TechLead", "techlead", 1800],
+    ["a dispatched specialist", "attempts", 700],
+  ] as const)("cost %s few tokens in every conversation: names, descriptions and fields", (_, caller, most) => {
+    const listed = listFor(caller).map(({ annotations: _hints, ...told }) => told);
     expect(JSON.stringify(listed).length / 4).toBeLessThan(most);
   });
 
-  test("are offered only to their callers, the deciding ones to no attempt (C43)", async () => {
-    const { Toolbox } = await import("./toolbox.ts");
-    const namesFor = (env: Record<string, string>) => {
-      const machine = { cwd: () => "/", env, now: () => new Date(0), complain: () => undefined };
-      return new Toolbox(machine).list().map(({ name }) => name);
-    };
-    const [techLead, specialist] = [namesFor({}), namesFor({ MAESTRO_AGENT: "coder" })];
+  test("are offered only to their callers, the deciding ones to no attempt (C43)", () => {
+    const namesFor = (caller: Caller) => listFor(caller).map(({ name }) => name);
+    const [techLead, specialist] = [namesFor("techlead"), namesFor("attempts")];
     expect(techLead).not.toContain("maestro_request_scope");
     expect(specialist).toContain("maestro_request_scope");
     const deciding = ["maestro_run", "maestro_wait", "maestro_decide", "maestro_session_write"];

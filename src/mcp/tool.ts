@@ -5,6 +5,7 @@ import type { Settings } from "../settings.ts";
 import type { StateLocation } from "../store/location.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Answer } from "./answer.ts";
+import type { AttemptIdentity } from "./attempt-identity.ts";
 import type { News } from "./news.ts";
 
 /** What a call works with. Settings are resolved for every call, because they may change while the server runs. */
@@ -35,14 +36,6 @@ export interface Context {
 export interface Wire {
   signal: AbortSignal;
   progress: ((done: number, total: number, message: string) => void) | undefined;
-}
-
-/** From the variables that the engine sets; the agents of a batch without a session have no phase. */
-export interface AttemptIdentity {
-  agent: string;
-  phase: string | undefined;
-  session: string | undefined;
-  number: string | undefined;
 }
 
 export type InputShape = Readonly<Record<string, z.ZodType>>;

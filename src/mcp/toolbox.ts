@@ -9,11 +9,13 @@ import { locateState, type StateLocation } from "../store/location.ts";
 import { projectStore } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type Answer, answerText, fitting } from "./answer.ts";
+import { attemptIn } from "./attempt-identity.ts";
 import { failureOf, type ToolFailure } from "./failure.ts";
-import { publishedSchema, readToolInput } from "./input.ts";
+import { readToolInput } from "./input.ts";
 import { News } from "./news.ts";
+import { toolsFor } from "./offered.ts";
 import type { Context, Wire } from "./tool.ts";
-import { type Offered, toolTable } from "./tool-table.ts";
+import type { Offered } from "./tool-table.ts";
 
 /** How late the view may be, so that a burst of calls renders it once. */
 const VIEW_DELAY_MS = 250;
@@ -52,16 +54,7 @@ export class Toolbox {
 
   constructor(machine: ServerMachine) {
     this.#machine = machine;
-    this.#attempt = attemptOf(machine.env);
-  }
-
-  list() {
-    return this.#offered().map(({ tool, readOnly }) => ({
-      name: tool.name,
-      description: tool.description,
-      inputSchema: publishedSchema(tool),
-      annotations: { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
-    }));
+    this.#attempt = attemptIn(machine.env);
   }
 
   async call(name: string, args: unknown, wire: Wire = unheard): Promise<Result> {
@@ -106,8 +99,7 @@ export class Toolbox {
   }
 
   #offered(): readonly Offered[] {
-    const who = this.#attempt === null ? "techlead" : "attempts";
-    return toolTable.filter(({ offeredTo }) => offeredTo === "all" || offeredTo === who);
+    return toolsFor(this.#attempt === null ? "techlead" : "attempts");
   }
 
   #unknownTool(name: string): ToolFailure {
@@ -172,16 +164,6 @@ export class Toolbox {
 
 /** Of a call that cannot be cancelled. */
 const unheard: Wire = { signal: new AbortController().signal, progress: undefined };
-
-function attemptOf(env: ServerMachine["env"]): Context["attempt"] {
-  const [agent, phase, session, number] = [
-    env.MAESTRO_AGENT,
-    env.MAESTRO_PHASE,
-    env.MAESTRO_SESSION,
-    env.MAESTRO_ATTEMPT,
-  ].map((value) => value?.trim() || undefined);
-  return agent === undefined ? null : { agent, phase, session, number };
-}
 
 function isSame(one: StateLocation, other: StateLocation): boolean {
   return JSON.stringify(one) === JSON.stringify(other);

@@ -11,8 +11,9 @@ import type { Session } from "../../session/session.ts";
 import { recordedPath } from "../../store/location.ts";
 import { runningAttempt } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
+import type { AttemptIdentity } from "../attempt-identity.ts";
 import { textField } from "../fields.ts";
-import { type AttemptIdentity, action, type Context, ONLY, type Tool } from "../tool.ts";
+import { action, type Context, ONLY, type Tool } from "../tool.ts";
 
 const MAX_PATHS = 50;
 

@@ -129,8 +129,11 @@ function refuseUndecided(session: Session, phases: Input["phases"]): void {
       if ("budget" in one) return "the spent budget";
       return "review" in one ? reviewSubject(one.review) : `phase ${one.phase.id}`;
     });
+    const isOnlyBudget = open.every((one) => "budget" in one);
     throw new MaestroError("illegal_transition", `The user has to decide first about ${named.join(", ")}`, {
-      hint: "maestro_session_read shows the options; maestro_decide records the answer.",
+      hint: isOnlyBudget
+        ? "maestro_session_read shows the command with which the user raises it in a terminal."
+        : "maestro_session_read shows the options; maestro_decide records the answer.",
     });
   }
   if (!session.phases.every(isClosed)) return;
