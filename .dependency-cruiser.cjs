@@ -14,6 +14,8 @@ const allowed = {
   engine: ["git", "disk", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
   warden: ["engine"],
   player: ["runtimes", "plan"],
+  // Of runtimes only what it prints.
+  acp: ["runtimes", "agents", "disk", "guard"],
   guard: [],
   // Of the engine only what records a delegation: see `hooks-load-git-only-around-a-delegation`.
   hooks: ["disk", "store", "session", "guard", "handoff", "prompt", "agents", "views", "engine/delegated"],
@@ -65,6 +67,10 @@ const starters = {
   engine: ["supervisor", "lifeline", "start-detached", "sandbox", "ancestors"],
   // The dashboard of a run, and the user's browser.
   dashboard: ["beside-run", "open-page"],
+  // This program again, to check a runtime.
+  cli: ["check-runtimes"],
+  // An agent behind the bridge, and its commands; in the process group of the attempt.
+  acp: ["agent-process", "terminals"],
   // Git, and nothing else.
   git: ["run"],
   // The start time of a process where /proc is missing.

@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   /e2e\/orchestration/,
   /scenarios\/isolation-crash/,
+  /runtimes\/chat-programs/,
   /scenarios\/crash/,
   /e2e\/extension/,
   /browser\//,
@@ -32,6 +33,14 @@ class LongestFirst extends BaseSequencer {
 /** These files change what other files would see: the limits of git processes, global names, the program search path. */
 const alone = ["src/git/**/run.test.ts", "test/extension.test.ts", "test/e2e/policies.test.ts"];
 
+/** Tests with real agent programs: `npm run test:runtimes` runs those of every program, the gate those of one. */
+const real = (process.env.TEST_RUNTIMES ?? "").split(",");
+const described = ["claude", "codex"]
+  .filter((name) => !real.includes(name))
+  .map((name) => `test/runtimes/${name}.test.ts`);
+const isOneReal = ["pi", "qwen", "opencode", "copilot", "goose"].some((name) => real.includes(name));
+const missing = isOneReal ? described : [...described, "test/runtimes/chat-programs.test.ts"];
+
 export default defineConfig({
   test: {
     globalSetup: ["test/support/global-setup.ts"],
@@ -45,7 +54,12 @@ export default defineConfig({
       // All other files clean up after themselves, so that they can share a process: starting one for each file takes longer than most of them run.
       {
         extends: true,
-        test: { name: "shared", include: ["src/**/*.test.ts", "test/**/*.test.ts"], exclude: alone, isolate: false },
+        test: {
+          name: "shared",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...alone, ...missing],
+          isolate: false,
+        },
       },
       { extends: true, test: { name: "alone", include: alone } },
     ],

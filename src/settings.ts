@@ -87,6 +87,10 @@ export const definitions = {
     ...string("", "Arguments appended to every gemini command line"),
     fromProject: ignored("arguments can disable protections"),
   },
+  MAESTRO_RUNTIMES: {
+    ...string("", "Runtime by agent, as in `*=gemini, coder=claude`; overrides --runtime"),
+    fromProject: ignored("a project must not choose which of your accounts is used"),
+  },
   MAESTRO_PRICES: {
     ...string("", "JSON file with prices in dollars per million tokens by model; overrides the built-in prices"),
     fromProject: inside,

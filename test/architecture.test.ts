@@ -103,6 +103,7 @@ describe("the house", () => {
 
   test("has one main.ts per front door and no file named after a pattern", () => {
     expect(sources.filter((path) => /main\.tsx?$/.test(path)).sort()).toEqual([
+      "acp/main.ts",
       "cli/main.ts",
       "hooks/main.ts",
       "mcp/main.ts",
@@ -118,14 +119,17 @@ describe("the house", () => {
 
 /**
  * The files that may import a function of node:fs that can write, create or remove, by folder: base names, in whatever subfolder they are.
- * openSync is among these functions, though some of the files only read with it.
+ * openSync is among these functions, though some of the files only read with it. That of runtimes/pi is in the text of a program that Pi
+ * loads, which prints with it; the file itself imports nothing of node:fs.
  */
 const writers: Record<string, string> = {
-  cli: "detach dispatch input main rehearse report-html",
-  engine: "copied-project start-detached",
+  acp: "files main",
+  cli: "check-runtimes detach dispatch input main rehearse report-html",
+  engine: "copied-project shared-quota start-detached",
   git: "apply collect copy-ignored ignored loose move own-git own-objects prepare read-file refs remove-directory special-files tree-of-files tree-without worktree",
   hooks: "input main",
   player: "main",
+  runtimes: "pi",
   disk: "contained durable make-directories",
   store: "batch delegations env-files journal live-tokens workspace",
   "": "compile-cache setting-layers",
@@ -171,8 +175,9 @@ describe("a source file", () => {
 
   test("knows the streams, arguments and exit code of the process only as a main.ts", () => {
     const knows = /\bconsole\.|\bprocess\.(?:exit|exitCode|stdout|stderr|stdin|argv)\b/;
-    // The engine of a detached run is started with the arguments of this one.
-    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual(["cli/detach"]);
+    // The engine of a detached run and the check of a runtime are this program with other arguments.
+    const self = ["cli/check-runtimes", "cli/detach"];
+    expect(among(own.filter(({ name, text }) => name !== "main" && knows.test(text)))).toEqual(self);
   });
 
   test("of a pure folder knows no clock, no chance and no environment", () => {

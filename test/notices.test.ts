@@ -11,6 +11,7 @@ describe("THIRD_PARTY_NOTICES", () => {
 
   test("names the packages in dist/, and no others", () => {
     expect(titles.map(([, name]) => name)).toEqual([
+      "@agentclientprotocol/sdk",
       "@dagrejs/dagre",
       "@modelcontextprotocol/core",
       "@modelcontextprotocol/server",

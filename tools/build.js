@@ -7,6 +7,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { noticesOf } from "./notices.js";
+import { packed } from "./packs.js";
 import { pageOf, pageOptions } from "./page.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -61,7 +62,7 @@ const small = {
 /** @type {Options} */
 const programs = {
   ...common,
-  entryPoints: { player: "src/player/main.ts" },
+  entryPoints: { acp: "src/acp/main.ts", player: "src/player/main.ts" },
   format: "esm",
   banner: { js: "#!/usr/bin/env node" },
   plugins: [lateYaml],
@@ -145,7 +146,7 @@ const tools = {
 };
 
 /**
- * The MCP server answers its client before it needs a tool, so the tools are a separate file that is loaded afterwards. The server itself is
+ * The MCP server needs the tools only when one is called, so they are a separate file. The server itself is
  * a separate file too, so that mcp.js can turn on the compile cache before Node reads it.
  * @type {Plugin}
  */
@@ -234,6 +235,7 @@ const parts = [
   "adopting",
   "delegation",
   "guard",
+  "guard-setting",
   "make-checkpoint",
   "recording",
   "refusal",
@@ -315,11 +317,29 @@ async function asCommonJs(text) {
   return deferred.replace(/^(#!.*\n)?/, `$1${head}`);
 }
 
+/** The tools as the MCP server lists them: it answers from dist/mcp-list.json without loading the tools. */
+async function listedTools() {
+  const { outputFiles } = await build({
+    ...common,
+    stdin: { contents: 'export { listFor } from "./src/mcp/offered.ts";', resolveDir: root },
+    format: "cjs",
+    define: { ...common.define, "import.meta.url": JSON.stringify(import.meta.url) },
+  });
+  const made = { exports: /** @type {{ listFor: (caller: string) => object[] }} */ ({ listFor: () => [] }) };
+  new Function("module", "exports", "require", outputFiles[0]?.text ?? "")(
+    made,
+    made.exports,
+    createRequire(import.meta.url),
+  );
+  const { listFor } = made.exports;
+  return JSON.stringify({ techlead: listFor("techlead"), attempts: listFor("attempts") });
+}
+
 const page = await build({ ...common, ...pageOptions });
 const results = await Promise.all(
   [programs, commandLine, tools, server, hook, hookWork, small].map((options) => build(options)),
 );
-const bundles = await Promise.all(
+const separate = await Promise.all(
   results
     .flatMap(({ outputFiles }) => outputFiles)
     .map(async ({ path, text }) => {
@@ -327,6 +347,11 @@ const bundles = await Promise.all(
       return { path, text: /\/hook[\w-]*\.cjs$/.test(path) ? askOnce(text) : text };
     }),
 );
+const isCommand = (/** @type {{ path: string }} */ { path }) => /\/maestro[\w-]*\.js$/.test(path);
+const bundles = [
+  ...separate.filter((file) => !isCommand(file)),
+  ...packed(separate.filter(isCommand), { first: /^maestro-main-/, name: "maestro", common: 5 }),
+];
 /** The package itself is of ES modules. */
 const kind = { path: `${root}dist/package.json`, text: '{ "type": "commonjs" }\n' };
 const html = { path: `${root}dist/dashboard.html`, text: pageOf(root, page.outputFiles) };
@@ -338,7 +363,8 @@ const notices = {
     [...bundles, html].map(({ text }) => text),
   ),
 };
-const built = [...bundles, kind, html, notices];
+const list = { path: `${root}dist/mcp-list.json`, text: `${await listedTools()}\n` };
+const built = [...bundles, kind, html, list, notices];
 
 /** Chunk names contain a hash of their content, so chunks of an earlier build remain and have to be deleted. */
 const left = readdirSync(`${root}dist`)

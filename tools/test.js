@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInMemory } from "./in-memory.js";
 import { failuresIn, nodeOf, testOthers, versions } from "./nodes.js";
+import { isInstalled, skipped } from "./runtimes.js";
 
 const IN_MEMORY = "MAESTRO_GATE_IN_MEMORY";
 if (process.env[IN_MEMORY] === undefined) {
@@ -24,6 +25,9 @@ const results = join(scratch, "vitest.json");
 const MAX_FLAKY_FILES = 5;
 /** @type {string[]} */
 const flaky = [];
+/** Beside Gemini CLI, which is a development dependency: the smallest of the other programs that holds every tier and tells its tokens. */
+const program = /** @type {const} */ ("pi");
+const hasProgram = isInstalled(program);
 
 install();
 // The tests start the real CLI on the newest one.
@@ -133,7 +137,7 @@ function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAESTRO_") && name !== "NODE_ENV" && name !== "FORCE_COLOR",
   );
-  return Object.fromEntries(kept);
+  return { ...Object.fromEntries(kept), TEST_RUNTIMES: hasProgram ? program : "" };
 }
 
 /**
@@ -172,5 +176,6 @@ function closingLine() {
   const elsewhere = others.map(({ line }) => `; ${line}`).join("");
   const { numPassedTests, numFailedTests, numPendingTests } = report;
   const counts = `${numPassedTests + recovered} passed, ${numFailedTests - recovered} failed, ${numPendingTests} skipped`;
+  if (!hasProgram) console.log(skipped(program));
   console.log(`\n${counts}${elsewhere}`);
 }

@@ -1,11 +1,11 @@
 // What a run does about its budget: refuses one that could not be kept, shows a spent one, and records what `resume --budget` raises.
 
 import { type Amounts, addAmounts, isNothing, parseAmounts, replaced } from "../amounts.ts";
-import { chargeOf, hasUnit, unpricedModels } from "../engine/budget.ts";
+import { chargeOf, hasPrice, hasUnit } from "../engine/budget.ts";
 import { MaestroError } from "../errors.ts";
 import { USED_UP } from "../exit-codes.ts";
-import { modelFor } from "../runtimes/models.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
+import { DEFAULT_RUNTIME } from "../runtimes/runtime-table.ts";
 import { spentBefore } from "../session/budget/ledger.ts";
 import { budgetSet } from "../session/decide/facts.ts";
 import { isClosed, type Session } from "../session/session.ts";
@@ -17,9 +17,11 @@ import { decisionLook, rosterOf } from "./context.ts";
 import { type Io, printJsonLine } from "./io.ts";
 import { pricesOf } from "./prices.ts";
 import { budgetFlag, type EngineFlags } from "./run/engine-options.ts";
+import type { Chosen } from "./runtimes/cast.ts";
+import { modelOfRuntime } from "./runtimes/model.ts";
 
 interface Budgeted {
-  runtime: Runtime;
+  chosen: Chosen;
   flags: EngineFlags;
 }
 
@@ -27,6 +29,7 @@ interface Phase {
   id: string;
   agent: string;
   model?: string | undefined;
+  runtime?: string | undefined;
   budget?: Amounts | undefined;
 }
 
@@ -34,29 +37,46 @@ interface Phase {
 export function refuseUnkept(
   io: Io,
   settings: ResolvedSettings,
-  { runtime, flags }: Budgeted,
+  { chosen, flags }: Budgeted,
   cap: Amounts,
   phases: readonly Phase[],
 ): void {
   const limits = phases.map(({ budget = {} }) => budget).reduce(addAmounts, cap);
-  if (hasUnit(limits, "req") && runtime.countsRequests !== true) {
-    throw new MaestroError("usage", `A budget in requests cannot be kept: ${runtime.program} does not report them`, {
+  const uncounted = allOf(chosen).find(({ countsRequests }) => countsRequests !== true);
+  if (hasUnit(limits, "req") && uncounted !== undefined) {
+    throw new MaestroError("usage", `A budget in requests cannot be kept: ${uncounted.program} does not report them`, {
       hint: "Limit money or tokens instead: --budget 5usd, --budget 2Mtok.",
     });
   }
   const priced = hasUnit(cap, "usd") ? phases : phases.filter(({ budget = {} }) => hasUnit(budget, "usd"));
-  const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
-  const models = {
-    agents,
-    prices: pricesOf(io, settings),
-    modelFor: (agent: { name: string; model?: string | undefined }) => modelFor(agent, settings.values, flags.model),
-  };
-  const [first] = unpricedModels(models, priced);
+  const [first] = unpriced(io, settings, { chosen, flags }, priced);
   if (first === undefined) return;
-  const model =
-    first.model === null ? `phase ${first.phase} names no model` : `the model ${first.model} has no known price`;
+  const { id, runtime, model: named } = first;
+  const by = runtime === DEFAULT_RUNTIME ? "" : ` for ${runtime}`;
+  const model = named === null ? `phase ${id} names no model${by}` : `the model ${named} has no known price`;
   throw new MaestroError("usage", `A budget in dollars cannot be kept: ${model}`, {
     hint: "Pass --model with a priced model, add its price to the file of MAESTRO_PRICES, or limit tokens: --budget 2Mtok.",
+  });
+}
+
+function allOf({ used, selection, players }: Chosen): Runtime[] {
+  return [...used, ...players.filter(({ name }) => selection.fallback.includes(name))];
+}
+
+/** The phases that a runtime may play with a model without a price. Those that take over use their own model. */
+function unpriced(io: Io, settings: ResolvedSettings, { chosen, flags }: Budgeted, phases: readonly Phase[]) {
+  const { selection } = chosen;
+  const prices = pricesOf(io, settings);
+  const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
+  return phases.flatMap(({ id, agent: name, model, runtime }) => {
+    const agent = agents.get(name) ?? { name };
+    const first = runtime ?? selection.byAgent(name);
+    const named = [first, ...selection.fallback].map((one) => ({
+      id,
+      runtime: one,
+      model: (one === first ? model : undefined) ?? modelOfRuntime(agent, one, settings, flags.model),
+    }));
+    return named.filter((one) => !hasPrice(one.model, prices));
   });
 }
 
@@ -67,7 +87,8 @@ export function refuseUnkeptIn(io: Io, settings: ResolvedSettings, budgeted: Bud
   const told = phases.map(({ id, agents, model, plan }) => ({
     id,
     agent: agents[0] ?? "",
-    model,
+    model: model ?? plan?.model,
+    runtime: plan?.runtime,
     budget: plan?.budget,
   }));
   refuseUnkept(io, settings, budgeted, cap, told);

@@ -15,6 +15,7 @@ import { doctor } from "./verbs/doctor.ts";
 import { guard } from "./verbs/guard.ts";
 import { logs } from "./verbs/logs.ts";
 import { quota } from "./verbs/machine/quota.ts";
+import { runtimes } from "./verbs/machine/runtimes.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
 import { resume } from "./verbs/resume.ts";
@@ -57,6 +58,7 @@ export const verbs: readonly Verb[] = [
   verify,
   dispatch,
   quota,
+  runtimes,
   doctor,
   setup,
   workspace,

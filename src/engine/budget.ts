@@ -19,6 +19,7 @@ import { geminiHome } from "../store/files/gemini-home.ts";
 import { LiveTokens } from "../store/output/live-tokens.ts";
 import { costOf, type Prices } from "../views/report/prices.ts";
 import type { OutputFollower } from "./attempt/output-follower.ts";
+import { modelOfRole } from "./cast.ts";
 import type { RunContext } from "./run-context.ts";
 import type { EngineEnd } from "./run-end.ts";
 
@@ -38,7 +39,7 @@ export function chargeOf(usage: readonly Usage[], prices: Prices, requests?: num
   };
 }
 
-type Models = Pick<RunContext, "agents" | "modelFor" | "prices">;
+type Models = Pick<RunContext, "agents" | "cast" | "modelFor" | "prices">;
 
 /** What the next attempt of the phase reserves, by its plan and by what the session has spent. */
 export function reserve(
@@ -47,16 +48,17 @@ export function reserve(
   phase: SessionPhase,
   standing = budgetStanding(session),
 ): Reservation {
-  return reservationFor(standing, phase, estimateOf(context, phase));
+  return reservationFor(standing, phase, estimateOf(context, session, phase));
 }
 
-function estimateOf({ agents, modelFor, prices }: Models, phase: SessionPhase): Amounts {
+function estimateOf(context: Models, session: Session, phase: SessionPhase): Amounts {
   const { input_tokens: input, output_tokens: output } = phase.plan?.estimate ?? {};
   if (input === undefined || output === undefined) return {};
-  const agent = agents.get(phase.agents[0] ?? "");
-  const model = phase.model ?? (agent === undefined ? null : modelFor(agent));
+  const agent = context.agents.get(phase.agents[0] ?? "");
+  const model =
+    agent === undefined ? null : modelOfRole(context, phase, agent, context.cast.choose(session, phase, agent));
   const used = { model, input: Math.round(input), output: Math.round(output), cached: 0, thoughts: 0 };
-  return chargeOf([used], prices);
+  return chargeOf([used], context.prices);
 }
 
 /** Whether the budget suffices for an attempt of a phase; undefined when nothing is limited, so that it costs nothing. */
@@ -101,11 +103,11 @@ export function isOver({ prices }: RunContext, { answers }: OutputFollower, rese
 /** What an attempt that has ended is charged; undefined when it had reserved nothing. */
 export function settled(
   context: RunContext,
-  { name, reserved }: { name: string; reserved?: Amounts | undefined },
+  { name, runtime, reserved }: { name: string; runtime: string; reserved?: Amounts | undefined },
   outcome: Outcome,
 ): Amounts | undefined {
   if (reserved === undefined) return undefined;
-  const metered = meteredIn(context, name);
+  const metered = meteredIn(context, name, runtime);
   const requests = metered?.req;
   const reported = outcome.usage === null ? null : chargeOf(outcome.usage, context.prices, requests);
   const isRejected = outcome.kind === "quota" && outcome.text === "";
@@ -114,7 +116,8 @@ export function settled(
 }
 
 /** What the transcript of an attempt says that it used; null when it says nothing. */
-function meteredIn({ batch, runtime, environment, prices }: RunContext, name: string): Amounts | null {
+function meteredIn({ batch, cast, environment, prices }: RunContext, name: string, by: string): Amounts | null {
+  const { runtime } = cast.named(by);
   const head = batch.readRange(name, "json", 0, HEAD_BYTES).bytes.toString("utf8");
   const { conversation } = runtime.progress(noProgress, head.slice(0, head.lastIndexOf("\n") + 1));
   if (conversation === null) return null;
@@ -123,17 +126,9 @@ function meteredIn({ batch, runtime, environment, prices }: RunContext, name: st
   return chargeOf(meter.answers, prices, meter.answers.length);
 }
 
-/** The phases whose model has no price: a budget in money could not be kept. */
-export function unpricedModels(
-  context: Models,
-  phases: readonly { id: string; agent: string; model?: string | undefined }[],
-): { phase: string; model: string | null }[] {
-  return phases.flatMap(({ id, agent: name, model: chosen }) => {
-    const agent = context.agents.get(name);
-    const model = chosen ?? (agent === undefined ? null : context.modelFor(agent));
-    const probe = { model, input: 1, output: 1, cached: 0, thoughts: 0 };
-    return costOf([probe], context.prices) === null ? [{ phase: id, model }] : [];
-  });
+/** Whether a budget in money can be kept with the model. */
+export function hasPrice(model: string | null, prices: Prices): boolean {
+  return costOf([{ model, input: 1, output: 1, cached: 0, thoughts: 0 }], prices) !== null;
 }
 
 export function hasUnit(amounts: Amounts, unit: "usd" | "req"): boolean {

@@ -9,19 +9,20 @@ import { decideStatus, requirePhase, requireSession } from "../session/decide/op
 import type { SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
-import { type PreparedAttempt, prepareAttempt } from "./attempt/attempt.ts";
+import { type PreparedAttempt, prepareAttempt, runtimeOf } from "./attempt/attempt.ts";
 import { adoptAttempt, removeLastWorktree, runAttempt } from "./attempt/attempt-run.ts";
 import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./attempt/finish.ts";
 import { startProjectValidation } from "./attempt/project-validation.ts";
 import { takeMissingBaseline } from "./baseline/missing-baseline.ts";
 import { affordsIn, budgetEnd } from "./budget.ts";
+import { failOverNow, recordRefusal } from "./fail-over.ts";
 import { startIntegration } from "./integrate/integrate.ts";
 import { Predictor } from "./integrate/predict.ts";
 import { projectTree, recordBatchReview } from "./integrate/review.ts";
 import type { Ground } from "./isolation.ts";
+import { Lanes } from "./lanes.ts";
 import { type Due, Outbox } from "./outbox.ts";
 import { Stopping } from "./process/stopping.ts";
-import { QuotaWatch } from "./quota-watch.ts";
 import { killEarlierRuns } from "./recovery/earlier-runs.ts";
 import { orReport } from "./recovery/problem.ts";
 import { clearLeftovers, discardObjects } from "./recovery/prune.ts";
@@ -73,7 +74,7 @@ export class Engine {
   readonly activity = new Map<PhaseId, string>();
   /** The tokens of each running attempt so far. */
   readonly tokens = new Map<PhaseId, number>();
-  readonly #quota: QuotaWatch;
+  readonly #lanes: Lanes;
   readonly #predictor: Predictor;
   /** Quota errors of running attempts that are not recorded yet. */
   readonly #quotaSigns: QuotaSign[] = [];
@@ -89,7 +90,7 @@ export class Engine {
   constructor(context: RunContext, limits: EngineLimits) {
     this.#context = context;
     this.#limits = limits;
-    this.#quota = new QuotaWatch(limits, context);
+    this.#lanes = new Lanes(limits, context);
     this.#predictor = new Predictor(context, {
       running: () => [...this.#live].map(([phase, { ground }]) => ({ phase, ground: ground?.() ?? null })),
       warn: (events) => this.#outbox.tell(events),
@@ -99,7 +100,7 @@ export class Engine {
 
   /** How many attempts may currently run at the same time. */
   get slots(): number {
-    return this.#limits.mode === "sequential" ? 1 : this.#quota.slots;
+    return this.#limits.mode === "sequential" ? 1 : this.#lanes.slots;
   }
 
   /** Runs the session until no phase can proceed. */
@@ -110,7 +111,7 @@ export class Engine {
       await clearLeftovers(this.#context);
       this.#setStatus("in_progress");
       await takeMissingBaseline(this.#context, this.#before);
-      this.#quota.remember(requireSession(this.#context.store.session).quota);
+      this.#lanes.remember(requireSession(this.#context.store.session).quota);
       for (;;) {
         this.#predictor.start();
         const end = await this.#loop();
@@ -132,7 +133,7 @@ export class Engine {
       await this.#predictor.stop();
       await Promise.all(this.#removals);
       this.#context.isolation.close();
-      this.#quota.close();
+      this.#lanes.close();
       this.#liftLimit();
     }
   }
@@ -228,14 +229,13 @@ export class Engine {
     for (const { record } of due) record(update);
     for (const { phase, retryAfterMs } of signs) this.#slowDown(phase, retryAfterMs, this.#live.size, update);
     const plan = this.#schedule(requireSession(context.store.session));
-    const launches = plan.actions.filter(({ kind }) => kind === "launch");
-    const claimed = this.#quota.claim(launches.length);
-    for (const { phase } of launches.slice(0, claimed)) {
+    const launches = plan.actions.flatMap(({ kind, phase }) => (kind === "launch" ? [phase] : []));
+    for (const { phase, runtime } of this.#lanes.claim(requireSession(context.store.session), launches)) {
       // An attempt that was prepared just now may have reserved what was left.
       const affords = affordsIn(context, requireSession(context.store.session));
       if (affords?.(phase) !== false) starting.push(prepareAttempt(context, phase, update));
+      else this.#lanes.quota(runtime).release(1);
     }
-    this.#quota.release(claimed - starting.length);
     return { plan, starting };
   }
 
@@ -244,10 +244,11 @@ export class Engine {
       live: new Set(this.#live.keys()),
       now: performance.now(),
       lastLaunch: this.#lastLaunch,
-      notBefore: this.#quota.until,
-      slots: this.slots,
+      notBefore: Number.NEGATIVE_INFINITY,
+      slots: this.#limits.slots,
       affords: affordsIn(this.#context, session),
-      draining: this.#signal !== null || this.#quota.isExhausted,
+      laneOf: this.#lanes.laneOf(session, this.#live.keys()),
+      draining: this.#signal !== null,
     });
     return this.#signal === null ? plan : { ...plan, actions: [] };
   }
@@ -256,8 +257,9 @@ export class Engine {
     if (session.aborted) return { kind: "aborted" };
     if (this.#signal !== null) return { kind: "interrupted", signal: this.#signal };
     if (plan.idle && plan.end === "completed") return { kind: doneKind(session, this.#limits.leaveOpen) };
-    if (this.#quota.isExhausted) return { kind: "quota" };
     if (!plan.idle) return null;
+    const spent = this.#lanes.exhausted(session);
+    if (spent !== undefined) return failOverNow(this.#context, spent) ? null : { kind: "quota" };
     if (plan.end === "chosen" || plan.end === "review") return { kind: plan.end };
     if (plan.end === "budget") return budgetEnd(this.#context, session);
     const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
@@ -271,17 +273,17 @@ export class Engine {
       activity: (id: PhaseId, line: string) => void this.activity.set(id, line),
       tokens: (id: PhaseId, sofar: number) => void this.tokens.set(id, sofar),
       quota: (id: PhaseId, retryAfterMs: number | null) => {
-        this.#quotaSigns.push({ phase: id, retryAfterMs });
-        this.#wake();
+        if (this.#quotaSigns.push({ phase: id, retryAfterMs })) this.#wake();
       },
     };
     const attempt = runAttempt(context, prepared, watcher, (events) => this.#outbox.write(events));
-    if (context.runtime.callsModel) this.#lastLaunch = performance.now();
+    if (context.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
-    this.#quota.forget(phase);
+    const quota = this.#lanes.quota(prepared.player.runtime.name);
+    quota.forget(phase);
     this.#await(phase, attempt.done, (finished) => (update) => {
       this.#finish(finished, update);
-      this.#quota.release(1);
+      quota.release(1);
     });
   }
 
@@ -354,14 +356,12 @@ export class Engine {
   #applyConsequence(consequence: Consequence, phase: PhaseId, update: Update): void {
     // The rejected attempt has ended and is no longer in `#live`, so it is added to the count.
     if (consequence.kind === "quota") this.#slowDown(phase, consequence.retryAfterMs, this.#live.size + 1, update);
-    if (consequence.kind === "success") this.#quota.success();
+    if (consequence.kind === "success") this.#lanes.quota(runtimeOf(this.#context, phase).name).success();
   }
 
-  /** Makes the whole session wait: a quota error of one phase applies to all of them. */
+  /** Makes all attempts with the same runtime wait; when the wait would be too long, another runtime takes over. */
   #slowDown(phase: PhaseId, retryAfterMs: number | null, running: number, update: Update): void {
-    const event = this.#quota.refused(phase, retryAfterMs, running);
-    if (event === null) return;
-    update(() => ({ events: [event], result: undefined }));
+    recordRefusal(this.#context, this.#lanes, { phase, retryAfterMs, running }, update);
     this.#wake();
   }
 

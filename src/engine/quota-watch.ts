@@ -1,4 +1,4 @@
-// Applies the back-off to the whole run and shares it with other sessions: records each quota error once, and restores a wait that an earlier
+// Applies the back-off to the attempts of one runtime and shares it with other sessions: records each quota error once, and restores a wait that an earlier
 // engine began.
 
 import { errno, MaestroError, reasonOf } from "../errors.ts";
@@ -22,6 +22,10 @@ export interface QuotaLimits {
   quotaWaitMs: number;
 }
 
+interface Surroundings extends Pick<RunContext, "now" | "warn"> {
+  sharedQuota: SharedQuota | null;
+}
+
 export class QuotaWatch {
   readonly #limits: QuotaLimits;
   readonly #now: () => Date;
@@ -35,7 +39,7 @@ export class QuotaWatch {
   /** When the provider last rejected each phase's attempt. */
   readonly #refused = new Map<string, number>();
 
-  constructor(limits: QuotaLimits, { now, warn, sharedQuota }: Pick<RunContext, "now" | "warn" | "sharedQuota">) {
+  constructor(limits: QuotaLimits, { now, warn, sharedQuota }: Surroundings) {
     this.#limits = limits;
     this.#now = now;
     this.#begun = now().getTime();

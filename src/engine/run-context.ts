@@ -3,11 +3,10 @@
 import type { Protocols } from "../agents/protocols.ts";
 import type { BrokenAgent } from "../agents/resolve.ts";
 import type { Agent } from "../agents/roster.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
 import type { Batch } from "../store/files/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Prices } from "../views/report/prices.ts";
-import type { AgentEnvironment } from "./attempt/agent-environment.ts";
+import type { Cast } from "./cast.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import type { SharedQuota } from "./quota/shared-quota.ts";
@@ -19,27 +18,26 @@ export interface RunContext {
   batch: Batch;
   batchId: string;
   supervisor: Supervisor;
-  runtime: Runtime;
-  /** The runtime's program, found on PATH. */
-  program: string;
+  /** Which runtime plays which agent. */
+  cast: Cast;
+  /** Whether agents call models; a rehearsal only plays them. */
+  callsModel: boolean;
   projectRoot: string;
   /** How attempts are isolated from each other and how their work is integrated. */
   isolation: Isolation;
   agents: ReadonlyMap<string, Agent>;
   brokenAgents: readonly BrokenAgent[];
   protocols: Protocols;
-  modelFor: (agent: Agent) => string | null;
-  extraArgs: readonly string[];
+  /** The model for an agent of that runtime; null leaves the choice to it. */
+  modelFor: (agent: Agent, runtime: string) => string | null;
   /** Builds the environment of a setup or validation command; `own` adds the variables that identify the attempt. */
   environment: (own: Record<string, string>) => Record<string, string>;
   /** The exported variables that a text names and that setup and validation commands do not get. */
   withheld: (text: string) => string[];
-  /** Builds the environment of an agent that works in a given directory. */
-  agentEnvironment: AgentEnvironment;
   /** The program that runs a validation command; a rehearsal only simulates it. */
   validator: (command: string) => { program: string; args: readonly string[] };
-  /** What the sessions with the same credential tell each other; null when no model is called, or it cannot be kept. */
-  sharedQuota: SharedQuota | null;
+  /** What the sessions with the credential of a runtime tell each other; null when no model is called, or it cannot be kept. */
+  sharedQuota: (runtime: string) => SharedQuota | null;
   /** Prices by model, for a budget in money. */
   prices: Prices;
   /** Removes secrets from text before it is recorded. */

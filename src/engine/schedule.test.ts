@@ -7,7 +7,7 @@ import { applyEvent } from "../session/fold.ts";
 import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { type Backoff, onQuota, onSuccess, startBackoff } from "./backoff.ts";
 import { tailsOf } from "./priority.ts";
-import { type Action, type Limits, type Schedule, type Situation, schedule } from "./schedule.ts";
+import { type Action, type Lane, type Limits, type Schedule, type Situation, schedule } from "./schedule.ts";
 
 const unlimited: Limits = { slots: Infinity, staggerMs: 0, mode: "parallel", keepGoing: false };
 const calm: Situation = {
@@ -103,6 +103,26 @@ describe("a phase starts", () => {
     const running = { events: [begin("a"), begin("b")], live: ["a", "b"], now: { slots: 1 } };
     expect(planned("a b c", running)).toMatchObject({ actions: [], idle: false });
     expect(shown(planned("a b", { now: { slots: 0 } }))).toEqual(launches("a"));
+  });
+});
+
+describe("phases with different runtimes", () => {
+  /** Phases a and b have one runtime, the others another. */
+  const lanes = (first: Lane, second: Lane): Pick<Situation, "laneOf"> => ({
+    laneOf: ({ id }) => (id === "a" || id === "b" ? first : second),
+  });
+  const open = () => ({ free: Infinity, notBefore: -Infinity });
+
+  test("start only as often at once as their own runtime allows", () => {
+    const now = lanes({ free: 1, notBefore: -Infinity }, open());
+    expect(shown(planned("a b c d", { now }))).toEqual(launches("a", "c", "d"));
+  });
+
+  test("wait for the quota of their own runtime, and not for that of another", () => {
+    const now = lanes({ free: Infinity, notBefore: 5000 }, open());
+    const plan = planned("a b c d", { now });
+    expect(shown(plan)).toEqual(launches("c", "d"));
+    expect(plan.wakeAt).toBe(5000);
   });
 });
 

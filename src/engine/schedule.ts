@@ -38,8 +38,18 @@ export interface Situation {
   slots: number;
   /** Whether the budget suffices for an attempt of the phase; absent: always. */
   affords?: ((phase: SessionPhase) => boolean) | undefined;
-  /** The user or an exhausted quota stopped new launches; work that has begun is still adopted and validated. */
+  /** What limits the attempts of the phase's runtime; absent: nothing. */
+  laneOf?: ((phase: SessionPhase) => Lane) | undefined;
+  /** The user stopped new launches; work that has begun is still adopted and validated. */
   draining: boolean;
+}
+
+/** The phases of one runtime share a lane. */
+export interface Lane {
+  /** How many more of its attempts may start; counts down while launches are chosen. */
+  free: number;
+  /** None of them is launched before this time (quota); -Infinity: no wait. */
+  notBefore: number;
 }
 
 export type BatchReview = NonNullable<Barrier["review"]>;
@@ -202,6 +212,7 @@ function launch(
 ): number | null {
   const { now, lastLaunch, notBefore, live } = situation;
   const { staggerMs } = limits;
+  let laneDue = Number.POSITIVE_INFINITY;
   let due = lastLaunch === null || staggerMs <= 0 ? notBefore : Math.max(notBefore, lastLaunch + staggerMs);
   const { phases } = session;
   const blockers = blockersOf(phases);
@@ -213,12 +224,19 @@ function launch(
     // A phase that runs alone waits until nothing runs; meanwhile other phases may use the slots.
     if (!isLaunchable(phases, position, blockers, live, limits.only) || !fits(room, phase)) continue;
     if (situation.affords?.(phase) === false) continue;
-    if (now < due) return due;
+    const lane = situation.laneOf?.(phase);
+    if (lane !== undefined && lane.free <= 0) continue;
+    if (lane !== undefined && now < lane.notBefore) {
+      laneDue = Math.min(laneDue, lane.notBefore);
+      continue;
+    }
+    if (now < due) return Math.min(due, laneDue);
     take(room, phase);
+    if (lane !== undefined) lane.free -= 1;
     actions.push({ kind: "launch", phase: phase.id });
     if (staggerMs > 0) due = now + staggerMs;
   }
-  return null;
+  return Number.isFinite(laneDue) ? laneDue : null;
 }
 
 function isLaunchable(

@@ -24,6 +24,11 @@ export interface PlanPhase {
   files_created: string[];
   files_modified: string[];
   files_deleted: string[];
+  /** The runtime that plays its agent, and the model. */
+  runtime?: string | undefined;
+  model?: string | undefined;
+  /** `other`: by another runtime than the phases that it waits for. */
+  review_by?: "other" | undefined;
   estimate?: Estimate | undefined;
   /** The most that one attempt of the phase may use. */
   budget?: Amounts | undefined;

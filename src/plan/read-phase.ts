@@ -52,6 +52,9 @@ const phaseFields: ReadonlyMap<string, string> = new Map([
   ["files_created", pathList],
   ["files_modified", pathList],
   ["files_deleted", pathList],
+  ["runtime", "the name of a runtime, such as gemini"],
+  ["model", "the name of a model"],
+  ["review_by", '"other", for a runtime that did not play the phases before it'],
   ["estimate", "a map of input_tokens, output_tokens and minutes"],
   ["budget", AMOUNTS_EXPECTED],
 ]);
@@ -92,11 +95,30 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
     files_deleted: exactTexts(place, "files_deleted"),
   };
   if (requirements.length > 0) phase.requirements = [...new Set<string>(requirements)];
+  Object.assign(phase, playedBy(place));
   if (estimate !== undefined) phase.estimate = estimate;
   if (budget !== undefined) phase.budget = budget;
   warnUnknown(place);
   const declaresFiles = fileFields.some((field) => !isEmpty(raw[field]));
   return { phase, hasId: knownId !== null, agents, declaresFiles, patterns: [] };
+}
+
+/** The journal accepts no other. A model becomes an argument of a command line, where a leading hyphen would make it an option. */
+const playerForms = {
+  runtime: /^[A-Za-z0-9][\w.:-]{0,63}$/,
+  model: /^[^\s\p{C}-][^\p{C}]{0,199}$/u,
+  review_by: /^other$/,
+};
+
+function playedBy(place: Place): Pick<PlanPhase, "runtime" | "model" | "review_by"> {
+  const played: Record<string, string> = {};
+  for (const [field, form] of Object.entries(playerForms)) {
+    const value = optionalText(place, field);
+    if (value === null) continue;
+    if (form.test(value)) played[field] = value;
+    else wrongType(place, field, value);
+  }
+  return played;
 }
 
 function reportId(place: Place): void {

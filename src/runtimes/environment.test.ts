@@ -7,7 +7,7 @@ const passed = (env: Record<string, string | undefined>, extra: string[] = [], o
 const all = (names: string[]) => Object.fromEntries(names.map((name) => [name, `/value/of/${name}`]));
 
 /** A new setting reaches agents only when it is listed. */
-const forAgents = Object.keys(definitions).filter((name) => name !== "MAESTRO_BUDGET");
+const forAgents = Object.keys(definitions).filter((name) => !["MAESTRO_BUDGET", "MAESTRO_RUNTIMES"].includes(name));
 
 describe("an agent's environment is an allow list (T9)", () => {
   test.each([
@@ -56,7 +56,7 @@ describe("an agent's environment is an allow list (T9)", () => {
       "the conversation that started Maestro",
       "GEMINI_SESSION_ID GEMINI_PROJECT_DIR GEMINI_CWD GEMINI_PLANS_DIR GEMINI_CLI_IDE_AUTH_TOKEN GEMINI_CLI_IDE_SERVER_PORT",
     ],
-    ["settings that concern the engine alone", "MAESTRO_BUDGET"],
+    ["settings that concern the engine alone", "MAESTRO_BUDGET MAESTRO_RUNTIMES"],
     ["look-alikes", "MYPATH PATH_EXTRA XPATH HOME2 GEMINI MAESTRO_ MAESTRO_STATE_DIR_2 PWD"],
   ])("%s do not pass", (_, names) => {
     expect(passed(all(names.split(" ")))).toEqual({});

@@ -61,6 +61,20 @@ export function agentEnvironment(
   return Object.fromEntries([...clean, ...Object.entries(own)]);
 }
 
+/** As above, for the program of one vendor: with its variables, and without those of Gemini CLI unless it is that or the user names them. */
+export function vendorEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  extra: readonly string[],
+  vendor: RegExp,
+): Record<string, string> {
+  const own = Object.keys(env).filter((name) => vendor.test(name) && !isPrivate(name));
+  const passed = agentEnvironment(env, [...extra, ...own], {});
+  const isForeign = (name: string) => ofGemini.test(name) && !vendor.test(name) && !extra.includes(name);
+  return Object.fromEntries(Object.entries(passed).filter(([name]) => !isForeign(name)));
+}
+
+const ofGemini = /^(?:GEMINI_|GOOGLE_)/;
+
 /** Whether an exported variable of that name reaches agents by default. */
 export function reachesAgents(name: string): boolean {
   const upper = name.toUpperCase();

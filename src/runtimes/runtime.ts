@@ -9,7 +9,7 @@ export interface AttemptSpec {
   agent: string;
   tier: Tier;
   model: string | null;
-  /** The policy file with the tier and the baseline; null only when no agent starts. */
+  /** The policy file with the tier and the baseline, or the runtime's own `startFile`; null only when no agent starts. */
   policyFile: string | null;
   /** Whether it prints what it does while it runs, instead of one answer at its end. */
   isStreamed: boolean;
@@ -54,6 +54,8 @@ export interface Progress {
   text: string;
   /** The id of its conversation; null until it is known. */
   conversation: string | null;
+  /** All tokens so far, when the stream tells them. */
+  tokens?: number;
 }
 
 export const noProgress: Progress = { activity: "", text: "", conversation: null };
@@ -64,23 +66,53 @@ export interface Shown {
   isMidLine: boolean;
 }
 
+/** What a program can promise. Shown by `docs/runtimes.md`; the engine refuses what it cannot hold. */
+export interface Capabilities {
+  /** The tiers that the program itself holds; any other needs a sandbox or the user's permission. */
+  tiers: readonly Tier[];
+  /** By what it holds them. */
+  heldBy: string;
+  /** Its option for the number of turns and for a budget; null without one. */
+  turnLimit: string | null;
+  budget: string | null;
+  /** When and how exactly it tells its tokens. */
+  tokens: string;
+  /** How many of its processes may run at once, for the sake of memory; null for no limit. */
+  atOnce: number | null;
+  /** What cannot be promised with it. */
+  limits: readonly string[];
+}
+
 export interface Runtime {
   name: string;
   /** The program, looked up on PATH. */
   program: string;
+  /** A program of ours and its first arguments, which start `program` and speak for it. */
+  host?: readonly string[];
   /** Whether its calls cost money and count against a quota, so that launches are spaced. */
   callsModel: boolean;
   /** Whether the number of its model requests can be counted, so that a budget may limit them. */
   countsRequests?: boolean;
   /** Variables with a credential, the first that counts first. Without any, the login in the user's home counts. */
   credentials?: readonly string[];
+  /** The file of its login, in the user's home. */
+  login?: string;
+  /** The runtime whose account it uses, when that is another one. */
+  account?: string;
   /** How to install it. */
   install: string;
   argv(spec: AttemptSpec): string[];
+  /** A file that the program loads at its start, written in place of the policy file. */
+  startFile?: { ending: string; text: string };
   /** The prompt, escaped so that the agent reads it as written. */
   payload(prompt: string): string;
   /** Variables that every attempt gets in addition to the allowed ones. */
   environment: Readonly<Record<string, string>>;
+  /** Variables that hold an agent to its tier, for a program that has no option for it. */
+  tierEnvironment?(tier: Tier): Readonly<Record<string, string>>;
+  /** The exported variables of its vendor: it gets these, and none of another vendor. */
+  vendor: RegExp;
+  capabilities: Capabilities;
   /** Where the program looks for env files, in its order: in the working directory, in every directory above it, and in the user's home. */
   envFiles: readonly string[];
   /** Variables that steer the program and for which empty means unset. */

@@ -37,7 +37,7 @@ export const sessionId = is.matching<SessionId>(sessionIdForm, "the id of a sess
 /** The engine's name for a run, a worktree or an attempt's files: one path component. */
 export const name = is.matching(attemptIdForm, "a name");
 export const attemptId = is.matching<AttemptId>(attemptIdForm, "a name");
-export const runtimeName = is.matching(/^[A-Za-z0-9][\w.:-]{0,63}$/, "the name of a runtime");
+export const runtimeName = is.matching(/^[A-Za-z0-9][ -~]{0,199}$/, "the name of a runtime");
 export const modelName = is.matching(/^[^\p{C}]{1,200}$/u, "the name of a model");
 /** It becomes an argument of a command line, where a leading hyphen would make it an option. */
 const chosenModelForm = /^[^\s\p{C}-][^\p{C}]{0,199}$/u;
@@ -131,6 +131,9 @@ const planPhase = is.object({
   files_created: paths,
   files_modified: paths,
   files_deleted: paths,
+  runtime: is.optional(runtimeName),
+  model: is.optional(chosenModel),
+  review_by: is.optional(is.oneOf(["other"])),
   estimate: is.optional(
     is.object({
       input_tokens: is.optional(is.finite),

@@ -189,6 +189,8 @@ const bodies = {
     /** The run that started it; the environment of its processes has the same id. */
     run: name,
     runtime: runtimeName,
+    /** The runtime that was chosen for the agent and could not go on. */
+    instead_of: is.optional(runtimeName),
     model: is.nullable(modelName),
     batch: batchName,
     name: attemptId,

@@ -136,8 +136,9 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
   "attempt.started": (session, event) => {
     const { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, ts: started, seq } = event;
     const made = { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, started, seq };
+    const stands = event.instead_of === undefined ? {} : { instead_of: event.instead_of };
     const kept = event.reserved === undefined ? {} : { reserved: event.reserved };
-    phaseOf(session, event).attempts.push({ ...made, ...kept, finished: null, result: null });
+    phaseOf(session, event).attempts.push({ ...made, ...stands, ...kept, finished: null, result: null });
     session.budget_spent = null;
   },
   "attempt.placed": (session, event) => {

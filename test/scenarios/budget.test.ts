@@ -96,6 +96,18 @@ describe("a session with a budget", () => {
       expect(await refused(["--budget", "5 dollars"])).toContain("--budget must be amounts");
       expect(await refused([], { MAESTRO_BUDGET: "5usd" })).toContain("A budget in dollars cannot be kept");
       expect(agent.notes("start")).toEqual([]);
-      expect(project.maestro(["status"]).stdout).toContain("No active session");
+      expect((await maestro(project, ["status"])).stdout).toContain("No active session");
+    }));
+
+  test.concurrent("is compared with the plan's estimate before it starts", () =>
+    withProcesses(async (project) => {
+      const estimate = { input_tokens: 100_000, output_tokens: 20_000, minutes: 1 };
+      const agent = prepare(project, [scripted(1, {}, { estimate })]);
+      const dry = ["run", planPath, "--dry-run", "--budget", "1usd", "--model", "gemini-2.5-pro"];
+      expect((await maestro(project, dry, agent.env())).stdout).toContain("Budget: $1.00, estimated $0.33 (33 %)");
+      const env = agent.env({ MAESTRO_BUDGET: "100ktok" });
+      expect((await maestro(project, ["validate", planPath], env)).stdout).toContain(
+        "budget  100.0k tokens, estimated 120.0k tokens (120 %, more than the budget)",
+      );
     }));
 });

@@ -113,6 +113,7 @@ export async function withProject<T>(use: (project: Project) => T | Promise<T>):
 export interface PhaseSpec {
   id: string | number;
   agent?: string;
+  runtime?: string;
   blocked_by?: (string | number)[];
   files_created?: string[];
   files_modified?: string[];

@@ -140,7 +140,7 @@ function tell(
 function budgetLines(io: Io, settings: ResolvedSettings, { plan }: ValidationReport): string[] {
   const cap = chosenBudget(settings, {});
   if (plan === undefined || cap === undefined) return [];
-  return [`Budget: ${budgetForecast(cap, planEstimate(io, settings, plan.phases))}`];
+  return [`budget  ${budgetForecast(cap, planEstimate(io, settings, plan.phases))}`];
 }
 
 function textLines(path: string, report: ValidationReport, baseline: readonly string[]): string[] {

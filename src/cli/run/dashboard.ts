@@ -14,7 +14,6 @@ import { isDelegated } from "../../session/seen.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { geminiHome } from "../../store/files/gemini-home.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { openStore, settingsOf } from "../context.ts";
@@ -47,7 +46,7 @@ export async function dashboard(io: Io, flags: DashboardFlags): Promise<number> 
   refuseInside(io, store, flags);
   const complain = (error: unknown) =>
     io.err(`ERROR: This is a defect in Maestro, please report it.\n${error instanceof Error ? error.stack : error}\n`);
-  const output = new RunningOutput(store.location, store.redact, geminiHome(io.env));
+  const output = new RunningOutput(store.location, store.redact, io.env);
   const feed = new RecordFeed({
     store,
     pulse: (session) => pulseOf(io, store, output, session),

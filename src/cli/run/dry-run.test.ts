@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { planText } from "../../../test/support/project.ts";
-import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import { approvePlan, settingsOf } from "../context.ts";
 import type { Io } from "../io.ts";
+import { chosenRuntimes } from "../runtimes/cast.ts";
 import { dryRun } from "./dry-run.ts";
 import { type EngineFlags, engineSettings } from "./engine-options.ts";
 
@@ -22,7 +22,8 @@ async function outputOf(flags: EngineFlags, isolation = "none"): Promise<string>
   const io = { cwd: project, env, out: (text: string) => (out += text), err: () => undefined } as unknown as Io;
   const settings = settingsOf(io);
   const approved = await approvePlan(io, settings, "plan.md");
-  const intended = { flags, engine: engineSettings(settings, flags), runtime: geminiRuntime };
+  const chosen = chosenRuntimes(io, settings, approved.plan.phases, flags);
+  const intended = { flags, engine: engineSettings(settings, flags), chosen };
   expect(dryRun(io, settings, approved, { ...intended, isolation })).toBe(0);
   return out;
 }

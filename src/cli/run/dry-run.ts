@@ -2,7 +2,7 @@
 
 import { drawPlan } from "../../plan/draw.ts";
 import { modelFor } from "../../runtimes/models.ts";
-import type { Runtime } from "../../runtimes/runtime.ts";
+import { DEFAULT_RUNTIME, runtimeNamed } from "../../runtimes/runtime-table.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { policyPath } from "../../store/files/batch.ts";
 import { budgetForecast } from "../../views/text/budget.ts";
@@ -10,33 +10,55 @@ import { durationText } from "../../views/text/duration.ts";
 import { chosenBudget, planEstimate } from "../budget.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
+import type { Chosen } from "../runtimes/cast.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";
 import { extraArguments, requireProgram } from "./run-session.ts";
 
 interface Intended {
   flags: EngineFlags;
   engine: EngineSettings;
-  runtime: Runtime;
+  chosen: Chosen;
   /** A description of how attempts would be isolated. */
   isolation: string;
 }
 
 export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: CheckedPlan, intended: Intended): number {
-  const { flags, engine, runtime, isolation } = intended;
+  const { flags, engine, chosen, isolation } = intended;
   const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
   const extraArgs = extraArguments(settings);
   const { values } = settings;
   const commands = plan.phases.map((phase) => {
     const agent = agents.get(phase.agent) ?? { name: phase.agent, tier: "full" as const };
-    const model = modelFor(agent, settings.values, flags.model);
-    const policyFile = policyPath(`${values.MAESTRO_STATE_DIR}/parallel/<session>`, agent.tier);
-    const args = runtime.argv({ agent: agent.name, tier: agent.tier, model, policyFile, isStreamed: true, extraArgs });
+    const runtime = runtimeNamed(phase.runtime ?? chosen.selection.byAgent(phase.agent), "--runtime", {
+      all: chosen.players,
+      problems: [],
+    });
+    const isDefault = runtime.name === DEFAULT_RUNTIME;
+    const model = phase.model ?? (isDefault ? modelFor(agent, values, flags.model) : (flags.model ?? null));
+    // The bridge is not the user's concern.
+    if (runtime.host !== undefined) return { phase: phase.id, agent: agent.name, command: runtime.name };
+    const policyFile = policyPath(
+      `${values.MAESTRO_STATE_DIR}/parallel/<session>`,
+      agent.tier,
+      runtime.startFile?.ending,
+    );
+    const args = runtime.argv({
+      agent: agent.name,
+      tier: agent.tier,
+      model,
+      policyFile,
+      isStreamed: true,
+      extraArgs: isDefault ? extraArgs : [],
+    });
     return { phase: phase.id, agent: agent.name, command: [runtime.program, ...args].join(" ") };
   });
   const budget = chosenBudget(settings, flags);
   const mode = flags.mode ?? settings.values.MAESTRO_EXECUTION_MODE;
   const { review = "end" } = flags;
-  const program = requireProgram(io, runtime.program) ?? null;
+  const programs = chosen.used.map(
+    (runtime) => [runtime.program, requireProgram(io, runtime.program) ?? null] as const,
+  );
+  const program = programs[0]?.[1] ?? null;
   if (flags.json) {
     const { isolation: _, ownership, sandbox, setup, ...rest } = engine;
     const limits = { ...rest, slots: Number.isFinite(engine.slots) ? engine.slots : 0 };
@@ -63,7 +85,8 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   }
   io.out(`Isolation: ${isolation}\n`);
   io.out(`Review: ${review === "end" ? "at the end" : `of each ${review}`}\n`);
-  io.out(`${runtime.program}: ${program ?? "not found on PATH"}\n\n`);
+  for (const [name, found] of programs) io.out(`${name}: ${found ?? "not found on PATH"}\n`);
+  io.out("\n");
   for (const { phase, command } of commands) io.out(`  ${phase}  ${command}\n`);
   io.out("\nNothing was started.\n");
   return 0;

@@ -84,8 +84,10 @@ async function play(
   const end = await runSession(io, {
     store,
     settings,
-    runtime: rehearsalRuntime(process.execPath, [player, "agent", script]),
-    program: process.execPath,
+    played: {
+      runtime: rehearsalRuntime(process.execPath, [player, "agent", script]),
+      program: process.execPath,
+    },
     engine: limits,
     keepGoing: false,
     display: flags.json ? "none" : "auto",
@@ -111,6 +113,7 @@ async function writeHtml(
   const { htmlReport, writeReport, writeTemporaryReport } = await import("../work/report-html.ts");
   const html = htmlReport({
     location: store.location,
+    project: "rehearsal",
     session: requireSession(store.session),
     redact: store.redact,
     prices: pricesOf(io, settings),

@@ -12,7 +12,7 @@ import { decideReviewMode } from "../../session/decide/review/decide-review.ts";
 import { planChanges } from "../../session/plan-change.ts";
 import { positionOf } from "../../session/position.ts";
 import { answered } from "../../session/retry.ts";
-import type { Session } from "../../session/session.ts";
+import { isClosed, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { liveDelegations } from "../../store/files/delegations.ts";
 import { changedSince } from "../../store/files/project-files.ts";
@@ -27,6 +27,8 @@ import { type Io, printJsonLine } from "../io.ts";
 import { recordBudget, refuseUnkeptIn, stillSpent } from "../kept-budget.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
+import { chosenRuntimes, missingOf } from "../runtimes/cast.ts";
+import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { refuseDetached } from "./dashboard-beside.ts";
 import { detach } from "./detach.ts";
@@ -36,16 +38,8 @@ import { askAboutFailed, showDecision } from "./escalate.ts";
 import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
 import { tellProject } from "./project-notes.ts";
-import {
-  chosenPhases,
-  missingRuntime,
-  noteMissing,
-  openLiveStore,
-  type RunFlags,
-  runtimeNamed,
-  startRun,
-} from "./run.ts";
-import { extraArguments, idleSession, requireProgram } from "./run-session.ts";
+import { chosenPhases, missingRuntime, noteMissing, openLiveStore, type RunFlags, startRun } from "./run.ts";
+import { extraArguments, idleSession } from "./run-session.ts";
 
 export interface ResumeFlags extends RunFlags, AcceptFlags {
   acceptPlanChange?: boolean;
@@ -58,7 +52,6 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const engine = engineSettings(settings, flags);
   extraArguments(settings);
   pricesOf(io, settings);
-  const runtime = runtimeNamed(flags.runtime);
   const store = openLiveStore(io, settings);
   openSession(store);
   await settleLost(io, store);
@@ -68,7 +61,9 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     return 0;
   }
   chosenPhases(session.phases, flags.phases);
+  const chosen = chosenRuntimes(io, settings, playedPhases(session), flags);
   if (!(await isAccepted(io, settings, session, flags))) return NEEDS_A_PERSON;
+  if (!(await mayUseRuntimes(io, chosen.fromProject, flags))) return NEEDS_A_PERSON;
   const conflicts = conflictsOf(store.location, session);
   const shown = resumeLines(
     session,
@@ -93,17 +88,18 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   }
   const spent = stillSpent(io, settings, requireSession(store.session), flags);
   if (spent !== undefined) return spent;
-  refuseUnkeptIn(io, settings, { runtime, flags }, requireSession(store.session));
-  const program = requireProgram(io, runtime.program);
-  if (program === undefined) {
-    noteMissing(store, runtime);
+  refuseUnkeptIn(io, settings, { chosen, flags }, requireSession(store.session));
+  const lacking = missingOf(io, chosen);
+  if (lacking !== undefined) {
+    noteMissing(store, lacking);
     store.close();
-    throw missingRuntime(runtime);
+    throw missingRuntime(lacking);
   }
   if (!(await ensureMode(io, settings, store, flags))) return NEEDS_A_PERSON;
   const { review } = flags;
   if (review !== undefined) changeSession(store, (current) => decideReviewMode(current, review));
-  recordBudget(io, settings, store, flags);
+  // A detached process gets the same flags.
+  if (!flags.detach) recordBudget(io, settings, store, flags);
   store.close();
   const { location } = store;
   const { execution_mode, review: reviewed, total_phases: phases } = requireSession(store.session);
@@ -113,7 +109,13 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   if (session.execution_mode !== null || presetMode(settings, flags) !== null)
     tellProject(io, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
-  return startRun(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, chosen, isolation, flags });
+}
+
+/** What is still to be played. */
+function playedPhases({ phases }: Session) {
+  const open = phases.filter((phase) => !isClosed(phase));
+  return open.map(({ id, agents, plan }) => ({ id, agent: agents[0] ?? "", runtime: plan?.runtime }));
 }
 
 function openSession(store: SessionStore): Session {

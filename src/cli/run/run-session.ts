@@ -9,16 +9,13 @@ import type { Isolation } from "../../engine/isolation.ts";
 import { isAncestor } from "../../engine/process/ancestors.ts";
 import { Lifeline } from "../../engine/process/lifeline.ts";
 import { Supervisor } from "../../engine/process/supervisor.ts";
-import { credentialOf } from "../../engine/quota/credential.ts";
-import { quotaRoot } from "../../engine/quota/quota-root.ts";
-import { SharedQuota, saltIn } from "../../engine/quota/shared-quota.ts";
 import type { RunContext } from "../../engine/run-context.ts";
 import type { EngineEnd } from "../../engine/run-end.ts";
-import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { MaestroError } from "../../errors.ts";
 import { extensionRoot, programRoot } from "../../program-root.ts";
 import { agentEnvironment as exportedEnvironment, withheldIn } from "../../runtimes/environment.ts";
-import { modelFor } from "../../runtimes/models.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
+import type { Selection } from "../../runtimes/selection.ts";
 import { splitWords, warnsOfAllowedTools } from "../../runtimes/words.ts";
 import { findProgram as findOnPath } from "../../search-path.ts";
 import { requireSession } from "../../session/decide/operation.ts";
@@ -27,7 +24,6 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { claimEngine, runningEngine } from "../../store/engine-lock.ts";
 import { type Batch, openBatch, policyPath, removePromptsOf } from "../../store/files/batch.ts";
 import { delegationsElsewhere } from "../../store/files/delegations.ts";
-import { geminiHome } from "../../store/files/gemini-home.ts";
 import { JournalWatch } from "../../store/journal/journal-watch.ts";
 import { foreignState } from "../../store/location.ts";
 import { judgeFor } from "../../store/project-store.ts";
@@ -36,7 +32,9 @@ import { runSummary } from "../../views/report/batch-summary.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
-import { environmentOfAgents } from "./agent-environment.ts";
+import { castOf, soleCast } from "../runtimes/cast.ts";
+import { modelOfRuntime } from "../runtimes/model.ts";
+import { sharedQuotas } from "../runtimes/shared-quotas.ts";
 import { askWhileRunning } from "./ask-while-running.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
@@ -47,9 +45,10 @@ const wardenProgram = fileURLToPath(new URL("./warden.cjs", import.meta.url));
 export interface SessionRun {
   store: SessionStore;
   settings: ResolvedSettings;
-  runtime: Runtime;
-  /** The runtime's program, found on PATH. */
-  program: string;
+  /** Which runtimes play the agents; one that is built in, in a rehearsal. */
+  played:
+    | { selection: Selection; allowsUnheld: boolean; players: readonly Runtime[] }
+    | { runtime: Runtime; program: string };
   engine: EngineSettings;
   model?: string | undefined;
   keepGoing: boolean;
@@ -70,29 +69,21 @@ export interface SessionRun {
 
 /** Runs the active session until it ends or the user has to decide something. */
 export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd> {
-  const { store, engine: limits, runtime } = running;
+  const { store, engine: limits } = running;
   const release = claimEngine(store.location, { drives: true });
   try {
     const session = requireSession(store.session);
     const run = randomHex(8);
     const batch = openBatch(store.location, session.session_id);
     batch.removeSummary();
-    // Build one command line now, so that a runtime that rejects every attempt fails before the first one.
-    runtime.argv({
-      agent: "",
-      tier: "read-only",
-      model: null,
-      policyFile: policyPath(batch.path, "read-only"),
-      isStreamed: true,
-      extraArgs: [],
-    });
     const parts = contextOf(io, running);
+    rejectEarly(parts, session, policyPath(batch.path, "read-only"));
     // This starts the warden, which only the finally below stops, so nothing in between may throw.
     const supervisor = supervise(io, run, limits.graceMs);
     const context = { ...parts, run, batch, batchId: session.session_id, supervisor };
     const engine = new Engine(context, {
       slots: limits.slots,
-      staggerMs: runtime.callsModel ? limits.staggerMs : 0,
+      staggerMs: parts.callsModel ? limits.staggerMs : 0,
       mode: session.execution_mode ?? "sequential",
       keepGoing: running.keepGoing,
       leaveOpen: running.leaveOpen,
@@ -155,32 +146,54 @@ function endBatch(
   }
 }
 
+/** Builds a command line of each runtime now, so that one that rejects every attempt fails before the first one. */
+function rejectEarly(
+  { cast, agents }: Pick<RunContext, "cast" | "agents">,
+  session: Session,
+  policyFile: string,
+): void {
+  for (const phase of session.phases) {
+    const agent = agents.get(phase.agents[0] ?? "");
+    if (agent === undefined) continue;
+    const { runtime } = cast.choose(session, phase, agent).player;
+    const spec = { agent: "", tier: "read-only", model: null, policyFile, isStreamed: true, extraArgs: [] } as const;
+    runtime.argv(spec);
+  }
+}
+
 type Made = "run" | "batch" | "batchId" | "supervisor";
 
 function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
-  const { store, settings, runtime, program, engine: limits, model, projectRoot, isolation } = running;
+  const { store, settings, played, engine: limits, model, projectRoot, isolation } = running;
   const hasSetup = isolation.options.setup !== "";
   const roster = rosterOf(io);
   const extraArgs = extraArguments(settings);
   warnOfArguments(io, extraArgs);
   const allowed = exportedEnvironment(io.env, limits.passEnv, {});
+  const stage = { passEnv: limits.passEnv, projectRoot, hasSetup, extraArgs };
+  const cast =
+    "runtime" in played
+      ? soleCast(io, stage, played.runtime, played.program)
+      : castOf(io, stage, played.players, { ...played.selection, allowsUnheld: played.allowsUnheld });
   return {
     store,
-    runtime,
-    program,
+    cast,
+    callsModel: !("runtime" in played) || played.runtime.callsModel,
     projectRoot,
     isolation,
     agents: new Map(roster.agents.map((agent) => [agent.name, agent])),
     brokenAgents: roster.problems,
     protocols: readProtocols(extensionRoot(io.env), programRoot),
-    modelFor: (agent) => modelFor(agent, settings.values, model),
-    extraArgs,
+    modelFor: (agent, runtime) => modelOfRuntime(agent, runtime, settings, model),
     environment: (own) => ({ ...allowed, ...own }),
     withheld: (text) => withheldIn(text, io.env, allowed),
-    agentEnvironment: environmentOfAgents(io, { runtime, exported: allowed, projectRoot, hasSetup }),
     validator: running.validator ?? inShell,
     prices: pricesOf(io, settings),
-    sharedQuota: sharedQuotaOf(io, running, allowed),
+    sharedQuota: sharedQuotas(io, cast, {
+      passEnv: limits.passEnv,
+      session: requireSession(store.session).session_id,
+      project: projectRoot,
+    }),
     redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,
@@ -191,23 +204,6 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     warn: (message) => io.err(`WARNING: ${message}\n`),
     now: io.now,
   };
-}
-
-/** Null when the state directory cannot be used: the session runs by itself then. */
-function sharedQuotaOf(io: Io, { runtime, store, projectRoot }: SessionRun, env: Record<string, string>) {
-  if (!runtime.callsModel) return null;
-  try {
-    const root = quotaRoot(io.env);
-    const credential = credentialOf(runtime, env, geminiHome(env), saltIn(root));
-    return new SharedQuota(root, credential, {
-      session: requireSession(store.session).session_id,
-      project: projectRoot,
-    });
-  } catch (error) {
-    if (!(error instanceof MaestroError) && errno(error) === undefined) throw error;
-    io.err(`WARNING: Quota is not shared with other sessions: ${reasonOf(error)}\n`);
-    return null;
-  }
 }
 
 /** Creates the supervisor of a run's processes, which also starts the warden. */

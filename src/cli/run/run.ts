@@ -9,7 +9,6 @@ import { MaestroError } from "../../errors.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { listKept } from "../../git/refs.ts";
 import { baselineWarnings, commandsOf } from "../../plan/baseline.ts";
-import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../../session/decide/operation.ts";
 import type { ExecutionMode, ReviewMode } from "../../session/events.ts";
@@ -24,6 +23,8 @@ import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { refuseUnkept } from "../kept-budget.ts";
 import { pricesOf } from "../prices.ts";
+import { type Chosen, chosenRuntimes, missingOf, type RuntimeFlags } from "../runtimes/cast.ts";
+import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
 import { askAboutReview } from "./ask-review.ts";
 import { chooseMode, presetMode } from "./consent.ts";
@@ -35,11 +36,10 @@ import { type EngineFlags, engineSettings } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
-import { extraArguments, idleSession, requireProgram, runSession } from "./run-session.ts";
+import { extraArguments, idleSession, runSession } from "./run-session.ts";
 
-export interface RunFlags extends EngineFlags {
+export interface RunFlags extends EngineFlags, RuntimeFlags {
   task?: string;
-  runtime?: string;
   detach?: boolean;
   dryRun?: boolean;
   keepOpen?: boolean;
@@ -55,24 +55,26 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const engine = engineSettings(settings, flags);
   extraArguments(settings);
   pricesOf(io, settings);
-  const runtime = runtimeNamed(flags.runtime);
   const approved = await approvePlan(io, settings, planPath, flags);
   chosenPhases(approved.plan.phases, flags.phases);
+  const chosen = chosenRuntimes(io, settings, approved.plan.phases, flags);
   const budget = chosenBudget(settings, flags);
-  refuseUnkept(io, settings, { runtime, flags }, budget ?? {}, approved.plan.phases);
+  refuseUnkept(io, settings, { chosen, flags }, budget ?? {}, approved.plan.phases);
   if (flags.dryRun) {
     const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel", flags.review);
-    return dryRun(io, settings, approved, { flags, engine, runtime, isolation });
+    return dryRun(io, settings, approved, { flags, engine, chosen, isolation });
   }
   const store = openLiveStore(io, settings);
   await requireNoSession(io, settings, store, flags);
-  const program = requireProgram(io, runtime.program);
-  if (program === undefined)
-    throw recordMissing(io, store, approved, runtime, { mode: presetMode(settings, flags), budget });
+  const lacking = missingOf(io, chosen);
+  if (lacking !== undefined) {
+    throw recordMissing(io, store, approved, lacking, { mode: presetMode(settings, flags), budget });
+  }
   const { plan, path } = approved;
   const baseline = await knownBaseline({ ...io, store }, { plan: path, commands: commandsOf(plan.phases) });
   for (const { message } of baselineWarnings(plan.phases, baseline ?? [])) io.err(`WARNING: ${message}\n`);
-  const mode = await chooseMode(io, settings, plan.phases, flags);
+  const isAgreed = await mayUseRuntimes(io, chosen.fromProject, flags);
+  const mode = isAgreed ? await chooseMode(io, settings, plan.phases, flags) : undefined;
   if (mode === undefined) {
     io.err("Nothing was started.\n");
     return NEEDS_A_PERSON;
@@ -86,14 +88,13 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const taken = await keptSessions(isolation);
   create(io, store, { ...approved, baseline }, { mode, review, task: flags.task, taken, budget });
   await setImmediate();
-  return startRun(io, { store, settings, runtime, program, isolation, flags });
+  return startRun(io, { store, settings, chosen, isolation, flags });
 }
 
 export interface CarryOut {
   store: SessionStore;
   settings: ResolvedSettings;
-  runtime: Runtime;
-  program: string;
+  chosen: Chosen;
   isolation: Isolation;
   flags: RunFlags;
 }
@@ -104,7 +105,7 @@ export async function startRun(io: Io, parts: CarryOut): Promise<number> {
 }
 
 async function carryOut(io: Io, parts: CarryOut): Promise<number> {
-  const { store, settings, runtime, program, isolation, flags } = parts;
+  const { store, settings, chosen, isolation, flags } = parts;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;
   const { execution_mode } = requireSession(store.session);
@@ -113,8 +114,7 @@ async function carryOut(io: Io, parts: CarryOut): Promise<number> {
     const end = await runSession(io, {
       store,
       settings,
-      runtime,
-      program,
+      played: chosen,
       engine: engineSettings(settings, flags),
       model: flags.model,
       keepGoing: flags.keepGoing === true,
@@ -193,13 +193,6 @@ function rejectBlocked(
 
 export function openLiveStore(io: Io, settings: ResolvedSettings): SessionStore {
   return openStore(io, settings, { viewDelayMs: 250 });
-}
-
-export function runtimeNamed(name = "gemini"): Runtime {
-  if (name === geminiRuntime.name) return geminiRuntime;
-  throw new MaestroError("usage", `Unknown runtime ${JSON.stringify(name)}`, {
-    hint: 'The only runtime is "gemini". To run a plan without a model, use "maestro rehearse <plan>".',
-  });
 }
 
 /** Only one session may be active: throws for an unfinished one, and archives a completed one if the user agrees. */

@@ -7,7 +7,7 @@ import { findSandbox, inSandbox } from "../../engine/sandbox/sandbox.ts";
 import { MaestroError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { readConfig } from "../../git/user-config.ts";
-import { agentsFolder } from "../../program-root.ts";
+import { agentsFolder, programRoot } from "../../program-root.ts";
 import type { StateLocation } from "../../store/location.ts";
 import type { Io } from "../io.ts";
 
@@ -28,7 +28,8 @@ export async function sandboxOf(
   // Computed for each command, because files appear and disappear during a run.
   return (command, { path, apart }) => {
     const linked = apart.map((name) => join(projectRoot, name));
-    const own = { worktree: path, linked, program: command.program, files: policiesOf(command, policyPlaces) };
+    const { program, files } = visibleOf(command);
+    const own = { worktree: path, linked, program, files: [...files, ...policiesOf(command, policyPlaces)] };
     return inSandbox(found.program, command, cellFor({ ...place, ...own }), found.scope);
   };
 }
@@ -40,6 +41,12 @@ export const SOCKETS_IN_REACH =
 function policiesOf({ args }: Command, own: readonly string[]): string[] {
   const named = args.filter((_, at) => args[at - 1] === "--policy");
   return named.filter((path) => own.some((directory) => resolve(path).startsWith(`${directory}/`)));
+}
+
+/** What has to be visible: a program, or an agent behind a program of ours, with that one and the Node that runs it. */
+function visibleOf({ program, args: [bridge = "", agent = ""] }: Command): { program: string; files: string[] } {
+  const isBridged = dirname(bridge) === join(programRoot, "dist");
+  return isBridged ? { program: agent, files: [program, bridge] } : { program, files: [] };
 }
 
 async function authorOf(projectRoot: string): Promise<Author | null> {

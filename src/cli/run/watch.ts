@@ -4,7 +4,6 @@ import { MaestroError } from "../../errors.ts";
 import { isDelegated } from "../../session/seen.ts";
 import type { Session } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { geminiHome } from "../../store/files/gemini-home.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines } from "../../views/decision/open-decisions.ts";
@@ -25,7 +24,7 @@ export async function watch(io: Io, flags: WatchFlags): Promise<number> {
   const waitMs = duration("--wait", flags.wait, "s", 0) ?? 0;
   const settings = settingsOf(io);
   const store = openStore(io, settings);
-  const output = new RunningOutput(store.location, redactorOf(io), geminiHome(io.env));
+  const output = new RunningOutput(store.location, redactorOf(io), io.env);
   let isLeaving = false;
   const stopListening = io.onSignal(() => {
     isLeaving = true;

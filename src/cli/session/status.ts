@@ -7,7 +7,6 @@ import { positionOf } from "../../session/position.ts";
 import type { Session } from "../../session/session.ts";
 import { readArchived } from "../../store/archived.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
-import { geminiHome } from "../../store/files/gemini-home.ts";
 import { brokenHint } from "../../store/journal/damage.ts";
 import { JOURNAL_FILE } from "../../store/journal/journal-file.ts";
 import type { StateLocation } from "../../store/location.ts";
@@ -85,7 +84,7 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
 
 /** What the agent of each running phase did last, and its tokens so far. */
 function runningNow(io: Io, store: SessionStore, session: Session): [phase: string, doing: RunningNow][] {
-  const { activity, tokens } = new RunningOutput(store.location, store.redact, geminiHome(io.env)).read(session);
+  const { activity, tokens } = new RunningOutput(store.location, store.redact, io.env).read(session);
   return [...activity].map(([id, last]) => [id, { last, tokens: tokens.get(id) ?? null }]);
 }
 

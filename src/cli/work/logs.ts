@@ -1,7 +1,8 @@
 // maestro logs: prints the log and the answer of a phase's agent.
 
+import { attemptReader } from "../../engine/runtimes/described.ts";
 import { errno, MaestroError } from "../../errors.ts";
-import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { isDelegated } from "../../session/seen.ts";
 import type { Attempt, Session } from "../../session/session.ts";
@@ -31,17 +32,23 @@ export async function logs(io: Io, id: string, flags: LogFlags): Promise<number>
   const session = sessionFor(store, flags.session);
   const attempt = attemptOf(session, id, flags.attempt);
   const batch = openResults(store, attempt);
+  const runtime = attemptReader(io.env, io.cwd)(attempt);
   try {
     if (flags.json) {
-      printJson(io, { phase: id, ...attempt, files: filesOf(batch, attempt), answer: answerOf(store, batch, attempt) });
+      printJson(io, {
+        phase: id,
+        ...attempt,
+        files: filesOf(batch, attempt),
+        answer: answerOf(store, batch, attempt, runtime),
+      });
       return 0;
     }
     const isActive = store.session?.session_id === session.session_id;
-    const output = new AttemptOutput(batch, attempt, flags.raw === true, print);
+    const output = new AttemptOutput(batch, attempt, runtime, { isRaw: flags.raw === true, print });
     if (flags.follow && isActive) await follow(io, store, id, attempt, output);
     output.printNew(true);
     if (flags.raw) return 0;
-    if (!output.isStream) printAnswer(io, answerOf(store, batch, attempt));
+    if (!output.isStream) printAnswer(io, answerOf(store, batch, attempt, runtime));
     print(batch.read(attempt.name, "validation.log", MAX_STDERR_BYTES));
     return 0;
   } finally {
@@ -77,13 +84,16 @@ class AttemptOutput {
   readonly #print: Print;
   readonly #log: NewLines;
   readonly #stdout: NewLines;
+  readonly #runtime: Runtime;
   /** Text that has no line break yet. */
   #rest = "";
   /** Whether the attempt prints its text and tool calls as they happen. */
   isStream = false;
 
-  constructor(batch: Batch, { name }: Attempt, isRaw: boolean, print: Print) {
+  constructor(batch: Batch, attempt: Attempt, runtime: Runtime, { isRaw, print }: { isRaw: boolean; print: Print }) {
+    const { name } = attempt;
     this.#batch = batch;
+    this.#runtime = runtime;
     this.#isRaw = isRaw;
     this.#print = print;
     this.#log = new NewLines(name, "log", MAX_STDERR_BYTES);
@@ -95,7 +105,7 @@ class AttemptOutput {
     const log = this.#log.next(this.#batch, isLast);
     const lines = this.#stdout.next(this.#batch, isLast);
     if (!this.#isRaw && log !== "") this.#print(log);
-    const shown = this.#isRaw ? { text: lines } : geminiRuntime.shown(lines, this.#rest !== "");
+    const shown = this.#isRaw ? { text: lines } : this.#runtime.shown(lines, this.#rest !== "");
     if (shown !== null) this.isStream = true;
     const text = this.#rest + (shown?.text ?? "");
     const end = isLast ? text.length : text.lastIndexOf("\n") + 1;
@@ -136,10 +146,10 @@ function printAnswer(io: Io, answer: string): void {
 }
 
 /** The agent's answer, or its raw output if that cannot be parsed and is not a stream, which has the prompt in it. */
-function answerOf(store: SessionStore, batch: Batch, { name }: Attempt): string {
-  const stdout = batch.read(name, "json", MAX_READ_STDOUT);
-  const { text: said } = geminiRuntime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });
-  const printed = said || geminiRuntime.shown(stdout, false)?.text;
+function answerOf(store: SessionStore, batch: Batch, attempt: Attempt, runtime: Runtime): string {
+  const stdout = batch.read(attempt.name, "json", MAX_READ_STDOUT);
+  const { text: said } = runtime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });
+  const printed = said || runtime.shown(stdout, false)?.text;
   return store.redact(stripControls(printed ?? stdout));
 }
 

@@ -1,10 +1,12 @@
 // What the agents of running phases do, for `watch` and `status`: read from the output files of their attempts, never recorded.
 
 import { OutputFollower, shownActivity } from "../../engine/attempt/output-follower.ts";
+import { attemptReader } from "../../engine/runtimes/described.ts";
 import { errno } from "../../errors.ts";
-import { geminiRuntime } from "../../runtimes/gemini/gemini.ts";
 import { type Attempt, findPhase, type Session } from "../../session/session.ts";
+import type { Environment } from "../../setting-layers.ts";
 import { Batch, batchPath } from "../../store/files/batch.ts";
+import { geminiHome } from "../../store/files/gemini-home.ts";
 import type { StateLocation } from "../../store/location.ts";
 
 export interface RunningWork {
@@ -17,12 +19,13 @@ export class RunningOutput {
   readonly #location: StateLocation;
   readonly #redact: (text: string) => string;
   readonly #home: string;
+  readonly #reader: ReturnType<typeof attemptReader>;
   #followers = new Map<string, OutputFollower>();
 
-  /** `home`: the directory that Gemini CLI uses as the user's home. */
-  constructor(location: StateLocation, redact: (text: string) => string, home: string) {
+  constructor(location: StateLocation, redact: (text: string) => string, env: Environment) {
     this.#location = location;
-    this.#home = home;
+    this.#home = geminiHome(env);
+    this.#reader = attemptReader(env, location.projectRoot);
     this.#redact = redact;
   }
 
@@ -34,7 +37,7 @@ export class RunningOutput {
       const attempt = findPhase(session, id)?.attempts.at(-1);
       if (attempt === undefined || attempt.result !== null) continue;
       const key = `${attempt.batch} ${attempt.name}`;
-      const follower = this.#followers.get(key) ?? new OutputFollower(geminiRuntime, attempt.name, this.#home);
+      const follower = this.#followers.get(key) ?? new OutputFollower(this.#reader(attempt), attempt.name, this.#home);
       followers.set(key, follower);
       this.#follow(attempt, follower);
       const activity = shownActivity(follower.progress, this.#redact);

@@ -73,12 +73,12 @@ export function runAttempt(
 /** A reviewer's prompt ends with what the session changed. It is read after the attempt is recorded: git must not run under the lock. */
 async function withEvidence(context: RunContext, prepared: PreparedAttempt): Promise<PreparedAttempt> {
   if (prepared.agent !== REVIEWER) return prepared;
-  const { isolation, runtime, redact, store } = context;
+  const { isolation, redact, store } = context;
   const repository = isolation.options.repository ?? "the project is not a git repository";
   const place = { repository: async () => repository, program: commandLineOf(programRoot) };
   const evidence = await reviewText(place, requireSession(store.session), randomHex(8));
   if (evidence === "") return prepared;
-  return { ...prepared, prompt: `${prepared.prompt}\n${runtime.payload(redact(`${evidence}\n`))}` };
+  return { ...prepared, prompt: `${prepared.prompt}\n${prepared.player.runtime.payload(redact(`${evidence}\n`))}` };
 }
 
 /** Takes over an attempt of a dead engine: a result in its files counts as if that engine had recorded it. */

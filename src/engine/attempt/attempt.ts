@@ -10,17 +10,18 @@ import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
 import type { PhaseId } from "../../ids.ts";
 import { buildPrompt } from "../../prompt/build.ts";
 import { complaintIn } from "../../runtimes/complaint.ts";
-import type { Ending, Killed, Outcome } from "../../runtimes/runtime.ts";
+import type { Ending, Killed, Outcome, Runtime } from "../../runtimes/runtime.ts";
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
 import { attemptPlaced } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import { hasDependents, type SessionPhase } from "../../session/session.ts";
+import { hasDependents, lastAttempt, type SessionPhase } from "../../session/session.ts";
 import { MAX_READ_STDOUT, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { geminiHome } from "../../store/files/gemini-home.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
 import type { Update } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { isOver, METER_MS, reserve } from "../budget.ts";
+import { modelOfRole, type Player } from "../cast.ts";
 import type { Ground } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
@@ -38,6 +39,8 @@ export interface PreparedAttempt {
   name: string;
   agent: string;
   tier: Tier;
+  /** What plays the agent. */
+  player: Player;
   model: string | null;
   prompt: string;
   timeoutMs: number;
@@ -69,11 +72,13 @@ export function rulesOf(context: RunContext): Rules {
 
 /** Records that the attempt starts. No file or process of the attempt may exist until this record is durable. */
 export function prepareAttempt(context: RunContext, id: PhaseId, update: Update): PreparedAttempt {
-  const { runtime, limits } = context;
+  const { limits } = context;
   return update((current) => {
     const session = requireSession(current);
     const phase = requirePhase(session, id);
     const agent = agentOf(context, phase);
+    const { player, insteadOf } = context.cast.choose(session, phase, agent);
+    const { runtime } = player;
     const next = nextAttempt(phase);
     const worktree = worktreeName(context, session, phase);
     const built = buildPrompt({
@@ -87,12 +92,13 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     });
     const prompt = runtime.payload(context.redact(built));
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
-    const model = phase.model ?? context.modelFor(agent);
+    const model = modelOfRole(context, phase, agent, { player, insteadOf });
     const reservation = reserve(context, session, phase);
     const reserved = reservation.kind === "reserved" ? reservation.amounts : undefined;
     const start = {
       run: context.run,
       runtime: runtime.name,
+      ...(insteadOf === null ? {} : { instead_of: insteadOf }),
       model,
       batch: context.batchId,
       prompt_bytes: Buffer.byteLength(prompt),
@@ -102,7 +108,7 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
     context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
-    const result = { phase: id, prompt, model, tier, agent: agentName, timeoutMs, reserved, worktree, ...next };
+    const result = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, ...next };
     const events = decideStart(session, id, start, rulesOf(context));
     // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
     if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));
@@ -113,10 +119,11 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
 /** The environment of the attempt's process. Throws when it cannot be built; that fails only this attempt. */
 export function attemptEnvironment(
   context: RunContext,
-  { phase, attempt, name, agent }: PreparedAttempt,
+  { phase, attempt, name, agent, tier, player }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
-  return context.agentEnvironment(root, {
+  return player.agentEnvironment(root, {
+    ...player.runtime.tierEnvironment?.(tier),
     ...stateFor(context, worktree),
     MAESTRO_SESSION: context.store.session?.session_id ?? "",
     MAESTRO_PHASE: phase,
@@ -138,12 +145,14 @@ export function startAttempt(
   env: Record<string, string>,
   watcher: Watcher,
 ): StartedAttempt {
-  const { batch, supervisor, runtime } = context;
-  const { phase, attempt, name, agent, tier, model, timeoutMs } = prepared;
+  const { batch, supervisor } = context;
+  const { phase, attempt, name, agent, tier, model, timeoutMs, player } = prepared;
+  const { runtime, extraArgs, program = runtime.program } = player;
   batch.writePrompt(name, prepared.prompt);
-  const policyFile = policyOf(context, tier);
-  const args = runtime.argv({ agent, tier, model, policyFile, isStreamed: true, extraArgs: context.extraArgs });
-  const command = { program: context.program, args };
+  const policyFile = policyOf(context, runtime, tier);
+  const args = runtime.argv({ agent, tier, model, policyFile, isStreamed: true, extraArgs });
+  const [host, ...words] = runtime.host ?? [];
+  const command = host === undefined ? { program, args } : { program: host, args: [...words, program, ...args] };
   const { exit, stop } = supervisor.launch({
     ...(worktree === null ? command : sandboxed(context, command, worktree)),
     cwd: root,
@@ -154,12 +163,12 @@ export function startAttempt(
     stderr: batch.resultPath(name, "log"),
     exitFile: batch.resultPath(name, "exit"),
     timeoutMs,
-    check: watch(context, prepared, followerOf(context, prepared, env), watcher),
+    check: watch(context, prepared, followerOf(prepared, env), watcher),
   });
   return { phase, attempt, name, exit, stop };
 }
 
-function followerOf({ runtime }: RunContext, { name, reserved }: PreparedAttempt, env: Record<string, string>) {
+function followerOf({ player: { runtime }, name, reserved }: PreparedAttempt, env: Record<string, string>) {
   return new OutputFollower(runtime, name, geminiHome(env), reserved === undefined ? undefined : METER_MS);
 }
 
@@ -174,8 +183,9 @@ function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
   });
 }
 
-/** Writes the policy file of an attempt, which applies even where hooks do not run. */
-function policyOf({ batch }: RunContext, tier: Tier): string {
+/** Writes the policy file of an attempt, which applies even where hooks do not run, or the file that its program takes instead. */
+function policyOf({ batch }: RunContext, { startFile }: Runtime, tier: Tier): string {
+  if (startFile !== undefined) return batch.writePolicy(tier, () => startFile.text, startFile.ending);
   return batch.writePolicy(tier, () => attemptPolicy(tier));
 }
 
@@ -185,11 +195,11 @@ function policyOf({ batch }: RunContext, tier: Tier): string {
  */
 function watch(
   context: RunContext,
-  { phase, reserved }: PreparedAttempt,
+  { phase, reserved, player: { runtime } }: PreparedAttempt,
   follower: OutputFollower,
   watcher: Watcher,
 ): () => Killed {
-  const { batch, runtime } = context;
+  const { batch } = context;
   const { name } = follower;
   return () => {
     if (batch.size(name, "json") > MAX_STDOUT_BYTES) return "output_too_large";
@@ -214,7 +224,8 @@ export interface Judged {
 
 /** Judges an attempt from the files it left. */
 export function judgeFiles(context: RunContext, phase: PhaseId, name: string, exit: Omit<Exit, "durationMs">): Judged {
-  const { batch, runtime, store, redact } = context;
+  const { batch, store, redact } = context;
+  const runtime = context.cast.reader(lastAttempt(requirePhase(requireSession(store.session), phase))?.runtime ?? "");
   // Output that was cut before has exactly this size.
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
@@ -230,10 +241,21 @@ export function judgeFiles(context: RunContext, phase: PhaseId, name: string, ex
     },
   };
   const outcome = runtime.judge(ending);
-  const partial = outcome.kind === "timeout" ? partialOutput(context, outcome.text, ending) : {};
+  const partial = outcome.kind === "timeout" ? partialOutput({ runtime, redact }, outcome.text, ending) : {};
   if (outcome.text === "") return { outcome, handoff: null, ...partial };
   const dependents = hasDependents(requireSession(store.session), phase);
   return { outcome, handoff: readHandoff(redact(outcome.text), { format: "text", dependents }), ...partial };
+}
+
+/** The runtime that played the phase's last attempt. */
+export function runtimeOf({ cast, store }: RunContext, phase: PhaseId): Runtime {
+  const last = lastAttempt(requirePhase(requireSession(store.session), phase));
+  return cast.named(last?.runtime ?? "").runtime;
+}
+
+interface Output {
+  runtime: Runtime;
+  redact: (text: string) => string;
 }
 
 const MAX_PARTIAL_CHARS = 4_000;
@@ -242,7 +264,7 @@ const MAX_PARTIAL_CHARS = 4_000;
  * What the attempt did and said so far, or what was printed. Never the events themselves: the first one is the prompt. Redacted before it is
  * cut: half a secret would not be recognised.
  */
-function partialOutput({ runtime, redact }: RunContext, answer: string, ending: Ending): Pick<Judged, "partial"> {
+function partialOutput({ runtime, redact }: Output, answer: string, ending: Ending): Pick<Judged, "partial"> {
   const shown = runtime.shown(ending.stdout, false);
   const printed =
     (shown === null ? answer || ending.stdout : shown.text) || complaintIn(ending.stderr, MAX_PARTIAL_CHARS);

@@ -6,6 +6,7 @@ import { MaestroError } from "../../errors.ts";
 import { TIMEOUT_CODE } from "../../exit-codes.ts";
 import { recordedType } from "../../handoff/output/error-type.ts";
 import type { PhaseId } from "../../ids.ts";
+import type { Outcome } from "../../runtimes/runtime.ts";
 import { conflictMessage } from "../../session/conflict.ts";
 import {
   type AttemptEnd,
@@ -30,7 +31,7 @@ import {
   undeliveredText,
   untouchedWarnings,
 } from "../../session/deliverables.ts";
-import type { FileConflict, SessionEvent } from "../../session/events.ts";
+import type { FileConflict, SessionEvent, Usage } from "../../session/events.ts";
 import { type Attempt, hasDependents, lastAttempt, type Session } from "../../session/session.ts";
 import type { Update } from "../../store/session-store.ts";
 import { settled } from "../budget.ts";
@@ -123,9 +124,11 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
     const reported = handoff?.check.has_task_report
       ? reportedWork({ projectRoot: finished.root, redact }, handoff)
       : null;
-    const { verdict, warnings } = verdictOf(context, session, finished, reported);
+    const { verdict: judged, warnings } = verdictOf(context, session, finished, reported);
+    const verdict = handedOver(context, session, phase, judged);
     const attempt = requirePhase(session, phase).attempts.findLast((one) => one.attempt === finished.attempt);
-    const spent = attempt === undefined ? undefined : settled(context, attempt, outcome);
+    const usage = usedBy(outcome, attempt?.model ?? null);
+    const spent = attempt === undefined ? undefined : settled(context, attempt, { ...outcome, usage });
     const end: AttemptEnd = {
       finished: {
         attempt: finished.attempt,
@@ -133,7 +136,7 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
         exit_code: finished.code,
         signal: signalOf(finished.code),
         duration_ms: finished.durationMs,
-        usage: outcome.usage,
+        usage,
         ...(spent === undefined ? {} : { spent }),
         ...(finished.adopted === undefined ? {} : { adopted: true as const }),
         ...(verdict.kind === "success" ? {} : errorFields(context, verdict)),
@@ -152,6 +155,24 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
         : { kind: verdict.kind === "success" ? "success" : "none" };
     return { events, result: consequence };
   });
+}
+
+/** Some programs do not name the model that they were told to use. */
+function usedBy({ usage }: Outcome, model: string | null): Usage[] | null {
+  return usage?.map((one) => ({ ...one, model: one.model ?? model })) ?? null;
+}
+
+/** A runtime without a sign-in or a program is replaced by the next one. The phase has not failed, and no retry is counted. */
+function handedOver(context: RunContext, session: Session, id: PhaseId, verdict: AttemptVerdict): AttemptVerdict {
+  if (verdict.kind !== "failure") return verdict;
+  if (verdict.errorType !== "auth" && verdict.reason !== "not_found") return verdict;
+  const phase = requirePhase(session, id);
+  const { runtime } = lastAttempt(phase) ?? {};
+  const tier = context.agents.get(phase.agents[0] ?? "")?.tier;
+  const next = runtime === undefined || tier === undefined ? null : context.cast.failOver(runtime, tier);
+  return next === null
+    ? verdict
+    : { ...verdict, kind: "interrupted", message: `${verdict.message} ${next} takes over.` };
 }
 
 /** The git tree overrides the agent's report wherever both exist. Files in a worktree are recorded when they are integrated. */

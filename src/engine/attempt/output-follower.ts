@@ -45,7 +45,8 @@ export class OutputFollower {
     if (complaint !== "") this.progress = { ...this.progress, activity: complaint };
     const lines = this.#stdout.next(batch);
     if (lines !== "") this.progress = this.#runtime.progress(this.progress, lines);
-    const { conversation } = this.progress;
+    const { conversation, tokens } = this.progress;
+    if (tokens !== undefined) this.tokens = tokens;
     if (conversation !== null) this.tokens = this.#meter.read(conversation);
     return stderr;
   }

@@ -40,7 +40,7 @@ interface Left {
 export async function attemptDelivery(context: RunContext, id: PhaseId, left: Left): Promise<DeliveryVerdict | null> {
   const phase = requirePhase(requireSession(context.store.session), id);
   const tier = tierOf(context, phase);
-  if (!context.runtime.callsModel || !owesFiles(phase, tier)) return null;
+  if (!context.callsModel || !owesFiles(phase, tier)) return null;
   const { files, commit, reported, root } = left;
   if (commit === null) return searchProject(context, phase, { reported, changes: files ?? undefined, tier });
   const changes = { ...knownChanges(phase, files ?? []), unchanged: new Set<string>() };
@@ -56,7 +56,7 @@ export async function mergedDelivery(
   tree: ObjectId,
 ): Promise<DeliveryVerdict | null> {
   const tier = tierOf(context, phase);
-  if (!context.runtime.callsModel || !owesFiles(phase, tier)) return null;
+  if (!context.callsModel || !owesFiles(phase, tier)) return null;
   const declared = { ...declaredLists(phase), modified: [] };
   const present = await presentIn(context, tree, declared, phase.attempts.at(-1)?.changes?.files ?? []);
   const unknown = { paths: new Set<string>(), isComplete: false, unchanged: new Set<string>() };
@@ -66,7 +66,7 @@ export async function mergedDelivery(
 /** For a phase that worked in the project and whose validation commands have passed. */
 export async function deliveryInProject(context: RunContext, id: PhaseId): Promise<DeliveryVerdict | null> {
   const phase = requirePhase(requireSession(context.store.session), id);
-  if (!context.runtime.callsModel) return null;
+  if (!context.callsModel) return null;
   return searchProject(context, phase, { tier: tierOf(context, phase) });
 }
 

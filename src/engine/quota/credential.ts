@@ -23,7 +23,7 @@ export function credentialOf(runtime: Runtime, env: Environment, home: string, s
   // A login is kept in the home.
   const { kind, secret } = found ?? { kind: "login", secret: home };
   const hash = createHmac("sha256", salt)
-    .update(JSON.stringify([runtime.name, kind, secret]))
+    .update(JSON.stringify([runtime.account ?? runtime.name, kind, secret]))
     .digest("hex");
   return { kind, fingerprint: hash.slice(0, 32) };
 }

@@ -135,6 +135,17 @@ describe("sessions with the same credential", () => {
   });
 });
 
+test("a session deletes the files of sessions that were killed, and its own when it ends", () => {
+  session().close();
+  opened.pop();
+  const directory = join(root, key("one-key").fingerprint);
+  const { pid } = spawnSync(process.execPath, ["-e", ""]);
+  const dead = { ...ownIdentity(), pid, start: "1", v: 1, kind: "login", session: "dead", project: "/p", running: 7 };
+  writeFileSync(join(directory, "session-0123456789abcdef.json"), JSON.stringify(dead));
+  session();
+  expect(readdirSync(directory)).toHaveLength(1);
+});
+
 test("nothing on disk contains the credential or its plain hash", () => {
   session("very-secret-key-0123456789").claim(1);
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -2,10 +2,10 @@
 // has set. In the user's state directory: one directory per credential, in it a file per session and, only while the provider rejects
 // requests, the limit. Without a limit a session writes its own small file and looks whether the limit exists, no more.
 
-import { closeSync, constants } from "node:fs";
+import { closeSync, constants, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Directory } from "../../disk/contained.ts";
-import { randomHex, readRegular, replaceDurably, writeAll } from "../../disk/durable.ts";
+import { randomHex, readRegular, replaceDurably } from "../../disk/durable.ts";
 import { judge, ownIdentity, type ProcessIdentity } from "../../disk/identity.ts";
 import { withLock } from "../../disk/lock.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
@@ -36,20 +36,30 @@ export interface SharedState {
 
 export type About = Pick<Holder, "session" | "project">;
 
-/** The salt of all fingerprints of this user; made when it is first needed. */
+/** The salt of all fingerprints of this user; made when it is first needed. Two sessions that make it at once may not share their first run. */
 export function saltIn(root: string): string {
   makeDirectories(root, 0o700);
   const directory = Directory.openRoot(root);
   try {
-    return withLock(directory, LOCK, () => {
-      const known = readRegular(directory, SALT, MAX_BYTES)?.toString("utf8") ?? "";
-      if (/^[0-9a-f]{32}$/.test(known)) return known;
-      const salt = randomHex(16);
-      replaceDurably(directory, SALT, salt);
-      return salt;
-    });
+    const known = () => {
+      const salt = readRegular(directory, SALT, MAX_BYTES)?.toString("utf8") ?? "";
+      return /^[0-9a-f]{32}$/.test(salt) ? salt : undefined;
+    };
+    const salt = known() ?? randomHex(16);
+    if (known() === undefined) overwrite(directory, SALT, salt);
+    return known() ?? salt;
   } finally {
     directory.close();
+  }
+}
+
+/** One write from the beginning: a reader sees the old text or a new one of the same length. It need not survive a power cut. */
+function overwrite(directory: Directory, name: string, text: string): void {
+  const fd = directory.open(name, constants.O_WRONLY | constants.O_CREAT, 0o600);
+  try {
+    writeSync(fd, text);
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -69,6 +79,8 @@ export class SharedQuota {
     this.#directory = Directory.openRoot(path);
     this.#about = { ...ownIdentity(), kind, ...about };
     this.#now = now;
+    // Deletes what sessions left that were killed.
+    holdersIn(this.#directory);
     this.#publish();
   }
 
@@ -140,15 +152,9 @@ export class SharedQuota {
     this.#publish();
   }
 
-  /** One write of always the same length: a reader sees the old count or the new one. */
   #publish(): void {
     const text = JSON.stringify({ v: 1, ...this.#about, running: this.#running });
-    const fd = this.#directory.open(this.#name, constants.O_WRONLY | constants.O_CREAT, 0o600);
-    try {
-      writeAll(fd, Buffer.from(text.padEnd(HOLDER_BYTES)), "quota");
-    } finally {
-      closeSync(fd);
-    }
+    overwrite(this.#directory, this.#name, text.padEnd(HOLDER_BYTES));
   }
 
   #write(limit: SharedLimit | null): void {

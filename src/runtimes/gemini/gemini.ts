@@ -2,6 +2,7 @@
 // arguments, which every user of the machine can see (T10).
 
 import { MaestroError } from "../../errors.ts";
+import { escapedAtSigns } from "../at-signs.ts";
 import { quotaSign } from "../quota.ts";
 import type { AttemptSpec, Runtime } from "../runtime.ts";
 import { judgeGemini } from "./outcome.ts";
@@ -14,11 +15,22 @@ export const geminiRuntime: Runtime = {
   // By the answers in its transcript.
   countsRequests: true,
   credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS"],
+  login: ".gemini/oauth_creds.json",
   install: "npm install -g @google/gemini-cli",
   argv,
-  payload,
+  payload: escapedAtSigns,
   // Otherwise the CLI runs under a launcher that ignores every signal.
   environment: { GEMINI_CLI_NO_RELAUNCH: "true" },
+  vendor: /^(?:GEMINI_|GOOGLE_)/,
+  capabilities: {
+    tiers: ["read-only", "read-shell", "read-write", "full"],
+    heldBy: "a policy file for each attempt",
+    turnLimit: null,
+    budget: null,
+    tokens: "while it runs and at the end, per model",
+    atOnce: null,
+    limits: ["exits with 0 when it is terminated"],
+  },
   envFiles: [".gemini/.env", ".env"],
   pinned: [
     ...["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "CODE_ASSIST_ENDPOINT"],
@@ -54,16 +66,6 @@ function argv({ model, policyFile, isStreamed, extraArgs }: AttemptSpec): string
     "--skip-trust",
     ...extraArgs,
   ];
-}
-
-/**
- * Even without a terminal the CLI replaces every `@word` of a prompt: with files of that name, found by a glob if needed, or with an
- * instruction to delegate. A mail address or `zod@4` in a task, or in another agent's text, would change the task. It leaves an escaped
- * `\@` unchanged.
- */
-function payload(prompt: string): string {
-  const escaped = prompt.replace(/(?<!\\)@/g, "\\@");
-  return escaped === prompt ? prompt : `${escaped.trimEnd()}\n\nIn all of this \`\\@\` stands for a plain at sign.\n`;
 }
 
 /** The CLI splits the value at commas and silently skips whatever is not a `.toml` file, so the tier's rules would be lost. */

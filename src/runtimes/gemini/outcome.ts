@@ -7,18 +7,11 @@ import { foldStream, isStreamJson } from "../../handoff/output/stream-json.ts";
 import { tokensByModel } from "../../handoff/output/tokens.ts";
 import { isObject } from "../../shape.ts";
 import { stripControls } from "../../text.ts";
-import { clipComplaint, complaintIn } from "../complaint.ts";
-import { quotaSign, retryHint, tellsOfQuota } from "../quota.ts";
+import { compose, lastWords, quotaJudgement, type Shortcoming, stoppedBy, TAIL } from "../judgement.ts";
+import { quotaSign, tellsOfQuota } from "../quota.ts";
 import type { Ending, Outcome } from "../runtime.ts";
 import { type ErrorDocument, errorIn, errorOnStderr } from "./error-document.ts";
 import { meaningOf } from "./exit-meaning.ts";
-
-const LONGEST_MESSAGE = 2_000;
-const LONGEST_DETAIL = 1_500;
-/** How much of stderr belongs to the end of the attempt. */
-const TAIL = 4_000;
-
-type Judgement = Omit<Outcome, "text" | "usage">;
 
 export function judgeGemini(ending: Ending): Outcome {
   const { answer, problem, document } = readOutput(ending.stdout);
@@ -69,31 +62,6 @@ function knownStats(stats: unknown): unknown {
   return isObject(stats) && stats.total_tokens === 0 ? undefined : stats;
 }
 
-/** The judgement when the agent did not end by itself; a complete answer does not change that. */
-function stoppedBy(ending: Ending): Judgement | null {
-  const { killed } = ending;
-  if (killed === "timeout") {
-    // It spent its time waiting for the provider, which an immediate retry would not fix.
-    if (quotaSign(ending.stderr.slice(-TAIL)) !== null) return quota(ending, null);
-    const what = "The agent did not finish within its time limit and was stopped";
-    return { kind: "timeout", reason: "timeout", errorType: "timeout", message: compose(what, lastWords(ending)) };
-  }
-  if (killed === "output_too_large") {
-    const message = "The agent printed more than the limit and was stopped. Its output is truncated.";
-    return { kind: "failure", reason: "output_too_large", errorType: "runtime", message };
-  }
-  if (killed === "over_budget") {
-    const message = "The agent used more than was reserved for it from the budget and was stopped.";
-    return { kind: "failure", reason: "over_budget", errorType: "runtime", message };
-  }
-  if (killed === "stopped") {
-    return { kind: "interrupted", reason: "stopped", message: "The attempt was stopped before it had finished." };
-  }
-  if (ending.exitCode !== null) return null;
-  const message = "The attempt has no recorded end: no exit code was written, as after a crash of the machine.";
-  return { kind: "interrupted", reason: "no_exit_code", message };
-}
-
 const QUOTA_EXIT = 429 & 255;
 
 function isQuota({ exitCode, stderr }: Ending, error: ErrorDocument | null): boolean {
@@ -102,14 +70,11 @@ function isQuota({ exitCode, stderr }: Ending, error: ErrorDocument | null): boo
   return exitCode === 1 && quotaSign(stderr.slice(-TAIL)) !== null;
 }
 
-function quota(ending: Ending, error: ErrorDocument | null): Judgement {
-  const retryAfterMs = retryHint(error?.raw ?? "") ?? retryHint(ending.stderr.slice(-TAIL));
-  const message = compose("The provider's quota is used up for now", detailOf(ending, error));
-  const hint = retryAfterMs === null ? {} : { retryAfterMs };
-  return { kind: "quota", reason: "quota", errorType: "quota", message, ...hint };
+function quota(ending: Ending, error: ErrorDocument | null): Shortcoming {
+  return quotaJudgement(ending, error?.raw ?? "", detailOf(ending, error));
 }
 
-function failed(ending: Ending, error: ErrorDocument | null): Judgement {
+function failed(ending: Ending, error: ErrorDocument | null): Shortcoming {
   const { reason, errorType, what, advice } = meaningOf(ending.exitCode ?? 0, error, ending.stderr);
   const message = compose(`${what} (exit code ${ending.exitCode})`, detailOf(ending, error), advice);
   return { kind: "failure", reason, errorType, message };
@@ -126,7 +91,7 @@ const shortcomings: Record<string, string> = {
   incomplete_response: "The model's response came with an error",
 };
 
-function noAnswer(problem: string, { stdout }: Ending, detail: string): Judgement {
+function noAnswer(problem: string, { stdout }: Ending, detail: string): Shortcoming {
   const shown = detail || (problem === "not_json" ? stripControls(stdout).trim().slice(0, 500) : "");
   return {
     kind: "failure",
@@ -141,19 +106,9 @@ function detailOf(ending: Ending, error: ErrorDocument | null): string {
   return error?.message || lastWords(ending);
 }
 
-function lastWords({ stderr }: Ending): string {
-  return complaintIn(stderr, LONGEST_DETAIL);
-}
-
 /** The CLI reports blocking hooks and interrupted loops as warnings. */
 function warningsIn(document: Record<string, unknown>): string {
   const { warnings } = document;
   if (!Array.isArray(warnings)) return "";
   return stripControls(warnings.filter((one) => typeof one === "string").join("; ")).trim();
-}
-
-function compose(what: string, detail: string, advice = ""): string {
-  const said = clipComplaint(detail, LONGEST_DETAIL);
-  const sentence = said === "" ? `${what}.` : `${what}: ${/[.!?]$/.test(said) ? said : `${said}.`}`;
-  return clipComplaint(advice === "" ? sentence : `${sentence} ${advice}`, LONGEST_MESSAGE);
 }

@@ -59,8 +59,8 @@ export class Batch {
   }
 
   /** Writes the policy unless the file is still exactly as written, so that an agent cannot change it for the next attempt; returns its path. */
-  writePolicy(tier: string, policy: () => string): string {
-    const path = policyPath(this.path, tier);
+  writePolicy(tier: string, policy: () => string, ending?: string): string {
+    const path = policyPath(this.path, tier, ending);
     const name = basename(path);
     if (this.#policies.get(name) === stampOf(this.results.lstat(name))) return path;
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
@@ -308,8 +308,8 @@ function isDead(results: Directory): boolean {
 }
 
 /** The policy file of a tier, in the batch at `path`. */
-export function policyPath(path: string, tier: string): string {
-  return join(path, "results", `policy-${tier}.toml`);
+export function policyPath(path: string, tier: string, ending = "toml"): string {
+  return join(path, "results", `policy-${tier}.${ending}`);
 }
 
 /** Creates `parallel/<id>` with its subdirectories, and opens it. */

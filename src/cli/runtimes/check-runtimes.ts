@@ -1,0 +1,80 @@
+// maestro runtimes --check: lets a program do a tiny task with the real account, in a directory of its own, and tells how that ended.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseJson } from "../../handoff/output/json.ts";
+import { isObject } from "../../shape.ts";
+import { oneLine } from "../../views/text/cell.ts";
+import type { Io } from "../io.ts";
+
+const plan = {
+  title: "Check of a runtime",
+  phases: [
+    {
+      id: 1,
+      title: "Answer",
+      agent: "coder",
+      description: "Change nothing. Answer with a Task Report that says that you are ready.",
+      validation_criteria: ["a Task Report"],
+    },
+  ],
+};
+const words = ["run", "plan.md", "--yes", "--keep-open", "--mode", "sequential", "--isolation", "none"];
+const limits = ["--timeout", "3m", "--quota-wait", "0", "--grace", "2s"];
+
+/** Null when it did its task; otherwise why not. */
+export async function failureOfCheck(io: Io, runtime: string): Promise<string | null> {
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), "maestro-check-"));
+  const forget = io.beforeSignalEnds(() => rmSync(directory, { recursive: true, force: true }));
+  try {
+    writeFileSync(join(directory, "plan.md"), `---\n${JSON.stringify(plan)}\n---\n`);
+    const env = { ...io.env, MAESTRO_MAX_RETRIES: "0", MAESTRO_STATE_DIR: ".gemini" };
+    const run = await maestro([...words, ...limits, "--runtime", runtime], directory, env);
+    if (run.code === 0) return null;
+    const report = parseJson((await maestro(["report", "--json"], directory, env)).stdout);
+    return oneLine(lastError(report) ?? firstLine(run.stderr));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+    forget();
+  }
+}
+
+function lastError(report: unknown): string | undefined {
+  const errors: unknown[] = isObject(report) && Array.isArray(report.unresolved_errors) ? report.unresolved_errors : [];
+  const last = errors.at(-1);
+  return isObject(last) && typeof last.message === "string" ? last.message : undefined;
+}
+
+function firstLine(text: string): string {
+  return (
+    text
+      .split("\n")
+      .find((line) => line.startsWith("ERROR: "))
+      ?.slice("ERROR: ".length) ?? text.slice(-200)
+  );
+}
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** This program with other words. */
+function maestro(args: readonly string[], cwd: string, env: Io["env"]): Promise<Ended> {
+  const child = spawn(process.execPath, [process.argv[1] ?? "", ...args], {
+    cwd,
+    env: env as NodeJS.ProcessEnv,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}

@@ -1,0 +1,52 @@
+// Asks before a runtime of the project is used: its file came with the repository and names a program to start. The answer holds for this
+// text of the file in this project.
+
+import { relative } from "node:path";
+import type { Described } from "../../engine/runtimes/described.ts";
+import { isForgettable, UserRecord } from "../../store/files/user-record.ts";
+import { oneLine } from "../../views/text/cell.ts";
+import type { Io } from "../io.ts";
+
+const everyTier = {
+  agent: "<agent>",
+  tier: "full",
+  model: null,
+  policyFile: null,
+  isStreamed: true,
+  extraArgs: [],
+} as const;
+
+/** Returns false, after showing what would be started, when the user declines or no terminal is available to ask on. */
+export async function mayUseRuntimes(
+  io: Io,
+  described: readonly Described[],
+  { acceptRuntimes }: { acceptRuntimes?: boolean },
+): Promise<boolean> {
+  const record = new UserRecord(io.env);
+  const asked = described.filter((one) => !record.knowsCommands(io.cwd, agreedTo(one)));
+  if (asked.length === 0 || acceptRuntimes) return true;
+  io.err("Runtimes of this project start these programs for agents, with your permissions:\n");
+  for (const { path, runtime } of asked) {
+    const command = runtime.host === undefined ? [runtime.program, ...runtime.argv(everyTier)].join(" ") : runtime.name;
+    io.err(`  ${oneLine(`${runtime.name} (${relative(io.cwd, path)}): ${command}`)}\n`);
+  }
+  if (!io.interactive) {
+    io.err(
+      "ERROR: You have not agreed to these runtimes, and no terminal is available to ask on\n" +
+        "  If you trust them, pass --accept-runtimes.\n",
+    );
+    return false;
+  }
+  if (!/^\s*y(?:es)?\s*$/i.test((await io.ask("Use them? [y/N] ")) ?? "n")) return false;
+  try {
+    for (const one of asked) record.rememberCommands(io.cwd, agreedTo(one), io.now());
+  } catch (error) {
+    if (!isForgettable(error)) throw error;
+    io.err(`WARNING: ${error.message}\n`);
+  }
+  return true;
+}
+
+function agreedTo({ text, runtime }: Described): string[] {
+  return [`runtime ${runtime.name}`, text];
+}

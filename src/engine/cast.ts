@@ -1,0 +1,113 @@
+// Which runtime plays an agent: the one that was chosen for it, or the next of the fallback list once that one cannot go on. It knows
+// runtimes only by what they describe, and nothing of it is lasting: a later engine tries the chosen one again.
+
+import type { Agent } from "../agents/roster.ts";
+import type { Tier } from "../agents/tiers.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { readerOf } from "../runtimes/runtime-table.ts";
+import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
+import type { AgentEnvironment } from "./attempt/agent-environment.ts";
+
+/** A runtime, ready to start. */
+export interface Player {
+  runtime: Runtime;
+  /** Its program, found on PATH; undefined when it is missing. */
+  program: string | undefined;
+  /** The user's own arguments for it. */
+  extraArgs: readonly string[];
+  /** Builds the environment of an agent that works in a given directory. */
+  agentEnvironment: AgentEnvironment;
+}
+
+export interface CastRules {
+  /** The name of the runtime that the user chose for an agent. */
+  byAgent: (agent: string) => string;
+  /** In order. */
+  fallback: readonly string[];
+  /** Whether a tier that no runtime holds itself is held by something else, or allowed by the user. */
+  allowsUnheld: boolean;
+}
+
+export interface Role {
+  player: Player;
+  /** The runtime that was chosen and cannot go on; null when this is the chosen one. */
+  insteadOf: string | null;
+}
+
+export class Cast {
+  readonly #players: ReadonlyMap<string, Player>;
+  readonly #rules: CastRules;
+  /** The runtimes that cannot go on in this run: no quota, no sign-in, or no program. */
+  readonly #spent: Set<string>;
+
+  constructor(players: readonly Player[], rules: CastRules) {
+    this.#players = new Map(players.map((player) => [player.runtime.name, player]));
+    this.#rules = rules;
+    this.#spent = new Set(players.filter(({ program }) => program === undefined).map(({ runtime }) => runtime.name));
+  }
+
+  named(name: string): Player {
+    const player = this.#players.get(name) ?? [...this.#players.values()][0];
+    if (player === undefined) throw new Error("a run without runtimes");
+    return player;
+  }
+
+  /** What reads the output of an attempt: an engine that takes over may have been started with other runtimes. */
+  reader(name: string): Runtime {
+    return this.#players.get(name)?.runtime ?? readerOf({ runtime: name });
+  }
+
+  choose(session: Session, phase: SessionPhase, { name, tier }: Pick<Agent, "name" | "tier">): Role {
+    const chosen = this.chosenFor(session, phase, name);
+    const found = this.#next(chosen, tier) ?? chosen;
+    return { player: this.named(found), insteadOf: found === chosen ? null : chosen };
+  }
+
+  /** What the plan, the settings and the command line name for a phase, in that order. */
+  chosenFor(session: Session, phase: SessionPhase, agent: string): string {
+    const chosen = phase.plan?.runtime ?? this.#rules.byAgent(agent);
+    if (phase.plan?.review_by !== "other") return chosen;
+    const authors = new Set(
+      session.phases.flatMap((one) => (phase.blocked_by.includes(one.id) ? (lastAttempt(one)?.runtime ?? []) : [])),
+    );
+    const candidates = [chosen, ...this.#rules.fallback, ...this.#players.keys()];
+    return candidates.find((name) => !authors.has(name) && !this.#spent.has(name)) ?? chosen;
+  }
+
+  isSpent(name: string): boolean {
+    return this.#spent.has(name);
+  }
+
+  /** The runtime cannot go on. Returns the name of the one that takes over for an agent of the tier; null when there is none. */
+  failOver(name: string, tier: Tier): string | null {
+    const isNew = !this.#spent.has(name);
+    this.#spent.add(name);
+    const next = this.#next(name, tier);
+    // Without another one it stays in use, so that its own failure is told.
+    if (next === null && isNew) this.#spent.delete(name);
+    return next;
+  }
+
+  #next(chosen: string, tier: Tier): string | null {
+    const chain = [chosen, ...this.#rules.fallback];
+    return chain.find((name) => !this.#spent.has(name) && this.#mayPlay(name, tier)) ?? null;
+  }
+
+  #mayPlay(name: string, tier: Tier): boolean {
+    const { tiers } = this.named(name).runtime.capabilities;
+    return this.#rules.allowsUnheld || tiers.includes(tier);
+  }
+}
+
+type Models = { modelFor: (agent: Agent, runtime: string) => string | null };
+
+/** The model of an attempt; null leaves the choice to the runtime. A plan names a model of the chosen runtime, which means nothing to another. */
+export function modelOfRole(
+  { modelFor }: Models,
+  phase: SessionPhase,
+  agent: Agent,
+  { player, insteadOf }: Role,
+): string | null {
+  const named = insteadOf === null ? (phase.model ?? phase.plan?.model) : undefined;
+  return named ?? modelFor(agent, player.runtime.name);
+}

@@ -1,0 +1,123 @@
+// Claude Code as a runtime: command line, variables of its vendor, and the meaning of its events.
+
+import type { Tier } from "../../agents/tiers.ts";
+import { isObject } from "../../shape.ts";
+import {
+  countOf,
+  type EventTable,
+  member,
+  type Said,
+  streamJudge,
+  streamProgress,
+  streamShown,
+  wordsOf,
+} from "../event-stream.ts";
+import { quotaSign } from "../quota.ts";
+import type { AttemptSpec, Runtime } from "../runtime.ts";
+
+/** Subagents and servers are denied with them: they would bring tools that the tier denies. */
+const writing = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+const denied: Readonly<Record<Tier, readonly string[]>> = {
+  "read-only": [...writing, "Bash", "Task", "Agent"],
+  "read-shell": [...writing, "Task", "Agent"],
+  "read-write": ["Bash", "Task", "Agent"],
+  full: [],
+};
+
+const events: EventTable = {
+  system: () => [],
+  assistant: (event) => partsOf(event).flatMap(saidByModel),
+  user: (event) => partsOf(event).flatMap(saidByTool),
+  result: (event) => {
+    const isGood = event.subtype === "success" && event.is_error !== true;
+    const text = wordsOf(event.result);
+    const usage = usageOf(event.modelUsage);
+    return [
+      ...(usage.length === 0 ? [] : [{ kind: "usage" as const, usage }]),
+      ...(isGood ? [] : [{ kind: "problem" as const, message: text || wordsOf(event.subtype) }]),
+      { kind: "end", isGood, ...(isGood ? { text } : {}) },
+    ];
+  },
+};
+
+function partsOf(event: Record<string, unknown>): Record<string, unknown>[] {
+  const content = member(event, "message", "content");
+  return Array.isArray(content) ? content.filter(isObject) : [];
+}
+
+function saidByModel(part: Record<string, unknown>): Said[] {
+  if (part.type === "text") return [{ kind: "text", text: wordsOf(part.text) }];
+  return part.type === "tool_use" ? [{ kind: "call", tool: wordsOf(part.name), input: part.input }] : [];
+}
+
+function saidByTool({ type, is_error, content }: Record<string, unknown>): Said[] {
+  return type === "tool_result" && is_error === true ? [{ kind: "failed", message: wordsOf(content) }] : [];
+}
+
+/** `modelUsage` has what the account is billed for, the call for a title included; its input leaves out what was cached. */
+function usageOf(byModel: unknown) {
+  return Object.entries(isObject(byModel) ? byModel : {}).map(([model, counts]) => {
+    const cached = countOf(member(counts, "cacheReadInputTokens"));
+    const fresh = countOf(member(counts, "inputTokens")) + countOf(member(counts, "cacheCreationInputTokens"));
+    const output = countOf(member(counts, "outputTokens"));
+    return { model: model.slice(0, 200), input: fresh + cached, cached, output, thoughts: 0 };
+  });
+}
+
+const facts = {
+  label: "Claude Code",
+  events,
+  signIn: "Start `claude` once in a terminal and sign in, or set ANTHROPIC_API_KEY.",
+  meanings: [
+    { sign: /error_max_turns/, reason: "turn_limit", what: "The agent used up its turns" },
+    { sign: /error_max_budget/, reason: "budget", what: "The agent used up its budget" },
+    {
+      sign: /root\/sudo privileges/,
+      reason: "root",
+      what: "Claude Code does not run as root without asking for permissions",
+      advice:
+        "Run Maestro as another user; in a container that confines it, export IS_SANDBOX=1 and pass --pass-env IS_SANDBOX.",
+    },
+  ],
+};
+
+export const claudeRuntime: Runtime = {
+  name: "claude",
+  program: "claude",
+  callsModel: true,
+  credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+  login: ".claude/.credentials.json",
+  install: "npm install -g @anthropic-ai/claude-code",
+  argv,
+  payload: (prompt) => prompt,
+  environment: { DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
+  vendor: /^(?:ANTHROPIC_|CLAUDE_CODE_(?!SSE_PORT|ENTRYPOINT)|CLAUDE_CONFIG_DIR$)/,
+  envFiles: [],
+  pinned: [],
+  distrust: {},
+  capabilities: {
+    tiers: ["read-only", "read-shell", "read-write", "full"],
+    heldBy: "--disallowedTools; project settings and servers are not loaded",
+    turnLimit: "--max-turns",
+    budget: "--max-budget-usd",
+    tokens: "at the end, per model",
+    atOnce: 8,
+    limits: ["retries a 429 and a 500 for more than a minute before it tells", "does not start as root"],
+  },
+  judge: streamJudge(facts),
+  progress: streamProgress(facts),
+  shown: streamShown(facts),
+  quotaSign,
+};
+
+function argv({ tier, model, extraArgs }: AttemptSpec): string[] {
+  const tools = denied[tier];
+  return [
+    ...["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"],
+    // A project's settings may start programs, and its servers bring tools that no tier knows.
+    ...["--setting-sources", "user", "--strict-mcp-config"],
+    ...(model === null ? [] : ["--model", model]),
+    ...(tools.length === 0 ? [] : ["--disallowedTools", tools.join(",")]),
+    ...extraArgs,
+  ];
+}

@@ -1,0 +1,111 @@
+// Goose as a runtime: command line, variables of its vendor, and the meaning of its events.
+
+import { isObject } from "../../shape.ts";
+import {
+  countOf,
+  type EventTable,
+  member,
+  type Said,
+  streamJudge,
+  streamProgress,
+  streamShown,
+  wordsOf,
+} from "../event-stream.ts";
+import { quotaSign } from "../quota.ts";
+import type { AttemptSpec, Runtime } from "../runtime.ts";
+
+const events: EventTable = {
+  message: ({ message }) => partsOf(message).flatMap((part) => saidIn(part, member(message, "id") === null)),
+  error: ({ error }) => [{ kind: "problem", message: wordsOf(error), isFinal: true }],
+  complete: (event) => {
+    const count = (name: string) => countOf(event[name]);
+    // Input includes cached tokens, which it does not tell; output includes thoughts.
+    const counts = {
+      model: null,
+      input: count("input_tokens"),
+      cached: 0,
+      output: count("output_tokens"),
+      thoughts: 0,
+    };
+    return [
+      ...(event.total_tokens === null ? [] : [{ kind: "usage" as const, usage: [counts] }]),
+      { kind: "end", isGood: true },
+    ];
+  },
+};
+
+/** It reports a failed call of the model as an answer of its own, which no call has an id for, and as a complete run. */
+const failedCall = /^Ran into this error: ([\s\S]*?)(?:\n\nPlease retry|$)/;
+const usedUp = /^I've reached the maximum number of actions/;
+
+function partsOf(message: unknown): Record<string, unknown>[] {
+  const content = member(message, "content");
+  return Array.isArray(content) ? content.filter(isObject) : [];
+}
+
+function saidIn(part: Record<string, unknown>, isOwn: boolean): Said[] {
+  const text = wordsOf(part.text);
+  if (part.type === "text") {
+    const problem = failedCall.exec(text)?.[1] ?? (usedUp.test(text) ? text : undefined);
+    return problem === undefined || !isOwn
+      ? [{ kind: "text", text }]
+      : [{ kind: "problem", message: problem, isFinal: true }];
+  }
+  if (part.type === "toolRequest") {
+    const call = member(part, "toolCall", "value");
+    return [{ kind: "call", tool: wordsOf(member(call, "name")), input: member(call, "arguments") }];
+  }
+  const isFailed =
+    member(part, "toolResult", "value", "isError") === true || member(part, "toolResult", "status") === "error";
+  if (part.type !== "toolResponse" || !isFailed) return [];
+  const said = partsOf(member(part, "toolResult", "value")).map((one) => wordsOf(one.text));
+  return [{ kind: "failed", message: said.join(" ") || wordsOf(member(part, "toolResult", "error")) }];
+}
+
+const facts = {
+  label: "Goose",
+  events,
+  signIn: "Run `goose configure` once in a terminal, or pass the key of its provider with --pass-env.",
+  meanings: [{ sign: usedUp, reason: "turn_limit", what: "The agent used up its turns" }],
+};
+
+export const gooseRuntime: Runtime = {
+  name: "goose",
+  program: "goose",
+  callsModel: true,
+  install: "npm install -g @aaif/goose",
+  argv,
+  payload: (prompt) => prompt,
+  // Otherwise it pays a model for the name of a session, and does not count that; and it asks before it uses a tool.
+  environment: { GOOSE_DISABLE_SESSION_NAMING: "true", GOOSE_MODE: "auto", GOOSE_TELEMETRY_ENABLED: "false" },
+  vendor: /^GOOSE_/,
+  envFiles: [],
+  pinned: [],
+  distrust: {},
+  capabilities: {
+    tiers: ["full"],
+    heldBy: "nothing: its tools to read files come with those to write and with the shell",
+    turnLimit: "--max-turns",
+    budget: null,
+    tokens: "at the end, without the model's name; cached ones are not told apart",
+    atOnce: null,
+    limits: [
+      "holds no tier but full",
+      "exits with 0 and a complete run whatever happened; its last message decides",
+      "loads no extension of the user's",
+    ],
+  },
+  judge: streamJudge(facts),
+  progress: streamProgress(facts),
+  shown: streamShown(facts),
+  quotaSign,
+};
+
+function argv({ model, extraArgs }: AttemptSpec): string[] {
+  return [
+    ...["run", "-q", "--no-session", "--no-profile", "--with-builtin", "developer", "--output-format", "stream-json"],
+    ...(model === null ? [] : ["--model", model]),
+    ...extraArgs,
+    ...["-i", "-"],
+  ];
+}

@@ -1,0 +1,125 @@
+// Qwen Code as a runtime: command line, variables of its vendor, and the meaning of its events.
+
+import type { Tier } from "../../agents/tiers.ts";
+import { isObject } from "../../shape.ts";
+import { escapedAtSigns } from "../at-signs.ts";
+import {
+  countOf,
+  type EventTable,
+  member,
+  type Said,
+  streamJudge,
+  streamProgress,
+  streamShown,
+  wordsOf,
+} from "../event-stream.ts";
+import { quotaSign } from "../quota.ts";
+import type { AttemptSpec, Runtime } from "../runtime.ts";
+
+/** Subagents are denied with them: they would bring tools that the tier denies. */
+const writing = ["write_file", "edit"];
+const commands = ["run_shell_command", "monitor"];
+const denied: Readonly<Record<Tier, readonly string[]>> = {
+  "read-only": [...writing, ...commands, "agent"],
+  "read-shell": [...writing, "agent"],
+  "read-write": [...commands, "agent"],
+  full: [],
+};
+
+const events: EventTable = {
+  system: () => [],
+  assistant: (event) => partsOf(event).flatMap(saidByModel),
+  user: (event) => partsOf(event).flatMap(saidByTool),
+  result: (event) => {
+    const text = wordsOf(event.result);
+    const error = wordsOf(member(event, "error", "message")) || (failedCall.exec(text)?.[1] ?? "");
+    const isGood = event.subtype === "success" && event.is_error !== true && error === "";
+    return [
+      { kind: "usage", usage: [usageIn(event)] },
+      ...(isGood ? [] : [{ kind: "problem" as const, message: error || text || wordsOf(event.subtype) }]),
+      { kind: "end", isGood, ...(isGood ? { text } : {}) },
+    ];
+  },
+};
+
+/** A call of the model that failed ends as a success with this answer. */
+const failedCall = /^\[API Error: ([\s\S]*)\]$/;
+
+function partsOf(event: Record<string, unknown>): Record<string, unknown>[] {
+  const content = member(event, "message", "content");
+  return Array.isArray(content) ? content.filter(isObject) : [];
+}
+
+function saidByModel(part: Record<string, unknown>): Said[] {
+  if (part.type === "text") return [{ kind: "text", text: wordsOf(part.text) }];
+  return part.type === "tool_use" ? [{ kind: "call", tool: wordsOf(part.name), input: part.input }] : [];
+}
+
+function saidByTool({ type, is_error, content }: Record<string, unknown>): Said[] {
+  return type === "tool_result" && is_error === true ? [{ kind: "failed", message: wordsOf(content) }] : [];
+}
+
+/** Input includes cached tokens, output includes thoughts. */
+function usageIn(event: Record<string, unknown>) {
+  const count = (name: string) => countOf(member(event, "usage", name));
+  const [input, cached] = [count("input_tokens"), count("cache_read_input_tokens")];
+  return { model: null, input, cached, output: count("output_tokens"), thoughts: 0 };
+}
+
+const facts = {
+  label: "Qwen Code",
+  events,
+  signIn: "Start `qwen` once in a terminal and use /auth, or pass the key of its provider with --pass-env.",
+  meanings: [
+    { sign: /max(?:imum)? session turns/i, reason: "turn_limit", what: "The agent used up its turns" },
+    {
+      sign: /No auth type is selected/,
+      reason: "auth",
+      what: "Qwen Code is not signed in",
+      advice: "Start `qwen` once in a terminal and use /auth.",
+    },
+  ],
+};
+
+export const qwenRuntime: Runtime = {
+  name: "qwen",
+  program: "qwen",
+  callsModel: true,
+  install: "npm install -g @qwen-code/qwen-code",
+  argv,
+  payload: escapedAtSigns,
+  environment: {},
+  vendor: /^(?:QWEN_|DASHSCOPE_|BAILIAN_)/,
+  envFiles: [".qwen/.env", ".env"],
+  pinned: [],
+  distrust: {},
+  capabilities: {
+    tiers: ["read-only", "read-shell", "read-write", "full"],
+    heldBy: "--exclude-tools; servers are not loaded",
+    turnLimit: "--max-session-turns",
+    budget: null,
+    tokens: "at the end, without the model's name",
+    atOnce: 4,
+    limits: [
+      "quota: told late (it retries a 429 for more than two minutes and prints nothing)",
+      "exits with 0 when the model's provider refuses it",
+      "loads the hooks of the project's .qwen/settings.json",
+    ],
+  },
+  judge: streamJudge(facts),
+  progress: streamProgress(facts),
+  shown: streamShown(facts),
+  quotaSign,
+};
+
+function argv({ tier, model, extraArgs }: AttemptSpec): string[] {
+  const tools = denied[tier];
+  return [
+    ...["--approval-mode", "yolo", "--output-format", "stream-json"],
+    // A name that no server has: none is started.
+    ...["--allowed-mcp-server-names", "none"],
+    ...(model === null ? [] : ["-m", model]),
+    ...(tools.length === 0 ? [] : ["--exclude-tools", tools.join(",")]),
+    ...extraArgs,
+  ];
+}

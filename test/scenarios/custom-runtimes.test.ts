@@ -1,0 +1,94 @@
+// A runtime that a file describes plays an agent: the example of docs/runtimes.md, and what of a project needs consent.
+
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { NEEDS_A_PERSON } from "../../src/exit-codes.ts";
+import { commandLine } from "../support/command-line.ts";
+import { journalOf, maestro, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
+import { type Project, planPath, planText, root } from "../support/project.ts";
+
+vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
+
+const page = readFileSync(join(root, "docs", "runtimes.md"), "utf8");
+/** The code block of the page below the line that names its file. */
+const exampleOf = (file: string) =>
+  new RegExp(`^\`${file.replace(/\W/g, "\\$&")}\`:\\n\\n\`\`\`\\w+\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? "";
+const description = exampleOf("~/.config/maestro/runtimes/greeter.json");
+const script = exampleOf("~/.config/maestro/runtimes/greeter.sh");
+const env = { MAESTRO_EXECUTION_MODE: "sequential", MAESTRO_STAGGER_DELAY: "0", GREETER_KEY: "a-key-of-the-example" };
+const words = ["run", planPath, "--grace", "300ms", "--isolation", "none"];
+
+function plan(project: Project): void {
+  project.write(planPath, planText([{ id: 1, description: "Greet.", files_created: ["greeting.txt"] }]));
+}
+
+function describeIn(project: Project, folder: string): void {
+  project.write(`${folder}/greeter.json`, description);
+  chmodSync(project.write(`${folder}/greeter.sh`, script), 0o755);
+}
+
+test.concurrent("the example of the documentation plays an agent", () =>
+  withProcesses(async (project) => {
+    plan(project);
+    describeIn(project, ".home/.config/maestro/runtimes");
+    const run = await maestro(project, [...words, "--runtime", "greeter"], env);
+    expect(run.code, run.stderr).toBe(0);
+    expect(readFileSync(join(project.path, "greeting.txt"), "utf8")).toMatch(/^Hello/);
+    const [end] = journalOf(project).filter(({ type }) => type === "attempt.finished");
+    expect(end).toMatchObject({ outcome: "success", usage: [{ model: "greeter-1", output: 12 }] });
+    const { stdout } = await commandLine(project, ["logs", "1", "--session", "2026-02-14-task-api"]);
+    expect(stdout).toContain("> write_file greeting.txt");
+  }));
+
+test.concurrent("a runtime of the project is used only with consent", () =>
+  withProcesses(async (project) => {
+    plan(project);
+    describeIn(project, ".maestro/runtimes");
+    const chosen = { ...env, MAESTRO_RUNTIMES: "coder=greeter" };
+    const refused = await maestro(project, words, chosen);
+    expect(refused.code).toBe(NEEDS_A_PERSON);
+    expect(refused.stderr).toContain("greeter (.maestro/runtimes/greeter.json)");
+    expect(refused.stderr).toContain("pass --accept-runtimes");
+    const run = await maestro(project, [...words, "--accept-runtimes"], chosen);
+    expect(run.code, run.stderr).toBe(0);
+  }));
+
+test.concurrent("a described runtime takes over from a program that is missing", () =>
+  withProcesses(async (project) => {
+    plan(project);
+    describeIn(project, ".home/.config/maestro/runtimes");
+    const run = await maestro(project, [...words, "--runtime", "acp:not-there --acp", "--fallback", "greeter"], env);
+    expect(run.code, run.stderr).toBe(0);
+    const [start] = journalOf(project).filter(({ type }) => type === "attempt.started");
+    expect(start).toMatchObject({ runtime: "greeter", instead_of: "acp:not-there --acp" });
+  }));
+
+test.concurrent("an unknown runtime is told with what is wrong in the files", () =>
+  withProcesses(async (project) => {
+    plan(project);
+    project.write(".home/.config/maestro/runtimes/broken.json", JSON.stringify({ name: "broken", colour: 1 }));
+    const run = await maestro(project, [...words, "--runtime", "broken"], env);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain("broken.json: colour must be left out: it is not a known field");
+    expect(run.stderr).toContain("broken.json: program must be a path");
+  }));
+
+test.concurrent("is shown with what it can hold, and proved by a small task only when asked", () =>
+  withProcesses(async (project) => {
+    describeIn(project, ".home/.config/maestro/runtimes");
+    const shown = await maestro(project, ["runtimes", "greeter"], env);
+    expect(shown).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("not promised: always writes greeting.txt"),
+    });
+    expect(shown.stdout).toContain("signed in (GREETER_KEY)");
+    expect(shown.stdout).not.toContain("check");
+    const passed = await maestro(project, ["runtimes", "greeter", "--check"], env);
+    expect(passed).toMatchObject({ code: 0, stdout: expect.stringContaining("check passed: it did a small task") });
+    const { GREETER_KEY: _, ...withoutKey } = env;
+    const failed = await maestro(project, ["runtimes", "greeter", "--check", "--json"], withoutKey);
+    const [one] = JSON.parse(failed.stdout).runtimes;
+    expect([failed.code, one.check.state, one.check.reason]).toEqual([1, "failed", expect.stringContaining("sign in")]);
+    expect(project.list().filter((name) => !name.startsWith(".home"))).toEqual([]);
+  }));
