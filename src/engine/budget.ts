@@ -94,10 +94,15 @@ function proposal(context: Models, session: Session, standing: BudgetStanding): 
   });
 }
 
-/** Whether a running attempt has used more than it reserved. */
-export function isOver({ prices }: RunContext, { answers }: OutputFollower, reserved: Amounts | undefined): boolean {
-  if (reserved === undefined || answers.length === 0) return false;
-  return exceeded(chargeOf(answers, prices, answers.length), reserved) !== undefined;
+/** Whether a running attempt has used more than it reserved. `model`: the one it was told to use, which its stream may not name. */
+export function isOver(
+  { prices }: Pick<RunContext, "prices">,
+  { metered }: Pick<OutputFollower, "metered">,
+  { reserved, model }: { reserved?: Amounts | undefined; model: string | null },
+): boolean {
+  if (reserved === undefined || metered === null) return false;
+  const named = metered.usage.map((one) => ({ ...one, model: one.model ?? model }));
+  return exceeded(chargeOf(named, prices, metered.requests), reserved) !== undefined;
 }
 
 /** What an attempt that has ended is charged; undefined when it had reserved nothing. */

@@ -97,3 +97,12 @@ test.each(["read-only", "read-shell", "read-write", "full"] as const)(
     expect(isOpen).toBe(tier === "full");
   },
 );
+
+test("claude gets the money that an attempt reserved as its own limit, and none without a budget", () => {
+  const spec = { agent: "a", tier: "full", model: null, policyFile: null, isStreamed: true, extraArgs: [] } as const;
+  const limited = claudeRuntime.argv({ ...spec, maxUsd: 0.25 });
+  expect(limited[limited.indexOf("--max-budget-usd") + 1]).toBe("0.25");
+  expect(claudeRuntime.argv(spec)).not.toContain("--max-budget-usd");
+  const end = { type: "result", subtype: "error_max_budget_usd", is_error: true };
+  expect(ended(claudeRuntime, lines(end), 1)).toMatchObject({ kind: "failure", reason: "over_budget" });
+});

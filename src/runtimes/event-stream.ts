@@ -79,14 +79,10 @@ function after(known: Progress, said: Said): Progress {
   }
   if (said.kind === "call") return { ...known, text: "", activity: callText(said.tool, said.input) };
   if (said.kind === "problem") return { ...known, activity: `error: ${brief(said.message)}` };
-  if (said.kind === "usage") return { ...known, tokens: totalOf(said.usage) };
+  if (said.kind === "usage") return { ...known, usage: said.usage };
   // A summary repeats the steps, which were counted.
   if (said.kind !== "spent" || said.isWhole) return known;
-  return { ...known, tokens: (known.tokens ?? 0) + totalOf(said.usage) };
-}
-
-function totalOf(usage: readonly Counted[]): number {
-  return usage.reduce((sum, { input, output, thoughts }) => sum + input + output + thoughts, 0);
+  return { ...known, usage: sumOf(known.usage ?? [], said.usage) };
 }
 
 /** Whole lines as a person reads them; null when no line is an event. */

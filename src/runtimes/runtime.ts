@@ -13,6 +13,8 @@ export interface AttemptSpec {
   policyFile: string | null;
   /** Whether it prints what it does while it runs, instead of one answer at its end. */
   isStreamed: boolean;
+  /** The most money that it may spend, for a program that can limit itself; absent without a budget in money. */
+  maxUsd?: number | undefined;
   /** The user's own arguments, appended. */
   extraArgs: readonly string[];
 }
@@ -54,8 +56,8 @@ export interface Progress {
   text: string;
   /** The id of its conversation; null until it is known. */
   conversation: string | null;
-  /** All tokens so far, when the stream tells them. */
-  tokens?: number;
+  /** What it has used so far, when the stream tells it. */
+  usage?: Usage[];
 }
 
 export const noProgress: Progress = { activity: "", text: "", conversation: null };

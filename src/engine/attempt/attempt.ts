@@ -150,7 +150,8 @@ export function startAttempt(
   const { runtime, extraArgs, program = runtime.program } = player;
   batch.writePrompt(name, prepared.prompt);
   const policyFile = policyOf(context, runtime, tier);
-  const args = runtime.argv({ agent, tier, model, policyFile, isStreamed: true, extraArgs });
+  const maxUsd = prepared.reserved?.usd;
+  const args = runtime.argv({ agent, tier, model, policyFile, isStreamed: true, maxUsd, extraArgs });
   const [host, ...words] = runtime.host ?? [];
   const command = host === undefined ? { program, args } : { program: host, args: [...words, program, ...args] };
   const { exit, stop } = supervisor.launch({
@@ -195,12 +196,13 @@ function policyOf({ batch }: RunContext, { startFile }: Runtime, tier: Tier): st
  */
 function watch(
   context: RunContext,
-  { phase, reserved, player: { runtime } }: PreparedAttempt,
+  prepared: PreparedAttempt,
   follower: OutputFollower,
   watcher: Watcher,
 ): () => Killed {
   const { batch } = context;
   const { name } = follower;
+  const { phase, player } = prepared;
   return () => {
     if (batch.size(name, "json") > MAX_STDOUT_BYTES) return "output_too_large";
     const { progress } = follower;
@@ -208,9 +210,9 @@ function watch(
     if (batch.trimLog(name)) follower.skipStderr(batch);
     if (follower.progress !== progress) watcher.activity(phase, shownActivity(follower.progress, context.redact));
     if (follower.tokens !== null) watcher.tokens(phase, follower.tokens);
-    const sign = complaints === "" ? null : runtime.quotaSign(complaints);
+    const sign = complaints === "" ? null : player.runtime.quotaSign(complaints);
     if (sign !== null) watcher.quota(phase, sign.retryAfterMs);
-    return isOver(context, follower, reserved) ? "over_budget" : null;
+    return isOver(context, follower, prepared) ? "over_budget" : null;
   };
 }
 

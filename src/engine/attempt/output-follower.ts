@@ -14,6 +14,12 @@ const MAX_NEW_STDERR = 64 * 1024;
 const MAX_COMPLAINT = 2_000;
 const MAX_SHOWN = 200;
 
+export interface Metered {
+  usage: readonly Usage[];
+  /** How many answers of a model it is; absent when the stream does not tell. */
+  requests?: number;
+}
+
 export class OutputFollower {
   readonly #runtime: Runtime;
   readonly name: string;
@@ -32,9 +38,12 @@ export class OutputFollower {
     this.#stdout = new NewLines(name, "json", MAX_NEW_BYTES);
   }
 
-  /** What each answer of the model used so far. */
-  get answers(): Usage[] {
-    return this.#meter.answers;
+  /** What the attempt has used so far, by its transcript or its own stream; null when nothing is known. */
+  get metered(): Metered | null {
+    const { answers } = this.#meter;
+    if (answers.length > 0) return { usage: answers, requests: answers.length };
+    const { usage } = this.progress;
+    return usage === undefined ? null : { usage };
   }
 
   /** Reads what is new, and returns the new part of stderr. */
@@ -45,8 +54,8 @@ export class OutputFollower {
     if (complaint !== "") this.progress = { ...this.progress, activity: complaint };
     const lines = this.#stdout.next(batch);
     if (lines !== "") this.progress = this.#runtime.progress(this.progress, lines);
-    const { conversation, tokens } = this.progress;
-    if (tokens !== undefined) this.tokens = tokens;
+    const { conversation, usage } = this.progress;
+    if (usage !== undefined) this.tokens = tokensIn(usage);
     if (conversation !== null) this.tokens = this.#meter.read(conversation);
     return stderr;
   }
@@ -63,6 +72,10 @@ export class OutputFollower {
     this.#stderrSeen = size;
     return batch.read(this.name, "log", MAX_NEW_STDERR, from);
   }
+}
+
+function tokensIn(usage: readonly Usage[]): number {
+  return usage.reduce((sum, { input, output, thoughts }) => sum + input + output + thoughts, 0);
 }
 
 function lastLines(text: string): string {

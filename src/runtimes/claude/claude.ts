@@ -1,6 +1,7 @@
 // Claude Code as a runtime: command line, variables of its vendor, and the meaning of its events.
 
 import type { Tier } from "../../agents/tiers.ts";
+import { OVER_BUDGET } from "../../session/budget/reserve.ts";
 import { isObject } from "../../shape.ts";
 import {
   countOf,
@@ -70,7 +71,11 @@ const facts = {
   signIn: "Start `claude` once in a terminal and sign in, or set ANTHROPIC_API_KEY.",
   meanings: [
     { sign: /error_max_turns/, reason: "turn_limit", what: "The agent used up its turns" },
-    { sign: /error_max_budget/, reason: "budget", what: "The agent used up its budget" },
+    {
+      sign: /error_max_budget/,
+      reason: OVER_BUDGET,
+      what: "The agent used up what was reserved for it from the budget",
+    },
     {
       sign: /root\/sudo privileges/,
       reason: "root",
@@ -110,13 +115,14 @@ export const claudeRuntime: Runtime = {
   quotaSign,
 };
 
-function argv({ tier, model, extraArgs }: AttemptSpec): string[] {
+function argv({ tier, model, maxUsd, extraArgs }: AttemptSpec): string[] {
   const tools = denied[tier];
   return [
     ...["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"],
     // A project's settings may start programs, and its servers bring tools that no tier knows.
     ...["--setting-sources", "user", "--strict-mcp-config"],
     ...(model === null ? [] : ["--model", model]),
+    ...(maxUsd === undefined ? [] : ["--max-budget-usd", String(maxUsd)]),
     ...(tools.length === 0 ? [] : ["--disallowedTools", tools.join(",")]),
     ...extraArgs,
   ];
