@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { locateState } from "../store/location.ts";
-import { excluded, openProject } from "./open-project.ts";
+import { excluded, openProject, ownPaths } from "./open-project.ts";
 
 let project: GitProject | undefined;
 afterEach(() => project?.remove());
@@ -13,6 +13,10 @@ const open = async (cwd: string, cache: string) => {
   if (opening.kind !== "open") throw new Error(opening.reason);
   return opening.repository;
 };
+
+const parts = (stateDir: string) => ["state", "plans", "parallel"].map((part) => `${stateDir}/${part}`);
+/** Of a user whose home is somewhere else. */
+const env = { HOME: "/home/user" };
 
 describe("excluded from snapshots", () => {
   test.each<[stateDir: string, paths: string[]]>([
@@ -24,7 +28,7 @@ describe("excluded from snapshots", () => {
   ])("are the parts of Maestro in the state directory %s", async (stateDir, paths) => {
     project = new GitProject();
     const repository = await open(project.path, project.cache);
-    expect(excluded(repository, locateState(project.path, stateDir))).toEqual(paths);
+    expect(excluded(repository, locateState(project.path, stateDir), env)).toEqual(paths);
   });
 
   test.each<[where: string, paths: string[]]>([
@@ -39,14 +43,27 @@ describe("excluded from snapshots", () => {
     const root = join(project.path, "packages", "api");
     mkdirSync(root, { recursive: true });
     const repository = await open(root, project.cache);
-    expect(excluded(repository, locateState(root, join(project.base, where)))).toEqual(paths);
+    expect(excluded(repository, locateState(root, join(project.base, where)), env)).toEqual(paths);
   });
 
   test("is the cache directory when it lies inside the repository, as in a repository of the home directory", async () => {
     project = new GitProject();
     const cache = join(project.path, ".cache");
     const repository = await open(project.path, cache);
-    expect(excluded(repository, locateState(project.path, ".state"))).toEqual([".state", ".cache/maestro"]);
+    expect(excluded(repository, locateState(project.path, ".state"), env)).toEqual([".state", ".cache/maestro"]);
+  });
+
+  test("is what Maestro keeps in the home directory when that is the project, in git and outside of it", async () => {
+    project = new GitProject();
+    const repository = await open(project.path, project.cache);
+    const home = { HOME: project.path };
+    const location = locateState(project.path, ".state");
+    expect(excluded(repository, location, home)).toEqual([".state", ".local/state/maestro"]);
+    expect(ownPaths(location, home)).toEqual([...parts(".state"), ".local/state/maestro"]);
+    expect(ownPaths(location, env)).toEqual(parts(".state"));
+    expect(ownPaths(locateState(project.path, join(project.base, "elsewhere")), home)).toEqual([
+      ".local/state/maestro",
+    ]);
   });
 
   test("is nothing when the project itself lies in the cache directory", async () => {
@@ -54,7 +71,7 @@ describe("excluded from snapshots", () => {
     const root = join(project.path, "x");
     mkdirSync(root);
     const repository = await open(root, project.base);
-    expect(excluded(repository, locateState(root, ".state"))).toEqual([".state"]);
+    expect(excluded(repository, locateState(root, ".state"), env)).toEqual([".state"]);
   });
 });
 

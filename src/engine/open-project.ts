@@ -7,6 +7,7 @@ import { type Opening, openRepository, type RepositoryUse } from "../git/open.ts
 import type { Repository } from "../git/repository.ts";
 import { stopGit, watchGit } from "../git/running.ts";
 import { worktreePrefix } from "../git/worktree/prefix.ts";
+import { userStateRoot } from "../store/files/user-record.ts";
 import type { StateLocation } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 
@@ -68,22 +69,25 @@ const stateParts = [...new Set(manifest.flatMap(([part]) => part ?? []))];
 const SHARED_STATE_DIRECTORY = ".gemini";
 
 /** Paths relative to the project root; those elsewhere in the repository start with "../". */
-export function excluded(repository: Repository, location: StateLocation): string[] {
+export function excluded(repository: Repository, location: StateLocation, env: ProjectPlace["env"]): string[] {
   const { projectRoot, toplevel, place } = repository;
   const state = join(isIn(location) ? projectRoot : location.root, ...location.components);
   const isShared = basename(state) === SHARED_STATE_DIRECTORY || contains(state, projectRoot);
   const places = isShared ? stateParts.map((part) => join(state, part)) : [state];
   const cache = dirname(place);
-  if (!contains(cache, projectRoot)) places.push(cache);
+  for (const own of [cache, userStateRoot(env)]) if (!contains(own, projectRoot)) places.push(own);
   return places
     .filter((path) => path !== toplevel && contains(toplevel, path))
     .map((path) => relative(projectRoot, path).split(sep).join("/"));
 }
 
-/** The paths that Maestro itself writes in a project outside git. */
-export function ownPaths(location: StateLocation): string[] {
-  if (!isIn(location)) return [];
-  return stateParts.map((part) => [...location.components, part].join("/"));
+/** The paths that Maestro itself writes in a project outside git. The project may be the home directory. */
+export function ownPaths(location: StateLocation, env: ProjectPlace["env"]): string[] {
+  const { projectRoot } = location;
+  const parts = isIn(location) ? stateParts.map((part) => [...location.components, part].join("/")) : [];
+  const users = userStateRoot(env);
+  if (users === projectRoot || !contains(projectRoot, users)) return parts;
+  return [...parts, relative(projectRoot, users).split(sep).join("/")];
 }
 
 /** Whether the state directory is inside the project; its path is then resolved from the project's real path. */

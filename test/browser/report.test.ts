@@ -39,6 +39,11 @@ async function opened(context: TestContext, place: string, use: (page: Visit["pa
   expect(faults.splice(0)).toEqual([]);
 }
 
+/** A key is pressed before the page has drawn what it does, and `page.url()` lags behind both. */
+const soon = { timeout: 20_000 };
+const addressOf = (page: Visit["page"]) => expect.poll(() => page.evaluate<string>("location.href"), soon);
+const countOf = (found: ReturnType<Visit["page"]["locator"]>) => expect.poll(() => found.count(), soon);
+
 const places = [
   "#//needs",
   "#//timeline",
@@ -88,7 +93,7 @@ describe("the report", () => {
       await slider.fill("6");
       await panel.getByText("Attempt 1 of api-designer").or(panel.getByText("It can start")).first().waitFor();
       expect(await page.locator(".past").textContent()).toBe("replay");
-      expect(page.url()).toContain("seq=6");
+      await addressOf(page).toContain("seq=6");
       // What needed the user then, not now.
       await goTo(page, "#//needs?seq=6");
       await page.getByText("Nothing needed you at this moment.").waitFor();
@@ -96,14 +101,14 @@ describe("the report", () => {
       // Both ends: the first record, and the present.
       await slider.fill("1");
       await goTo(page, "#//timeline?seq=1");
-      expect(await page.locator(".lane-row .bar").count()).toBe(0);
+      await countOf(page.locator(".lane-row .bar")).toBe(0);
       await page.keyboard.press("[");
-      expect(page.url()).toContain("seq=1");
+      await addressOf(page).toContain("seq=1");
       await slider.fill((await slider.getAttribute("max")) ?? "");
-      expect(page.url()).not.toContain("seq=");
-      expect(await page.locator(".past").count()).toBe(0);
+      await addressOf(page).not.toContain("seq=");
+      await countOf(page.locator(".past")).toBe(0);
       await page.keyboard.press("]");
-      expect(page.url()).not.toContain("seq=");
+      await addressOf(page).not.toContain("seq=");
       // A link to a moment opens at that moment.
       await page.goto("about:blank");
       await page.goto(`${report}#//timeline?phase=6&seq=20`);
@@ -115,7 +120,7 @@ describe("the report", () => {
       await page.getByLabel("Speed").selectOption("50");
       await page.getByRole("button", { name: "Play" }).click();
       await page.getByRole("button", { name: "Play" }).waitFor();
-      expect(page.url()).not.toContain("seq=");
+      await addressOf(page).not.toContain("seq=");
     }));
 
   test("says what other slots would have meant", (context) =>
@@ -148,9 +153,9 @@ describe("the report", () => {
       await page.emulateMedia({ media: "print" });
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       await page.locator(".printed-phase").nth(6).waitFor();
-      expect(await page.locator(".printed-phase").count()).toBe(7);
-      expect(await page.locator(".print .lane-row").count()).toBe(7);
-      expect(await page.locator("button, .replay").count()).toBe(0);
+      await countOf(page.locator(".printed-phase")).toBe(7);
+      await countOf(page.locator(".print .lane-row")).toBe(7);
+      await countOf(page.locator("button, .replay")).toBe(0);
       await page.evaluate("dispatchEvent(new Event('afterprint'))");
       await page.locator("aside.phase").waitFor();
       expect((await page.pdf()).length).toBeGreaterThan(10_000);
@@ -191,25 +196,25 @@ describe("the page", () => {
         await page.keyboard.press("Escape");
       }
       await page.getByRole("button", { name: "Close the phase" }).click();
-      expect(await page.locator(".lane-row").count()).toBe(7);
+      await countOf(page.locator(".lane-row")).toBe(7);
     }));
 
   test("is used with the keyboard alone", (context) =>
     opened(context, "", async (page) => {
-      const chosen = () => page.locator("aside.phase h2").textContent();
+      const chosen = () => expect.poll(() => page.locator("aside.phase h2").textContent(), soon);
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
       expect(await page.evaluate("document.activeElement.id")).toBe("main");
       await page.keyboard.press("j");
-      expect(await chosen()).toBe("1 Module boundaries");
+      await chosen().toBe("1 Module boundaries");
       await page.keyboard.press("j");
       await page.keyboard.press("j");
       await page.keyboard.press("k");
-      expect(await chosen()).toBe("2 Schema and migrations");
+      await chosen().toBe("2 Schema and migrations");
       await page.keyboard.press("Enter");
-      expect(page.url()).toContain("tab=log");
+      await addressOf(page).toContain("tab=log");
       await page.keyboard.press("Escape");
-      expect(await page.locator("aside.phase").count()).toBe(0);
+      await countOf(page.locator("aside.phase")).toBe(0);
       await page.keyboard.press("g");
       await page.keyboard.press("w");
       await page.locator(".whatif").waitFor();
@@ -221,7 +226,7 @@ describe("the page", () => {
       await page.keyboard.press("t");
       await page.keyboard.press("/");
       await page.keyboard.type("search");
-      expect(await page.locator(".lane-row").count()).toBe(1);
+      await countOf(page.locator(".lane-row")).toBe(1);
       await page.locator("#filter").fill("");
       await page.keyboard.press("Escape");
       await page.keyboard.press("?");
@@ -230,12 +235,12 @@ describe("the page", () => {
       await page.keyboard.press("Control+k");
       await page.keyboard.type("routes hand");
       await page.keyboard.press("Enter");
-      expect(await chosen()).toBe("4 Routes and handlers");
-      const before = page.url();
+      await chosen().toBe("4 Routes and handlers");
+      const before = await page.evaluate<string>("location.href");
       await page.keyboard.press("[");
-      expect(page.url()).not.toBe(before);
+      await addressOf(page).not.toBe(before);
       await page.keyboard.press("l");
-      expect(page.url()).toBe(before);
+      await addressOf(page).toBe(before);
       // Every part can be reached with Tab, and shows that it has the focus.
       await page.keyboard.press("Tab");
       const ring = await page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle");
@@ -261,10 +266,10 @@ describe("the page", () => {
         expect(await page.evaluate(tooWide), place).toEqual([]);
       }
       await goTo(page, "#//needs");
-      expect(await page.locator(".need").count()).toBe(2);
+      await countOf(page.locator(".need")).toBe(2);
       await page.keyboard.press(":");
       await page.keyboard.type("onerror");
-      expect(await page.getByRole("option").count()).toBeGreaterThan(2);
+      await countOf(page.getByRole("option")).toBeGreaterThan(2);
       expect(await page.evaluate(whatIsMade)).toMatchObject({ pwned: null, elements: 0, bidi: false });
       await page.keyboard.press("Escape");
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");

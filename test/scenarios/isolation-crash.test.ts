@@ -5,6 +5,7 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { chaosRounds as chaos } from "../support/crash-points.ts";
 import type { IsolatedProject } from "../support/isolated.ts";
 import {
@@ -103,6 +104,21 @@ describe("an engine that is killed and resumed (F1, F22, P1, P3)", () => {
     },
     LONG_MS,
   );
+
+  test("while it writes its summary: the half-written file is deleted by a resume, and by archiving alike", async () => {
+    await eachOf(["resume", "archive"], (next) =>
+      within(one, async (project) => {
+        const belongings = project.belongings();
+        const run = await maestro(project, running, project.agents.env(killing("summary:1")));
+        expect(run.signal, run.stderr).toBe("SIGKILL");
+        const results = () => project.list(".gemini/parallel/2026-02-14-task-api/results");
+        expect(results()).toContainEqual(expect.stringMatching(/^\.maestro-.*\.tmp$/));
+        if (next === "resume") return expectRecovery(project, one, belongings, "killed at the summary");
+        expect(await commandLine(project, ["archive"], { env: project.agents.env() })).toMatchObject({ code: 0 });
+        await expectClean(project, belongings, "archived after a kill at the summary");
+      }),
+    );
+  });
 
   /** Killed at the n-th call of git, and on from there; false when there are fewer. */
   const killedByGit = (n: number, when: "before" | "after" | "late") =>

@@ -60,7 +60,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
     repository,
     ownership: ownershipOf(engine, mode),
     isShared: worktrees === "none" && hasMany && !(isAlone && opening.kind !== "none"),
-    exclude: repository === null ? ownPaths(location) : excluded(repository, location),
+    exclude: repository === null ? ownPaths(location, io.env) : excluded(repository, location, io.env),
     include: repository === null ? [] : readIncludes(io.cwd),
     setup: engine.setup,
     sandbox: engine.sandbox && repository !== null ? await sandboxOf(io, repository, location) : null,

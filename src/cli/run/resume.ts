@@ -14,6 +14,7 @@ import { positionOf } from "../../session/position.ts";
 import { answered } from "../../session/retry.ts";
 import { isClosed, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
+import { sweepResults } from "../../store/files/batch.ts";
 import { liveDelegations } from "../../store/files/delegations.ts";
 import { changedSince } from "../../store/files/project-files.ts";
 import { changeSession, conflictsOf, movePhase } from "../../store/operations.ts";
@@ -57,6 +58,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   await settleLost(io, store);
   const session = requireSession(store.session);
   if (session.status === "completed") {
+    sweepResults(store.location, session.session_id);
     io.out(`Session ${session.session_id} is completed. Archive it with "maestro archive".\n`);
     return 0;
   }

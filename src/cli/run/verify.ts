@@ -123,7 +123,7 @@ async function runCommands(
 async function openOptions(io: Io, store: SessionStore, setup: string): Promise<IsolationOptions> {
   const opening = await openProject({ ...io, location: store.location });
   if (opening.kind === "refused") throw new MaestroError("environment", opening.reason, { hint: opening.hint });
-  return snapshotOptions({ cwd: io.cwd, store }, opening, setup);
+  return snapshotOptions({ cwd: io.cwd, env: io.env, store }, opening, setup);
 }
 
 /** Passing commands do not complete a phase whose declared files are missing. */

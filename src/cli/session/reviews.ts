@@ -35,7 +35,7 @@ export function approveIn(
   store: SessionStore,
   request: Parameters<typeof approveReview>[1],
 ): Promise<ReviewAnswer> {
-  return approveReview({ store, open: () => openProject({ ...io, location: store.location }) }, request);
+  return approveReview({ store, env: io.env, open: () => openProject({ ...io, location: store.location }) }, request);
 }
 
 function treePrefix(given: string | undefined): string | undefined {

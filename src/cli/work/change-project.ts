@@ -94,7 +94,7 @@ async function change(
   const work = { session, phase, attempt };
   const { repository, location } = project;
   const kept = await ownWork(repository, attempt, await requireKept(repository, session.session_id, id, attempt));
-  const options = { exclude: excluded(repository, location), include: [], force: declaredFiles(session) };
+  const options = { exclude: excluded(repository, location, io.env), include: [], force: declaredFiles(session) };
   const { tree: from } = await snapshot(repository, options);
   const merged = await mergeTrees(repository, { ...verb.merge(kept), ours: from });
   if (merged.kind === "conflict") return conflict(io, work, merged.files, flags, verb, verb.advice(id));

@@ -107,7 +107,7 @@ export async function knownBaseline(
 }
 
 export function snapshotOptions(
-  { store, cwd }: Pick<BaselinePlace, "store" | "cwd">,
+  { store, cwd, env }: Pick<BaselinePlace, "store" | "cwd" | "env">,
   opening: Exclude<Opening, { kind: "refused" }>,
   setup: string,
 ): IsolationOptions {
@@ -120,7 +120,7 @@ export function snapshotOptions(
     repository,
     ownership: "warn",
     isShared: false,
-    exclude: repository === null ? ownPaths(location) : excluded(repository, location),
+    exclude: repository === null ? ownPaths(location, env) : excluded(repository, location, env),
     include: repository === null ? [] : readIncludes(cwd),
     setup,
     sandbox: null,

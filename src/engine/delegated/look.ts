@@ -36,14 +36,13 @@ const MAX_TRACKED = 50_000;
 
 /** Throws when the project cannot be read. `like`: the state that the result is compared with. */
 export async function lookAtProject(place: DelegationPlace, session: Session, like?: Before): Promise<Sight> {
-  const { location } = place;
-  if (like?.kind === "listing") return list(location);
+  if (like?.kind === "listing") return list(place);
   const repository = like?.kind === "status" ? undefined : await openForWork(place);
-  if (repository === "outside git") return list(location);
+  if (repository === "outside git") return list(place);
   if (repository === undefined) return readStatus(place, like?.kind === "status" ? like.status : undefined);
-  if (isTooLarge(repository) && like === undefined) return statusIn(repository, location);
+  if (isTooLarge(repository) && like === undefined) return statusIn(repository, place);
   const force = declaredFiles(session);
-  const exclude = excluded(repository, location);
+  const exclude = excluded(repository, place.location, place.env);
   return { kind: "commit", repository, snapshot: await snapshot(repository, { exclude, include: [], force }) };
 }
 
@@ -54,18 +53,24 @@ async function openForWork({ location, env }: DelegationPlace): Promise<Reposito
   return opening.kind === "none" ? "outside git" : undefined;
 }
 
-async function readStatus({ location, env }: DelegationPlace, before: StatusLook | undefined): Promise<Sight> {
+async function readStatus(place: DelegationPlace, before: StatusLook | undefined): Promise<Sight> {
+  const { location, env } = place;
   const opening = await openProject({ cwd: location.projectRoot, env, location }, "status");
   if (opening.kind !== "open") throw new MaestroError("environment", opening.reason);
-  return statusIn(opening.repository, location, before);
+  return statusIn(opening.repository, place, before);
 }
 
-async function statusIn(repository: Repository, location: StateLocation, before?: StatusLook): Promise<Sight> {
-  return { kind: "status", status: await gitStatus(repository, excluded(repository, location), before?.head) };
+async function statusIn(
+  repository: Repository,
+  { location, env }: DelegationPlace,
+  before?: StatusLook,
+): Promise<Sight> {
+  const exclude = excluded(repository, location, env);
+  return { kind: "status", status: await gitStatus(repository, exclude, before?.head) };
 }
 
-async function list(location: StateLocation): Promise<Sight> {
-  const listing = await listProject(location.projectRoot, { exclude: ownPaths(location) });
+async function list({ location, env }: DelegationPlace): Promise<Sight> {
+  const listing = await listProject(location.projectRoot, { exclude: ownPaths(location, env) });
   return { kind: "listing", listing };
 }
 

@@ -12,6 +12,7 @@ import type { TreeId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { decideApproval, decideReview, requireReview } from "../../session/decide/review/decide-review.ts";
 import type { Review, Session } from "../../session/session.ts";
+import type { Environment } from "../../setting-layers.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
 import type { SessionStore, Update } from "../../store/session-store.ts";
@@ -35,6 +36,7 @@ export function recordBatchReview({ batch, phases }: BatchReview, tree: TreeId, 
 
 export interface ReviewPlace {
   store: SessionStore;
+  env: Environment;
   /** Opens the git repository of the project. */
   open: () => Promise<Opening>;
 }
@@ -84,13 +86,13 @@ const MAX_NAMED = 10;
 
 type TreeNow = { kind: "clean"; tree: TreeId } | { kind: "conflict"; files: ConflictFile[] };
 
-async function treeNow({ store, open }: ReviewPlace, session: Session, review: Review): Promise<TreeNow> {
+async function treeNow({ store, env, open }: ReviewPlace, session: Session, review: Review): Promise<TreeNow> {
   const opening = await open();
   if (opening.kind !== "open") {
     if (review.batch === undefined) throw new MaestroError("environment", `Cannot read the work: ${opening.reason}`);
     return { kind: "clean", tree: recordedFiles(store.location.projectRoot, session) };
   }
-  const exclude = excluded(opening.repository, store.location);
+  const exclude = excluded(opening.repository, store.location, env);
   return withPassingObjects(opening.repository, async (repository) => {
     const { tree, commit: ours } = await snapshot(repository, { exclude, include: [], force: declaredFiles(session) });
     return review.batch === undefined ? withWork(repository, session, review, ours) : { kind: "clean", tree };

@@ -11,6 +11,7 @@ import { requireSession } from "../../session/decide/operation.ts";
 import { lastAttempt, type Session } from "../../session/session.ts";
 import { archivedNames } from "../../store/archive.ts";
 import { tryClaimEngine } from "../../store/engine-lock.ts";
+import { sweepResults } from "../../store/files/batch.ts";
 import { readIntent } from "../../store/files/integration-file.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { readSession } from "../../store/read-session.ts";
@@ -25,8 +26,9 @@ import { orReport, type Problem } from "./problem.ts";
 import type { Recovery } from "./recover.ts";
 
 /** Called when an engine starts, after all processes of the earlier engine have ended and before the project is read. */
-export async function clearLeftovers({ isolation, store, warn, now }: RunContext): Promise<void> {
+export async function clearLeftovers({ isolation, store, batchId, warn, now }: RunContext): Promise<void> {
   const { repository } = isolation.options;
+  sweepResults(store.location, batchId);
   await orReport(
     ({ message }) => warn(message),
     () => clearDeadBaselines(repository, store.location),
@@ -73,13 +75,14 @@ export interface Pruned {
   problems: Problem[];
 }
 
-/** Outside git it deletes only what is left of baselines. `kept`: how many archived sessions keep their work. */
+/** Outside git it deletes only what is left of baselines and of half-written results. `kept`: how many archived sessions keep their work. */
 export async function prune({ store, now, open }: Omit<Recovery, "tell" | "warn">, kept: number): Promise<Pruned> {
   const pruned: Pruned = { finished: undefined, baselines: 0, worktrees: [], sessions: [], problems: [] };
   const attempt = <T>(work: () => Promise<T>) => orReport((problem) => void pruned.problems.push(problem), work);
   const opening = await attempt(open);
   const { location } = store;
   const found = opening?.kind === "open" ? opening.repository : null;
+  await attempt(async () => sweepResults(location));
   pruned.baselines = (await attempt(() => clearDeadBaselines(found, location))) ?? 0;
   if (opening?.kind !== "open") return pruned;
   const { repository } = opening;

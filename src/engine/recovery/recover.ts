@@ -60,7 +60,8 @@ export async function recover(recovery: Recovery, isOver: boolean): Promise<Reco
     const told = isBegun ? await orReport(warn, () => finishChange(project, store, now())) : undefined;
     if (told !== undefined) warn({ message: told });
     if (!isOver) return "done";
-    for (const line of await keepWork(repository, store, excluded(repository, location))) recovery.tell(line);
+    for (const line of await keepWork(repository, store, excluded(repository, location, recovery.env)))
+      recovery.tell(line);
     return "done";
   } catch (error) {
     return expected(error);

@@ -4,7 +4,16 @@
 import { closeSync, constants, fstatSync, ftruncateSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Directory, ioError, withDirectory } from "../../disk/contained.ts";
-import { newTemporaryName, readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../../disk/durable.ts";
+import {
+  newTemporaryName,
+  readFrom,
+  readRegular,
+  replaceDurably,
+  shownPath,
+  sweepTemporaries,
+  writeAll,
+} from "../../disk/durable.ts";
+import { crashPoint } from "../../disk/fault.ts";
 import { isAbandoned } from "../../disk/lock.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
 import { errno, MaestroError } from "../../errors.ts";
@@ -209,7 +218,11 @@ export class Batch {
   }
 
   writeSummary(summary: object): void {
-    replaceDurably(this.results, SUMMARY_FILE, `${JSON.stringify(summary, null, 2)}\n`);
+    const confirm = () => {
+      crashPoint("summary");
+      return true;
+    };
+    replaceDurably(this.results, SUMMARY_FILE, `${JSON.stringify(summary, null, 2)}\n`, { confirm });
   }
 
   /** Deletes the summary of an earlier run. */
@@ -253,6 +266,7 @@ export function clearDispatch(path: string): void {
 }
 
 function clearResults(results: Directory): void {
+  sweepTemporaries(results);
   results.unlink(SUMMARY_FILE);
   const files = new Set(results.list());
   for (const file of files) {
@@ -301,6 +315,15 @@ export function removeDeadBatches(location: StateLocation, prefix: string): stri
     inState(location, ["parallel"], (parallel) => rmSync(parallel.at(id), { recursive: true, force: true }));
   }
   return dead;
+}
+
+/** Deletes what killed processes left half-written among the results of a batch, or of all batches. */
+export function sweepResults(location: StateLocation, batch?: string): void {
+  const ids = batch === undefined ? inState(location, ["parallel"], (parallel) => parallel.list()) : [batch];
+  for (const id of ids ?? []) {
+    if (inState(location, ["parallel"], (parallel) => parallel.lstat(id)?.isDirectory()) !== true) continue;
+    inState(location, ["parallel", id, "results"], sweepTemporaries);
+  }
 }
 
 function isDead(results: Directory): boolean {
