@@ -17,16 +17,13 @@ export const DEFAULT_PHASE_MINUTES = 5;
 /** Ids must be unique; blockers that are not phases of the plan are ignored. */
 export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[]): Graph {
   const blockers = blockersOf(phases);
-  const dependents: number[][] = phases.map(() => []);
-  blockers.forEach((waits, position) => {
-    for (const blocker of waits) dependents[blocker]?.push(position);
-  });
+  const dependents = dependentsOf(blockers);
   const waiting = blockers.map((waits) => waits.length);
   const depths: (number | null)[] = waiting.map((count) => (count === 0 ? 0 : null));
   const order = [...depths.keys()].filter((position) => depths[position] === 0);
   // `order` grows while it is read. It is sorted by depth, so the last blocker read is the deepest one.
   for (const position of order) {
-    for (const dependent of dependents[position] ?? []) {
+    for (const dependent of dependents(position)) {
       const left = (waiting[dependent] ?? 0) - 1;
       waiting[dependent] = left;
       if (left > 0) continue;
@@ -35,6 +32,23 @@ export function graphOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[])
     }
   }
   return { blockers, depths, order };
+}
+
+/** All dependents in one array, by the phase they wait for: a list for each phase would cost more memory than the rest of the graph. */
+function dependentsOf(blockers: readonly (readonly number[])[]): (position: number) => Int32Array {
+  const ends = new Int32Array(blockers.length + 1);
+  for (const waits of blockers) for (const blocker of waits) ends[blocker + 1] = (ends[blocker + 1] ?? 0) + 1;
+  for (let at = 1; at < ends.length; at++) ends[at] = (ends[at] ?? 0) + (ends[at - 1] ?? 0);
+  const all = new Int32Array(ends[blockers.length] ?? 0);
+  const next = ends.slice();
+  for (let position = 0; position < blockers.length; position++) {
+    for (const blocker of blockers[position] ?? []) {
+      const at = next[blocker] ?? 0;
+      all[at] = position;
+      next[blocker] = at + 1;
+    }
+  }
+  return (position) => all.subarray(ends[position], ends[position + 1]);
 }
 
 function blockersOf(phases: readonly Pick<PlanPhase, "id" | "blocked_by">[]): number[][] {

@@ -95,7 +95,7 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
     files_deleted: exactTexts(place, "files_deleted"),
   };
   if (requirements.length > 0) phase.requirements = [...new Set<string>(requirements)];
-  Object.assign(phase, playedBy(place));
+  if (playerFields.some((field) => raw[field] !== undefined)) Object.assign(phase, playedBy(place));
   if (estimate !== undefined) phase.estimate = estimate;
   if (budget !== undefined) phase.budget = budget;
   warnUnknown(place);
@@ -109,6 +109,8 @@ const playerForms = {
   model: /^[^\s\p{C}-][^\p{C}]{0,199}$/u,
   review_by: /^other$/,
 };
+
+const playerFields = Object.keys(playerForms);
 
 function playedBy(place: Place): Pick<PlanPhase, "runtime" | "model" | "review_by"> {
   const played: Record<string, string> = {};
