@@ -1,7 +1,7 @@
 // Creates a project with a plan and a stand-in for gemini, and runs the built command in it.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -99,8 +99,11 @@ export interface Measured {
 
 /** Runs `maestro run` in the project and measures the wall time of the whole command. */
 export function runPlan(project: string, args: readonly string[], nodeArgs: readonly string[] = []): Measured {
+  // Not the project: what Maestro keeps for the user is no file of it.
+  const home = `${project}-home`;
+  mkdirSync(home);
   const env = {
-    HOME: project,
+    HOME: home,
     PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
     MAESTRO_STAGGER_DELAY: "0",
   };
@@ -110,5 +113,7 @@ export function runPlan(project: string, args: readonly string[], nodeArgs: read
     [...nodeArgs, maestro, "run", "plan.md", "--mode", "parallel", ...args],
     { cwd: project, env, encoding: "utf8", maxBuffer: 1 << 28 },
   );
-  return { seconds: (performance.now() - before) / 1000, status, stderr };
+  const seconds = (performance.now() - before) / 1000;
+  rmSync(home, { recursive: true });
+  return { seconds, status, stderr };
 }

@@ -1,12 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { GitProject } from "../../test/support/git-repository.ts";
 import { locateState } from "../store/location.ts";
-import { excluded, openProject } from "./open-project.ts";
+import { excluded, openProject, ownPaths } from "./open-project.ts";
 
 let project: GitProject | undefined;
-afterEach(() => project?.remove());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  project?.remove();
+});
 
 const open = async (cwd: string, cache: string) => {
   const opening = await openProject({ cwd, env: { XDG_CACHE_HOME: cache } });
@@ -49,12 +52,35 @@ describe("excluded from snapshots", () => {
     expect(excluded(repository, locateState(project.path, ".state"))).toEqual([".state", ".cache/maestro"]);
   });
 
+  test("is what Maestro keeps for the user, when the project is the home directory", async () => {
+    project = new GitProject();
+    vi.stubEnv("XDG_STATE_HOME", join(project.path, ".local", "state"));
+    const repository = await open(project.path, project.cache);
+    const location = locateState(project.path, ".state");
+    expect(excluded(repository, location)).toEqual([".state", ".local/state/maestro"]);
+    expect(ownPaths(location)).toEqual([".state", ".local/state/maestro"]);
+  });
+
   test("is nothing when the project itself lies in the cache directory", async () => {
     project = new GitProject([], "maestro");
     const root = join(project.path, "x");
     mkdirSync(root);
     const repository = await open(root, project.base);
     expect(excluded(repository, locateState(root, ".state"))).toEqual([".state"]);
+  });
+});
+
+describe("left out of the listing of a project outside git", () => {
+  test.each<[stateDir: string, paths: string[]]>([
+    [".gemini", [".gemini/state", ".gemini/plans", ".gemini/parallel"]],
+    [".maestro", [".maestro"]],
+    [".", ["state", "plans", "parallel"]],
+    ["/home/someone/project/.state", [".state"]],
+    ["/home/someone/project/.gemini", [".gemini/state", ".gemini/plans", ".gemini/parallel"]],
+    ["/home/someone/project-2", []],
+    ["/home/someone", []],
+  ])("are the parts of Maestro in the state directory %s", (stateDir, paths) => {
+    expect(ownPaths(locateState("/home/someone/project", stateDir))).toEqual(paths);
   });
 });
 

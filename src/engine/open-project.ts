@@ -7,6 +7,7 @@ import { type Opening, openRepository, type RepositoryUse } from "../git/open.ts
 import type { Repository } from "../git/repository.ts";
 import { stopGit, watchGit } from "../git/running.ts";
 import { worktreePrefix } from "../git/worktree/prefix.ts";
+import { userStateRoot } from "../store/files/user-record.ts";
 import type { StateLocation } from "../store/location.ts";
 import { manifest } from "../store/workspace.ts";
 
@@ -70,10 +71,8 @@ const SHARED_STATE_DIRECTORY = ".gemini";
 /** Paths relative to the project root; those elsewhere in the repository start with "../". */
 export function excluded(repository: Repository, location: StateLocation): string[] {
   const { projectRoot, toplevel, place } = repository;
-  const state = join(isIn(location) ? projectRoot : location.root, ...location.components);
-  const isShared = basename(state) === SHARED_STATE_DIRECTORY || contains(state, projectRoot);
-  const places = isShared ? stateParts.map((part) => join(state, part)) : [state];
   const cache = dirname(place);
+  const places = [...stateDirectories(location, projectRoot), userStateRoot(process.env)];
   if (!contains(cache, projectRoot)) places.push(cache);
   return places
     .filter((path) => path !== toplevel && contains(toplevel, path))
@@ -82,8 +81,17 @@ export function excluded(repository: Repository, location: StateLocation): strin
 
 /** The paths that Maestro itself writes in a project outside git. */
 export function ownPaths(location: StateLocation): string[] {
-  if (!isIn(location)) return [];
-  return stateParts.map((part) => [...location.components, part].join("/"));
+  const { projectRoot } = location;
+  return [...stateDirectories(location, projectRoot), userStateRoot(process.env)]
+    .filter((path) => path !== projectRoot && contains(projectRoot, path))
+    .map((path) => relative(projectRoot, path).split(sep).join("/"));
+}
+
+/** A state directory that people also use for their own files is not left out as a whole. */
+function stateDirectories(location: StateLocation, projectRoot: string): string[] {
+  const state = join(isIn(location) ? projectRoot : location.root, ...location.components);
+  const isShared = basename(state) === SHARED_STATE_DIRECTORY || contains(state, projectRoot);
+  return isShared ? stateParts.map((part) => join(state, part)) : [state];
 }
 
 /** Whether the state directory is inside the project; its path is then resolved from the project's real path. */
