@@ -54,6 +54,11 @@ export function makeProject(phases: readonly WorkPhase[], body: string): string 
   const script = `#!/bin/sh\n${body}\ncat <<'END'\n${answer}\nEND\n`;
   writeFileSync(join(project, "bin", "gemini"), script);
   chmodSync(join(project, "bin", "gemini"), 0o755);
+  writePlan(project, phases);
+  return project;
+}
+
+export function writePlan(project: string, phases: readonly WorkPhase[]): void {
   const plan = {
     title: "Bench",
     phases: phases.map(({ id, blocked_by, seconds }) => ({
@@ -67,7 +72,6 @@ export function makeProject(phases: readonly WorkPhase[], body: string): string 
     })),
   };
   writeFileSync(join(project, "plan.md"), `---\n${JSON.stringify(plan)}\n---\n`);
-  return project;
 }
 
 /** Adds files that no phase touches, fifty to a directory. */
@@ -98,7 +102,12 @@ export interface Measured {
 }
 
 /** Runs `maestro run` in the project and measures the wall time of the whole command. */
-export function runPlan(project: string, args: readonly string[], nodeArgs: readonly string[] = []): Measured {
+export function runPlan(
+  project: string,
+  args: readonly string[],
+  nodeArgs: readonly string[] = [],
+  stateDir = ".gemini",
+): Measured {
   // Not the project: what Maestro keeps for the user is no file of it.
   const home = `${project}-home`;
   mkdirSync(home);
@@ -106,6 +115,7 @@ export function runPlan(project: string, args: readonly string[], nodeArgs: read
     HOME: home,
     PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
     MAESTRO_STAGGER_DELAY: "0",
+    MAESTRO_STATE_DIR: stateDir,
   };
   const before = performance.now();
   const { status, stderr } = spawnSync(
