@@ -63,8 +63,10 @@ const leaves =
 
 /** The files that start processes, by folder: base names, in whatever subfolder they are. */
 const starters = {
-  // Agents and their commands; the warden; a detached engine; the sandbox's tests of this machine; a process list where /proc is missing.
+  // Agents and their commands, directly or by the warden; the warden; a detached engine; the sandbox's tests of this machine; a process list where /proc is missing.
   engine: ["supervisor", "lifeline", "start-detached", "sandbox", "ancestors"],
+  // What the engine asks it to start.
+  warden: ["main"],
   // The dashboard of a run, and the user's browser.
   dashboard: ["beside-run", "open-page"],
   // This program again, to check a runtime.

@@ -1,7 +1,7 @@
 // Creates a project with a plan and a stand-in for gemini, and runs the built command in it.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -54,6 +54,11 @@ export function makeProject(phases: readonly WorkPhase[], body: string): string 
   const script = `#!/bin/sh\n${body}\ncat <<'END'\n${answer}\nEND\n`;
   writeFileSync(join(project, "bin", "gemini"), script);
   chmodSync(join(project, "bin", "gemini"), 0o755);
+  writePlan(project, phases);
+  return project;
+}
+
+export function writePlan(project: string, phases: readonly WorkPhase[]): void {
   const plan = {
     title: "Bench",
     phases: phases.map(({ id, blocked_by, seconds }) => ({
@@ -67,7 +72,6 @@ export function makeProject(phases: readonly WorkPhase[], body: string): string 
     })),
   };
   writeFileSync(join(project, "plan.md"), `---\n${JSON.stringify(plan)}\n---\n`);
-  return project;
 }
 
 /** Adds files that no phase touches, fifty to a directory. */
@@ -98,11 +102,20 @@ export interface Measured {
 }
 
 /** Runs `maestro run` in the project and measures the wall time of the whole command. */
-export function runPlan(project: string, args: readonly string[], nodeArgs: readonly string[] = []): Measured {
+export function runPlan(
+  project: string,
+  args: readonly string[],
+  nodeArgs: readonly string[] = [],
+  stateDir = ".gemini",
+): Measured {
+  // Not the project: what Maestro keeps for the user is not part of it.
+  const home = `${project}-home`;
+  mkdirSync(home);
   const env = {
-    HOME: project,
+    HOME: home,
     PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
     MAESTRO_STAGGER_DELAY: "0",
+    MAESTRO_STATE_DIR: stateDir,
   };
   const before = performance.now();
   const { status, stderr } = spawnSync(
@@ -110,5 +123,7 @@ export function runPlan(project: string, args: readonly string[], nodeArgs: read
     [...nodeArgs, maestro, "run", "plan.md", "--mode", "parallel", ...args],
     { cwd: project, env, encoding: "utf8", maxBuffer: 1 << 28 },
   );
-  return { seconds: (performance.now() - before) / 1000, status, stderr };
+  const seconds = (performance.now() - before) / 1000;
+  rmSync(home, { recursive: true });
+  return { seconds, status, stderr };
 }

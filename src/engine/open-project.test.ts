@@ -14,7 +14,6 @@ const open = async (cwd: string, cache: string) => {
   return opening.repository;
 };
 
-const parts = (stateDir: string) => ["state", "plans", "parallel"].map((part) => `${stateDir}/${part}`);
 /** Of a user whose home is somewhere else. */
 const env = { HOME: "/home/user" };
 
@@ -59,8 +58,8 @@ describe("excluded from snapshots", () => {
     const home = { HOME: project.path };
     const location = locateState(project.path, ".state");
     expect(excluded(repository, location, home)).toEqual([".state", ".local/state/maestro"]);
-    expect(ownPaths(location, home)).toEqual([...parts(".state"), ".local/state/maestro"]);
-    expect(ownPaths(location, env)).toEqual(parts(".state"));
+    expect(ownPaths(location, home)).toEqual([".state", ".local/state/maestro"]);
+    expect(ownPaths(location, env)).toEqual([".state"]);
     expect(ownPaths(locateState(project.path, join(project.base, "elsewhere")), home)).toEqual([
       ".local/state/maestro",
     ]);
@@ -72,6 +71,20 @@ describe("excluded from snapshots", () => {
     mkdirSync(root);
     const repository = await open(root, project.base);
     expect(excluded(repository, locateState(root, ".state"), env)).toEqual([".state"]);
+  });
+});
+
+describe("left out of the listing of a project outside git", () => {
+  test.each<[stateDir: string, paths: string[]]>([
+    [".gemini", [".gemini/state", ".gemini/plans", ".gemini/parallel"]],
+    [".maestro", [".maestro"]],
+    [".", ["state", "plans", "parallel"]],
+    ["/home/someone/project/.state", [".state"]],
+    ["/home/someone/project/.gemini", [".gemini/state", ".gemini/plans", ".gemini/parallel"]],
+    ["/home/someone/project-2", []],
+    ["/home/someone", []],
+  ])("are the parts of Maestro in the state directory %s", (stateDir, paths) => {
+    expect(ownPaths(locateState("/home/someone/project", stateDir), env)).toEqual(paths);
   });
 });
 

@@ -71,11 +71,8 @@ const SHARED_STATE_DIRECTORY = ".gemini";
 /** Paths relative to the project root; those elsewhere in the repository start with "../". */
 export function excluded(repository: Repository, location: StateLocation, env: ProjectPlace["env"]): string[] {
   const { projectRoot, toplevel, place } = repository;
-  const state = join(isIn(location) ? projectRoot : location.root, ...location.components);
-  const isShared = basename(state) === SHARED_STATE_DIRECTORY || contains(state, projectRoot);
-  const places = isShared ? stateParts.map((part) => join(state, part)) : [state];
-  const cache = dirname(place);
-  for (const own of [cache, userStateRoot(env)]) if (!contains(own, projectRoot)) places.push(own);
+  const places = stateDirectories(location, projectRoot);
+  for (const own of [dirname(place), userStateRoot(env)]) if (!contains(own, projectRoot)) places.push(own);
   return places
     .filter((path) => path !== toplevel && contains(toplevel, path))
     .map((path) => relative(projectRoot, path).split(sep).join("/"));
@@ -84,10 +81,16 @@ export function excluded(repository: Repository, location: StateLocation, env: P
 /** The paths that Maestro itself writes in a project outside git. The project may be the home directory. */
 export function ownPaths(location: StateLocation, env: ProjectPlace["env"]): string[] {
   const { projectRoot } = location;
-  const parts = isIn(location) ? stateParts.map((part) => [...location.components, part].join("/")) : [];
-  const users = userStateRoot(env);
-  if (users === projectRoot || !contains(projectRoot, users)) return parts;
-  return [...parts, relative(projectRoot, users).split(sep).join("/")];
+  return [...stateDirectories(location, projectRoot), userStateRoot(env)]
+    .filter((path) => path !== projectRoot && contains(projectRoot, path))
+    .map((path) => relative(projectRoot, path).split(sep).join("/"));
+}
+
+/** A state directory that people also use for their own files is not left out as a whole. */
+function stateDirectories(location: StateLocation, projectRoot: string): string[] {
+  const state = join(isIn(location) ? projectRoot : location.root, ...location.components);
+  const isShared = basename(state) === SHARED_STATE_DIRECTORY || contains(state, projectRoot);
+  return isShared ? stateParts.map((part) => join(state, part)) : [state];
 }
 
 /** Whether the state directory is inside the project; its path is then resolved from the project's real path. */

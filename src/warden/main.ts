@@ -1,8 +1,12 @@
-// The warden of a run: a separate process that waits for the engine to end. However the engine ends, even by kill -9, the pipe between
-// them closes, and the warden kills every process tree that the engine had not ended itself.
-// argv: <run id> <grace in ms>. stdin: one line per process group, "+<id>" when it starts, "-<id>" when it has ended; "!": no grace period.
+// The warden of a run: a separate process that starts the agents and waits for the engine to end. However the engine ends, even by kill -9,
+// the pipe between them closes, and the warden kills every process tree that the engine had not ended itself.
+// argv: <run id> <grace in ms>. stdin: one line each, "*<JSON>" starts a process (StartRequest), "+<id>" names a process group that
+// something else started, "-<id>" one that has ended, "!": no grace period. stdout: "ready", then one StartReport as JSON per line.
 
+import { spawn } from "node:child_process";
+import { READY, type StartReport, type StartRequest } from "../engine/process/start-request.ts";
 import { endAll } from "../engine/process/tree.ts";
+import { errno, reasonOf } from "../errors.ts";
 
 const [run = "", grace = "5000"] = process.argv.slice(2);
 const groups = new Set<number>();
@@ -11,14 +15,18 @@ let unfinished = "";
 
 // Ignore signals that end the engine, because the warden must outlive it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+// The engine is gone, and with it the reader of the reports.
+process.stdout.on("error", () => undefined);
 
-process.stdin.setEncoding("latin1");
+process.stdout.write(`${READY}\n`);
+process.stdin.setEncoding("utf8");
 process.stdin.on("data", (chunk) => {
   const lines = `${unfinished}${chunk}`.split("\n");
   unfinished = lines.pop() ?? "";
   for (const line of lines) {
     const group = Number(line.slice(1));
-    if (line === "!") isHurried = true;
+    if (line.startsWith("*")) start(JSON.parse(line.slice(1)));
+    else if (line === "!") isHurried = true;
     else if (line.startsWith("+")) groups.add(group);
     else groups.delete(group);
   }
@@ -27,3 +35,27 @@ process.stdin.on("end", async () => {
   await endAll({ groups, runs: new Set([run]) }, Number(grace), () => isHurried);
   process.exit(0);
 });
+
+/** Starts a process in a group of its own. Its group stays known until the engine says that it has ended. */
+function start({ id, words, cwd, env }: StartRequest): void {
+  const [program = "", ...args] = words;
+  const fail = (error: unknown) => tell({ id, failure: reasonOf(error) });
+  try {
+    const child = spawn(program, args, { cwd, env, stdio: "ignore", detached: true });
+    child.once("error", (error) => {
+      if (child.pid === undefined) fail(error);
+    });
+    if (child.pid === undefined) return;
+    groups.add(child.pid);
+    tell({ id, pid: child.pid });
+    child.once("exit", (code, signal) => tell({ id, code, signal }));
+  } catch (error) {
+    // Node throws some errors (arguments that are too long) and emits others.
+    if (errno(error) === undefined) throw error;
+    fail(error);
+  }
+}
+
+function tell(report: StartReport): void {
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+}

@@ -1,6 +1,6 @@
 // Runs a session: builds the engine's context, runs the engine while showing its progress, and returns how the run ended.
 
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { readProtocols } from "../../agents/protocols.ts";
 import { randomHex } from "../../disk/durable.ts";
 import { inShell } from "../../engine/attempt/command-run.ts";
@@ -40,7 +40,7 @@ import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
 
 /** Beside this program, in dist/. */
-const wardenProgram = fileURLToPath(new URL("./warden.cjs", import.meta.url));
+const wardenProgram = join(programRoot, "dist", "warden.cjs");
 
 export interface SessionRun {
   store: SessionStore;

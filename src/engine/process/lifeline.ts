@@ -1,18 +1,41 @@
-// The engine's side of the warden process (see warden/main.ts): starts it, tells it which process groups run, and restarts it if it
-// dies.
+// The engine's side of the warden process (see warden/main.ts): starts it, has it start processes, tells it which other process groups run,
+// and restarts it if it dies.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
+import { READY, type StartReport, type StartRequest } from "./start-request.ts";
 
 const RESTART_MS = 200;
 const MAX_RESTARTS = 10;
 /** Removals are sent with this delay, which is much shorter than the time until a process id is reused. */
 const REMOVAL_MS = 200;
 
+/** What becomes of a process that was to start: first `started` or `failed`, and after `started` either `ended` or `lost`. */
+export interface ProcessEvents {
+  started: (pid: number) => void;
+  failed: (reason: string) => void;
+  ended: (code: number | null, signal: NodeJS.Signals | null) => void;
+  /** The warden, whose child it is, was killed, so its end is not reported. `pid` is null when it is unknown whether the process was started. */
+  lost: (pid: number | null) => void;
+}
+
+type Warden = ChildProcessByStdio<Writable, Readable, null>;
+
+interface Child {
+  pid: number | null;
+  events: ProcessEvents;
+}
+
 export class Lifeline {
   readonly #groups = new Set<number>();
-  readonly #start: () => ChildProcessByStdio<Writable, null, null>;
-  #warden: ChildProcessByStdio<Writable, null, null>;
+  /** The processes that the warden starts or has started, by the id of the request. */
+  readonly #children = new Map<number, Child>();
+  #lastId = 0;
+  readonly #start: () => Warden;
+  #warden: Warden;
+  /** The warden that has said that it runs. */
+  #ready: Warden | undefined;
+  readonly #ended = new WeakSet<Warden>();
   #closing = false;
   #restarts = 0;
   readonly #warn: (message: string) => void;
@@ -24,17 +47,32 @@ export class Lifeline {
     this.#start = () => {
       // Detached, so that a signal to the engine's process group does not reach it.
       const warden = spawn(process.execPath, [program, run, String(graceMs)], {
-        stdio: ["pipe", "ignore", "ignore"],
+        stdio: ["pipe", "pipe", "ignore"],
         env: {},
         cwd: "/",
         detached: true,
       });
       warden.stdin.on("error", () => undefined);
-      warden.once("exit", () => this.#restartSoon());
-      warden.once("error", () => this.#restartSoon());
+      this.#listen(warden);
+      // Not "exit": its last reports may still be in the pipe.
+      warden.once("close", () => this.#end(warden));
+      warden.once("error", () => this.#end(warden));
       return warden;
     };
     this.#warden = this.#start();
+  }
+
+  /**
+   * Has the warden start a process in a group of its own. The engine would copy its large memory for each process it starts and wait for
+   * the copy; the warden is small. False when it cannot be done: the warden does not run yet, or no more.
+   */
+  start(request: Omit<StartRequest, "id">, events: ProcessEvents): boolean {
+    // macOS starts processes without such a copy, and does not show whose process an orphan is.
+    if (process.platform !== "linux" || this.#ready === undefined || this.#closing) return false;
+    this.#lastId += 1;
+    this.#children.set(this.#lastId, { pid: null, events });
+    this.#send(`*${JSON.stringify({ id: this.#lastId, ...request } satisfies StartRequest)}\n`, 0);
+    return true;
   }
 
   add(group: number): void {
@@ -78,8 +116,42 @@ export class Lifeline {
     });
   }
 
-  #restartSoon(): void {
-    if (!this.#closing) setTimeout(() => this.#restart(), RESTART_MS);
+  #listen(warden: Warden): void {
+    let unfinished = "";
+    warden.stdout.setEncoding("utf8");
+    warden.stdout.on("data", (chunk: string) => {
+      const lines = `${unfinished}${chunk}`.split("\n");
+      unfinished = lines.pop() ?? "";
+      this.#ready = warden;
+      for (const line of lines) if (line !== READY) this.#take(JSON.parse(line));
+    });
+  }
+
+  #take(report: StartReport): void {
+    const child = this.#children.get(report.id);
+    if (child === undefined) return;
+    if ("pid" in report) {
+      child.pid = report.pid;
+      this.#groups.add(report.pid);
+      child.events.started(report.pid);
+      return;
+    }
+    this.#children.delete(report.id);
+    if ("failure" in report) child.events.failed(report.failure);
+    else child.events.ended(report.code, report.signal);
+  }
+
+  /** The warden has ended. Its processes go on without it. */
+  #end(warden: Warden): void {
+    if (this.#closing || this.#ended.has(warden)) return;
+    this.#ended.add(warden);
+    this.#ready = undefined;
+    // The next warden is told all groups again, and a request must not reach it: its process counts as lost.
+    this.#unsent = "";
+    const orphans = [...this.#children.values()];
+    this.#children.clear();
+    for (const { pid, events } of orphans) events.lost(pid);
+    setTimeout(() => this.#restart(), RESTART_MS);
   }
 
   #restart(): void {

@@ -2,13 +2,13 @@
 // one timer. Hand-written because no library kills a whole process tree when the supervisor itself is killed.
 
 import { spawn } from "node:child_process";
-import { closeSync } from "node:fs";
+import { closeSync, existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { errno, reasonOf } from "../../errors.ts";
 import { watchGit } from "../../git/running.ts";
 import type { Killed } from "../../runtimes/runtime.ts";
-import type { Lifeline } from "./lifeline.ts";
-import { endAll, isGroupAlive, signalGroup } from "./tree.ts";
+import type { Lifeline, ProcessEvents } from "./lifeline.ts";
+import { endAll, hasEnded, isGroupAlive, signalGroup } from "./tree.ts";
 
 const TICK_MS = 100;
 /** A longer gap between two ticks does not count against an agent's limit: the machine or this process was suspended. */
@@ -25,6 +25,7 @@ const wrapper = `umask 077; [ "$3" = - ] || exec <"$3"; exec >>"$4" 2>>"$5"; uma
 told=; trap told=1 HUP INT TERM; "$@"; code=$?
 if [ -z "$told" ] || [ "$code" = 0 ]; then umask 077; set -C; printf '%s\\n' "$code" >"$exit_file"; fi; exit "$code"`;
 
+const LOST = "the warden, which started it, was killed";
 const umask = process.umask().toString(8);
 
 export interface Launch {
@@ -56,7 +57,8 @@ export interface Exit {
 
 interface Running {
   launch: Launch;
-  group: number;
+  /** Null until the process has started. */
+  group: number | null;
   started: number;
   /** Time that counts against the time limit. */
   elapsed: number;
@@ -64,6 +66,8 @@ interface Running {
   killedAt: number;
   /** An error of `check` while the process ran. */
   failure?: unknown;
+  /** Set when its end is not reported: looks for it. */
+  seekEnd?: () => void;
 }
 
 export class Supervisor {
@@ -86,48 +90,79 @@ export class Supervisor {
   /** Starts a process; `exit` resolves when it has ended, even if a grandchild still holds its output open. */
   launch(launch: Launch): { exit: Promise<Exit>; stop: (why: Killed) => void } {
     const started = performance.now();
-    const { program, args, cwd, env, stdin } = launch;
-    const files = [launch.exitFile, typeof stdin === "string" ? stdin : "-", launch.stdout, launch.stderr];
-    const words = ["-c", wrapper, "maestro-attempt", umask, ...files, program, ...args];
-    let child: ReturnType<typeof spawn>;
-    try {
-      const first = typeof stdin === "string" ? "ignore" : stdin;
-      child = spawn("/bin/sh", words, { cwd, env, stdio: [first, "ignore", "ignore"], detached: true });
-    } catch (error) {
-      // Node throws some errors (arguments that are too long) and emits others.
-      if (errno(error) === undefined) throw error;
-      const failed: Exit = { code: null, killed: null, durationMs: 0, failure: reasonOf(error) };
-      return { exit: Promise.resolve(failed), stop: () => undefined };
-    } finally {
-      if (typeof stdin === "number") closeSync(stdin);
-    }
-    const running: Running = { launch, group: child.pid ?? 0, started, elapsed: 0, killed: null, killedAt: 0 };
+    const running: Running = { launch, group: null, started, elapsed: 0, killed: null, killedAt: 0 };
+    this.#running.add(running);
     const exit = new Promise<Exit>((resolve, reject) => {
-      child.once("error", (error) => {
-        if (child.pid !== undefined) return;
-        resolve({ code: null, killed: null, durationMs: 0, failure: reasonOf(error) });
-      });
-      child.once("exit", (code, signal) => {
+      const end = (code: number | null, failure?: string) => {
         this.#running.delete(running);
         this.#killLeftovers(running);
         const durationMs = Math.round(performance.now() - started);
         if (running.failure !== undefined) reject(running.failure);
-        resolve({ code: code ?? 128 + signalNumber(signal), killed: running.killed, durationMs });
-      });
+        resolve({ code, killed: running.killed, durationMs, ...(failure === undefined ? {} : { failure }) });
+      };
+      const events: ProcessEvents = {
+        started: (pid) => {
+          running.group = pid;
+          // It was stopped before its group was known.
+          if (running.killed !== null) signalGroup(pid, "SIGTERM");
+        },
+        failed: (reason) => {
+          this.#running.delete(running);
+          resolve({ code: null, killed: null, durationMs: 0, failure: reason });
+        },
+        ended: (code, signal) => end(code ?? 128 + signalNumber(signal)),
+        lost: (pid) => (pid === null ? this.#startAgain(running, events) : followOrphan(running, pid, end)),
+      };
+      this.#start(launch, events);
     });
-    if (child.pid !== undefined) {
-      this.#lifeline.add(child.pid);
-      this.#running.add(running);
-      this.#startTicking();
-    }
+    this.#startTicking();
     return { exit, stop: (why) => this.#terminate(running, why) };
+  }
+
+  #start(launch: Launch, events: ProcessEvents, isHere = false): void {
+    const { program, args, cwd, env, stdin } = launch;
+    const files = [launch.exitFile, typeof stdin === "string" ? stdin : "-", launch.stdout, launch.stderr];
+    const words = ["-c", wrapper, "maestro-attempt", umask, ...files, program, ...args];
+    // A descriptor is open in this process only.
+    const isForWarden = typeof stdin === "string" && !isHere;
+    if (isForWarden && this.#lifeline.start({ words: ["/bin/sh", ...words], cwd, env }, events)) return;
+    try {
+      const first = typeof stdin === "string" ? "ignore" : stdin;
+      const child = spawn("/bin/sh", words, { cwd, env, stdio: [first, "ignore", "ignore"], detached: true });
+      child.once("error", (error) => {
+        if (child.pid === undefined) events.failed(reasonOf(error));
+      });
+      if (child.pid === undefined) return;
+      this.#lifeline.add(child.pid);
+      events.started(child.pid);
+      child.once("exit", events.ended);
+    } catch (error) {
+      // Node throws some errors (arguments that are too long) and emits others.
+      if (errno(error) === undefined) throw error;
+      events.failed(reasonOf(error));
+    } finally {
+      if (typeof stdin === "number") closeSync(stdin);
+    }
+  }
+
+  /** The warden was killed before it said whether it had started the process. If it had, the process is killed and has failed. */
+  #startAgain(running: Running, events: ProcessEvents): void {
+    const { launch } = running;
+    const marked = { groups: new Set<number>(), runs: new Set([launch.marker]) };
+    const ended = endAll(marked, this.#graceMs, () => this.#isHurried).then(() => {
+      this.#leftovers.delete(ended);
+      // A started process has created this file before anything else.
+      if (existsSync(launch.stdout)) events.failed(LOST);
+      else this.#start(launch, events, true);
+    });
+    this.#leftovers.add(ended);
   }
 
   /** Stops everything that runs: TERM, grace period, KILL. `now`: KILL at once. */
   stopAll(why: Killed, now = false): void {
     for (const running of this.#running) {
       this.#terminate(running, why);
-      if (now) signalGroup(running.group, "SIGKILL");
+      if (now) signal(running, "SIGKILL");
     }
     if (!now) return;
     this.#isHurried = true;
@@ -146,11 +181,12 @@ export class Supervisor {
     if (running.killed !== null || !this.#running.has(running)) return;
     running.killed = why;
     running.killedAt = performance.now();
-    signalGroup(running.group, "SIGTERM");
+    signal(running, "SIGTERM");
   }
 
   /** Kills processes that an attempt left behind, inside or outside its group. */
   #killLeftovers({ group, launch, killed, killedAt }: Running): void {
+    if (group === null) return;
     // A process that ended by itself with an empty group left nothing; a child of a killed process may have moved to another group.
     if (killed === null && !isGroupAlive(group)) {
       this.#lifeline.remove(group);
@@ -178,8 +214,9 @@ export class Supervisor {
     this.#lastTick = now;
     for (const running of this.#running) {
       running.elapsed += passed;
+      running.seekEnd?.();
       if (running.killed !== null) {
-        if (now - running.killedAt >= this.#graceMs) signalGroup(running.group, "SIGKILL");
+        if (now - running.killedAt >= this.#graceMs) signal(running, "SIGKILL");
         continue;
       }
       const why = running.elapsed >= running.launch.timeoutMs ? "timeout" : check(running);
@@ -198,6 +235,32 @@ function check(running: Running): Killed {
   } catch (error) {
     running.failure = error;
     return "stopped";
+  }
+}
+
+/** The warden, whose child it is, was killed: its end is seen in the list of processes, its exit code in the exit file. */
+function followOrphan(running: Running, pid: number, end: (code: number | null, failure?: string) => void): void {
+  running.seekEnd = () => {
+    if (!hasEnded(pid)) return;
+    const code = exitCodeIn(running.launch.exitFile);
+    if (code === null && running.killed === null) end(null, LOST);
+    else end(code ?? 128 + constants.signals.SIGTERM);
+  };
+}
+
+/** A process that has not started yet gets its signal when it has. */
+function signal({ group }: Running, name: NodeJS.Signals): void {
+  if (group !== null) signalGroup(group, name);
+}
+
+/** Null when the file does not exist or has no code, as that of a process that was killed. */
+function exitCodeIn(path: string): number | null {
+  try {
+    const text = readFileSync(path, "latin1").trim();
+    return /^\d{1,3}$/.test(text) ? Number(text) : null;
+  } catch (error) {
+    if (errno(error) === "ENOENT") return null;
+    throw error;
   }
 }
 

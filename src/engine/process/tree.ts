@@ -15,6 +15,12 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   send(-group, signal);
 }
 
+/** Whether a process that is not a child of this one has ended. Linux only. */
+export function hasEnded(pid: number): boolean {
+  const stat = readProc(String(pid), "stat");
+  return stat === undefined || "ZX".includes(stat.charAt(stat.lastIndexOf(")") + 2));
+}
+
 /** Whether a process of the group is still alive. Zombies do not count. */
 export function isGroupAlive(group: number): boolean {
   if (!send(-group, 0)) return false;
