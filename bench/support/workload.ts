@@ -108,7 +108,7 @@ export function runPlan(
   nodeArgs: readonly string[] = [],
   stateDir = ".gemini",
 ): Measured {
-  // Not the project: what Maestro keeps for the user is not part of it.
+  // Not the project: what Maestro keeps for the user does not belong to it.
   const home = `${project}-home`;
   mkdirSync(home);
   const env = {

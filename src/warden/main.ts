@@ -15,7 +15,7 @@ let unfinished = "";
 
 // Ignore signals that end the engine, because the warden must outlive it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-// The engine is gone, and with it the reader of the reports.
+// The engine, which read the reports, is gone.
 process.stdout.on("error", () => undefined);
 
 process.stdout.write(`${READY}\n`);

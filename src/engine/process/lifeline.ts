@@ -15,7 +15,7 @@ export interface ProcessEvents {
   started: (pid: number) => void;
   failed: (reason: string) => void;
   ended: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** The warden, whose child it is, was killed, so its end is not reported. `pid` is null when it is unknown whether the process was started. */
+  /** The warden, whose child it is, was killed: no process reports its end. `pid` is null when it is unknown whether the process was started. */
   lost: (pid: number | null) => void;
 }
 

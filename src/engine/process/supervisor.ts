@@ -66,7 +66,7 @@ interface Running {
   killedAt: number;
   /** An error of `check` while the process ran. */
   failure?: unknown;
-  /** Set when its end is not reported: looks for it. */
+  /** Set when no process reports its end: looks for it. */
   seekEnd?: () => void;
 }
 

@@ -15,7 +15,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   send(-group, signal);
 }
 
-/** Whether a process that is not a child of this one has ended. Linux only. */
+/** Whether a process of another parent has ended. Linux only. */
 export function hasEnded(pid: number): boolean {
   const stat = readProc(String(pid), "stat");
   return stat === undefined || "ZX".includes(stat.charAt(stat.lastIndexOf(")") + 2));
