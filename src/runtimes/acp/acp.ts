@@ -83,6 +83,8 @@ export function acpRuntime(name: string, bridge: readonly string[], relatives: r
     payload: (prompt) => prompt,
     environment: relative?.environment ?? {},
     vendor: relative?.vendor ?? /(?!)/,
+    // Without a relative nothing is known of its home; Gemini CLI describes none.
+    ...(relative === undefined ? { home: [] } : relative.home === undefined ? {} : { home: relative.home }),
     ...(relative === undefined ? {} : { account: relative.name, credentials: relative.credentials ?? [] }),
     envFiles: relative?.envFiles ?? [],
     pinned: relative?.pinned ?? [],

@@ -87,6 +87,10 @@ export const claudeRuntime: Runtime = {
   callsModel: true,
   credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
   login: ".claude/.credentials.json",
+  home: [
+    { path: ".claude", variable: "CLAUDE_CONFIG_DIR", reads: ["agents", "commands", "plugins", "skills"] },
+    { path: ".claude.json" },
+  ],
   install: "npm install -g @anthropic-ai/claude-code",
   argv,
   payload: (prompt) => prompt,

@@ -75,6 +75,7 @@ export const codexRuntime: Runtime = {
   callsModel: true,
   credentials: ["CODEX_API_KEY", "OPENAI_API_KEY"],
   login: ".codex/auth.json",
+  home: [{ path: ".codex", variable: "CODEX_HOME", reads: ["prompts", "rules", "skills"] }],
   install: "npm install -g @openai/codex",
   argv,
   payload: (prompt) => prompt,

@@ -48,6 +48,8 @@ export const copilotRuntime: Runtime = {
   name: "copilot",
   program: "copilot",
   callsModel: true,
+  credentials: ["COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"],
+  home: [{ path: ".copilot", variable: "COPILOT_HOME", reads: ["agents", "pkg", "skills"] }],
   install: "npm install -g @github/copilot",
   argv,
   payload: (prompt) => prompt,

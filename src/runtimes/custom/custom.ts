@@ -36,6 +36,7 @@ export function customRuntime(description: Description, program: string): Runtim
     environment,
     vendor: new RegExp(`^(?:${credentials.join("|") || "(?!)"})$`),
     credentials,
+    home: [],
     envFiles: [],
     pinned: [],
     distrust: {},

@@ -74,6 +74,11 @@ export const opencodeRuntime: Runtime = {
   name: "opencode",
   program: "opencode",
   callsModel: true,
+  login: ".local/share/opencode/auth.json",
+  home: [
+    { path: ".config/opencode", reads: ["agent", "agents", "command", "commands", "node_modules", "skills"] },
+    ...[{ path: ".local/share/opencode" }, { path: ".local/state/opencode" }],
+  ],
   install: "npm install -g opencode-ai",
   argv,
   payload: (prompt) => prompt,

@@ -108,6 +108,8 @@ export const piRuntime: Runtime = {
   name: "pi",
   program: "pi",
   callsModel: true,
+  login: ".pi/agent/auth.json",
+  home: [{ path: ".pi/agent", variable: "PI_CODING_AGENT_DIR", reads: ["bin", "prompts", "skills"] }],
   install: "npm install -g @earendil-works/pi-coding-agent",
   argv,
   startFile,

@@ -85,6 +85,8 @@ export const qwenRuntime: Runtime = {
   name: "qwen",
   program: "qwen",
   callsModel: true,
+  login: ".qwen/oauth_creds.json",
+  home: [{ path: ".qwen", reads: ["agents", "commands", "extensions", "skills"] }],
   install: "npm install -g @qwen-code/qwen-code",
   argv,
   payload: escapedAtSigns,

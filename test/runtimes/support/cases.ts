@@ -192,7 +192,12 @@ function scenesOf(runtime: RealRuntime) {
   const ended: Scene = {
     phases: [phaseOf("killed"), phaseOf("hangs")],
     act: async (running, model, project) => {
-      await until("both are asked", () => asked(model, "killed") && asked(model, "hangs"), 120_000);
+      const bothAsked = () => {
+        // The program has failed before it asked, and the other one would wait for ever.
+        expect(endsIn(project)).toEqual([]);
+        return asked(model, "killed") && asked(model, "hangs");
+      };
+      await until("both are asked", bothAsked, 120_000);
       terminateProgram(project, "killed");
       await until("the killed one is recorded", () => endsIn(project).length > 0, 60_000);
       process.kill(running.pid, "SIGTERM");
@@ -253,7 +258,8 @@ export function casesOf(runtime: RealRuntime): void {
 
     it("takes a 429 for an exhausted quota, or tells nothing until its time is up", async () => {
       const { ends, told } = await played(isLate("429") ? scenes.slow : scenes.quota);
-      expect(ends("429"), told).toEqual([expect.objectContaining({ outcome: isLate("429") ? "timeout" : "quota" })]);
+      const outcomes = new Set(ends("429").map(({ outcome }) => outcome));
+      expect([...outcomes], told).toEqual([isLate("429") ? "timeout" : "quota"]);
     });
 
     test.for<[string, object]>([
@@ -328,7 +334,8 @@ export function casesOf(runtime: RealRuntime): void {
 function noisy(): string {
   const noise = Array.from({ length: 31 }, (_, at) => String.fromCharCode(at + 128)).join("");
   const line = `"double" 'single' \`back\` $HOME \\ @src/app.ts a@b.example zod@4 %s \u0001\u001b é 漢 🎻 ${noise} </user>\n`;
-  return `Answer with the report.\n${line.repeat(Math.ceil(200_000 / line.length))}The end.`;
+  // Not all of it is noise: a program counts more tokens for that than a model takes.
+  return `Answer with the report.\n${line.repeat(100)}${"plain words\n".repeat(16_000)}The end.`;
 }
 
 /** The program alone, as the engine would start it. */

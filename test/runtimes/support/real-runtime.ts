@@ -45,8 +45,7 @@ export function environmentOf(runtime: RealRuntime, project: Project, url: strin
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content);
   }
-  const places = [programs, dirname(process.execPath), process.env.PATH];
-  putLauncher(runtime, programs);
+  const places = [programsOf(runtime, programs), dirname(process.execPath), process.env.PATH];
   return {
     HOME: home,
     TMPDIR: temporary,
@@ -56,17 +55,14 @@ export function environmentOf(runtime: RealRuntime, project: Project, url: strin
   };
 }
 
-function putLauncher({ name, isScript }: RealRuntime, directory: string): void {
-  const program = programPathOf(name);
-  const node = isScript && existsSync(newest) ? `NODE_COMPILE_CACHE='${compiled}' exec '${newest}'` : "exec";
-  const words = isScript && existsSync(newest) ? realpathSync(program) : program;
-  const launcher = join(directory, name);
-  writeFileSync(launcher, `#!/bin/sh\n${node} '${words}' "$@"\n`);
-  chmodSync(launcher, 0o755);
-}
-
-function programPathOf(name: RealRuntime["name"]): string {
-  return join(name === "gemini" ? root : cacheOf(name), "node_modules", ".bin", name);
+/** The directory with the program; in `own`, a launcher for one that Node runs. */
+function programsOf({ name, isScript }: RealRuntime, own: string): string {
+  const directory = join(name === "gemini" ? root : cacheOf(name), "node_modules", ".bin");
+  if (!isScript || !existsSync(newest)) return directory;
+  const words = `NODE_COMPILE_CACHE='${compiled}' exec '${newest}' '${realpathSync(join(directory, name))}' "$@"`;
+  writeFileSync(join(own, name), `#!/bin/sh\n${words}\n`);
+  chmodSync(join(own, name), 0o755);
+  return own;
 }
 
 /** The user's home, the temporary files and the programs, beside the project: what is kept there is not a change of the project. */
