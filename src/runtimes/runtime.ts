@@ -113,6 +113,10 @@ export interface Runtime {
   account?: string;
   /** How to install it. */
   install: string;
+  /** The option by which it asks nobody before it uses a tool; empty when it never asks. */
+  unattended: string;
+  /** Whether the hooks of Maestro run in it, so that the guard checks its shell commands. */
+  hasHooks?: true;
   argv(spec: AttemptSpec): string[];
   /** A file that the program loads at its start, written in place of the policy file. */
   startFile?: { ending: string; text: string };

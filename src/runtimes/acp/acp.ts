@@ -79,6 +79,7 @@ export function acpRuntime(name: string, bridge: readonly string[], relatives: r
     host: bridge,
     callsModel: true,
     install: relative?.install ?? "See its documentation.",
+    unattended: "",
     argv: ({ tier, model }) => [tier, model ?? "", ...args],
     payload: (prompt) => prompt,
     environment: relative?.environment ?? {},

@@ -92,6 +92,7 @@ export const claudeRuntime: Runtime = {
     { path: ".claude.json" },
   ],
   install: "npm install -g @anthropic-ai/claude-code",
+  unattended: "--permission-mode bypassPermissions",
   argv,
   payload: (prompt) => prompt,
   environment: { DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },

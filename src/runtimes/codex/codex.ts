@@ -77,6 +77,7 @@ export const codexRuntime: Runtime = {
   login: ".codex/auth.json",
   home: [{ path: ".codex", variable: "CODEX_HOME", reads: ["prompts", "rules", "skills"] }],
   install: "npm install -g @openai/codex",
+  unattended: "--dangerously-bypass-approvals-and-sandbox",
   argv,
   payload: (prompt) => prompt,
   environment: {},

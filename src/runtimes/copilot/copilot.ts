@@ -51,6 +51,7 @@ export const copilotRuntime: Runtime = {
   credentials: ["COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"],
   home: [{ path: ".copilot", variable: "COPILOT_HOME", reads: ["agents", "pkg", "skills"] }],
   install: "npm install -g @github/copilot",
+  unattended: "--allow-all-tools",
   argv,
   payload: (prompt) => prompt,
   environment: {},

@@ -31,6 +31,7 @@ export function customRuntime(description: Description, program: string): Runtim
     program,
     callsModel: true,
     install,
+    unattended: "",
     argv: (spec) => argv(description, spec),
     payload: (prompt) => prompt,
     environment,

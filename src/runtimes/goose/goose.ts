@@ -77,6 +77,7 @@ export const gooseRuntime: Runtime = {
   login: ".config/goose/secrets.yaml",
   home: [{ path: ".config/goose" }, { path: ".local/share/goose" }, { path: ".local/state/goose" }],
   install: "npm install -g @aaif/goose",
+  unattended: "",
   argv,
   payload: (prompt) => prompt,
   // Otherwise it pays a model for the name of a session, and does not count that; and it asks before it uses a tool.

@@ -80,6 +80,7 @@ export const opencodeRuntime: Runtime = {
     ...[{ path: ".local/share/opencode" }, { path: ".local/state/opencode" }],
   ],
   install: "npm install -g opencode-ai",
+  unattended: "--auto",
   argv,
   payload: (prompt) => prompt,
   // A project's settings may start programs, and its servers bring tools that no tier knows.

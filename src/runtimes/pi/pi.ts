@@ -111,6 +111,7 @@ export const piRuntime: Runtime = {
   login: ".pi/agent/auth.json",
   home: [{ path: ".pi/agent", variable: "PI_CODING_AGENT_DIR", reads: ["bin", "prompts", "skills"] }],
   install: "npm install -g @earendil-works/pi-coding-agent",
+  unattended: "",
   argv,
   startFile,
   payload: (prompt) => prompt,

@@ -88,6 +88,7 @@ export const qwenRuntime: Runtime = {
   login: ".qwen/oauth_creds.json",
   home: [{ path: ".qwen", reads: ["agents", "commands", "extensions", "skills"] }],
   install: "npm install -g @qwen-code/qwen-code",
+  unattended: "--approval-mode yolo",
   argv,
   payload: escapedAtSigns,
   environment: {},

@@ -79,10 +79,15 @@ const phaseOf = (id: string, more: Partial<PhaseSpec> = {}): PhaseSpec => ({
 /** What the model does in each case. */
 function replyTo(runtime: RealRuntime, heard: Heard, { path }: Project): Reply {
   const { said, results, tools } = heard;
-  const id = ["works", "looks", ...Object.keys(refusals)].find((one) => said.includes(wordOf(one)));
+  const id = ["works", "boxed", "looks", ...Object.keys(refusals)].find((one) => said.includes(wordOf(one)));
   if (id === "works") {
     if (results.length === 0) return { call: runtime.write(`${path}/hello.txt`, HELLO, tools) };
     return { text: said.includes("The hand-off is incomplete") ? report("hello.txt") : "Done!" };
+  }
+  if (id === "boxed") {
+    return results.length === 0
+      ? { call: runtime.shell("cp seed.txt hello.txt", tools) }
+      : { text: report("hello.txt") };
   }
   if (id === "looks") {
     // It tries what the program does not offer, as a model can; in a worktree of its own the path is another one.
@@ -102,7 +107,10 @@ async function play(runtime: RealRuntime, scene: Scene): Promise<Played> {
   try {
     if (scene.isRepository) initRepository(project.path);
     project.write(planPath, planText(scene.phases));
-    if (scene.isRepository) commitAll(project);
+    if (scene.isRepository) {
+      project.write("seed.txt", `${HELLO}\n`);
+      commitAll(project);
+    }
     const passed = Object.keys(runtime.passed?.(model.url) ?? {});
     const running = background(
       project,
@@ -115,7 +123,7 @@ async function play(runtime: RealRuntime, scene: Scene): Promise<Played> {
       ],
       {
         ...environmentOf(runtime, project, model.url),
-        ...{ MAESTRO_MAX_RETRIES: String(scene.retries ?? 0), MAESTRO_STAGGER_DELAY: "0" },
+        ...{ MAESTRO_MAX_RETRIES: String(scene.retries ?? 0), MAESTRO_STAGGER_DELAY: runtime.staggerSeconds ?? "0" },
       },
     );
     await scene.act?.(running, model, project);
@@ -156,22 +164,25 @@ function endsIn(project: Project): Attempted[] {
 
 /** Processes whose working directory is in the project, also those that have hidden where they come from. */
 function workingIn({ path }: Project): string[] {
-  return readdirSync("/proc").filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`).startsWith(path);
-    } catch {
-      // It has ended meanwhile.
-      return false;
-    }
-  });
+  const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return numbers.filter((name) => orNothing(() => readlinkSync(`/proc/${name}/cwd`))?.startsWith(path));
 }
 
 /** Terminates the program of one phase, and not the shell in which Maestro records how it ended. */
 function terminateProgram(project: Project, phase: string): void {
+  const isOfPhase = (pid: number) =>
+    orNothing(() => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"))?.includes(`MAESTRO_PHASE=${phase}`);
   for (const { pid, command } of processesOf(project)) {
-    const environ = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    const isProgram = environ.includes(`MAESTRO_PHASE=${phase}`) && !command.startsWith("/bin/sh -c");
-    if (isProgram) process.kill(pid, "SIGTERM");
+    if (!command.startsWith("/bin/sh -c") && isOfPhase(pid)) orNothing(() => process.kill(pid, "SIGTERM"));
+  }
+}
+
+/** Undefined for a process that has ended meanwhile. */
+function orNothing<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
   }
 }
 
@@ -204,7 +215,8 @@ function scenesOf(runtime: RealRuntime) {
     },
   };
   const unheld: Scene = { phases: [reader] };
-  const confined: Scene = { phases: [reader], isRepository: true, words: ["--sandbox"] };
+  const boxed = phaseOf("boxed", { files_created: ["hello.txt"] });
+  const confined: Scene = { phases: [boxed, ...(holds ? [] : [reader])], isRepository: true, words: ["--sandbox"] };
   return { works, fails, quota, slow, ended, unheld, confined, isLate, holds };
 }
 
@@ -285,6 +297,13 @@ export function casesOf(runtime: RealRuntime): void {
       const { ends, told } = await played(scenes.ended);
       expect(ends("killed"), told).toEqual([expect.objectContaining({ outcome: "failure" })]);
       expect(ends("hangs"), told).toEqual([expect.objectContaining({ outcome: "interrupted" })]);
+    });
+
+    test("works in a sandbox, where it sees its own settings", { timeout: LIMIT_MS }, async (context) => {
+      bubblewrap(context);
+      const { ends, hello, told } = await played(scenes.confined);
+      expect(ends("boxed"), told).toEqual([expect.objectContaining({ outcome: "success" })]);
+      expect(hello?.trim()).toBe(HELLO);
     });
 
     if (holds) {

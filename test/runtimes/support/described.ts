@@ -78,6 +78,7 @@ export const opencode: RealRuntime = {
   write: (filePath, content) => ({ tool: "write", input: { filePath, content } }),
   shell: (command) => ({ tool: "bash", input: { command, description: "x" } }),
   late: ["500", "garbage"],
+  staggerSeconds: "3",
 };
 
 export const copilot: RealRuntime = {
@@ -100,6 +101,7 @@ export const goose: RealRuntime = {
   write: (path, content) => ({ tool: "write", input: { path, content } }),
   shell: (command) => ({ tool: "shell", input: { command } }),
   tokens: "without cached",
+  staggerSeconds: "2",
 };
 
 export const pi: RealRuntime = {

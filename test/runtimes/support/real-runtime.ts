@@ -25,6 +25,8 @@ export interface RealRuntime {
   write: (path: string, content: string, tools: readonly string[]) => Call;
   shell: (command: string, tools: readonly string[]) => Call;
   late?: readonly LateCase[];
+  /** Seconds between two starts, for a program that cannot make its database twice at once in a new home. */
+  staggerSeconds?: string;
   /** What of its tokens can be compared; absent: all, exactly. */
   tokens?: "without cached" | "none";
   /** Whether Node runs it: the newest one starts it in half the time. */
