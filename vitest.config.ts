@@ -38,6 +38,8 @@ const real = (process.env.TEST_RUNTIMES ?? "").split(",");
 const missing = ["claude", "codex", "qwen", "opencode", "copilot", "goose", "pi"]
   .filter((name) => !real.includes(name))
   .map((name) => `test/runtimes/${name}.test.ts`);
+// These need several programs at once.
+if (!real.includes("all")) missing.push("test/runtimes/several.test.ts", "test/runtimes/acp-example.test.ts");
 
 export default defineConfig({
   test: {
