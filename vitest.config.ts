@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   /e2e\/orchestration/,
   /scenarios\/isolation-crash/,
-  /runtimes\/chat-programs/,
+  /test\/runtimes\//,
   /scenarios\/crash/,
   /e2e\/extension/,
   /browser\//,
@@ -33,13 +33,13 @@ class LongestFirst extends BaseSequencer {
 /** These files change what other files would see: the limits of git processes, global names, the program search path. */
 const alone = ["src/git/**/run.test.ts", "test/extension.test.ts", "test/e2e/policies.test.ts"];
 
-/** Tests with real agent programs: `npm run test:runtimes` runs those of every program, the gate those of one. */
+/** Tests with real agent programs: `npm run test:runtimes` runs those of every program, the gate those of Gemini CLI and of one more. */
 const real = (process.env.TEST_RUNTIMES ?? "").split(",");
-const described = ["claude", "codex"]
+const missing = ["claude", "codex", "qwen", "opencode", "copilot", "goose", "pi"]
   .filter((name) => !real.includes(name))
   .map((name) => `test/runtimes/${name}.test.ts`);
-const isOneReal = ["pi", "qwen", "opencode", "copilot", "goose"].some((name) => real.includes(name));
-const missing = isOneReal ? described : [...described, "test/runtimes/chat-programs.test.ts"];
+// These need several programs at once.
+if (!real.includes("all")) missing.push("test/runtimes/several.test.ts", "test/runtimes/acp-example.test.ts");
 
 export default defineConfig({
   test: {

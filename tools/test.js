@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInMemory } from "./in-memory.js";
 import { failuresIn, nodeOf, testOthers, versions } from "./nodes.js";
-import { isInstalled, skipped } from "./runtimes.js";
+import { installed } from "./runtimes.js";
 
 const IN_MEMORY = "MAESTRO_GATE_IN_MEMORY";
 if (process.env[IN_MEMORY] === undefined) {
@@ -27,7 +27,7 @@ const MAX_FLAKY_FILES = 5;
 const flaky = [];
 /** Beside Gemini CLI, which is a development dependency: the smallest of the other programs that holds every tier and tells its tokens. */
 const program = /** @type {const} */ ("pi");
-const hasProgram = isInstalled(program);
+const second = installed(program);
 
 install();
 // The tests start the real CLI on the newest one.
@@ -57,6 +57,7 @@ const failed = [...checks, tests].filter((_, at) => !passed[at]).map(([name]) =>
 const others = process.argv.length > 2 ? [] : await testOthers({ onlySample: true, env: environment() });
 failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 for (const { failures } of others) for (const line of failures) console.log(line);
+if (second.state === "broken") failed.push(`installing ${program}`);
 closingLine();
 if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
@@ -137,7 +138,7 @@ function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAESTRO_") && name !== "NODE_ENV" && name !== "FORCE_COLOR",
   );
-  return { ...Object.fromEntries(kept), TEST_RUNTIMES: hasProgram ? program : "" };
+  return { ...Object.fromEntries(kept), TEST_RUNTIMES: second.state === "there" ? program : "" };
 }
 
 /**
@@ -176,6 +177,6 @@ function closingLine() {
   const elsewhere = others.map(({ line }) => `; ${line}`).join("");
   const { numPassedTests, numFailedTests, numPendingTests } = report;
   const counts = `${numPassedTests + recovered} passed, ${numFailedTests - recovered} failed, ${numPendingTests} skipped`;
-  if (!hasProgram) console.log(skipped(program));
+  if ("line" in second) console.log(second.line);
   console.log(`\n${counts}${elsewhere}`);
 }

@@ -74,7 +74,9 @@ function unpriced(io: Io, settings: ResolvedSettings, { chosen, flags }: Budgete
     const named = [first, ...selection.fallback].map((one) => ({
       id,
       runtime: one,
-      model: (one === first ? model : undefined) ?? modelOfRuntime(agent, one, settings, flags.model),
+      model:
+        (one === first ? model : undefined) ??
+        modelOfRuntime(agent, one, settings, { model: flags.model, main: selection.main }),
     }));
     return named.filter((one) => !hasPrice(one.model, prices));
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { acpRuntime } from "../runtimes/acp/acp.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { runtimes } from "../runtimes/runtime-table.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
@@ -55,6 +56,18 @@ test("a review by another is played by a runtime that did not play the work", ()
   expect(roleOf(castOf([], []), phase({ review_by: "other" }, ["1"]))).toEqual(["claude", null]);
   const others = runtimes.map(({ name }) => name).filter((name) => name !== "gemini");
   expect(roleOf(castOf(others, []), phase({ review_by: "other" }, ["1"]))).toEqual(["gemini", null]);
+});
+
+test("a review by another goes to one that holds the reviewer's tier, and to another account", () => {
+  const reviewer = { name: "code-reviewer", tier: "read-only" as const };
+  const only = (...there: string[]) => runtimes.map(({ name }) => name).filter((name) => !there.includes(name));
+  const review = phase({ review_by: "other" }, ["1"]);
+  expect(roleOf(castOf(only("gemini", "goose"), []), review, reviewer)).toEqual(["gemini", null]);
+  expect(roleOf(castOf(only("gemini", "goose", "pi"), []), review, reviewer)).toEqual(["pi", null]);
+  const face = acpRuntime("acp:gemini --acp", [], runtimes);
+  const players = [...runtimes.filter(({ name }) => name === "gemini"), face].map((one) => player(one, "/bin/x"));
+  const cast = new Cast(players, { byAgent: () => "gemini", fallback: [], allowsUnheld: true });
+  expect(roleOf(cast, review, reviewer)).toEqual(["gemini", null]);
 });
 
 test.each(["gemini", "claude", "acp:agent --acp"])(

@@ -57,21 +57,32 @@ export class Cast {
     return this.#players.get(name)?.runtime ?? readerOf({ runtime: name });
   }
 
-  choose(session: Session, phase: SessionPhase, { name, tier }: Pick<Agent, "name" | "tier">): Role {
-    const chosen = this.chosenFor(session, phase, name);
+  choose(session: Session, phase: SessionPhase, agent: Pick<Agent, "name" | "tier">): Role {
+    const chosen = this.chosenFor(session, phase, agent);
+    const { tier } = agent;
     const found = this.#next(chosen, tier) ?? chosen;
     return { player: this.named(found), insteadOf: found === chosen ? null : chosen };
   }
 
   /** What the plan, the settings and the command line name for a phase, in that order. */
-  chosenFor(session: Session, phase: SessionPhase, agent: string): string {
-    const chosen = phase.plan?.runtime ?? this.#rules.byAgent(agent);
+  chosenFor(session: Session, phase: SessionPhase, { name, tier }: Pick<Agent, "name" | "tier">): string {
+    const chosen = phase.plan?.runtime ?? this.#rules.byAgent(name);
     if (phase.plan?.review_by !== "other") return chosen;
     const authors = new Set(
-      session.phases.flatMap((one) => (phase.blocked_by.includes(one.id) ? (lastAttempt(one)?.runtime ?? []) : [])),
+      session.phases.flatMap((one) =>
+        phase.blocked_by.includes(one.id) ? this.#accountOf(lastAttempt(one)?.runtime) : [],
+      ),
     );
+    const isOther = (one: string) => !authors.has(this.#accountOf(one)[0] ?? one);
     const candidates = [chosen, ...this.#rules.fallback, ...this.#players.keys()];
-    return candidates.find((name) => !authors.has(name) && !this.#spent.has(name)) ?? chosen;
+    const mayReview = (one: string) => isOther(one) && !this.#spent.has(one) && this.#mayPlay(one, tier);
+    return candidates.find(mayReview) ?? chosen;
+  }
+
+  /** An agent behind the Agent Client Protocol may be another face of a runtime: its vendor is the same. */
+  #accountOf(name: string | undefined): string[] {
+    if (name === undefined) return [];
+    return [this.#players.get(name)?.runtime.account ?? name];
   }
 
   isSpent(name: string): boolean {

@@ -8,6 +8,7 @@ import { TurnTaking } from "../git/turn-taking.ts";
 import { freeName } from "../git/worktree/marker.ts";
 import type { Worktree } from "../git/worktree/worktree.ts";
 import type { CommitId } from "../ids.ts";
+import type { HomePlace } from "../runtimes/runtime.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
 import type { Attempt, Session, SessionPhase } from "../session/session.ts";
 import type { Listing } from "./attempt/listing.ts";
@@ -38,6 +39,8 @@ export interface IsolationOptions {
 export interface Command {
   program: string;
   args: readonly string[];
+  /** What a sandbox shows it of the user's home. Absent: what Gemini CLI needs. */
+  home?: readonly HomePlace[] | undefined;
 }
 
 /** The state of the project at one moment: a commit, or a file listing outside git. */

@@ -171,7 +171,8 @@ export function streamJudge(facts: StreamFacts): (ending: Ending) => Outcome {
 
 function shortfall(facts: StreamFacts, ending: Ending, { text, end, problems, isStream }: Folded): Shortcoming {
   const problem = problems.at(-1) ?? (end?.isGood === false ? text.trim() : "");
-  const detail = problem || lastWords(ending);
+  // Before its first event a program may print a plain complaint on either stream.
+  const detail = problem || lastWords(ending) || (isStream ? "" : lastWords({ ...ending, stderr: ending.stdout }));
   const isQuota = problem === "" ? quotaSign(ending.stderr.slice(-TAIL)) !== null : isQuotaText(problem);
   if (isQuota) return quotaJudgement(ending, problem, detail);
   const { label } = facts;

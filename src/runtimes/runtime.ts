@@ -85,6 +85,16 @@ export interface Capabilities {
   limits: readonly string[];
 }
 
+/** A directory or a file that a program keeps in the user's home; a sandbox gives each attempt a copy of its files. */
+export interface HomePlace {
+  /** Relative to the home; below `.config`, `.local/share` and `.local/state` the variables of XDG count. */
+  path: string;
+  /** The variable that names another directory instead. */
+  variable?: string;
+  /** The directories in it that the program reads. The others hold conversations and caches, and a sandbox leaves them out. */
+  reads?: readonly string[];
+}
+
 export interface Runtime {
   name: string;
   /** The program, looked up on PATH. */
@@ -99,10 +109,16 @@ export interface Runtime {
   credentials?: readonly string[];
   /** The file of its login, in the user's home. */
   login?: string;
+  /** What a sandbox shows of the user's home. Absent: what Gemini CLI needs. */
+  home?: readonly HomePlace[];
   /** The runtime whose account it uses, when that is another one. */
   account?: string;
   /** How to install it. */
   install: string;
+  /** The option by which it asks nobody before it uses a tool; empty when it never asks. */
+  unattended: string;
+  /** Whether the hooks of Maestro run in it, so that the guard checks its shell commands. */
+  hasHooks?: true;
   argv(spec: AttemptSpec): string[];
   /** A file that the program loads at its start, written in place of the policy file. */
   startFile?: { ending: string; text: string };

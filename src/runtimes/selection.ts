@@ -7,6 +7,8 @@ import { builtIn, DEFAULT_RUNTIME, type Repertoire, runtimeNamed } from "./runti
 export interface Selection {
   /** The name of the runtime of an agent. */
   byAgent: (agent: string) => string;
+  /** The runtime of every agent that has none of its own: `--model` names a model of it. */
+  main: string;
   /** Those that take over, in order. */
   fallback: readonly string[];
 }
@@ -20,8 +22,10 @@ export function selectionOf(
 ): Selection {
   const named = namedAgents(setting, known);
   const whole = runtimeNamed(flag ?? DEFAULT_RUNTIME, "--runtime", known).name;
+  const main = named.get("*") ?? whole;
   return {
-    byAgent: (agent) => named.get(normalizeAgentName(agent)) ?? named.get("*") ?? whole,
+    byAgent: (agent) => named.get(normalizeAgentName(agent)) ?? main,
+    main,
     fallback: listed(fallback ?? "").map((name) => runtimeNamed(name, "--fallback", known).name),
   };
 }

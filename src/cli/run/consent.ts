@@ -4,6 +4,7 @@ import { MaestroError } from "../../errors.ts";
 import { graphOf } from "../../plan/graph.ts";
 import type { PlanPhase } from "../../plan/plan.ts";
 import { profileOf } from "../../plan/profile.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import type { ExecutionMode } from "../../session/events.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { isForgettable, UserRecord } from "../../store/files/user-record.ts";
@@ -27,7 +28,7 @@ export function presetMode({ values }: ResolvedSettings, flags: EngineFlags): Ex
 export async function chooseMode(
   io: Io,
   settings: ResolvedSettings,
-  phases: readonly PlanPhase[],
+  { phases, used }: { phases: readonly PlanPhase[]; used: readonly Runtime[] },
   flags: EngineFlags,
 ): Promise<ExecutionMode | undefined> {
   const preset = presetMode(settings, flags);
@@ -35,8 +36,8 @@ export async function chooseMode(
   const proposed = flags.mode === undefined ? settings.proposedMode : null;
   const record = new UserRecord(io.env);
   if (proposed !== null && record.knowsMode(io.cwd, proposed)) return proposed;
-  const notes = projectNotes(io, extraArguments(settings));
-  const chosen = await ask(io, phases, flags, { proposed, notes });
+  const notes = projectNotes(io, used, extraArguments(settings));
+  const chosen = await ask(io, { phases, used }, flags, { proposed, notes });
   if (chosen !== undefined && chosen === proposed && !flags.yes) rememberMode(io, record, chosen);
   return chosen;
 }
@@ -53,11 +54,11 @@ function rememberMode(io: Io, record: UserRecord, mode: ExecutionMode): void {
 
 async function ask(
   io: Io,
-  phases: readonly PlanPhase[],
+  { phases, used }: { phases: readonly PlanPhase[]; used: readonly Runtime[] },
   flags: EngineFlags,
   { proposed, notes }: { proposed: ExecutionMode | null; notes: readonly string[] },
 ): Promise<ExecutionMode | undefined> {
-  io.err(`${consentLines(profileOf(phases, graphOf(phases)), "gemini", notes, flags.review).join("\n")}\n\n`);
+  io.err(`${consentLines(profileOf(phases, graphOf(phases)), used, notes, flags.review).join("\n")}\n\n`);
   if (proposed !== null)
     io.err(`The project's .env proposes ${proposed} mode. If you choose it, you are not asked again here.\n\n`);
   if (flags.yes) {

@@ -53,7 +53,7 @@ export async function dispatch(
     return dispatchCodes.noProgram;
   }
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);
-  for (const note of projectNotes(io, extraArgs)) io.out(`\n${note}\n`);
+  for (const note of projectNotes(io, [geminiRuntime], extraArgs)) io.out(`\n${note}\n`);
   const exported = exportedEnvironment(io.env, limits.passEnv, {});
   const agentEnvironment = environmentOfAgents(io, {
     runtime: geminiRuntime,

@@ -1,7 +1,6 @@
 // --dry-run: prints what a run would do, without starting anything.
 
 import { drawPlan } from "../../plan/draw.ts";
-import { modelFor } from "../../runtimes/models.ts";
 import { DEFAULT_RUNTIME, runtimeNamed } from "../../runtimes/runtime-table.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { policyPath } from "../../store/files/batch.ts";
@@ -11,6 +10,7 @@ import { chosenBudget, planEstimate } from "../budget.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { Chosen } from "../runtimes/cast.ts";
+import { modelOfRuntime } from "../runtimes/model.ts";
 import type { EngineFlags, EngineSettings } from "./engine-options.ts";
 import { extraArguments, requireProgram } from "./run-session.ts";
 
@@ -34,7 +34,8 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
       problems: [],
     });
     const isDefault = runtime.name === DEFAULT_RUNTIME;
-    const model = phase.model ?? (isDefault ? modelFor(agent, values, flags.model) : (flags.model ?? null));
+    const named = { model: flags.model, main: chosen.selection.main };
+    const model = phase.model ?? modelOfRuntime(agent, runtime.name, settings, named);
     // The bridge is not the user's concern.
     if (runtime.host !== undefined) return { phase: phase.id, agent: agent.name, command: runtime.name };
     const policyFile = policyPath(

@@ -1,23 +1,36 @@
-// Tells the user, before agents run, that Gemini CLI does not trust the project or does not run Maestro's hooks in it.
+// Tells the user, before agents run, what the guard does not check, and that Gemini CLI does not trust the project.
 
 import { cacheRoot } from "../../git/cache-directory.ts";
 import { programRoot } from "../../program-root.ts";
 import { type HookFault, hookFault } from "../../runtimes/gemini/hooks.ts";
 import type { Trust } from "../../runtimes/gemini/trust.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import { readGeminiState } from "../../store/files/gemini-home.ts";
 import { stripControls } from "../../text.ts";
 import type { Io } from "../io.ts";
 import { trustIn } from "./agent-environment.ts";
 
-/** One line per note; empty when the project is trusted and the hooks run. */
-export function projectNotes(io: Io, extraArgs: readonly string[]): string[] {
-  const fault = missingHooks(io, extraArgs);
-  return [...trustNote(trustIn(io, io.cwd), io.cwd), ...(fault === null ? [] : [hookNote(fault)])];
+/** One line per note about the runtimes that are used; empty when the project is trusted and the hooks run in all of them. */
+export function projectNotes(io: Io, used: readonly Runtime[], extraArgs: readonly string[]): string[] {
+  const isHooked = used.some(({ hasHooks }) => hasHooks);
+  const fault = isHooked ? missingHooks(io, extraArgs) : null;
+  return [
+    ...(isHooked ? trustNote(trustIn(io, io.cwd), io.cwd) : []),
+    ...(fault === null ? [] : [hookNote(fault)]),
+    // The bridge to an agent of the Agent Client Protocol asks the guard itself.
+    ...unguardedNote(used.filter(({ hasHooks, host }) => !hasHooks && host === undefined)),
+  ];
+}
+
+function unguardedNote(runtimes: readonly Runtime[]): string[] {
+  if (runtimes.length === 0) return [];
+  const names = runtimes.map(({ name }) => name).join(", ");
+  return [`No guard checks the shell commands of ${names}; only what it holds of an agent's tier restricts it.`];
 }
 
 /** Prints the notes for a user who does not see the consent text because the mode is already chosen. */
-export function tellProject(io: Io, extraArgs: readonly string[]): void {
-  for (const note of projectNotes(io, extraArgs)) io.err(`${note}\n`);
+export function tellProject(io: Io, used: readonly Runtime[], extraArgs: readonly string[]): void {
+  for (const note of projectNotes(io, used, extraArgs)) io.err(`${note}\n`);
 }
 
 /** Why the extension's hooks would not run for agents of this project; null if they would. */

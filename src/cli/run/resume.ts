@@ -6,6 +6,7 @@ import { settleDelegations } from "../../engine/delegated/delegation-work.ts";
 import { isAncestor } from "../../engine/process/ancestors.ts";
 import { MaestroError } from "../../errors.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import { ownedFiles } from "../../session/decide/attempt.ts";
 import { decideMode, requireSession } from "../../session/decide/operation.ts";
 import { decideReviewMode } from "../../session/decide/review/decide-review.ts";
@@ -97,7 +98,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     store.close();
     throw missingRuntime(lacking);
   }
-  if (!(await ensureMode(io, settings, store, flags))) return NEEDS_A_PERSON;
+  if (!(await ensureMode(io, settings, store, { flags, used: chosen.used }))) return NEEDS_A_PERSON;
   const { review } = flags;
   if (review !== undefined) changeSession(store, (current) => decideReviewMode(current, review));
   // A detached process gets the same flags.
@@ -109,7 +110,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const { allowOverlap } = flags;
   const isolation = await chooseIsolation(io, { engine, mode, review: reviewed, location, phases, allowOverlap });
   if (session.execution_mode !== null || presetMode(settings, flags) !== null)
-    tellProject(io, extraArguments(settings));
+    tellProject(io, chosen.used, extraArguments(settings));
   if (flags.detach) return detach(io, ["resume"], flags);
   return startRun(io, { store, settings, chosen, isolation, flags });
 }
@@ -245,7 +246,7 @@ async function ensureMode(
   io: Io,
   settings: ResolvedSettings,
   store: SessionStore,
-  flags: ResumeFlags,
+  { flags, used }: { flags: ResumeFlags; used: readonly Runtime[] },
 ): Promise<boolean> {
   const { execution_mode, phases } = requireSession(store.session);
   if (execution_mode !== null) {
@@ -256,12 +257,7 @@ async function ensureMode(
     }
     return true;
   }
-  const mode = await chooseMode(
-    io,
-    settings,
-    phases.flatMap(({ plan }) => plan ?? []),
-    flags,
-  );
+  const mode = await chooseMode(io, settings, { phases: phases.flatMap(({ plan }) => plan ?? []), used }, flags);
   if (mode === undefined) return false;
   store.update((session) => ({ events: decideMode(requireSession(session), mode), result: undefined }));
   return true;

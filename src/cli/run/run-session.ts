@@ -175,6 +175,7 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     "runtime" in played
       ? soleCast(io, stage, played.runtime, played.program)
       : castOf(io, stage, played.players, { ...played.selection, allowsUnheld: played.allowsUnheld });
+  const main = "runtime" in played ? played.runtime.name : played.selection.main;
   return {
     store,
     cast,
@@ -184,7 +185,7 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     agents: new Map(roster.agents.map((agent) => [agent.name, agent])),
     brokenAgents: roster.problems,
     protocols: readProtocols(extensionRoot(io.env), programRoot),
-    modelFor: (agent, runtime) => modelOfRuntime(agent, runtime, settings, model),
+    modelFor: (agent, runtime) => modelOfRuntime(agent, runtime, settings, { model, main }),
     environment: (own) => ({ ...allowed, ...own }),
     withheld: (text) => withheldIn(text, io.env, allowed),
     validator: running.validator ?? inShell,

@@ -74,7 +74,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const baseline = await knownBaseline({ ...io, store }, { plan: path, commands: commandsOf(plan.phases) });
   for (const { message } of baselineWarnings(plan.phases, baseline ?? [])) io.err(`WARNING: ${message}\n`);
   const isAgreed = await mayUseRuntimes(io, chosen.fromProject, flags);
-  const mode = isAgreed ? await chooseMode(io, settings, plan.phases, flags) : undefined;
+  const mode = isAgreed ? await chooseMode(io, settings, { phases: plan.phases, used: chosen.used }, flags) : undefined;
   if (mode === undefined) {
     io.err("Nothing was started.\n");
     return NEEDS_A_PERSON;
@@ -83,7 +83,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const { length: phases } = approved.plan.phases;
   const { allowOverlap, review } = flags;
   const isolation = await chooseIsolation(io, { engine, mode, review, location, phases, allowOverlap });
-  if (presetMode(settings, flags) !== null) tellProject(io, extraArguments(settings));
+  if (presetMode(settings, flags) !== null) tellProject(io, chosen.used, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
   const taken = await keptSessions(isolation);
   create(io, store, { ...approved, baseline }, { mode, review, task: flags.task, taken, budget });

@@ -29,7 +29,9 @@ export async function sandboxOf(
   return (command, { path, apart }) => {
     const linked = apart.map((name) => join(projectRoot, name));
     const { program, files } = visibleOf(command);
-    const own = { worktree: path, linked, program, files: [...files, ...policiesOf(command, policyPlaces)] };
+    const { home } = command;
+    const shown = [...files, ...startFilesOf(command, policyPlaces)];
+    const own = { worktree: path, linked, program, home, files: shown };
     return inSandbox(found.program, command, cellFor({ ...place, ...own }), found.scope);
   };
 }
@@ -37,9 +39,12 @@ export async function sandboxOf(
 export const SOCKETS_IN_REACH =
   "agents can reach this machine's abstract Unix sockets (Linux 6.12 with Landlock, and perl or python3, would prevent it)";
 
-/** The --policy files of a command that are Maestro's own; others are left out, because extra arguments may come from a project's settings. */
-function policiesOf({ args }: Command, own: readonly string[]): string[] {
-  const named = args.filter((_, at) => args[at - 1] === "--policy");
+/**
+ * The files that a command loads at its start and that are Maestro's own; others are left out, because extra arguments may come from a
+ * project's settings.
+ */
+function startFilesOf({ args }: Command, own: readonly string[]): string[] {
+  const named = args.filter((_, at) => ["--policy", "-e"].includes(args[at - 1] ?? ""));
   return named.filter((path) => own.some((directory) => resolve(path).startsWith(`${directory}/`)));
 }
 

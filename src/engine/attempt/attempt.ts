@@ -153,7 +153,9 @@ export function startAttempt(
   const maxUsd = prepared.reserved?.usd;
   const args = runtime.argv({ agent, tier, model, policyFile, isStreamed: true, maxUsd, extraArgs });
   const [host, ...words] = runtime.host ?? [];
-  const command = host === undefined ? { program, args } : { program: host, args: [...words, program, ...args] };
+  const { home } = runtime;
+  const command =
+    host === undefined ? { program, args, home } : { program: host, args: [...words, program, ...args], home };
   const { exit, stop } = supervisor.launch({
     ...(worktree === null ? command : sandboxed(context, command, worktree)),
     cwd: root,

@@ -5,7 +5,9 @@ import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { errno, MaestroError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { HomePlace } from "../../runtimes/runtime.ts";
 import type { Environment } from "../../setting-layers.ts";
+import { keepHome } from "./home.ts";
 import { keepLinked } from "./linked.ts";
 import {
   around,
@@ -46,6 +48,8 @@ export interface Whereabouts {
   program: string;
   /** Files that the program's arguments name. */
   files?: readonly string[];
+  /** What it needs from the user's home. Absent: what Gemini CLI needs. */
+  home?: readonly HomePlace[] | undefined;
   /** The user's environment, not the agent's: it says where programs and settings are. */
   env: Environment;
   /** The user's name and address from the git configuration. */
@@ -85,7 +89,9 @@ export function cellFor(place: Whereabouts): Cell {
 
   const vital = [...homes, worktree];
   putScratch(mounts, env, homes, worktree);
-  keepRuntime(mounts, env.HOME || homes[0], env, vital);
+  const home = env.HOME || homes[0];
+  if (place.home === undefined) keepRuntime(mounts, home, env, vital);
+  else keepHome(mounts, { home, places: place.home, env }, vital);
   keepState(mounts, stateDir);
   for (const path of place.files ?? []) if (statOf(path)?.isFile()) keep(mounts, path);
   const built = keepLinked(mounts, { worktree, toplevel, linked: place.linked ?? [] }, vital);

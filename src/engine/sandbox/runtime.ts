@@ -1,8 +1,9 @@
 // Mounts what Gemini CLI needs from a home: credentials, settings, extensions. Conversations are left out, and files it writes are copies.
 
 import { readFileSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../setting-layers.ts";
+import { keepCertificates } from "./home.ts";
 import {
   containsAny,
   entriesOf,
@@ -20,9 +21,9 @@ import {
   statOf,
 } from "./mounts.ts";
 
-/** Variables that name files which Gemini CLI or Node reads; SSL_CERT_DIR names directories and is handled separately. */
+/** Variables that name files which Gemini CLI reads. */
 const named = [
-  ...["GOOGLE_APPLICATION_CREDENTIALS", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"],
+  "GOOGLE_APPLICATION_CREDENTIALS",
   ...["GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_CLI_TRUSTED_FOLDERS_PATH"],
 ];
 
@@ -46,10 +47,7 @@ export function keepRuntime(
     base !== undefined && isAbsolute(base) ? mountSettings(mounts, realOf(base) ?? base, vital) : undefined;
   const needed = [...named.map((name) => env[name] ?? ""), ...signIn(env, home, directory)];
   for (const path of needed) if (statOf(path)?.isFile()) keep(mounts, path);
-  for (const path of (env.SSL_CERT_DIR ?? "").split(delimiter)) {
-    const real = isAbsolute(path) ? realOf(path) : undefined;
-    if (real !== undefined && !containsAny(real, vital)) keep(mounts, path);
-  }
+  keepCertificates(mounts, env, vital);
 }
 
 /** Credential files that the CLI finds by itself. */

@@ -79,10 +79,13 @@ export function acpRuntime(name: string, bridge: readonly string[], relatives: r
     host: bridge,
     callsModel: true,
     install: relative?.install ?? "See its documentation.",
+    unattended: "",
     argv: ({ tier, model }) => [tier, model ?? "", ...args],
     payload: (prompt) => prompt,
     environment: relative?.environment ?? {},
     vendor: relative?.vendor ?? /(?!)/,
+    // Without a relative nothing is known of its home; Gemini CLI describes none.
+    ...(relative === undefined ? { home: [] } : relative.home === undefined ? {} : { home: relative.home }),
     ...(relative === undefined ? {} : { account: relative.name, credentials: relative.credentials ?? [] }),
     envFiles: relative?.envFiles ?? [],
     pinned: relative?.pinned ?? [],

@@ -92,7 +92,12 @@ export const claudeRuntime: Runtime = {
   callsModel: true,
   credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
   login: ".claude/.credentials.json",
+  home: [
+    { path: ".claude", variable: "CLAUDE_CONFIG_DIR", reads: ["agents", "commands", "plugins", "skills"] },
+    { path: ".claude.json" },
+  ],
   install: "npm install -g @anthropic-ai/claude-code",
+  unattended: "--permission-mode bypassPermissions",
   argv,
   payload: (prompt) => prompt,
   environment: { DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },

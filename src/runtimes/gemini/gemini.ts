@@ -17,6 +17,8 @@ export const geminiRuntime: Runtime = {
   credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS"],
   login: ".gemini/oauth_creds.json",
   install: "npm install -g @google/gemini-cli",
+  unattended: "--approval-mode=yolo",
+  hasHooks: true,
   argv,
   payload: escapedAtSigns,
   // Otherwise the CLI runs under a launcher that ignores every signal.

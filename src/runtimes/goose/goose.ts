@@ -35,7 +35,7 @@ const events: EventTable = {
 };
 
 /** It reports a failed call of the model as an answer of its own, which no call has an id for, and as a complete run. */
-const failedCall = /^Ran into this error: ([\s\S]*?)(?:\n\nPlease retry|$)/;
+const failedCall = /^(?:Ran into this error: ([\s\S]*?)(?:\n\nPlease retry|$)|([\s\S]*?)\n\nPlease resend\b)/;
 const usedUp = /^I've reached the maximum number of actions/;
 
 function partsOf(message: unknown): Record<string, unknown>[] {
@@ -46,7 +46,8 @@ function partsOf(message: unknown): Record<string, unknown>[] {
 function saidIn(part: Record<string, unknown>, isOwn: boolean): Said[] {
   const text = wordsOf(part.text);
   if (part.type === "text") {
-    const problem = failedCall.exec(text)?.[1] ?? (usedUp.test(text) ? text : undefined);
+    const [, failed, unreached] = failedCall.exec(text) ?? [];
+    const problem = failed ?? unreached ?? (usedUp.test(text) ? text : undefined);
     return problem === undefined || !isOwn
       ? [{ kind: "text", text }]
       : [{ kind: "problem", message: problem, isFinal: true }];
@@ -73,7 +74,10 @@ export const gooseRuntime: Runtime = {
   name: "goose",
   program: "goose",
   callsModel: true,
+  login: ".config/goose/secrets.yaml",
+  home: [{ path: ".config/goose" }, { path: ".local/share/goose" }, { path: ".local/state/goose" }],
   install: "npm install -g @aaif/goose",
+  unattended: "",
   argv,
   payload: (prompt) => prompt,
   // Otherwise it pays a model for the name of a session, and does not count that; and it asks before it uses a tool.

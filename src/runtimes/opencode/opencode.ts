@@ -74,7 +74,13 @@ export const opencodeRuntime: Runtime = {
   name: "opencode",
   program: "opencode",
   callsModel: true,
+  login: ".local/share/opencode/auth.json",
+  home: [
+    { path: ".config/opencode", reads: ["agent", "agents", "command", "commands", "node_modules", "skills"] },
+    ...[{ path: ".local/share/opencode" }, { path: ".local/state/opencode" }],
+  ],
   install: "npm install -g opencode-ai",
+  unattended: "--auto",
   argv,
   payload: (prompt) => prompt,
   // A project's settings may start programs, and its servers bring tools that no tier knows.

@@ -10,6 +10,7 @@ export function rehearsalRuntime(program: string, args: readonly string[]): Runt
     program,
     callsModel: false,
     install: "It is built into Maestro.",
+    unattended: "",
     argv: () => [...args],
     payload: (prompt) => prompt,
     environment: {},

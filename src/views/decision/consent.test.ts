@@ -12,7 +12,8 @@ describe("informed consent", () => {
     estimated_tokens: null,
     note: "",
   };
-  const lines = consentLines(profile, "gemini");
+  const gemini = [{ program: "gemini", unattended: "--approval-mode=yolo" }];
+  const lines = consentLines(profile, gemini);
 
   test("states both options in the words of the design document, and promises the review that a run has (O199, C41)", () => {
     expect(lines.slice(0, 11).join("\n")).toBe(
@@ -39,7 +40,7 @@ describe("informed consent", () => {
     ],
     ["phase", "- User reviews the work of each phase before it is brought into the project (`maestro approve`)"],
   ] as const)("says that the review is of each %s (C41)", (review, line) => {
-    const shown = consentLines(profile, "gemini", [], review);
+    const shown = consentLines(profile, gemini, [], review);
     expect(shown[3]).toBe(line);
     expect(shown.filter((one) => !lines.includes(one))).toEqual([line]);
   });
@@ -50,5 +51,11 @@ describe("informed consent", () => {
       "To approve tool calls yourself, run the plan in Gemini CLI: /maestro:execute.",
       "Estimated wall time: 45 min parallel, 1 h 15 min sequential (2 of 3 phases have an estimate).",
     ]);
+  });
+
+  test("names every program that agents run in, with the option by which it asks nobody", () => {
+    const shown = consentLines(profile, [...gemini, { program: "pi", unattended: "" }]).join("\n");
+    expect(shown).toContain("run as concurrent `gemini`, `pi` CLI processes");
+    expect(shown).toContain("Here both options run `gemini --approval-mode=yolo`, `pi`: option 2");
   });
 });

@@ -12,9 +12,15 @@ const reviews: Record<ReviewMode, string> = {
   phase: "- User reviews the work of each phase before it is brought into the project (`maestro approve`)",
 };
 
-const options = (review: ReviewMode) => [
+/** A program that the engine starts, and its option for calls without approval. */
+export interface Started {
+  program: string;
+  unattended: string;
+}
+
+const options = (names: string, review: ReviewMode) => [
   "Option 1: Parallel Dispatch (faster)",
-  "- Parallelizable phases run as concurrent `gemini` CLI processes",
+  `- Parallelizable phases run as concurrent ${names} CLI processes`,
   "- Agents operate in autonomous mode (`--yolo`): all tool calls auto-approved without confirmation",
   reviews[review],
   "- Best for: well-defined tasks with clear file ownership",
@@ -26,19 +32,21 @@ const options = (review: ReviewMode) => [
   "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
 ];
 
-/** `program` is what the engine starts for each agent; `notes` are remarks about the project. */
+/** `programs`: what the engine starts for agents; `notes`: remarks about the project. */
 export function consentLines(
   profile: ExecutionProfile,
-  program: string,
+  programs: readonly Started[],
   notes: readonly string[] = [],
   review: ReviewMode = "end",
 ): string[] {
   const { estimated_minutes: minutes, estimate_basis: basis, total_phases: total } = profile;
   const [parallel, sequential] = [minutes.parallel, minutes.sequential].map((each) => roughly(each * 60_000));
+  const quoted = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(", ");
+  const commands = programs.map(({ program, unattended }) => `${program} ${unattended}`.trimEnd());
   return [
-    ...options(review),
+    ...options(quoted(programs.map(({ program }) => program)), review),
     "",
-    `Here both options run \`${program} --approval-mode=yolo\`: option 2 runs the same processes, also unattended, one at a time.`,
+    `Here both options run ${quoted(commands)}: option 2 runs the same processes, also unattended, one at a time.`,
     "To approve tool calls yourself, run the plan in Gemini CLI: /maestro:execute.",
     `Estimated wall time: ${parallel} parallel, ${sequential} sequential (${basis} of ${total} phases have an estimate).`,
     ...(notes.length === 0 ? [] : ["", ...notes]),

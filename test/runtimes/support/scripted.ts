@@ -23,8 +23,8 @@ export type Reply =
 export interface Scripted {
   url: string;
   heard: Heard[];
-  /** What all answers together have counted. */
-  counted: () => Counts;
+  /** What the answers to those who have said `word` have counted together. */
+  counted: (word: string) => Counts;
   close: () => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const protocols: readonly Protocol[] = [anthropic, responses, completions, googl
 
 export async function startScripted(script: (heard: Heard) => Reply): Promise<Scripted> {
   const heard: Heard[] = [];
-  const sum: Counts = { input: 0, cached: 0, output: 0 };
+  const answered: Heard[] = [];
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
@@ -51,7 +51,7 @@ export async function startScripted(script: (heard: Heard) => Reply): Promise<Sc
       refuse(outgoing, protocol, reply);
       return;
     }
-    for (const key of ["input", "cached", "output"] as const) sum[key] += perAnswer[key];
+    answered.push(said);
     outgoing.writeHead(200, { "content-type": "text/event-stream" });
     outgoing.end(protocol.write(reply, perAnswer, said.model));
   });
@@ -62,7 +62,12 @@ export async function startScripted(script: (heard: Heard) => Reply): Promise<Sc
       server.closeAllConnections();
       server.close(() => resolve());
     });
-  return { url: `http://127.0.0.1:${port}`, heard, counted: () => ({ ...sum }), close };
+  const counted = (word: string) => {
+    const { length } = answered.filter((one) => one.said.includes(word));
+    const { input, cached, output } = perAnswer;
+    return { input: length * input, cached: length * cached, output: length * output };
+  };
+  return { url: `http://127.0.0.1:${port}`, heard, counted, close };
 }
 
 function refuse(

@@ -1,0 +1,4 @@
+import { casesOf } from "./support/cases.ts";
+import { opencode } from "./support/described.ts";
+
+casesOf(opencode);

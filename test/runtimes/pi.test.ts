@@ -1,0 +1,4 @@
+import { casesOf } from "./support/cases.ts";
+import { pi } from "./support/described.ts";
+
+casesOf(pi);
