@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -80,14 +80,17 @@ function install(version, directory) {
 }
 
 /**
- * Runs vitest on `files` under another Node; `node` on the PATH is the same one. Prints what it says in one piece, because versions run
- * beside each other.
+ * What tests on another Node need: the files to select, the environment, where output goes, and how much the tests yield to other processes.
+ * @typedef {{ files: string[], env: NodeJS.ProcessEnv, print: (text: string) => void, niceness: number }} Request
+ */
+
+/**
+ * Runs vitest under another Node; `node` on the PATH is the same one. Prints what it says in one piece, because other steps run beside it.
  * @param {string} version
  * @param {string} program
- * @param {string[]} files
- * @param {NodeJS.ProcessEnv} given
+ * @param {Request} request
  */
-async function runOn(version, program, files, given) {
+async function runOn(version, program, { files, env: given, print, niceness }) {
   const all = ["src", "test"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
       (path) => `${folder}/${path.replaceAll("\\", "/")}`,
@@ -105,10 +108,11 @@ async function runOn(version, program, files, given) {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH}`, MAESTRO_TEST_NODE: version },
   });
+  if (child.pid !== undefined) setPriority(child.pid, niceness);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   await new Promise((resolve) => child.once("close", resolve));
-  console.log(`\n== Node ${version}\n${output}`);
+  print(`\n== Node ${version}\n${output}`);
   const counts = existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : undefined;
   rmSync(dirname(results), { recursive: true, force: true });
   return counts;
@@ -134,31 +138,34 @@ function firstLine(text) {
 }
 
 /**
- * Tests every other version; each result has a summary line for the end of the gate. A version that cannot be installed counts as skipped.
- * @param {{ onlySample: boolean, env?: NodeJS.ProcessEnv }} choice
+ * Tests every other version, one after the other; each result has a summary line for the end of the gate. A version that cannot be installed
+ * counts as skipped.
+ * @param {{ onlySample: boolean } & Partial<Omit<Request, "files">>} choice
  */
-export function testOthers({ onlySample, env = process.env }) {
-  return Promise.all(versions.map((version) => testOn(version, onlySample ? sample : whole, env)));
+export async function testOthers({ onlySample, env = process.env, print = console.log, niceness = 0 }) {
+  const request = { files: onlySample ? sample : whole, env, print, niceness };
+  const results = [];
+  for (const version of versions) results.push(await testOn(version, request));
+  return results;
 }
 
 /**
  * @param {string} version
- * @param {string[]} files
- * @param {NodeJS.ProcessEnv} env
+ * @param {Request} request
  */
-async function testOn(version, files, env) {
+async function testOn(version, request) {
   const { program, problem } = nodeOf(version);
   if (program === undefined) {
     return { version, state: "skipped", failures: [], line: `Node ${version}: SKIPPED, ${problem}` };
   }
-  const first = await runOn(version, program, files, env);
+  const first = await runOn(version, program, request);
   // As in tools/test.js: what passes only alone is named as flaky, and has not failed.
-  const counts = first?.success === false ? await runOn(version, program, files, env) : first;
+  const counts = first?.success === false ? await runOn(version, program, request) : first;
   if (counts === undefined) {
     return { version, state: "failed", failures: [], line: `Node ${version}: FAILED, no test ran` };
   }
   if (first !== counts)
-    for (const failure of failuresIn(first)) console.log(failure.replace("FAILED", `FLAKY on Node ${version}`));
+    for (const failure of failuresIn(first)) request.print(failure.replace("FAILED", `FLAKY on Node ${version}`));
   const { success, numPassedTests, numFailedTests, numPendingTests } = counts;
   const line = `Node ${version}: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`;
   const failures = failuresIn(counts).map((failure) => `Node ${version}: ${failure}`);

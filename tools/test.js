@@ -1,8 +1,8 @@
 // Runs the whole gate on a machine that has only Node and git: installs what is missing, runs every check, and lists what failed.
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInMemory } from "./in-memory.js";
@@ -21,6 +21,8 @@ const scratch = mkdtempSync(join(tmpdir(), "maestro-gate-"));
 process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 const results = join(scratch, "vitest.json");
+/** Of steps that run beside the tests: a third of the processor time that a test gets. */
+const NICENESS = 5;
 /** More than that is not chance. */
 const MAX_FLAKY_FILES = 5;
 /** @type {string[]} */
@@ -29,7 +31,7 @@ const flaky = [];
 const program = /** @type {const} */ ("pi");
 const second = installed(program);
 
-install();
+await install();
 // The tests start the real CLI on the newest one.
 for (const version of versions) nodeOf(version);
 /** TypeScript 7 checks four times as fast as 6, which dependency-cruiser needs (docs/decisions). */
@@ -49,12 +51,13 @@ const tests = [
   bin("vitest"),
   ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${results}`, ...process.argv.slice(2)],
 ];
-// The checks run beside each other; the tests run after them, since some tests measure time.
-const passed = await Promise.all(checks.map((check) => runQuietly(...check)));
-passed.push(run(...tests) || passAlone());
+// The checks and the sample of other Node versions use the time in which the tests wait, with a lower priority, because some tests measure time.
+const beside = inTheBackground();
+const isTested = (await run(...tests)) || (await passAlone());
+const { passed, others, printed } = await beside;
+for (const text of printed) console.log(text);
+passed.push(isTested);
 const failed = [...checks, tests].filter((_, at) => !passed[at]).map(([name]) => name);
-// Tests selected by name run on this Node only.
-const others = process.argv.length > 2 ? [] : await testOthers({ onlySample: true, env: environment() });
 failed.push(...others.filter(({ state }) => state === "failed").map(({ version }) => `tests on Node ${version}`));
 for (const { failures } of others) for (const line of failures) console.log(line);
 if (second.state === "broken") failed.push(`installing ${program}`);
@@ -63,7 +66,7 @@ if (failed.length > 0) console.log(`FAILED: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** npm keeps a copy of the lock file in node_modules: an install is needed when it differs from ours or is missing. */
-function install() {
+async function install() {
   const installed = join(root, "node_modules", ".package-lock.json");
   const wanted = packages(join(root, "package-lock.json"));
   if (existsSync(installed) && existsSync(bin("vitest"))) {
@@ -77,7 +80,7 @@ function install() {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   // With a registry that lacks the packages of other platforms, "npm ci" rejects a valid lock file.
   const isInstalled =
-    run("install", npm, args) || run("install again", npm, ["install", "--no-save", ...args.slice(1)]);
+    (await run("install", npm, args)) || (await run("install again", npm, ["install", "--no-save", ...args.slice(1)]));
   if (!isInstalled) process.exit(1);
 }
 
@@ -89,48 +92,76 @@ function packages(lockFile) {
   return JSON.parse(readFileSync(lockFile, "utf8")).packages;
 }
 
-/**
- * @param {string} name
- * @param {string} command
- * @param {string[]} args
- */
-function run(name, command, args) {
-  console.log(`\n== ${name}`);
-  const started = performance.now();
-  const { status, error } = spawnSync(command, args, {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-    env: environment(),
-  });
-  if (error) console.error(String(error));
-  console.log(`== ${name}: ${status === 0 ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
-  return status === 0;
+/** Runs the checks and then the sample on other Node versions; what they print is shown after the tests. */
+async function inTheBackground() {
+  /** @type {string[]} */
+  const printed = [];
+  /** @type {boolean[]} */
+  const passed = [];
+  for (const check of checks) passed.push(await runQuietly(printed, ...check));
+  // Tests selected by name run on this Node only.
+  const isWhole = process.argv.length === 2;
+  const quietly = { print: (/** @type {string} */ text) => void printed.push(text), niceness: NICENESS };
+  const others = isWhole ? await testOthers({ onlySample: true, env: environment(), ...quietly }) : [];
+  return { passed, others, printed };
 }
 
 /**
- * As `run`, beside other steps: prints the output of the step in one piece when the step has ended.
- *
  * @param {string} name
  * @param {string} command
  * @param {string[]} args
- * @returns {Promise<boolean>}
  */
-function runQuietly(name, command, args) {
+async function run(name, command, args) {
+  console.log(`\n== ${name}`);
+  const started = performance.now();
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], env: environment() });
+  const isPassed = await ended(child, (error) => console.error(String(error)));
+  console.log(closing(name, isPassed, started));
+  return isPassed;
+}
+
+/**
+ * As `run`, with a lower priority and beside other steps: adds what the step prints to `printed` in one piece.
+ *
+ * @param {string[]} printed
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ */
+async function runQuietly(printed, name, command, args) {
   const started = performance.now();
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: environment() });
+  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (chunk) => (output += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk) => (output += chunk));
-  child.once("error", (error) => (output += String(error)));
+  const isPassed = await ended(child, (error) => (output += String(error)));
+  printed.push(`\n== ${name}\n${output}`.trimEnd(), closing(name, isPassed, started));
+  return isPassed;
+}
+
+/**
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {(error: Error) => void} fail
+ * @returns {Promise<boolean>}
+ */
+function ended(child, fail) {
   return new Promise((resolve) => {
-    child.once("close", (code) => {
-      console.log(`\n== ${name}\n${output}`.trimEnd());
-      console.log(
-        `== ${name}: ${code === 0 ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`,
-      );
-      resolve(code === 0);
+    child.once("error", (error) => {
+      fail(error);
+      resolve(false);
     });
+    child.once("close", (code) => resolve(code === 0));
   });
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} isPassed
+ * @param {number} started
+ */
+function closing(name, isPassed, started) {
+  return `== ${name}: ${isPassed ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`;
 }
 
 /** Removes the user's own Maestro settings, which must not affect the tests. */
@@ -145,14 +176,14 @@ function environment() {
  * Tests with real processes, kills and time limits share two cores: files with a failed test run once more, alone. What passes then is named
  * as flaky at the end; what fails again has failed.
  */
-function passAlone() {
+async function passAlone() {
   const first = reportIn(results);
   const files = first?.testResults.filter(({ status }) => status === "failed").map(({ name }) => name) ?? [];
   if (files.length === 0 || files.length > MAX_FLAKY_FILES) return false;
   const again = join(scratch, "alone.json");
   const [, program, args] = tests;
   const alone = ["--maxWorkers=1", `--outputFile.json=${again}`, ...files];
-  const isPassed = run("failed tests, alone", program, [...args.slice(0, 3), ...alone]);
+  const isPassed = await run("failed tests, alone", program, [...args.slice(0, 3), ...alone]);
   if (isPassed)
     flaky.push(...(first === undefined ? [] : failuresIn(first)).map((line) => line.replace("FAILED", "FLAKY")));
   return isPassed;

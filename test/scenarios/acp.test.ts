@@ -99,8 +99,8 @@ test.concurrent("a sandbox holds the tiers that the protocol cannot, in a worktr
   ];
   return withIsolated({ "b.txt": "b\n" }, phases, async (project) => {
     // What lies beside a program on PATH is visible in the sandbox; the cache of the tests is not.
-    copyFileSync(programPath("acp-agent"), join(project.path, ".bin/acp-agent.mjs"));
-    const launcher = `#!/bin/sh\nexec '${process.execPath}' "$(dirname "$0")/acp-agent.mjs" "$@"\n`;
+    copyFileSync(programPath("acp-agent"), join(project.path, ".bin/acp-agent.cjs"));
+    const launcher = `#!/bin/sh\nexec '${process.execPath}' "$(dirname "$0")/acp-agent.cjs" "$@"\n`;
     chmodSync(project.write(".bin/acp-agent", launcher), 0o755);
     const runtime = "acp:acp-agent write=a.txt read=b.txt";
     const run = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, "--sandbox", "--runtime", runtime).ended;

@@ -14,16 +14,17 @@ export default async function setup(): Promise<() => void> {
     absWorkingDir: root,
     entryPoints: ["test/support/programs/*.ts"],
     outdir: "node_modules/.cache/maestro-test",
-    outExtension: { ".js": ".mjs" },
+    outExtension: { ".js": ".cjs" },
     bundle: true,
     minify: true,
     platform: "node",
     target: "node20",
-    format: "esm",
+    // Such a program starts in four fifths of the time of a module.
+    format: "cjs",
     banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+      js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;',
     },
-    define: { MAESTRO_VERSION: '"test"' },
+    define: { MAESTRO_VERSION: '"test"', "import.meta.url": "__moduleUrl" },
     logLevel: "error",
   });
   // By a new name first: another run of the tests may be about to start one of them.

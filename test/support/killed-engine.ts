@@ -306,16 +306,20 @@ export async function eachOf<T>(items: Iterable<T>, work: (item: T) => Promise<v
   if (failures.length > 0) throw failures[0];
 }
 
-/** For n = stride, 2 * stride, ... until a run ends by itself; returns how often it was killed. */
+/** For n = stride, 2 * stride, ... until a run ends by itself; returns how often it was killed. Two at a time: more would run past the end. */
 export async function untilItEnds(stride: number, round: (n: number) => Promise<boolean>): Promise<number> {
   let killed = 0;
   let hasEnded = false;
   const points = Array.from({ length: 2000 }, (_, at) => (at + 1) * stride);
-  await eachOf(points, async (n) => {
-    if (hasEnded) return;
-    if (await round(n)) killed += 1;
-    else hasEnded = true;
-  });
+  await eachOf(
+    points,
+    async (n) => {
+      if (hasEnded) return;
+      if (await round(n)) killed += 1;
+      else hasEnded = true;
+    },
+    2,
+  );
   expect(hasEnded, "the loop ends").toBe(true);
   return killed;
 }

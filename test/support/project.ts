@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const maestroPath = join(root, "dist", "maestro.js");
-export const programPath = (name: string) => join(root, "node_modules", ".cache", "maestro-test", `${name}.mjs`);
+export const programPath = (name: string) => join(root, "node_modules", ".cache", "maestro-test", `${name}.cjs`);
 
 export interface Run {
   code: number | null;

@@ -6,12 +6,16 @@ import { finishIntent } from "../../../src/engine/recovery/finish-change.ts";
 import { openRepository } from "../../../src/git/open.ts";
 import { locateState } from "../../../src/store/location.ts";
 
-const [path = "", cache = "", from, to] = process.argv.slice(2);
-const opening = await openRepository(path, cache);
-if (opening.kind !== "open") throw new Error(opening.reason);
-const project = { repository: opening.repository, location: locateState(path, ".gemini") };
-const outcome =
-  from === undefined || to === undefined
-    ? await finishIntent(project)
-    : await bringIn(project, { session: "s", phase: "1", attempt: 1, what: "integrate", from, to });
-process.stdout.write(JSON.stringify(outcome));
+void main();
+
+async function main(): Promise<void> {
+  const [path = "", cache = "", from, to] = process.argv.slice(2);
+  const opening = await openRepository(path, cache);
+  if (opening.kind !== "open") throw new Error(opening.reason);
+  const project = { repository: opening.repository, location: locateState(path, ".gemini") };
+  const outcome =
+    from === undefined || to === undefined
+      ? await finishIntent(project)
+      : await bringIn(project, { session: "s", phase: "1", attempt: 1, what: "integrate", from, to });
+  process.stdout.write(JSON.stringify(outcome));
+}

@@ -50,9 +50,13 @@ let spent = 0;
 const prompt = readFileSync(0, "utf8");
 const play = JSON.parse(/^.*\bPLAY (\{.*\})\s*$/m.exec(prompt)?.[1] ?? "{}") as Record<string, Step[]>;
 let answer = () => success({});
-for (const [name, argument] of play[MAESTRO_ATTEMPT] ?? play["*"] ?? []) await perform(name, argument);
-note({ event: "end", phase: MAESTRO_PHASE, attempt: Number(MAESTRO_ATTEMPT) });
-writeAll(1, answer());
+void act(play[MAESTRO_ATTEMPT] ?? play["*"] ?? []);
+
+async function act(steps: Step[]): Promise<void> {
+  for (const [name, argument] of steps) await perform(name, argument);
+  note({ event: "end", phase: MAESTRO_PHASE, attempt: Number(MAESTRO_ATTEMPT) });
+  writeAll(1, answer());
+}
 
 async function perform(name: string, argument: unknown): Promise<void> {
   const steps: Record<string, () => unknown> = {

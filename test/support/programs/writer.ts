@@ -13,14 +13,18 @@ const store = new SessionStore(locateState(project, ".gemini"), {
   viewDelayMs: 200,
 });
 
-for (let i = 0; i < Number(count); i++) {
-  store.update((session) => ({
-    events: [
-      { type: "phase.files_added", phase: "1", created: [`${name}-${i}`], modified: [], deleted: [], hashes: {} },
-    ],
-    result: session,
-  }));
-  process.stdout.write(`${name}-${i}\n`);
-  if (i % 10 === 9) await new Promise((resolve) => setTimeout(resolve, 1));
+void write();
+
+async function write(): Promise<void> {
+  for (let i = 0; i < Number(count); i++) {
+    store.update((session) => ({
+      events: [
+        { type: "phase.files_added", phase: "1", created: [`${name}-${i}`], modified: [], deleted: [], hashes: {} },
+      ],
+      result: session,
+    }));
+    process.stdout.write(`${name}-${i}\n`);
+    if (i % 10 === 9) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  store.close();
 }
-store.close();
