@@ -71,7 +71,7 @@ export function runAttempt(
 }
 
 /** A reviewer's prompt ends with what the session changed. It is read after the attempt is recorded: git must not run under the lock. */
-async function withEvidence(context: RunContext, prepared: PreparedAttempt): Promise<PreparedAttempt> {
+export async function withEvidence(context: RunContext, prepared: PreparedAttempt): Promise<PreparedAttempt> {
   if (prepared.agent !== REVIEWER) return prepared;
   const { isolation, redact, store } = context;
   const repository = isolation.options.repository ?? "the project is not a git repository";
@@ -100,7 +100,7 @@ function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { plac
   return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
 }
 
-async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
+export async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
     const work = await examine(context, finished, ground, () => integratesUnowned(context, finished.phase));
@@ -130,7 +130,7 @@ function integratesUnowned(context: RunContext, id: PhaseId): boolean {
 }
 
 /** Errors of the file system and of git fail the attempt, not the engine. */
-function isExpected(error: unknown): boolean {
+export function isExpected(error: unknown): boolean {
   return error instanceof MaestroError || errno(error) !== undefined;
 }
 

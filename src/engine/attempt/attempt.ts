@@ -14,7 +14,7 @@ import type { Ending, Killed, Outcome, Runtime } from "../../runtimes/runtime.ts
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
 import { attemptPlaced } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import { hasDependents, lastAttempt, type SessionPhase } from "../../session/session.ts";
+import { hasDependents, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { MAX_READ_STDOUT, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { geminiHome } from "../../store/files/gemini-home.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
@@ -116,9 +116,15 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
   });
 }
 
+/** What starting an attempt needs: of an engine, or of a worker that runs an attempt for one. */
+export type AttemptBench = Pick<RunContext, "run" | "batch" | "supervisor" | "redact" | "prices"> & {
+  store: Pick<RunContext["store"], "location"> & { session: Pick<Session, "session_id"> | undefined };
+  isolation: Pick<RunContext["isolation"], "options">;
+};
+
 /** The environment of the attempt's process. Throws when it cannot be built; that fails only this attempt. */
 export function attemptEnvironment(
-  context: RunContext,
+  context: AttemptBench,
   { phase, attempt, name, agent, tier, player }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
@@ -133,13 +139,13 @@ export function attemptEnvironment(
   });
 }
 
-function markerOf({ run }: RunContext, name: string): string {
+function markerOf({ run }: AttemptBench, name: string): string {
   return `${run}.${name}`;
 }
 
 /** Writes the prompt and starts the process in its prepared directory. */
 export function startAttempt(
-  context: RunContext,
+  context: AttemptBench,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
   env: Record<string, string>,
@@ -184,7 +190,7 @@ function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
 }
 
 /** Writes the policy file of an attempt, which applies even where hooks do not run, or the file that its program takes instead. */
-function policyOf({ batch }: RunContext, { startFile }: Runtime, tier: Tier): string {
+function policyOf({ batch }: AttemptBench, { startFile }: Runtime, tier: Tier): string {
   if (startFile !== undefined) return batch.writePolicy(tier, () => startFile.text, startFile.ending);
   return batch.writePolicy(tier, () => attemptPolicy(tier));
 }
@@ -194,7 +200,7 @@ function policyOf({ batch }: RunContext, { startFile }: Runtime, tier: Tier): st
  * more than it reserved.
  */
 function watch(
-  context: RunContext,
+  context: AttemptBench,
   { phase, reserved, player: { runtime } }: PreparedAttempt,
   follower: OutputFollower,
   watcher: Watcher,
