@@ -16,6 +16,7 @@ import { guard } from "./verbs/guard.ts";
 import { logs } from "./verbs/logs.ts";
 import { quota } from "./verbs/machine/quota.ts";
 import { runtimes } from "./verbs/machine/runtimes.ts";
+import { worker } from "./verbs/machine/worker.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
 import { resume } from "./verbs/resume.ts";
@@ -59,6 +60,7 @@ export const verbs: readonly Verb[] = [
   dispatch,
   quota,
   runtimes,
+  worker,
   doctor,
   setup,
   workspace,

@@ -82,7 +82,11 @@ export async function withEvidence(context: RunContext, prepared: PreparedAttemp
 }
 
 /** Takes over an attempt of a dead engine: a result in its files counts as if that engine had recorded it. */
-export async function adoptAttempt(context: RunContext, phase: PhaseId): Promise<Finished> {
+export function adoptAttempt(context: RunContext, phase: PhaseId): RunningAttempt {
+  return { stop: () => undefined, done: adopted(context, phase), ground: () => null };
+}
+
+async function adopted(context: RunContext, phase: PhaseId): Promise<Finished> {
   const attempt = lastAttempt(requirePhase(requireSession(context.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const result = adoptResult(context, phase, attempt);

@@ -48,6 +48,8 @@ export interface PreparedAttempt {
   reserved?: Amounts | undefined;
   /** The name of its worktree, which does not exist yet; null when it works in the project. */
   worktree: string | null;
+  /** A worker runs it. */
+  remote: boolean;
 }
 
 export interface StartedAttempt {
@@ -95,6 +97,7 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     const model = modelOfRole(context, phase, agent, { player, insteadOf });
     const reservation = reserve(context, session, phase);
     const reserved = reservation.kind === "reserved" ? reservation.amounts : undefined;
+    const remote = context.remote?.takes(phase) ?? false;
     const start = {
       run: context.run,
       runtime: runtime.name,
@@ -104,11 +107,13 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
       ...(reserved === undefined ? {} : { reserved }),
+      ...(remote ? { remote: true as const } : {}),
     };
     // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
     context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
-    const result = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, ...next };
+    const made = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, remote };
+    const result = { ...made, ...next };
     const events = decideStart(session, id, start, rulesOf(context));
     // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
     if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));

@@ -1,13 +1,13 @@
 // A parcel: a commit with a few documents and a directory of the project. An order and a delivery are one each; the commit's message has the
 // seal. Parcels are built and read as objects alone.
 
-import type { CommitId, TreeId } from "../../ids.ts";
 import { MaestroError } from "../../errors.ts";
-import { writeLoose } from "../../git/objects/loose.ts";
 import { commitTree } from "../../git/objects/commit.ts";
+import { writeLoose } from "../../git/objects/loose.ts";
 import { END_OF_OPTIONS, objectId } from "../../git/objects/object-id.ts";
 import { ownGit } from "../../git/own-git.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { CommitId, TreeId } from "../../ids.ts";
 
 /** In both kinds the same, so that git finds at once what an order and its delivery share. */
 const PROJECT = "tree";
@@ -16,6 +16,8 @@ export interface Parcel {
   /** By file name. */
   documents: Readonly<Record<string, Uint8Array>>;
   project: TreeId;
+  /** Documents that are objects already, by file name. */
+  blobs?: Readonly<Record<string, string>>;
 }
 
 export interface ReadParcel {
@@ -29,11 +31,12 @@ export interface ReadParcel {
 }
 
 /** Returns the id of the tree; `sealParcel` makes the commit. */
-export function packParcel(repository: Repository, { documents, project }: Parcel): TreeId {
+export function packParcel(repository: Repository, { documents, project, blobs = {} }: Parcel): TreeId {
   const files = Object.entries(documents).map(([name, bytes]) => {
     const id = writeLoose(repository, "blob", Buffer.from(bytes), true);
     return { mode: "100644", name, id };
   });
+  for (const [name, id] of Object.entries(blobs)) files.push({ mode: "100644", name, id });
   const entries = [...files, { mode: "40000", name: PROJECT, id: objectId(repository, project) as string }];
   // git compares a directory as if its name ended with a slash.
   const sortKey = ({ mode, name }: { mode: string; name: string }) => (mode === "40000" ? `${name}/` : name);
@@ -66,7 +69,8 @@ export async function readParcel(repository: Repository, commit: CommitId): Prom
   const documents = new Map<string, { id: string; size: number }>();
   let project: TreeId | undefined;
   for (const line of listed.toString("latin1").split("\0")) {
-    const [, mode, type, entry = "", size, name = ""] = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t([\s\S]*)$/.exec(line) ?? [];
+    const [, mode, type, entry = "", size, name = ""] =
+      /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t([\s\S]*)$/.exec(line) ?? [];
     if (type === "blob" && mode === "100644") documents.set(name, { id: entry, size: Number(size) });
     if (type === "tree" && name === PROJECT) project = objectId(repository, entry) as TreeId;
   }

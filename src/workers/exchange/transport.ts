@@ -96,7 +96,8 @@ export async function fetch(
   const accept = async (into: "own" | "cache") => {
     const names = namesIn(packs);
     for (const name of names.filter((one) => one.endsWith(".pack"))) {
-      if (into === "own") await ownGit(repository, ["unpack-objects", "-q"], { input: readFileSync(join(packs, name)) });
+      if (into === "own")
+        await ownGit(repository, ["unpack-objects", "-q"], { input: readFileSync(join(packs, name)) });
     }
     if (into === "cache") moveFiles(packs, join(userObjects(repository), "pack"), names);
     discard();
@@ -137,7 +138,8 @@ async function requireBounded(quarantine: Repository): Promise<void> {
 function moveFiles(from: string, to: string, names: readonly string[]): void {
   mkdirSync(to, { recursive: true });
   const last = (name: string) => (name.endsWith(".idx") ? 1 : 0);
-  for (const name of names.toSorted((one, other) => last(one) - last(other))) renameSync(join(from, name), join(to, name));
+  for (const name of names.toSorted((one, other) => last(one) - last(other)))
+    renameSync(join(from, name), join(to, name));
 }
 
 function namesIn(directory: string): string[] {

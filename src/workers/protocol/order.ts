@@ -30,7 +30,9 @@ const order = is.object({
   setup_timeout_ms: milliseconds,
   grace_ms: is.integer(0, 3_600_000),
   /** The most that it may use, as recorded with its start. */
-  reserved: is.optional(is.object({ usd: is.optional(is.number(0)), tok: is.optional(is.number(0)), req: is.optional(is.number(0)) })),
+  reserved: is.optional(
+    is.object({ usd: is.optional(is.number(0)), tok: is.optional(is.number(0)), req: is.optional(is.number(0)) }),
+  ),
   sandbox: is.boolean,
   /** The command that prepares the worktree; empty: none. */
   setup: is.text(100_000),

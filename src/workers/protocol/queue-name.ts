@@ -14,8 +14,8 @@ export interface QueueClass {
 
 /** What a worker offers. */
 export interface Offer {
-  runtimes: readonly string[];
-  labels: readonly string[];
+  runtimes: string[];
+  labels: string[];
 }
 
 /** BullMQ takes no colon; a blank cannot be in any of the parts. */

@@ -24,7 +24,10 @@ const sign = is.object({
 export type Sign = is.TypeOf<typeof sign>;
 
 export function signText(made: Sign): string {
-  return JSON.stringify({ ...made, ...(made.activity === undefined ? {} : { activity: made.activity.slice(0, MAX_LINE) }) });
+  return JSON.stringify({
+    ...made,
+    ...(made.activity === undefined ? {} : { activity: made.activity.slice(0, MAX_LINE) }),
+  });
 }
 
 /** Undefined for anything that is not a sign. */

@@ -3,12 +3,7 @@
 
 import { Redis, type RedisOptions } from "ioredis";
 import { MaestroError, reasonOf } from "../../errors.ts";
-
-export interface QueueAddress {
-  /** redis:// or rediss://, without a password. */
-  url: string;
-  password: string | undefined;
-}
+import type { QueueAddress } from "./queue-address.ts";
 
 const FIRST_MS = 10_000;
 const MAX_RETRY_MS = 1000;

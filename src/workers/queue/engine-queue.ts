@@ -43,7 +43,8 @@ export class EngineQueue {
       if (sign !== undefined) hear(sign);
     });
     const { sweepMs } = this.#times;
-    const beat = () => void this.#redis.set(engineKey(this.#home), "1", "PX", MISSED_SIGNS * sweepMs).catch(() => undefined);
+    const beat = () =>
+      void this.#redis.set(engineKey(this.#home), "1", "PX", MISSED_SIGNS * sweepMs).catch(() => undefined);
     beat();
     this.#timer = setInterval(beat, sweepMs);
   }
@@ -124,7 +125,8 @@ export class EngineQueue {
       maxStalledCount: 0,
       skipLockRenewal: true,
     });
-    for (const part of [queue, sweeper]) part.on("error", (error) => this.#problem(error));
+    queue.on("error", (error: Error) => this.#problem(error));
+    sweeper.on("error", (error: Error) => this.#problem(error));
     const made = { queue, sweeper };
     this.#queues.set(name, made);
     await this.#redis.sadd(QUEUES, name);
@@ -134,6 +136,7 @@ export class EngineQueue {
 
   /** A lost connection is told once, where it is made again. */
   #problem(error: Error): void {
-    if (!/ECONN|Connection is closed|EPIPE|ETIMEDOUT|LOADING/.test(error.message)) this.#warn(`Queue: ${error.message}`);
+    if (!/ECONN|Connection is closed|EPIPE|ETIMEDOUT|LOADING/.test(error.message))
+      this.#warn(`Queue: ${error.message}`);
   }
 }

@@ -3,7 +3,8 @@
 import type { Redis } from "ioredis";
 import * as is from "../../shape.ts";
 import { WORKERS, workerKey } from "../protocol/redis-names.ts";
-import { connect, type QueueAddress } from "./connection.ts";
+import { connect } from "./connection.ts";
+import type { QueueAddress } from "./queue-address.ts";
 
 const running = is.object({ key: is.text(100), queue: is.text(2000), since: is.time });
 

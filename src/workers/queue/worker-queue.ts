@@ -128,7 +128,8 @@ export class WorkerQueue {
       limiter: NO_LIMIT,
     });
     made.on("error", (error) => {
-      if (!/ECONN|Connection is closed|EPIPE|ETIMEDOUT|LOADING/.test(error.message)) this.#warn(`Queue: ${error.message}`);
+      if (!/ECONN|Connection is closed|EPIPE|ETIMEDOUT|LOADING/.test(error.message))
+        this.#warn(`Queue: ${error.message}`);
     });
     this.#workers.set(name, made);
     return made;

@@ -1,10 +1,10 @@
 // Runs one claimed order from its fetch to its delivery. Every step that must survive a kill is in the spool first. An order that cannot be
 // run is delivered as refused, before anything is spent.
 
+import { crashPoint } from "../../disk/fault.ts";
 import { attemptEnvironment, startAttempt, type Watcher } from "../../engine/attempt/attempt.ts";
 import type { Player } from "../../engine/cast.ts";
 import { Stopping } from "../../engine/process/stopping.ts";
-import { crashPoint } from "../../disk/fault.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
@@ -14,8 +14,8 @@ import type { Exchange } from "../exchange/address.ts";
 import { push } from "../exchange/transport.ts";
 import { outRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
-import type { Sign } from "../protocol/sign.ts";
 import type { Order } from "../protocol/order.ts";
+import type { Sign } from "../protocol/sign.ts";
 import type { Claim, WorkerQueue } from "../queue/worker-queue.ts";
 import { type AcceptedOrder, acceptOrder } from "./accept-order.ts";
 import { withoutWork, withWork } from "./deliver.ts";
@@ -131,7 +131,20 @@ async function runAgent(
   const { name, agent, tier, model, attempt, timeout_ms: timeoutMs, reserved } = order;
   const phase = order.phase as PhaseId;
   const told = prompt.replaceAll(order.root, worktree.root);
-  const prepared = { phase, attempt, name, agent, tier, model, player, timeoutMs, reserved, prompt: told, worktree: worktree.name };
+  const prepared = {
+    phase,
+    attempt,
+    name,
+    agent,
+    tier,
+    model,
+    player,
+    timeoutMs,
+    reserved,
+    prompt: told,
+    worktree: worktree.name,
+    remote: false,
+  };
   const ground = { root: worktree.root, worktree, before: worktree.commit };
   const env = { ...attemptEnvironment(bench, prepared, ground), MAESTRO_REMOTE: "1" };
   const started = startAttempt(bench, prepared, ground, env, watcherOf(tell, equipment.redact));

@@ -5,8 +5,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectories } from "../../disk/make-directories.ts";
 import { MaestroError } from "../../errors.ts";
-import { openRepository } from "../../git/open.ts";
 import { END_OF_OPTIONS, objectId } from "../../git/objects/object-id.ts";
+import { openRepository } from "../../git/open.ts";
 import { theirGit } from "../../git/own-git.ts";
 import type { ObjectFormat, Repository } from "../../git/repository.ts";
 import { runGit } from "../../git/run.ts";
@@ -35,7 +35,10 @@ export async function openClone(cache: string, url: string, format: ObjectFormat
 export async function knownOrders(repository: Repository): Promise<CommitId[]> {
   const listing = ["for-each-ref", "--format=%(objectname)", "--sort=-committerdate", `--count=${KEPT_ORDERS}`];
   const { stdout } = await theirGit(repository, [...listing, END_OF_OPTIONS, `${ORDERS}/`]);
-  const ids = stdout.toString("latin1").split("\n").filter((line) => line !== "");
+  const ids = stdout
+    .toString("latin1")
+    .split("\n")
+    .filter((line) => line !== "");
   return ids.map((id) => objectId(repository, id) as CommitId);
 }
 
@@ -47,7 +50,11 @@ export async function keepOrder(repository: Repository, key: string, commit: Com
 export async function tidyClone(repository: Repository): Promise<void> {
   const listing = ["for-each-ref", "--format=%(refname)", "--sort=-committerdate"];
   const { stdout } = await theirGit(repository, [...listing, END_OF_OPTIONS, `${ORDERS}/`]);
-  const old = stdout.toString("latin1").split("\n").filter((line) => line !== "").slice(KEPT_ORDERS);
+  const old = stdout
+    .toString("latin1")
+    .split("\n")
+    .filter((line) => line !== "")
+    .slice(KEPT_ORDERS);
   const input = old.map((ref) => `delete ${ref}\n`).join("");
   if (old.length > 0) await theirGit(repository, ["update-ref", "--stdin"], { input });
   const packs = join(repository.commonDir, "objects", "pack");

@@ -54,7 +54,9 @@ export async function withWork(
   for (const kind of ["json", "log"] as const) batch.redact(name, kind, bench.redact);
   const look = { exclude: [], force: order.force, isOver: true };
   const { tree, commit, nested, warnings } = await treeOf(repository, worktree, look);
-  const touched = new Set((await changesBetween(repository, setup.commit, commit)).flatMap(({ path, from }) => [path, from ?? path]));
+  const touched = new Set(
+    (await changesBetween(repository, setup.commit, commit)).flatMap(({ path, from }) => [path, from ?? path]),
+  );
   const about: Delivery = {
     v: 1,
     key: order.key,

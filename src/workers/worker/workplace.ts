@@ -2,8 +2,8 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inShell } from "../../engine/attempt/command-run.ts";
 import type { AttemptBench } from "../../engine/attempt/attempt.ts";
+import { inShell } from "../../engine/attempt/command-run.ts";
 import { runSetup, type WorktreeBench } from "../../engine/attempt/place.ts";
 import type { IsolationOptions } from "../../engine/isolation.ts";
 import type { Stopping } from "../../engine/process/stopping.ts";
@@ -39,7 +39,11 @@ export async function openWorkplace(
   { order, project, journal }: AcceptedOrder,
   location: StateLocation,
 ): Promise<Workplace> {
-  const commit = await commitTree(repository, { tree: project, parents: [], message: "The project as Maestro found it" });
+  const commit = await commitTree(repository, {
+    tree: project,
+    parents: [],
+    message: "The project as Maestro found it",
+  });
   const name = freeName(repository, `w${process.pid}-`, reserved);
   reserved.add(name);
   try {
@@ -105,4 +109,3 @@ export async function prepare(
   const made = await changesBetween(repository, worktree.commit, commit);
   return { commit, paths: made.map(({ path }) => path) };
 }
-
