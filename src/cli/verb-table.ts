@@ -14,6 +14,7 @@ import { dispatch } from "./verbs/dispatch.ts";
 import { doctor } from "./verbs/doctor.ts";
 import { guard } from "./verbs/guard.ts";
 import { logs } from "./verbs/logs.ts";
+import { exchange } from "./verbs/machine/exchange.ts";
 import { quota } from "./verbs/machine/quota.ts";
 import { runtimes } from "./verbs/machine/runtimes.ts";
 import { worker } from "./verbs/machine/worker.ts";
@@ -59,6 +60,7 @@ export const verbs: readonly Verb[] = [
   verify,
   dispatch,
   quota,
+  exchange,
   runtimes,
   worker,
   doctor,
