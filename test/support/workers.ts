@@ -62,7 +62,7 @@ export class RemoteProject extends IsolatedProject {
     };
     const args = ["worker", "--queue", this.redis.url, "--exchange", this.exchange, "--name", name, "--grace", "300ms"];
     const worker = background(this, [...args, "--runtimes", "gemini", ...words], own);
-    await until(() => worker.stderr().includes("is ready") || worker.hasEnded());
+    await until(`worker ${name} is ready`, () => /is ready/.test(worker.stderr()) || worker.child.exitCode !== null);
     return Object.assign(worker, { home, name });
   }
 
