@@ -49,7 +49,7 @@ interface Definition<T> {
 
 const inside = { rule: "inside" } as const;
 /** As many characters as 128 bits have in hexadecimal form. */
-const MIN_KEY_CHARS = 32;
+export const MIN_KEY_CHARS = 32;
 
 export const definitions = {
   [STATE_DIR]: {

@@ -17,6 +17,7 @@ import { logs } from "./verbs/logs.ts";
 import { exchange } from "./verbs/machine/exchange.ts";
 import { quota } from "./verbs/machine/quota.ts";
 import { runtimes } from "./verbs/machine/runtimes.ts";
+import { worker } from "./verbs/machine/worker.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
 import { resume } from "./verbs/resume.ts";
@@ -61,6 +62,7 @@ export const verbs: readonly Verb[] = [
   quota,
   exchange,
   runtimes,
+  worker,
   doctor,
   setup,
   workspace,

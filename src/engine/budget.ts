@@ -95,7 +95,11 @@ function proposal(context: Models, session: Session, standing: BudgetStanding): 
 }
 
 /** Whether a running attempt has used more than it reserved. */
-export function isOver({ prices }: RunContext, { answers }: OutputFollower, reserved: Amounts | undefined): boolean {
+export function isOver(
+  { prices }: Pick<RunContext, "prices">,
+  { answers }: OutputFollower,
+  reserved: Amounts | undefined,
+): boolean {
   if (reserved === undefined || answers.length === 0) return false;
   return exceeded(chargeOf(answers, prices, answers.length), reserved) !== undefined;
 }
