@@ -18,6 +18,7 @@ import { exchange } from "./verbs/machine/exchange.ts";
 import { quota } from "./verbs/machine/quota.ts";
 import { runtimes } from "./verbs/machine/runtimes.ts";
 import { worker } from "./verbs/machine/worker.ts";
+import { workers } from "./verbs/machine/workers.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
 import { resume } from "./verbs/resume.ts";
@@ -63,6 +64,7 @@ export const verbs: readonly Verb[] = [
   exchange,
   runtimes,
   worker,
+  workers,
   doctor,
   setup,
   workspace,

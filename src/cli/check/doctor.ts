@@ -44,6 +44,11 @@ export async function doctor(
     const reported = new Set(findings.map(({ message }) => message));
     findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !reported.has(message)));
     findings.push(...checkVariables(io, settings));
+    if (settings.values.MAESTRO_WORKERS !== "") {
+      // Loaded only here: the client of the queue is large.
+      const { checkWorkers } = await import("../workers/doctor-workers.ts");
+      findings.push(...(await checkWorkers(io, settings)));
+    }
     findings.push(checkSandbox(io.env, settings.values.MAESTRO_SANDBOX));
   }
   findings.push(checkSetup(io, verbs));
