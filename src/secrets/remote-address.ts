@@ -2,8 +2,7 @@
 
 /** What an address of a queue must be, for messages. */
 export const QUEUE_EXPECTED = "redis://host:port or rediss://host:port, with a user name at most and no password";
-export const EXCHANGE_EXPECTED =
-  "an absolute path, ssh://host/path or user@host:path, without a password";
+export const EXCHANGE_EXPECTED = "an absolute path, ssh://host/path or user@host:path, without a password";
 
 const queueForm =
   /^rediss?:\/\/(?:[\w.%-]{1,100}@)?(?:[A-Za-z0-9][\w.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?(?:\/\d{0,3})?$/;
