@@ -41,7 +41,8 @@ export class RemoteProject extends IsolatedProject {
 
   newHome(): string {
     this.#workers += 1;
-    const home = join(this.#place, `home-${this.#workers}`);
+    // Below the project, so that what is left of it is found and ended with the test.
+    const home = join(this.path, ".home", `worker-${this.#workers}`);
     mkdirSync(join(home, "bin"), { recursive: true });
     const launcher = `#!/bin/sh\nexec '${process.execPath}' '${programPath("stand-in")}' '${this.agents.journal}' "$@"\n`;
     writeFileSync(join(home, "bin", "gemini"), launcher);

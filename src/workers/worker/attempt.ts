@@ -11,8 +11,8 @@ import { removeWorktree } from "../../git/worktree/removal.ts";
 import type { CommitId, PhaseId } from "../../ids.ts";
 import { given } from "../../setting-layers.ts";
 import type { Exchange } from "../exchange/address.ts";
-import { push } from "../exchange/transport.ts";
-import { outRef } from "../protocol/attempt-key.ts";
+import { find, push } from "../exchange/transport.ts";
+import { inRef, outRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import type { Order } from "../protocol/order.ts";
 import type { Sign } from "../protocol/sign.ts";
@@ -56,9 +56,7 @@ export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): Runni
     tell({ kind: "claimed" });
     try {
       const repository = await shop.clone(claim.job.order);
-      const accepted = await patiently(shop, stopping, () =>
-        acceptOrder(repository, shop.exchange, shop.secret, claim.job),
-      );
+      const accepted = await patiently(shop, stopping, () => orderOf(shop, repository, claim));
       if (accepted === null) return;
       if ("refusal" in accepted) {
         // What is not proven to be an order gets no delivery.
@@ -74,6 +72,18 @@ export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): Runni
     }
   };
   return { claim, done: work(), stop };
+}
+
+/** An exchange that can be reached and does not have the order is another one than the engine's. */
+async function orderOf({ exchange, secret }: Workshop, repository: Repository, { job }: Claim) {
+  try {
+    return await acceptOrder(repository, exchange, secret, job);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    const found = await find(repository, exchange, [inRef(job.key)]);
+    if (found.get(inRef(job.key)) === job.order) throw error;
+    return { refusal: "the order is not in this worker's exchange" };
+  }
 }
 
 interface Control {
