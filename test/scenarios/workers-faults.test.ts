@@ -22,7 +22,11 @@ async function within(context: TestContext, phases: PhaseSpec[], use: (project: 
 const write = "echo done > done.txt";
 /** The first attempt waits for the file `go` after it has begun; others work at once. */
 const waiting = (first: Steps = []) =>
-  scripted(1, { 1: [...first, ["signal", "go"], ["shell", write]], "*": [["shell", write]] }, { files_created: ["done.txt"] });
+  scripted(
+    1,
+    { 1: [...first, ["signal", "go"], ["shell", write]], "*": [["shell", write]] },
+    { files_created: ["done.txt"] },
+  );
 
 const started = (project: RemoteProject, count = 1) =>
   until(`${count} agents have started`, () => project.notes("start").length >= count);
@@ -113,7 +117,10 @@ describe("an attempt on a worker", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       const next = project.resumed();
-      await until("the next engine runs", () => project.events("session.status_changed").length > 0 || next.stderr() !== "");
+      await until(
+        "the next engine runs",
+        () => project.events("session.status_changed").length > 0 || next.stderr() !== "",
+      );
       project.signal("go");
       await completed(project, next);
       expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
