@@ -69,8 +69,8 @@ const starters = {
   warden: ["main"],
   // The dashboard of a run, and the user's browser.
   dashboard: ["beside-run", "open-page"],
-  // This program again, to check a runtime.
-  cli: ["check-runtimes"],
+  // This program again, to check a runtime; the shell, here or through ssh, that sets up an exchange.
+  cli: ["check-runtimes", "exchange-shell"],
   // An agent behind the bridge, and its commands; in the process group of the attempt.
   acp: ["agent-process", "terminals"],
   // Git, and nothing else.

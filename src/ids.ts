@@ -25,6 +25,10 @@ export type ObjectId = TreeId | CommitId;
 export const phaseIdForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Names files and directories, so it is one component of a path and nothing else. */
 export const sessionIdForm = /^[\p{L}\p{N}_][^\p{C}/\\]{0,199}$/u;
+/** What a worker calls itself. */
+export const workerNameForm = /^[A-Za-z0-9][\w.-]{0,63}$/;
+/** What a worker offers and a phase may need, such as `gpu`. It is part of a queue's name. */
+export const labelForm = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 /** One component of a path. */
 export const attemptIdForm = /^[A-Za-z0-9_][\w.-]{0,254}$/;
 /** Of SHA-1 or SHA-256, and never abbreviated: these reach git's command line. */

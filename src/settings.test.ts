@@ -42,13 +42,22 @@ describe("defaults (E47-E58)", () => {
     ["MAESTRO_KEEP_REFS", 10],
     ["MAESTRO_PASS_ENV", ""],
     ["MAESTRO_GUARD", "auto"],
+    ["MAESTRO_WORKERS", ""],
+    ["MAESTRO_EXCHANGE", ""],
+    ["MAESTRO_WORKER_KEY", ""],
+    ["MAESTRO_WORKER_KEY_FILE", ""],
+    ["MAESTRO_QUEUE_PASSWORD", ""],
+    ["MAESTRO_WORKER_LEASE", 60],
+    ["MAESTRO_WORKER_RENEWAL", 10],
+    ["MAESTRO_WORKER_SWEEP", 15],
+    ["MAESTRO_ORPHAN_LIMIT", 10],
   ] as [SettingName, unknown][])("%s is %j", (name, value) => {
     expect(resolve().values[name]).toBe(value);
     expect(resolve().sources[name]).toBe("default");
   });
 
   test("every setting has a case above", () => {
-    expect(Object.keys(definitions)).toHaveLength(23);
+    expect(Object.keys(definitions)).toHaveLength(32);
   });
 });
 
@@ -74,6 +83,13 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_PRICES=/etc/passwd", ""],
     ["MAESTRO_PRICES=a/../../x.json", ""],
     ["MAESTRO_EXECUTION_MODE=parallel", "ask"],
+    ["MAESTRO_WORKERS=redis://elsewhere.example:6379", ""],
+    ["MAESTRO_EXCHANGE=git@elsewhere.example:x.git", ""],
+    [`MAESTRO_WORKER_KEY=${"k".repeat(32)}`, ""],
+    ["MAESTRO_WORKER_KEY_FILE=key", ""],
+    ["MAESTRO_QUEUE_PASSWORD=known-to-others", ""],
+    ["MAESTRO_WORKER_LEASE=5", 60],
+    ["MAESTRO_ORPHAN_LIMIT=100h", 10],
   ] as [string, unknown][])(
     "cannot run commands, loosen a protection, give consent or leave the project: %s",
     (line, value) => {
@@ -282,6 +298,20 @@ describe("invalid values (E61, C2)", () => {
     ["MAESTRO_AUTO_ARCHIVE", "maybe", "MAESTRO_AUTO_ARCHIVE must be true or false (got: maybe)"],
   ])("rejects %s=%s", (name, value, message) => {
     expect(() => resolve({ [name]: value })).toThrow(expect.objectContaining({ code: "config", message }));
+  });
+
+  test.each([
+    ["MAESTRO_WORKERS", "redis://:hunter2@host:6379"],
+    ["MAESTRO_EXCHANGE", "https://me:hunter2@host.example/x.git"],
+    ["MAESTRO_WORKER_KEY", "hunter2"],
+  ])("rejects %s without quoting a value that may contain a secret", (name, value) => {
+    const refused = expect.objectContaining({ code: "config", message: expect.not.stringContaining("hunter2") });
+    expect(() => resolve({ [name]: value })).toThrow(refused);
+  });
+
+  test("reads the times of workers as durations", () => {
+    const { values } = resolve({ MAESTRO_WORKER_LEASE: "1500ms", MAESTRO_ORPHAN_LIMIT: "30s" });
+    expect(values).toMatchObject({ MAESTRO_WORKER_LEASE: 1.5, MAESTRO_ORPHAN_LIMIT: 0.5 });
   });
 
   test("names the file an invalid value comes from", () => {

@@ -5,6 +5,7 @@
 import { AMOUNTS_EXPECTED, amountsText, parseAmounts, tighterText } from "./amounts.ts";
 import { type DurationUnit, parseDuration } from "./duration.ts";
 import { MaestroError } from "./errors.ts";
+import { EXCHANGE_EXPECTED, exchangeAddress, QUEUE_EXPECTED, queueAddress } from "./secrets/remote-address.ts";
 import {
   DEFAULT_STATE_DIR,
   type Environment,
@@ -40,9 +41,15 @@ interface Definition<T> {
   fromProject?: FromProject<T>;
   /** A warning about a valid but questionable value. */
   caution?: (value: T) => string | undefined;
+  /** The value is a secret: no message and no output shows it. */
+  isSecret?: true;
+  /** An invalid value may contain a secret: the message does not quote it. */
+  isUnquoted?: true;
 }
 
 const inside = { rule: "inside" } as const;
+/** As many characters as 128 bits have in hexadecimal form. */
+export const MIN_KEY_CHARS = 32;
 
 export const definitions = {
   [STATE_DIR]: {
@@ -147,6 +154,48 @@ export const definitions = {
       stricter: (own: string, proposed: string) => [own, proposed].filter((names) => names !== "").join(","),
     },
   },
+  MAESTRO_WORKERS: {
+    ...string(
+      "",
+      "Address of the queue that workers take attempts from, as in `redis://host:6379`; unset: attempts run here",
+    ),
+    expects: QUEUE_EXPECTED,
+    parse: queueAddress,
+    fromProject: ignored("a project must not choose which machines run its attempts"),
+    // An invalid value may be an address with a password.
+    isUnquoted: true as const,
+  },
+  MAESTRO_EXCHANGE: {
+    ...string("", "Address of the git repository through which attempts reach workers and their work comes back"),
+    expects: EXCHANGE_EXPECTED,
+    parse: exchangeAddress,
+    fromProject: ignored("a project must not choose where your files are sent"),
+    isUnquoted: true as const,
+  },
+  MAESTRO_WORKER_KEY: {
+    ...string("", "Secret that engine and workers sign orders and results with; at least 32 characters"),
+    expects: "at least 32 characters, such as what `openssl rand -hex 32` prints",
+    parse: (value: string) => (value.length >= MIN_KEY_CHARS ? settingLine(value) : undefined),
+    fromProject: ignored("a project must not choose whose orders a worker runs"),
+    isSecret: true as const,
+  },
+  MAESTRO_WORKER_KEY_FILE: {
+    ...string("", "File with that secret, used when MAESTRO_WORKER_KEY is not set"),
+    fromProject: ignored("a project must not choose whose orders a worker runs"),
+  },
+  MAESTRO_QUEUE_PASSWORD: {
+    ...string("", "Password of the queue"),
+    fromProject: ignored("a project must not choose which machines run its attempts"),
+    isSecret: true as const,
+  },
+  MAESTRO_WORKER_LEASE: workerTime(60, "s", "Seconds without a sign of a worker after which its attempt is given up"),
+  MAESTRO_WORKER_RENEWAL: workerTime(10, "s", "Seconds between two signs of a worker; several must fit into the lease"),
+  MAESTRO_WORKER_SWEEP: workerTime(15, "s", "Seconds between two searches for attempts whose worker gave no sign"),
+  MAESTRO_ORPHAN_LIMIT: workerTime(
+    10,
+    "m",
+    "Minutes without an engine after which a worker ends the agent and keeps its work",
+  ),
 };
 
 export type SettingName = keyof typeof definitions;
@@ -245,7 +294,16 @@ function withProject<T>(name: SettingName, definition: Definition<T>, own: Resol
 function read<T>(name: string, definition: Definition<T>, [source, variables]: Layer): Resolved<T> | undefined {
   const written = given(variables, name);
   if (written === undefined) return undefined;
-  return { value: definition.parse(written.trim()) ?? refuse(name, definition.expects, written, source), source };
+  const isShown = definition.isSecret === undefined && definition.isUnquoted === undefined;
+  const quoted = isShown ? written : "a value that is not shown";
+  return { value: definition.parse(written.trim()) ?? refuse(name, definition.expects, quoted, source), source };
+}
+
+/** The value of a setting as it may be shown. */
+export function shownSetting(name: SettingName, { values }: Pick<ResolvedSettings, "values">): unknown {
+  const { isSecret }: Pick<Definition<unknown>, "isSecret"> = definitions[name];
+  const value = values[name];
+  return isSecret === undefined || value === "" ? value : "[redacted]";
 }
 
 function string(fallback: string, meaning: string): Definition<string> {
@@ -290,6 +348,14 @@ function duration(fallback: number, unit: DurationUnit, meaning: string): Defini
     return milliseconds > 0 ? milliseconds / one : undefined;
   };
   return { default: fallback, meaning, expects: "a positive number, or a duration such as 90s", parse };
+}
+
+/** Engine and workers must agree on it, so a project does not set it. */
+function workerTime(fallback: number, unit: DurationUnit, meaning: string) {
+  return {
+    ...duration(fallback, unit, meaning),
+    fromProject: ignored("it must be the same for the engine and its workers"),
+  };
 }
 
 function boolean(fallback: boolean, meaning: string): Definition<boolean> {

@@ -67,6 +67,8 @@ export const engineOptions: readonly VerbOption[] = [
     choices: reviewModes,
   },
   maxConcurrent,
+  { flags: "--workers <url>", meaning: "run attempts on workers that take them from this queue: redis://host:6379" },
+  { flags: "--exchange <url>", meaning: "git repository that carries orders to workers, and their results" },
   { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
   { flags: "--stagger <time>", meaning: "time between two launches: 5s (a bare number: seconds)" },
   budget,

@@ -14,8 +14,11 @@ import { dispatch } from "./verbs/dispatch.ts";
 import { doctor } from "./verbs/doctor.ts";
 import { guard } from "./verbs/guard.ts";
 import { logs } from "./verbs/logs.ts";
+import { exchange } from "./verbs/machine/exchange.ts";
 import { quota } from "./verbs/machine/quota.ts";
 import { runtimes } from "./verbs/machine/runtimes.ts";
+import { worker } from "./verbs/machine/worker.ts";
+import { workers } from "./verbs/machine/workers.ts";
 import { rehearse } from "./verbs/rehearse.ts";
 import { report } from "./verbs/report.ts";
 import { resume } from "./verbs/resume.ts";
@@ -58,7 +61,10 @@ export const verbs: readonly Verb[] = [
   verify,
   dispatch,
   quota,
+  exchange,
   runtimes,
+  worker,
+  workers,
   doctor,
   setup,
   workspace,

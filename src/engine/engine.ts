@@ -9,7 +9,7 @@ import { decideStatus, requirePhase, requireSession } from "../session/decide/op
 import type { SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
-import { type PreparedAttempt, prepareAttempt, runtimeOf } from "./attempt/attempt.ts";
+import { type PreparedAttempt, prepareAttempt, runtimeOf, type Watcher } from "./attempt/attempt.ts";
 import { adoptAttempt, removeLastWorktree, runAttempt } from "./attempt/attempt-run.ts";
 import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./attempt/finish.ts";
 import { startProjectValidation } from "./attempt/project-validation.ts";
@@ -80,6 +80,13 @@ export class Engine {
   readonly #quotaSigns: QuotaSign[] = [];
   /** Stops what runs before the first phase. */
   readonly #before = new Stopping();
+  readonly #watcher: Watcher = {
+    activity: (id, line) => void this.activity.set(id, line),
+    tokens: (id, sofar) => void this.tokens.set(id, sofar),
+    quota: (phase, retryAfterMs) => {
+      if (this.#quotaSigns.push({ phase, retryAfterMs })) this.#wake();
+    },
+  };
   #lastLaunch: number | null = null;
   #lastRefresh = 0;
   #signal: StopSignal | null = null;
@@ -269,14 +276,8 @@ export class Engine {
   #launch(prepared: PreparedAttempt): void {
     const context = this.#context;
     const { phase } = prepared;
-    const watcher = {
-      activity: (id: PhaseId, line: string) => void this.activity.set(id, line),
-      tokens: (id: PhaseId, sofar: number) => void this.tokens.set(id, sofar),
-      quota: (id: PhaseId, retryAfterMs: number | null) => {
-        if (this.#quotaSigns.push({ phase: id, retryAfterMs })) this.#wake();
-      },
-    };
-    const attempt = runAttempt(context, prepared, watcher, (events) => this.#outbox.write(events));
+    const run = context.remote?.run ?? runAttempt;
+    const attempt = run(context, prepared, this.#watcher, (events) => this.#outbox.write(events));
     if (context.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
     const quota = this.#lanes.quota(prepared.player.runtime.name);
@@ -289,8 +290,10 @@ export class Engine {
 
   /** Takes over the attempt of an engine that died. */
   #adopt(phase: PhaseId): void {
-    this.#live.set(phase, { stop: () => undefined });
-    this.#await(phase, adoptAttempt(this.#context, phase), (finished) => (update) => this.#finish(finished, update));
+    const adopt = this.#context.remote?.adopt ?? adoptAttempt;
+    const adopted = adopt(this.#context, phase, this.#watcher, (events) => this.#outbox.write(events));
+    this.#live.set(phase, adopted);
+    this.#await(phase, adopted.done, (finished) => (update) => this.#finish(finished, update));
   }
 
   #finish(finished: Finished, update: Update): void {

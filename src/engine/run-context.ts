@@ -3,9 +3,14 @@
 import type { Protocols } from "../agents/protocols.ts";
 import type { BrokenAgent } from "../agents/resolve.ts";
 import type { Agent } from "../agents/roster.ts";
+import type { PhaseId } from "../ids.ts";
+import type { SessionPhase } from "../session/session.ts";
 import type { Batch } from "../store/files/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Prices } from "../views/report/prices.ts";
+import type { Watcher } from "./attempt/attempt.ts";
+import type { RunningAttempt, runAttempt } from "./attempt/attempt-run.ts";
+import type { Control } from "./attempt/place.ts";
 import type { Cast } from "./cast.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
@@ -38,6 +43,8 @@ export interface RunContext {
   validator: (command: string) => { program: string; args: readonly string[] };
   /** What the sessions with the credential of a runtime tell each other; null when no model is called, or it cannot be kept. */
   sharedQuota: (runtime: string) => SharedQuota | null;
+  /** Runs attempts on workers; absent when all run here. */
+  remote?: Remote | undefined;
   /** Prices by model, for a budget in money. */
   prices: Prices;
   /** Removes secrets from text before it is recorded. */
@@ -46,6 +53,15 @@ export interface RunContext {
   /** Shows the user a problem that does not end the run. */
   warn: (message: string) => void;
   now: () => Date;
+}
+
+/** What runs attempts elsewhere. The engine only sees attempts that end, as those of this machine do. */
+export interface Remote {
+  /** Whether a worker runs the next attempt of the phase; false: it has taken one of the slots of this machine. */
+  takes: (phase: SessionPhase) => boolean;
+  run: typeof runAttempt;
+  /** Takes over an attempt that an earlier engine had sent to a worker. */
+  adopt: (context: RunContext, phase: PhaseId, watcher: Watcher, write: Control["write"]) => RunningAttempt;
 }
 
 export interface WorkLimits {

@@ -21,7 +21,7 @@ const attributes = "* -text -filter -ident -working-tree-encoding !eol !crlf !di
 /** Maestro's temporary files that a killed process left in the project. */
 const ignored = "\n.maestro-*.tmp\n";
 
-export interface OwnCall extends Pick<GitCall, "input" | "codes" | "timeoutMs"> {
+export interface OwnCall extends Pick<GitCall, "input" | "codes" | "timeoutMs" | "check"> {
   /** The directory with the files; without one the command works on objects alone. */
   workTree?: string;
   index?: string;

@@ -1,5 +1,6 @@
 // Runs git: with an argument array, never a shell, a clean environment, a time limit, and every setting disabled by which a
-// repository could start a program. Knows nothing about repositories, and must never be given a command that uses the network.
+// repository could start a program. Knows nothing about repositories. No transport is allowed unless the caller names one in `env`, which
+// only src/workers/exchange does.
 //
 // Asynchronous only: on 50,000 files one call takes longer than the engine's event loop may block.
 
@@ -23,6 +24,8 @@ export interface GitCall {
   /** Exit codes that count as success; all others are errors. */
   codes?: readonly number[];
   timeoutMs?: number;
+  /** Looked at while git runs: why it must be stopped, or undefined. */
+  check?: { everyMs: number; fault: () => string | undefined };
 }
 
 export interface GitAnswer {
@@ -122,6 +125,7 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
     };
     const hasEnded = child.pid === undefined ? undefined : gitStarted(child.pid, () => stop(STOPPED, STOP_GRACE_MS));
     const limit = setTimeout(() => stop(`timed out after ${limitMs / 1000} s`), limitMs);
+    const looking = lookAt(call.check, stop);
     child.stdout.on("data", (chunk: Buffer) => {
       outBytes += chunk.length;
       if (outBytes > MAX_OUTPUT_BYTES) return stop(`more than ${MAX_OUTPUT_BYTES} bytes of output`);
@@ -133,11 +137,13 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
     });
     child.once("error", (error) => {
       clearTimeout(limit);
+      clearInterval(looking);
       reject(new MaestroError("environment", `Cannot start git: ${reasonOf(error)}`, { cause: error }));
     });
     child.once("close", (code, signal) => {
       hasEnded?.();
       clearTimeout(limit);
+      clearInterval(looking);
       clearTimeout(killer);
       const said = stripControls(Buffer.concat(stderr).toString("utf8"));
       const ended: Ended = { code: code ?? undefined, signal, stdout: Buffer.concat(stdout), stderr: said };
@@ -149,6 +155,14 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
     });
     child.stdin.end(call.input ?? "");
   });
+}
+
+function lookAt(check: GitCall["check"], stop: (why: string) => void): NodeJS.Timeout | undefined {
+  if (check === undefined) return undefined;
+  return setInterval(() => {
+    const fault = check.fault();
+    if (fault !== undefined) stop(fault);
+  }, check.everyMs);
 }
 
 function environment(path: string, { env, config = "none" }: GitCall): NodeJS.ProcessEnv {

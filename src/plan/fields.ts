@@ -19,7 +19,7 @@ export interface Place {
 }
 
 const synonyms = new Map([
-  ...["depends_on", "dependson", "depends", "dependencies", "deps", "requires", "needs", "after"].map(
+  ...["depends_on", "dependson", "depends", "dependencies", "deps", "requires", "after"].map(
     (word) => [word, "blocked_by"] as const,
   ),
   ...["files", "creates", "outputs"].map((word) => [word, "files_created"] as const),

@@ -32,6 +32,8 @@ export interface PlanPhase {
   estimate?: Estimate | undefined;
   /** The most that one attempt of the phase may use. */
   budget?: Amounts | undefined;
+  /** Labels that a worker must have to run it. */
+  needs?: string[] | undefined;
 }
 
 /** The fields in which a phase declares what it owns. */
@@ -87,6 +89,7 @@ export type WarningIssueCode =
   | "total_phases_mismatch"
   | "duplicate_dependency"
   | "unknown_field"
+  | "label_is_phase"
   | "no_files_declared"
   | "secret_in_plan"
   | "baseline_red"
@@ -112,4 +115,6 @@ export const MAX_PHASES = 20_000;
 export const MAX_TEXT_CHARS = 65_536;
 export const MAX_PATH_CHARS = 1_024;
 export const MAX_REQUIREMENTS = 200;
+/** The maximum number of labels that a phase may need. */
+export const MAX_LABELS = 8;
 export const MAX_REQUIREMENT_CHARS = 2_000;

@@ -1,6 +1,6 @@
 // Reads one entry of `phases:` as a draft: every field typed, nothing compared yet with other phases or with agents.
 import { AMOUNTS_EXPECTED, type Amounts, parseAmounts } from "../amounts.ts";
-import type { PhaseId } from "../ids.ts";
+import { labelForm, type PhaseId } from "../ids.ts";
 import {
   amount,
   exactTexts,
@@ -20,7 +20,7 @@ import {
 } from "./fields.ts";
 import { inOneLine, quotedValue, reportError } from "./issue.ts";
 import type { Pattern } from "./pattern.ts";
-import { type Estimate, type Findings, fileFields, type PlanPhase } from "./plan.ts";
+import { type Estimate, type Findings, fileFields, MAX_LABELS, type PlanPhase } from "./plan.ts";
 import { commandList, readCommands } from "./read-commands.ts";
 
 export interface DraftPhase {
@@ -57,6 +57,7 @@ const phaseFields: ReadonlyMap<string, string> = new Map([
   ["review_by", '"other", for a runtime that did not play the phases before it'],
   ["estimate", "a map of input_tokens, output_tokens and minutes"],
   ["budget", AMOUNTS_EXPECTED],
+  ["needs", `a list of at most ${MAX_LABELS} labels of workers, such as gpu; phases to wait for are in blocked_by`],
 ]);
 
 export const phaseFieldNames: readonly string[] = [...phaseFields.keys()];
@@ -98,6 +99,8 @@ export function readPhase(raw: unknown, position: number, findings: Findings): D
   if (playerFields.some((field) => raw[field] !== undefined)) Object.assign(phase, playedBy(place));
   if (estimate !== undefined) phase.estimate = estimate;
   if (budget !== undefined) phase.budget = budget;
+  const needs = labelsOf(place);
+  if (needs.length > 0) phase.needs = needs;
   warnUnknown(place);
   const declaresFiles = fileFields.some((field) => !isEmpty(raw[field]));
   return { phase, hasId: knownId !== null, agents, declaresFiles, patterns: [] };
@@ -149,6 +152,13 @@ function budgetOf(place: Place): Amounts | undefined {
   const amounts = written === null ? undefined : parseAmounts(written);
   if (written !== null && amounts === undefined) wrongType(place, "budget", written);
   return amounts;
+}
+
+function labelsOf(place: Place): string[] {
+  const labels = new Set(texts(place, "needs"));
+  for (const label of labels) if (!labelForm.test(label)) wrongType(place, "needs", label);
+  if (labels.size > MAX_LABELS) wrongType(place, "needs", [...labels]);
+  return [...labels];
 }
 
 function estimateOf(place: Place): Estimate | undefined {

@@ -186,10 +186,21 @@ test.each<[string, Fields, string[]]>([
   ["a budget that is a number", { budget: 5 }, ["invalid_field_type 1"]],
   ["a budget without a unit", { budget: "5" }, ["invalid_field_type 1"]],
   ["a budget", { budget: "0.50usd, 2Mtok" }, []],
+  ["labels that a worker must have", { needs: ["gpu", "big-memory"] }, []],
+  ["one label as a text", { needs: "gpu" }, ["invalid_field_type 1"]],
+  ["a label that is a number", { needs: [2] }, ["invalid_field_type 1"]],
+  ["a label with a blank", { needs: ["big memory"] }, ["invalid_field_type 1"]],
+  ["too many labels", { needs: [..."abcdefghi"] }, ["invalid_field_type 1"]],
   ["a text that is too long", { description: "x".repeat(MAX_TEXT_CHARS + 1) }, ["too_large 1"]],
   ["optional fields that are empty", { blocked_by: null, validation: [], parallel: null, estimate: null }, []],
 ])("a phase with %s (X272)", (_name, fields, expected) => {
   expect(codes(check([phase(1, fields)]))).toEqual(expected);
+});
+
+test("a phase that needs another phase as if it were a label is warned about, and its labels are kept once", () => {
+  const report = check([phase("setup"), phase("train", { needs: ["setup", "gpu", "gpu"] })]);
+  expect(codes(report)).toEqual(["label_is_phase train"]);
+  expect(report.plan?.phases[1]?.needs).toEqual(["setup", "gpu"]);
 });
 
 test.each([

@@ -1,13 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { definitions } from "../settings.ts";
-import { agentEnvironment, looksWanted, withheldIn } from "./environment.ts";
+import { agentEnvironment, looksWanted, vendorEnvironment, withheldIn } from "./environment.ts";
 
 const passed = (env: Record<string, string | undefined>, extra: string[] = [], own: Record<string, string> = {}) =>
   agentEnvironment(env, extra, own);
 const all = (names: string[]) => Object.fromEntries(names.map((name) => [name, `/value/of/${name}`]));
 
+const ofWorkers = [
+  ...["MAESTRO_WORKERS", "MAESTRO_EXCHANGE", "MAESTRO_WORKER_KEY", "MAESTRO_WORKER_KEY_FILE", "MAESTRO_QUEUE_PASSWORD"],
+  ...["MAESTRO_WORKER_LEASE", "MAESTRO_WORKER_RENEWAL", "MAESTRO_WORKER_SWEEP", "MAESTRO_ORPHAN_LIMIT"],
+];
 /** A new setting reaches agents only when it is listed. */
-const forAgents = Object.keys(definitions).filter((name) => !["MAESTRO_BUDGET", "MAESTRO_RUNTIMES"].includes(name));
+const forEngine = ["MAESTRO_BUDGET", "MAESTRO_RUNTIMES", ...ofWorkers];
+const forAgents = Object.keys(definitions).filter((name) => !forEngine.includes(name));
 
 describe("an agent's environment is an allow list (T9)", () => {
   test.each([
@@ -56,7 +61,7 @@ describe("an agent's environment is an allow list (T9)", () => {
       "the conversation that started Maestro",
       "GEMINI_SESSION_ID GEMINI_PROJECT_DIR GEMINI_CWD GEMINI_PLANS_DIR GEMINI_CLI_IDE_AUTH_TOKEN GEMINI_CLI_IDE_SERVER_PORT",
     ],
-    ["settings that concern the engine alone", "MAESTRO_BUDGET MAESTRO_RUNTIMES"],
+    ["settings that concern the engine alone", forEngine.join(" ")],
     ["look-alikes", "MYPATH PATH_EXTRA XPATH HOME2 GEMINI MAESTRO_ MAESTRO_STATE_DIR_2 PWD"],
   ])("%s do not pass", (_, names) => {
     expect(passed(all(names.split(" ")))).toEqual({});
@@ -75,6 +80,12 @@ describe("an agent's environment is an allow list (T9)", () => {
     expect(Object.keys(passed(env, ["APP_*", "DATABASE_URL"]))).toEqual(["APP_A", "APP_B", "DATABASE_URL"]);
     expect(Object.keys(passed(env, ["*_C"]))).toEqual(["MY_APP_C"]);
     expect(Object.keys(passed(env, ["*"]))).toEqual(["APP_A", "APP_B", "MY_APP_C", "DATABASE_URL"]);
+  });
+
+  test("queue, exchange, key and password do not pass, not even by name or to a program that names them", () => {
+    const secret = ofWorkers.slice(0, 5);
+    expect(passed(all(secret), secret)).toEqual({});
+    expect(vendorEnvironment(all(secret), secret, /^MAESTRO_/)).toEqual({});
   });
 
   test("values set by the engine win", () => {

@@ -17,6 +17,12 @@ const settings: readonly SettingName[] = [
   ...(["MAESTRO_KEEP_REFS", "MAESTRO_DISABLED_AGENTS"] as const),
 ];
 
+/** With these an agent could order work from other machines, or answer for them. They are not passed, not even by name. */
+const withheld: ReadonlySet<string> = new Set<SettingName>([
+  ...(["MAESTRO_WORKERS", "MAESTRO_EXCHANGE", "MAESTRO_QUEUE_PASSWORD"] as const),
+  ...(["MAESTRO_WORKER_KEY", "MAESTRO_WORKER_KEY_FILE"] as const),
+]);
+
 const allowed: ReadonlySet<string> = new Set([
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TMP", "TEMP"],
   ...["LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI"],
@@ -52,8 +58,8 @@ export function agentEnvironment(
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const globs = extra.filter((name) => name.includes("*")).map(globbed);
-  const isPassed = (name: string) =>
-    reachesAgents(name) || extra.includes(name) || (!isPrivate(name) && globs.some((glob) => glob.test(name)));
+  const isNamed = (name: string) => extra.includes(name) || (!isPrivate(name) && globs.some((glob) => glob.test(name)));
+  const isPassed = (name: string) => reachesAgents(name) || (isNamed(name) && !isWithheld(name));
   const passed = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isPassed(entry[0]),
   );
@@ -74,6 +80,11 @@ export function vendorEnvironment(
 }
 
 const ofGemini = /^(?:GEMINI_|GOOGLE_)/;
+
+/** Whether a variable of that name never reaches an agent, wherever it is set. */
+export function isWithheld(name: string): boolean {
+  return withheld.has(name.toUpperCase());
+}
 
 /** Whether an exported variable of that name reaches agents by default. */
 export function reachesAgents(name: string): boolean {

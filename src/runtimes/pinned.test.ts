@@ -66,6 +66,11 @@ describe("a pinned variable", () => {
     expect([...wellKnown, ...geminiRuntime.pinned].filter((name) => !isSteering(name))).toEqual([]);
   });
 
+  test("is empty for what only the engine may know, also when the user's home sets it", () => {
+    const pins = pinned({}, files([], "MAESTRO_WORKER_KEY=key\nMAESTRO_QUEUE_PASSWORD=word\n"), []);
+    expect(pins).toEqual({ MAESTRO_WORKER_KEY: "", MAESTRO_QUEUE_PASSWORD: "" });
+  });
+
   test("does not set the home directory, nor, from a plain .env, debug options", () => {
     const home = "HOME=/evil\nPATH=/evil\nGEMINI_CLI_HOME=/evil\nDEBUG=1\nGEMINI_MODEL=m\n";
     expect(pinned({ HOME: "/home" }, files([], home, "/home/.env"))).not.toHaveProperty("DEBUG");

@@ -4,6 +4,7 @@
 import { parseDotenv } from "../dotenv.ts";
 import { EXTENSION_PATH } from "../extension-path.ts";
 import { definitions } from "../settings.ts";
+import { isWithheld } from "./environment.ts";
 import { isSteering, namesIn, namesSet } from "./steering.ts";
 
 /** An env file that an agent's program could load. */
@@ -73,7 +74,8 @@ export function pinnedVariables(
   const pins: Record<string, string> = {};
   for (const name of new Set([...always, ...named, ...ofHome.keys()])) {
     // A proxy is written in either case, and a program that reads both must find the same value.
-    pins[name] = exported[name] ?? byUpper.get(name.toUpperCase()) ?? ofHome.get(name) ?? neutral[name] ?? "";
+    const own = isWithheld(name) ? undefined : ofHome.get(name);
+    pins[name] = exported[name] ?? byUpper.get(name.toUpperCase()) ?? own ?? neutral[name] ?? "";
   }
   return { ...pins, ...exported };
 }

@@ -39,6 +39,11 @@ const secrets: [string, string][] = [
   ["a PGP key", pem("PGP PRIVATE KEY BLOCK", "\n")],
 ];
 
+test("redacts the worker key and the queue's password whatever they look like", () => {
+  const own = makeRedactor({ MAESTRO_WORKER_KEY: "correct horse battery staple", MAESTRO_QUEUE_PASSWORD: "letmein" });
+  expect(own("key correct horse battery staple, password letmein.")).toBe("key [redacted], password [redacted].");
+});
+
 describe("known shapes (T9, P12)", () => {
   test.each(secrets)("redacts %s anywhere in a text", (_what, secret) => {
     expect(redact(secret)).toBe("[redacted]");

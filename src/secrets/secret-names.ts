@@ -124,10 +124,14 @@ function isSecretVariable(name: string, value: string): boolean {
 
 const userInfo = /^[a-z][a-z0-9+.-]{0,30}:\/\/([^/?#@\s:]{0,200}):(\S{1,500})@[^@/]/i;
 
+/** Settings of Maestro that are secrets whatever they look like. */
+const ownSecrets = /^MAESTRO_(?:WORKER_KEY|QUEUE_PASSWORD)$/;
+
 /** What to redact because this variable holds it: the value, and a password inside it in its plain form. */
 export function secretsOf(name: string, given: string): string[] {
   const value = given.trim();
-  const found = isSecretVariable(name, value) ? [value] : [];
+  const isOwn = ownSecrets.test(name) && value.length >= MIN_PASSWORD_CHARS;
+  const found = isOwn || isSecretVariable(name, value) ? [value] : [];
   const password = userInfo.exec(value)?.[2];
   if (password === undefined) return found;
   const spelled = [password, decoded(password)].filter(

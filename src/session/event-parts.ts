@@ -6,14 +6,17 @@ import {
   type AttemptId,
   attemptIdForm,
   type CommitId,
+  labelForm,
   objectIdForm,
   type PhaseId,
   phaseIdForm,
   type SessionId,
   sessionIdForm,
   type TreeId,
+  workerNameForm,
 } from "../ids.ts";
 import { baselineResults } from "../plan/baseline.ts";
+import { MAX_LABELS } from "../plan/plan.ts";
 import * as is from "../shape.ts";
 import { orderFault, planFault } from "./plan-fault.ts";
 
@@ -50,6 +53,9 @@ export const count = is.integer(0, 1e12);
 export const number = is.integer(1, 1e6);
 export const treeId = is.matching<TreeId>(objectIdForm, "a full object id");
 export const commitId = is.matching<CommitId>(objectIdForm, "a full object id");
+
+const label = is.matching(labelForm, "a label");
+export const workerName = is.matching(workerNameForm, "the name of a worker");
 
 export function isModelName(text: string): boolean {
   return chosenModelForm.test(text);
@@ -143,6 +149,8 @@ const planPhase = is.object({
   ),
   /** The most that one attempt of the phase may use. */
   budget: is.optional(amounts),
+  /** Labels that a worker must have to run it. */
+  needs: is.optional(is.list(label, MAX_LABELS)),
 });
 
 /** A phase as `active-session.md` shows it, and as an adopted view contains it. */

@@ -47,6 +47,7 @@ import {
   tokenUsage,
   treeId,
   usage,
+  workerName,
 } from "./event-parts.ts";
 
 /** The outcome of an attempt. `interrupted`: stopped by the user or a crash; `quota`: the provider rejected it for now. */
@@ -198,7 +199,11 @@ const bodies = {
     timeout_ms: count,
     /** The most that it may use, taken from the budget until its end; absent without a budget. */
     reserved: is.optional(amounts),
+    /** It is offered to workers; `attempt.claimed` names the one that took it. */
+    remote: is.optional(is.yes),
   },
+  /** A worker has taken the attempt: its time limit counts from here. */
+  "attempt.claimed": { phase: about, attempt: number, worker: workerName },
   /** Where the attempt works, durable before its process starts: its own worktree, or the project (null). `base`: the commit it starts from. */
   "attempt.placed": {
     phase: about,

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan, moved, sessionAfter, startTime } from "../../test/support/session.ts";
+import { attemptClaimed } from "./decide/facts.ts";
 import { eventFault, type FrozenPlan, type SessionEvent } from "./events.ts";
 import { fold, type TimedEvent } from "./fold.ts";
-import { findPhase } from "./session.ts";
+import { type Attempt, begunAt, findPhase, isQueued } from "./session.ts";
 
 const two = [frozenPhase("1"), frozenPhase("2", { blocked_by: ["1"] })];
 const failure = (message: string): SessionEvent => ({
@@ -43,6 +44,49 @@ describe("an error of a journal of an earlier version (C45)", () => {
     const session = sessionAfter(two, { ...old, error } as never);
     expect(findPhase(session, "1")?.errors).toMatchObject([{ type: "runtime", message: "401" }]);
     expect(eventFault({ ...old, error } as never)).toBeUndefined();
+  });
+});
+
+describe("an attempt that is offered to workers", () => {
+  const offered: SessionEvent = {
+    type: "attempt.started",
+    phase: "1",
+    attempt: 1,
+    agent: "coder",
+    run: "r.1",
+    runtime: "gemini",
+    model: null,
+    batch: "s",
+    name: "coder.p1-1",
+    prompt_bytes: 1,
+    timeout_ms: 1000,
+    remote: true,
+  };
+  const attemptAfter = (...events: SessionEvent[]) => {
+    const session = sessionAfter(two, moved("1", "pending", "in_progress"), offered, ...events);
+    return { session, attempt: findPhase(session, "1")?.attempts[0] as Attempt };
+  };
+
+  test("waits in the queue until a worker takes it, and its time counts from then", () => {
+    const { session, attempt } = attemptAfter();
+    expect([isQueued(attempt), begunAt(attempt)]).toEqual([true, null]);
+    const claim = attemptClaimed(session, { phase: "1", attempt: 1, worker: "anvil" });
+    if (claim === null) throw new Error("the attempt can be claimed");
+    expect(eventFault(claim)).toBeUndefined();
+    const { session: after, attempt: claimed } = attemptAfter(claim);
+    expect(claimed).toMatchObject({ worker: "anvil", started: "2026-02-14T22:58:02.000Z" });
+    expect([isQueued(claimed), begunAt(claimed)]).toEqual([false, "2026-02-14T22:58:03.000Z"]);
+    expect(attemptClaimed(after, { phase: "1", attempt: 1, worker: "other" })).toBeNull();
+  });
+
+  test("is not claimed when it was not offered, or is not known", () => {
+    const session = sessionAfter(two, moved("1", "pending", "in_progress"), { ...offered, remote: undefined });
+    expect(attemptClaimed(session, { phase: "1", attempt: 1, worker: "anvil" })).toBeNull();
+    expect(attemptClaimed(session, { phase: "1", attempt: 2, worker: "anvil" })).toBeNull();
+  });
+
+  test.each(["", "-x", "a b", "x".repeat(65)])("is not claimed by a worker named %j", (worker) => {
+    expect(eventFault({ type: "attempt.claimed", phase: "1", attempt: 1, worker } as never)).toContain("worker");
   });
 });
 

@@ -138,8 +138,14 @@ const changes: { [Type in Change]: (session: Session, event: Timed<Type>) => voi
     const made = { attempt, agent, run, runtime, model, batch, name, prompt_bytes, timeout_ms, started, seq };
     const stands = event.instead_of === undefined ? {} : { instead_of: event.instead_of };
     const kept = event.reserved === undefined ? {} : { reserved: event.reserved };
-    phaseOf(session, event).attempts.push({ ...made, ...stands, ...kept, finished: null, result: null });
+    const queued = event.remote === undefined ? {} : { remote: event.remote };
+    phaseOf(session, event).attempts.push({ ...made, ...stands, ...kept, ...queued, finished: null, result: null });
     session.budget_spent = null;
+  },
+  "attempt.claimed": (session, event) => {
+    const attempt = attemptOf(session, event);
+    attempt.worker = event.worker;
+    attempt.claimed = event.ts;
   },
   "attempt.placed": (session, event) => {
     attemptOf(session, event).placed = { worktree: event.worktree, base: event.base };

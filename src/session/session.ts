@@ -30,6 +30,9 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   validated?: { at: string; result: "pass" | "fail" | "skipped" };
   /** Sequence number of its start event. */
   seq: number;
+  /** The worker that took it, and when; absent in an attempt of this machine, and while it waits in the queue. */
+  worker?: string;
+  claimed?: string;
   /** Where it works and the commit it started from; absent until recorded. */
   placed?: { worktree: string | null; base: CommitId | null };
   /** Its changes, read from its files. */
@@ -40,6 +43,16 @@ export interface Attempt extends Omit<EventOf<"attempt.started">, "type" | "phas
   reverted?: true;
   /** Set for views alone, never by an event: its conversation has ended, and its end is not recorded yet. */
   lost?: true;
+}
+
+/** Whether an attempt waits in the queue: no worker has taken it yet. */
+export function isQueued({ remote, worker, result }: Attempt): boolean {
+  return remote === true && worker === undefined && result === null;
+}
+
+/** When its agent began to work, as far as it is recorded: time in the queue does not count. Null while it waits there. */
+export function begunAt(attempt: Attempt): string | null {
+  return attempt.remote === true ? (attempt.claimed ?? null) : attempt.started;
 }
 
 export type Changes = Omit<EventOf<"attempt.changed">, "type" | "phase" | "attempt">;

@@ -5,7 +5,7 @@ import { type PhaseState, phaseState, waitsFor } from "../session/phase/phase-st
 import type { Conflict, Position } from "../session/position.ts";
 import { unmetRequirements, unmetText } from "../session/requirements.ts";
 import { batchInReview, openReview, reviewSubject } from "../session/review/review.ts";
-import { isVerified, type Session, type SessionPhase } from "../session/session.ts";
+import { isVerified, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import { claimLine, claimOf } from "./claim.ts";
 import { budgetOptions } from "./decision/budget-block.ts";
 import { conflictLines } from "./decision/conflict-lines.ts";
@@ -17,6 +17,7 @@ import { cell, cellRight, cut, widest } from "./text/cell.ts";
 import { ago, clockTime, durationText } from "./text/duration.ts";
 import { headline } from "./text/headline.ts";
 import type { Paint } from "./text/paint.ts";
+import { placeText, QUEUED } from "./text/place.ts";
 import { symbols } from "./text/symbols.ts";
 
 const MAX_PHASES_SHOWN = 60;
@@ -122,16 +123,25 @@ function detail(session: Session, phase: SessionPhase, isDriven: boolean): strin
     case "not_started":
       return "not started";
     case "completed":
-      return `completed${took(phase)}${retries}${isVerified(phase) ? "" : ", unverified"}`;
+      return `completed${took(phase)}${place(phase)}${retries}${isVerified(phase) ? "" : ", unverified"}`;
     case "failed":
       return `failed: ${cut(headline(phase.errors.at(-1)?.message ?? "no error recorded"), MAX_MESSAGE)}${retries}`;
+    case "running": {
+      const where = placeText(lastAttempt(phase));
+      return `${where === QUEUED ? QUEUED : `in progress${place(phase)}`}${retries}`;
+    }
     default:
       return `${stateWords[state] ?? state}${retries}`;
   }
 }
 
+/** " on worker NAME", for the last attempt. */
+function place(phase: SessionPhase): string {
+  const where = placeText(lastAttempt(phase));
+  return where === "" ? "" : ` ${where}`;
+}
+
 const stateWords: Partial<Record<PhaseState, string>> = {
-  running: "in progress",
   to_integrate: "agent done, to be integrated",
   to_verify: "reported, to be verified",
   to_retry: "to be retried",

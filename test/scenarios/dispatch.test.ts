@@ -360,15 +360,18 @@ describe("an agent of a dispatch", () => {
 
   test.concurrent("gets an allow-listed environment and what --pass-env adds (T9, T10)", async ({ project, agent }) => {
     batchOf(project, { coder: [["environment"]] });
-    const env = agent.env({ CANARY_SECRET: "1", OTHER: "2", THIRD: "3", NODE_OPTIONS: "", GEMINI_API_KEY: "k" });
+    const ours = { MAESTRO_WORKERS: "redis://queue.example", MAESTRO_WORKER_KEY: "k".repeat(32) };
+    const others = { CANARY_SECRET: "1", OTHER: "2", THIRD: "3", NODE_OPTIONS: "", GEMINI_API_KEY: "k" };
+    const env = agent.env({ ...others, ...ours });
     const first = await dispatch(project, env);
-    const second = await dispatch(project, env, "--pass-env", "OTHER,THIRD");
+    const second = await dispatch(project, env, "--pass-env", "OTHER,THIRD,MAESTRO_WORKERS,MAESTRO_WORKER_KEY");
     expect([first.code, second.code]).toEqual([0, 0]);
     const [without, passed] = agent.notes("environment").map(({ names }) => names);
     expect(without).toEqual(
       expect.arrayContaining(["PATH", "HOME", "GEMINI_API_KEY", "MAESTRO_AGENT", "MAESTRO_ATTEMPT"]),
     );
-    for (const name of ["CANARY_SECRET", "OTHER", "NODE_OPTIONS"]) expect(without).not.toContain(name);
+    for (const name of ["CANARY_SECRET", "OTHER", "NODE_OPTIONS", ...Object.keys(ours)])
+      expect(without).not.toContain(name);
     expect(passed?.filter((name) => !without?.includes(name))).toEqual(["OTHER", "THIRD"]);
     expect(agent.notes("start").map((note) => note.agent)).toEqual(["coder", "coder"]);
   });

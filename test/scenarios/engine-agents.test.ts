@@ -192,10 +192,24 @@ describe("an agent that prints 100 MB (F15, P7)", () => {
 describe("the secrets and the environment of an agent (T9, T10, P12)", () => {
   test.concurrent("are an allow-listed environment, what --pass-env names, and the name of its attempt", () =>
     withProcesses(async (project) => {
+      const ofEngine = {
+        MAESTRO_EXCHANGE: "/canary/exchange",
+        MAESTRO_WORKER_KEY: "canary-key".repeat(4),
+        MAESTRO_WORKER_KEY_FILE: "/canary/key",
+        MAESTRO_QUEUE_PASSWORD: "canary-password",
+        MAESTRO_WORKER_LEASE: "61",
+        MAESTRO_WORKER_RENEWAL: "11",
+        MAESTRO_WORKER_SWEEP: "16",
+        MAESTRO_ORPHAN_LIMIT: "11",
+        MAESTRO_BUDGET: "9Mtok",
+      };
       const env = { CANARY_SECRET: "no", GITHUB_TOKEN: "no", NODE_OPTIONS: "", EXTRA_ONE: "1", LC_ALL: "C" };
       const { agent, run } = await runPlan(project, [played(1, [["environment"]], { validation: ["env >seen"] })], {
-        env,
-        words: ["--pass-env", "EXTRA_ONE"],
+        env: { ...env, ...ofEngine },
+        words: [
+          "--pass-env",
+          "EXTRA_ONE,MAESTRO_WORKER_KEY,MAESTRO_WORKER_KEY_FILE,MAESTRO_QUEUE_PASSWORD,MAESTRO_EXCHANGE",
+        ],
       });
       expect(run.code, run.stderr).toBe(0);
       const names = agent.notes("environment")[0]?.names ?? [];
@@ -203,8 +217,10 @@ describe("the secrets and the environment of an agent (T9, T10, P12)", () => {
         expect(names).toContain(name);
       }
       expect(names).toContain("MAESTRO_ATTEMPT");
-      expect(names.filter((name) => ["CANARY_SECRET", "GITHUB_TOKEN", "NODE_OPTIONS"].includes(name))).toEqual([]);
+      const withheld = ["CANARY_SECRET", "GITHUB_TOKEN", "NODE_OPTIONS", ...Object.keys(ofEngine)];
+      expect(names.filter((name) => withheld.includes(name))).toEqual([]);
       const seen = project.read("seen");
+      expect(seen).not.toMatch(/canary/);
       expect(seen).toMatch(/^EXTRA_ONE=1$/m);
       expect(seen).not.toContain("CANARY_SECRET");
     }));

@@ -72,6 +72,10 @@ export function move(
   return [second, { type: "phase.moved", phase: id, from, to }];
 }
 
+export function claim(second: number, id: string, worker: string, attempt = 1): Timed {
+  return [second, { type: "attempt.claimed", phase: id, attempt, worker }];
+}
+
 export function begin(second: number, id: string, attempt = 1, over: Partial<EventOf<"attempt.started">> = {}): Timed {
   const where = { run: "r1", runtime: "gemini", batch: "b1", name: `coder.p${id}-${attempt}` };
   const event = { agent: "coder", model: null, prompt_bytes: 900, timeout_ms: 600_000, ...where, ...over };

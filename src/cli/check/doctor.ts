@@ -11,7 +11,7 @@ import { isExtension } from "../../extension/lint-manifest.ts";
 import { describeProblem } from "../../extension/problem.ts";
 import { splitWords } from "../../runtimes/words.ts";
 import { findProgram } from "../../search-path.ts";
-import { definitions, type ResolvedSettings, resolveSettings, type SettingName } from "../../settings.ts";
+import { definitions, type ResolvedSettings, resolveSettings, type SettingName, shownSetting } from "../../settings.ts";
 import { locateState } from "../../store/location.ts";
 import { ensureWorkspace } from "../../store/workspace.ts";
 import { plural } from "../../views/text/amount.ts";
@@ -44,6 +44,11 @@ export async function doctor(
     const reported = new Set(findings.map(({ message }) => message));
     findings.push(...(await checkRepository(io, settings, fix)).filter(({ message }) => !reported.has(message)));
     findings.push(...checkVariables(io, settings));
+    if (settings.values.MAESTRO_WORKERS !== "") {
+      // Loaded only here: the client of the queue is large.
+      const { checkWorkers } = await import("../workers/doctor-workers.ts");
+      findings.push(...(await checkWorkers(io, settings)));
+    }
     findings.push(checkSandbox(io.env, settings.values.MAESTRO_SANDBOX));
   }
   findings.push(checkSetup(io, verbs));
@@ -154,7 +159,7 @@ function checkSettings(io: Io, findings: Finding[]): ResolvedSettings | undefine
     const message =
       own.length === 0
         ? "All settings at their defaults"
-        : `Settings: ${own.map((name) => `${name}=${settings.values[name]} (${settings.sources[name]})`).join(", ")}`;
+        : `Settings: ${own.map((name) => `${name}=${shownSetting(name, settings)} (${settings.sources[name]})`).join(", ")}`;
     findings.push({ check: "settings", level: "ok", message });
     for (const caution of settings.cautions) findings.push({ check: "settings", level: "warn", message: caution });
     return settings;
@@ -221,7 +226,7 @@ function settingsJson(settings: ResolvedSettings | undefined) {
   return Object.fromEntries(
     (Object.keys(definitions) as SettingName[]).map((name) => [
       name,
-      { value: settings.values[name], source: settings.sources[name] },
+      { value: shownSetting(name, settings), source: settings.sources[name] },
     ]),
   );
 }

@@ -11,6 +11,8 @@ export interface EngineFlags {
   mode?: string;
   review?: ReviewMode;
   maxConcurrent?: string;
+  workers?: string;
+  exchange?: string;
   timeout?: string;
   stagger?: string;
   model?: string;

@@ -29,13 +29,13 @@ import { type Io, printJsonLine } from "../io.ts";
 import { recordBudget, refuseUnkeptIn, stillSpent } from "../kept-budget.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
-import { chosenRuntimes, missingOf } from "../runtimes/cast.ts";
+import { chosenRuntimes } from "../runtimes/cast.ts";
 import { mayUseRuntimes } from "../runtimes/project-consent.ts";
+import { engineFor, missingHere } from "../workers/remote-run.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { refuseDetached } from "./dashboard-beside.ts";
 import { detach } from "./detach.ts";
 import { endRun } from "./end-run.ts";
-import { engineSettings } from "./engine-options.ts";
 import { askAboutFailed, showDecision } from "./escalate.ts";
 import { chooseIsolation } from "./isolation.ts";
 import { type AcceptFlags, isAccepted } from "./known-session.ts";
@@ -51,7 +51,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   refuseInsideAttempt(io);
   refuseDetached(flags);
   const settings = settingsOf(io);
-  const engine = engineSettings(settings, flags);
+  const engine = engineFor(io, settings, flags);
   extraArguments(settings);
   pricesOf(io, settings);
   const store = openLiveStore(io, settings);
@@ -92,7 +92,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const spent = stillSpent(io, settings, requireSession(store.session), flags);
   if (spent !== undefined) return spent;
   refuseUnkeptIn(io, settings, { chosen, flags }, requireSession(store.session));
-  const lacking = missingOf(io, chosen);
+  const lacking = missingHere(io, settings, flags, chosen);
   if (lacking !== undefined) {
     noteMissing(store, lacking);
     store.close();

@@ -29,12 +29,14 @@ import { foreignState } from "../../store/location.ts";
 import { judgeFor } from "../../store/project-store.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { runSummary } from "../../views/report/batch-summary.ts";
+import type { OpenRemote } from "../../workers/remote/open-remote.ts";
 import { redactorOf, rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { castOf, soleCast } from "../runtimes/cast.ts";
 import { modelOfRuntime } from "../runtimes/model.ts";
 import { sharedQuotas } from "../runtimes/shared-quotas.ts";
+import { openRemoteRun, type RemoteFlags } from "../workers/remote-run.ts";
 import { askWhileRunning } from "./ask-while-running.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
@@ -65,6 +67,8 @@ export interface SessionRun {
   begun?: () => void;
   /** A rehearsal simulates validation commands. */
   validator?: RunContext["validator"];
+  /** Where workers take attempts from, when the user named it. */
+  workers?: RemoteFlags;
 }
 
 /** Runs the active session until it ends or the user has to decide something. */
@@ -78,9 +82,10 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
     batch.removeSummary();
     const parts = contextOf(io, running);
     rejectEarly(parts, session, policyPath(batch.path, "read-only"));
+    const workers = await workersOf(io, running, session);
     // This starts the warden, which only the finally below stops, so nothing in between may throw.
     const supervisor = supervise(io, run, limits.graceMs);
-    const context = { ...parts, run, batch, batchId: session.session_id, supervisor };
+    const context = { ...parts, run, batch, batchId: session.session_id, supervisor, remote: workers?.remote };
     const engine = new Engine(context, {
       slots: limits.slots,
       staggerMs: parts.callsModel ? limits.staggerMs : 0,
@@ -118,6 +123,7 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
       await stopAsking?.();
       hide?.();
       await supervisor.close();
+      await workers?.close();
       stopListening();
       batch.close();
       store.close();
@@ -125,6 +131,14 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
   } finally {
     release();
   }
+}
+
+/** Undefined when all attempts run here. */
+async function workersOf(io: Io, running: SessionRun, { session_id: id }: Session): Promise<OpenRemote | undefined> {
+  const { workers: flags, settings, engine, played, store } = running;
+  if (flags === undefined || "runtime" in played) return undefined;
+  const about = { settings, flags, engine, location: store.location, session: id, players: played.players };
+  return openRemoteRun(io, about);
 }
 
 /** The results of the attempts are recorded in the session, so a summary that cannot be written does not fail the run. */
@@ -170,12 +184,14 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
   const extraArgs = extraArguments(settings);
   warnOfArguments(io, extraArgs);
   const allowed = exportedEnvironment(io.env, limits.passEnv, {});
-  const stage = { passEnv: limits.passEnv, projectRoot, hasSetup, extraArgs };
+  const isRemote = running.workers !== undefined;
+  const stage = { passEnv: limits.passEnv, projectRoot, hasSetup, extraArgs, isRemote };
   const cast =
     "runtime" in played
       ? soleCast(io, stage, played.runtime, played.program)
       : castOf(io, stage, played.players, { ...played.selection, allowsUnheld: played.allowsUnheld });
   const main = "runtime" in played ? played.runtime.name : played.selection.main;
+  const about = { session: requireSession(store.session).session_id, project: projectRoot };
   return {
     store,
     cast,
@@ -190,11 +206,8 @@ function contextOf(io: Io, running: SessionRun): Omit<RunContext, Made> {
     withheld: (text) => withheldIn(text, io.env, allowed),
     validator: running.validator ?? inShell,
     prices: pricesOf(io, settings),
-    sharedQuota: sharedQuotas(io, cast, {
-      passEnv: limits.passEnv,
-      session: requireSession(store.session).session_id,
-      project: projectRoot,
-    }),
+    // Workers have credentials of their own: the queue limits those.
+    sharedQuota: isRemote ? () => null : sharedQuotas(io, cast, { ...about, passEnv: limits.passEnv }),
     redact: redactorOf(io),
     limits: {
       timeoutMs: limits.timeoutMs,

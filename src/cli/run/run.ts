@@ -23,16 +23,17 @@ import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { refuseUnkept } from "../kept-budget.ts";
 import { pricesOf } from "../prices.ts";
-import { type Chosen, chosenRuntimes, missingOf, type RuntimeFlags } from "../runtimes/cast.ts";
+import { type Chosen, chosenRuntimes, type RuntimeFlags } from "../runtimes/cast.ts";
 import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
+import { engineFor, missingHere, usesWorkers } from "../workers/remote-run.ts";
 import { askAboutReview } from "./ask-review.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { refuseDetached, withDashboard } from "./dashboard-beside.ts";
 import { detach, tellParent } from "./detach.ts";
 import { dryRun } from "./dry-run.ts";
 import { endRun } from "./end-run.ts";
-import { type EngineFlags, engineSettings } from "./engine-options.ts";
+import type { EngineFlags } from "./engine-options.ts";
 import { askAboutFailed } from "./escalate.ts";
 import { chooseIsolation, describeIsolation } from "./isolation.ts";
 import { tellProject } from "./project-notes.ts";
@@ -52,7 +53,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   refuseInsideAttempt(io);
   refuseDetached(flags);
   const settings = settingsOf(io);
-  const engine = engineSettings(settings, flags);
+  const engine = engineFor(io, settings, flags);
   extraArguments(settings);
   pricesOf(io, settings);
   const approved = await approvePlan(io, settings, planPath, flags);
@@ -66,7 +67,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   }
   const store = openLiveStore(io, settings);
   await requireNoSession(io, settings, store, flags);
-  const lacking = missingOf(io, chosen);
+  const lacking = missingHere(io, settings, flags, chosen);
   if (lacking !== undefined) {
     throw recordMissing(io, store, approved, lacking, { mode: presetMode(settings, flags), budget });
   }
@@ -115,7 +116,8 @@ async function carryOut(io: Io, parts: CarryOut): Promise<number> {
       store,
       settings,
       played: chosen,
-      engine: engineSettings(settings, flags),
+      engine: engineFor(io, settings, flags),
+      ...(usesWorkers(io, settings, flags) ? { workers: flags } : {}),
       model: flags.model,
       keepGoing: flags.keepGoing === true,
       leaveOpen: flags.leaveOpen === true,

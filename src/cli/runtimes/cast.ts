@@ -23,13 +23,20 @@ interface Stage {
   hasSetup: boolean;
   /** The user's own arguments for Gemini CLI. */
   extraArgs: readonly string[];
+  /** Workers run the attempts. */
+  isRemote?: boolean;
 }
 
 export function castOf(io: Io, stage: Stage, players: readonly Runtime[], rules: CastRules): Cast {
   return new Cast(
-    players.map((runtime) => playerOf(io, runtime, findProgram(runtime.program, io.env.PATH), stage)),
+    players.map((runtime) => playerOf(io, runtime, programFor(io, runtime, stage), stage)),
     rules,
   );
+}
+
+/** Undefined when it is missing. Workers have programs of their own: what this machine lacks does not matter to them. */
+function programFor(io: Io, { program }: Runtime, { isRemote }: Stage): string | undefined {
+  return findProgram(program, io.env.PATH) ?? (isRemote === true ? program : undefined);
 }
 
 /** A cast of one. */
@@ -38,7 +45,8 @@ export function soleCast(io: Io, stage: Stage, runtime: Runtime, program: string
   return new Cast([playerOf(io, runtime, program, stage)], rules);
 }
 
-function playerOf(io: Io, runtime: Runtime, program: string | undefined, stage: Stage): Player {
+/** A runtime with its program and the environment of its agents. */
+export function playerOf(io: Io, runtime: Runtime, program: string | undefined, stage: Stage): Player {
   const { passEnv, projectRoot, hasSetup } = stage;
   const exported = vendorEnvironment(io.env, passEnv, runtime.vendor);
   return {

@@ -12,6 +12,7 @@ import { NewLines } from "../../store/output/new-lines.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
+import { placeText } from "../../views/text/place.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { sessionFor } from "./results.ts";
@@ -43,6 +44,8 @@ export async function logs(io: Io, id: string, flags: LogFlags): Promise<number>
       });
       return 0;
     }
+    const place = placeText(attempt);
+    if (place !== "") io.err(`Attempt ${attempt.attempt} ${place}\n`);
     const isActive = store.session?.session_id === session.session_id;
     const output = new AttemptOutput(batch, attempt, runtime, { isRaw: flags.raw === true, print });
     if (flags.follow && isActive) await follow(io, store, id, attempt, output);

@@ -71,7 +71,7 @@ export function runAttempt(
 }
 
 /** A reviewer's prompt ends with what the session changed. It is read after the attempt is recorded: git must not run under the lock. */
-async function withEvidence(context: RunContext, prepared: PreparedAttempt): Promise<PreparedAttempt> {
+export async function withEvidence(context: RunContext, prepared: PreparedAttempt): Promise<PreparedAttempt> {
   if (prepared.agent !== REVIEWER) return prepared;
   const { isolation, redact, store } = context;
   const repository = isolation.options.repository ?? "the project is not a git repository";
@@ -82,7 +82,11 @@ async function withEvidence(context: RunContext, prepared: PreparedAttempt): Pro
 }
 
 /** Takes over an attempt of a dead engine: a result in its files counts as if that engine had recorded it. */
-export async function adoptAttempt(context: RunContext, phase: PhaseId): Promise<Finished> {
+export function adoptAttempt(context: RunContext, phase: PhaseId): RunningAttempt {
+  return { stop: () => undefined, done: adopted(context, phase), ground: () => null };
+}
+
+async function adopted(context: RunContext, phase: PhaseId): Promise<Finished> {
   const attempt = lastAttempt(requirePhase(requireSession(context.store.session), phase));
   if (attempt === undefined) throw new Error(`phase ${phase} has no attempt to adopt`);
   const result = adoptResult(context, phase, attempt);
@@ -100,7 +104,7 @@ function groundOf({ isolation, projectRoot }: RunContext, phase: PhaseId, { plac
   return { root: worktree?.root ?? projectRoot, worktree, before: worktree === null ? null : placed.base };
 }
 
-async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
+export async function withExaminedWork(context: RunContext, finished: Finished, ground: Ground): Promise<Finished> {
   const placed = { ...finished, root: ground.root };
   try {
     const work = await examine(context, finished, ground, () => integratesUnowned(context, finished.phase));
@@ -130,7 +134,7 @@ function integratesUnowned(context: RunContext, id: PhaseId): boolean {
 }
 
 /** Errors of the file system and of git fail the attempt, not the engine. */
-function isExpected(error: unknown): boolean {
+export function isExpected(error: unknown): boolean {
   return error instanceof MaestroError || errno(error) !== undefined;
 }
 

@@ -14,7 +14,7 @@ import type { Ending, Killed, Outcome, Runtime } from "../../runtimes/runtime.ts
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
 import { attemptPlaced } from "../../session/decide/facts.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
-import { hasDependents, lastAttempt, type SessionPhase } from "../../session/session.ts";
+import { hasDependents, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { MAX_READ_STDOUT, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { geminiHome } from "../../store/files/gemini-home.ts";
 import { hashFiles } from "../../store/files/project-files.ts";
@@ -48,6 +48,8 @@ export interface PreparedAttempt {
   reserved?: Amounts | undefined;
   /** The name of its worktree, which does not exist yet; null when it works in the project. */
   worktree: string | null;
+  /** A worker runs it. */
+  remote: boolean;
 }
 
 export interface StartedAttempt {
@@ -95,6 +97,7 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     const model = modelOfRole(context, phase, agent, { player, insteadOf });
     const reservation = reserve(context, session, phase);
     const reserved = reservation.kind === "reserved" ? reservation.amounts : undefined;
+    const remote = context.remote?.takes(phase) ?? false;
     const start = {
       run: context.run,
       runtime: runtime.name,
@@ -104,11 +107,13 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
       prompt_bytes: Buffer.byteLength(prompt),
       timeout_ms: timeoutMs,
       ...(reserved === undefined ? {} : { reserved }),
+      ...(remote ? { remote: true as const } : {}),
     };
     // Files of an earlier session with this name must be deleted before the attempt is recorded, or they would be taken for its result.
     context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
-    const result = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, ...next };
+    const made = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, remote };
+    const result = { ...made, ...next };
     const events = decideStart(session, id, start, rulesOf(context));
     // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
     if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));
@@ -116,9 +121,15 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
   });
 }
 
+/** What starting an attempt needs: of an engine, or of a worker that runs an attempt for one. */
+export type AttemptBench = Pick<RunContext, "run" | "batch" | "supervisor" | "redact" | "prices"> & {
+  store: Pick<RunContext["store"], "location"> & { session: Pick<Session, "session_id"> | undefined };
+  isolation: Pick<RunContext["isolation"], "options">;
+};
+
 /** The environment of the attempt's process. Throws when it cannot be built; that fails only this attempt. */
 export function attemptEnvironment(
-  context: RunContext,
+  context: AttemptBench,
   { phase, attempt, name, agent, tier, player }: PreparedAttempt,
   { root, worktree }: Ground,
 ): Record<string, string> {
@@ -133,13 +144,13 @@ export function attemptEnvironment(
   });
 }
 
-function markerOf({ run }: RunContext, name: string): string {
+function markerOf({ run }: AttemptBench, name: string): string {
   return `${run}.${name}`;
 }
 
 /** Writes the prompt and starts the process in its prepared directory. */
 export function startAttempt(
-  context: RunContext,
+  context: AttemptBench,
   prepared: PreparedAttempt,
   { root, worktree }: Ground,
   env: Record<string, string>,
@@ -187,7 +198,7 @@ function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
 }
 
 /** Writes the policy file of an attempt, which applies even where hooks do not run, or the file that its program takes instead. */
-function policyOf({ batch }: RunContext, { startFile }: Runtime, tier: Tier): string {
+function policyOf({ batch }: AttemptBench, { startFile }: Runtime, tier: Tier): string {
   if (startFile !== undefined) return batch.writePolicy(tier, () => startFile.text, startFile.ending);
   return batch.writePolicy(tier, () => attemptPolicy(tier));
 }
@@ -197,7 +208,7 @@ function policyOf({ batch }: RunContext, { startFile }: Runtime, tier: Tier): st
  * more than it reserved.
  */
 function watch(
-  context: RunContext,
+  context: AttemptBench,
   prepared: PreparedAttempt,
   follower: OutputFollower,
   watcher: Watcher,

@@ -95,10 +95,7 @@ export async function examineWorktree(
   const left = [...worktree.warnings, ...warnings, ...(unkept.length === 0 ? [] : [tooLargeMessage(unkept)])];
   const leftOut = left.map((message) => ({ code: "left_out" as const, message }));
   const allWarnings = [...leftOut, ...(await linkWarnings(repository, base, commit))];
-  const trouble =
-    nested.length === 0
-      ? null
-      : `It created nested git repositories, whose files cannot be integrated: ${nested.join(", ")}. Remove their .git`;
+  const trouble = nestedTrouble(nested);
   // A worktree may start from its base plus the work of an earlier attempt.
   const began = worktree.commit === base ? changes : await changesBetween(repository, worktree.commit, commit);
   const fresh = new Set([...began, ...unkept.map(({ path }) => ({ path, from: path }))].flatMap(bothNames));
@@ -107,6 +104,12 @@ export async function examineWorktree(
     ...(unkept.length === 0 ? {} : { unkept: unkept.map(({ path }) => path).slice(0, MAX_LISTED_OUTSIDE) }),
   };
   return { changes: recordable, files: changes, fresh, where: "worktree", warnings: allWarnings, trouble };
+}
+
+/** Why work with repositories of its own cannot be integrated; null without any. */
+export function nestedTrouble(nested: readonly string[]): string | null {
+  if (nested.length === 0) return null;
+  return `It created nested git repositories, whose files cannot be integrated: ${nested.join(", ")}. Remove their .git`;
 }
 
 function bothNames({ path, from }: { path: string; from?: string | undefined }): string[] {

@@ -32,7 +32,7 @@ import {
   untouchedWarnings,
 } from "../../session/deliverables.ts";
 import type { FileConflict, SessionEvent, Usage } from "../../session/events.ts";
-import { type Attempt, hasDependents, lastAttempt, type Session } from "../../session/session.ts";
+import { type Attempt, begunAt, hasDependents, lastAttempt, type Session } from "../../session/session.ts";
 import type { Update } from "../../store/session-store.ts";
 import { settled } from "../budget.ts";
 import type { Integration, Proof } from "../integrate/integrate.ts";
@@ -65,7 +65,7 @@ export function adoptResult(context: RunContext, phase: PhaseId, attempt: Attemp
   const { text, reason } = judged.outcome;
   const wasEnded = (code ?? 0) === 0 && (text === "" || reason === "no_result");
   if (judged.outcome.kind === "failure" && wasEnded) judged = interrupted(judged);
-  const durationMs = Math.max(0, context.now().getTime() - Date.parse(attempt.started));
+  const durationMs = Math.max(0, context.now().getTime() - Date.parse(begunAt(attempt) ?? attempt.started));
   const { projectRoot: root } = context;
   return { phase, attempt: attempt.attempt, code, durationMs, judged, root, work: null, adopted: true };
 }

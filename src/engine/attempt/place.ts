@@ -131,7 +131,7 @@ function warnOnce(context: RunContext, line: string): void {
   known.add(line);
 }
 
-function warnAboutLeftOut(context: RunContext, { nested, warnings }: Snapshot): void {
+export function warnAboutLeftOut(context: RunContext, { nested, warnings }: Snapshot): void {
   for (const path of nested) warnOnce(context, `${path} is a separate git repository and is not included in worktrees`);
   for (const line of warnings) warnOnce(context, line);
 }
@@ -213,7 +213,7 @@ export async function runSetup(
 }
 
 /** The work of the phase's last attempt on top of `base`, without changes outside its scope; null when there is none or it conflicts. */
-async function earlierWork(context: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
+export async function earlierWork(context: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
   const { repository } = context.isolation;
   const last = phase.attempts.findLast(({ changes }) => changes !== undefined);
   // The project has it, as far as the user or another phase has not changed it since.
@@ -249,7 +249,7 @@ export function sandboxed(
 }
 
 /** Tells an agent's hooks and tools where the project's state is, so that an env file of the project cannot redirect them. */
-export function stateFor(context: RunContext, worktree: Worktree | null): Record<string, string> {
+export function stateFor(context: Pick<WorktreeBench, "store">, worktree: Worktree | null): Record<string, string> {
   if (worktree !== null) return inWorktree(context);
   return { [ATTEMPT_STATE_DIR]: context.store.location.shown };
 }

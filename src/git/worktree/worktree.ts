@@ -142,6 +142,11 @@ export async function resetWorktree(repository: Repository, worktree: Worktree, 
   return { ...worktree, commit };
 }
 
+/** Gives a new worktree the files of another commit. It still counts as created from its own, so they are its changes. */
+export async function fillWorktree(repository: Repository, worktree: Worktree, commit: CommitId): Promise<void> {
+  await checkOut(repository, worktree, commit);
+}
+
 function gather<T>(
   repository: Repository,
   { name, path, apart }: Worktree,

@@ -23,6 +23,8 @@ export function phaseFacts(session: Session, phase: SessionPhase, isDriven: bool
     ...(phase.status === "completed" ? { verified: isVerified(phase) } : {}),
     blocked_by: phase.blocked_by,
     attempts: attempts.length,
+    // Null while it waits in the queue.
+    ...(attempts.at(-1)?.remote === true ? { worker: attempts.at(-1)?.worker ?? null } : {}),
     retries: phase.retry_count,
     text: text(plan?.description ?? ""),
     criteria: some(criteriaOf(phase)),

@@ -11,7 +11,7 @@ import { changeSession } from "../../store/operations.ts";
 import { readSession } from "../../store/read-session.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import { claimOf } from "../../views/claim.ts";
-import { runningAttempt, workedMs } from "../../views/report/times.ts";
+import { runningAttempt, startOf, workedMs } from "../../views/report/times.ts";
 import type { Answer } from "../answer.ts";
 import { agentName, countField, flagField, id, textField } from "../fields.ts";
 import { action, type Context, type Tool } from "../tool.ts";
@@ -122,8 +122,9 @@ function runningOf(session: Session, now: Date) {
   const attempts = session.phases.flatMap((phase) => {
     const attempt = runningAttempt(session, phase);
     if (attempt === undefined) return [];
-    const elapsed_ms = Math.max(0, now.getTime() - Date.parse(attempt.started));
-    return [{ phase_id: phase.id, agent: attempt.agent, attempt: attempt.attempt, elapsed_ms }];
+    const elapsed_ms = Math.max(0, now.getTime() - startOf(attempt));
+    const place = attempt.remote === true ? { worker: attempt.worker ?? null } : {};
+    return [{ phase_id: phase.id, agent: attempt.agent, attempt: attempt.attempt, elapsed_ms, ...place }];
   });
   return attempts.slice(0, MAX_RUNNING);
 }

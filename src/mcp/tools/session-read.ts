@@ -7,7 +7,7 @@ import { clipText } from "../../prompt/data.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { positionOf } from "../../session/position.ts";
 import { requirementStanding } from "../../session/requirements.ts";
-import { isVerified, type Session, type SessionPhase } from "../../session/session.ts";
+import { type Attempt, isQueued, isVerified, type Session, type SessionPhase } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import { brokenHint } from "../../store/journal/damage.ts";
 import { readSession } from "../../store/read-session.ts";
@@ -190,10 +190,16 @@ function phaseOf(phase: SessionPhase) {
     started,
     completed,
     retry_count,
-    ...(last === undefined
-      ? {}
-      : { attempts: attempts.length, last_outcome: last.result?.outcome ?? (last.lost ? "interrupted" : "running") }),
+    ...(last === undefined ? {} : { attempts: attempts.length, last_outcome: outcomeOf(last) }),
+    // Null while it waits in the queue.
+    ...(last?.remote === true ? { worker: last.worker ?? null } : {}),
     files: phase.files_created.length + phase.files_modified.length + phase.files_deleted.length,
     errors: phase.errors.length,
   };
+}
+
+function outcomeOf(attempt: Attempt): string {
+  if (attempt.result !== null) return attempt.result.outcome;
+  if (attempt.lost) return "interrupted";
+  return isQueued(attempt) ? "queued" : "running";
 }

@@ -1,4 +1,4 @@
-// Checks `blocked_by`: every entry names an existing phase, once, and there is no cycle.
+// Checks `blocked_by`: every entry names an existing phase, once, and there is no cycle; and that `needs` names no phase.
 import { nearest } from "../../agents/nearest.ts";
 import { isPhaseId, type PhaseId } from "../../ids.ts";
 import type { Graph } from "../graph.ts";
@@ -21,6 +21,7 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
     return comparisons > MAX_COMPARISONS || !isPhaseId(id) ? undefined : nearest(id, ids);
   };
   for (const { phase } of drafts) {
+    if (phase.needs !== undefined) warnOfPhases(phase, phase.needs, known, findings);
     if (phase.blocked_by.length === 0) continue;
     const { blocked_by } = phase;
     for (let at = 0; at < blocked_by.length; at++) {
@@ -38,6 +39,20 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
       addWarning(findings, "duplicate_dependency", phase.id, message);
     }
     phase.blocked_by = [...new Set(blocked_by)];
+  }
+}
+
+/** Other tools write dependencies as `needs`. */
+function warnOfPhases(
+  { id }: PlanPhase,
+  needs: readonly string[],
+  known: ReadonlySet<string>,
+  findings: Findings,
+): void {
+  for (const label of needs) {
+    if (!known.has(label)) continue;
+    const message = `Phase ${id}: "needs" names ${quotedValue(label)}, which is a phase; "needs" is for labels of workers, "blocked_by" for phases to wait for`;
+    addWarning(findings, "label_is_phase", id, message, "blocked_by");
   }
 }
 

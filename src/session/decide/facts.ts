@@ -3,7 +3,7 @@
 import type { PhaseId } from "../../ids.ts";
 import type { BaselineCommand } from "../../plan/baseline.ts";
 import type { EventOf, Evidence, SessionEvent } from "../events.ts";
-import type { Changes } from "../session.ts";
+import { type Changes, findPhase, isQueued, type Session } from "../session.ts";
 import type { Warned } from "./attempt.ts";
 
 type Body<Type extends SessionEvent["type"]> = Omit<EventOf<Type>, "type">;
@@ -11,6 +11,14 @@ type Body<Type extends SessionEvent["type"]> = Omit<EventOf<Type>, "type">;
 export function attemptPlaced(placed: Body<"attempt.placed">): SessionEvent {
   const { phase, attempt, worktree, base } = placed;
   return { type: "attempt.placed", phase, attempt, worktree, base };
+}
+
+/** Null when the attempt has ended, or a worker has taken it before: the first claim counts. */
+export function attemptClaimed(session: Session, claim: Body<"attempt.claimed">): SessionEvent | null {
+  const { phase, attempt, worker } = claim;
+  const claimed = findPhase(session, phase)?.attempts.findLast((one) => one.attempt === attempt);
+  if (claimed === undefined || !isQueued(claimed)) return null;
+  return { type: "attempt.claimed", phase, attempt, worker };
 }
 
 export function attemptChanged(

@@ -37,6 +37,9 @@ export type ResultKind = "json" | "log" | "exit" | "validation.log";
 
 /** What a native delegation leaves for the process that records its end: `results/<name>.before`. */
 const BEFORE = "before";
+/** Where the order of an attempt went that a worker runs: `results/<name>.order`. */
+const ORDER = "order";
+const MAX_ORDER_BYTES = 64 * 1024;
 const MAX_BEFORE_BYTES = 128 * 1024 * 1024;
 
 export function batchPath(location: StateLocation, batch: string): string {
@@ -105,7 +108,7 @@ export class Batch {
 
   /** Deletes the results of an earlier attempt with that name. */
   clear(name: string): void {
-    for (const kind of ["json", "log", "exit", "validation.log", BEFORE]) {
+    for (const kind of ["json", "log", "exit", "validation.log", BEFORE, ORDER]) {
       // Deleting a file that does not exist costs more than looking for it.
       if (this.results.lstat(`${name}.${kind}`) !== undefined) this.results.unlink(`${name}.${kind}`);
     }
@@ -171,6 +174,15 @@ export class Batch {
 
   removeBefore(name: string): void {
     this.results.unlink(`${name}.${BEFORE}`);
+  }
+
+  /** Durable when this returns: the order may leave the machine. */
+  writeOrder(name: string, text: string): void {
+    replaceDurably(this.results, `${name}.${ORDER}`, text);
+  }
+
+  readOrder(name: string): string | undefined {
+    return readRegular(this.results, `${name}.${ORDER}`, MAX_ORDER_BYTES)?.toString("utf8");
   }
 
   writeExitCode(name: string, code: number): void {

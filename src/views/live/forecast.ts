@@ -1,8 +1,8 @@
 // Estimates how long a session still takes: it simulates the remaining phases on the slots, at the pace measured so far.
 
 import { DEFAULT_PHASE_MINUTES, type Graph, graphOf } from "../../plan/graph.ts";
-import { isClosed, type Session, type SessionPhase } from "../../session/session.ts";
-import { runningAttempt, workedMs } from "../report/times.ts";
+import { isClosed, isQueued, type Session, type SessionPhase } from "../../session/session.ts";
+import { runningAttempt, startOf, workedMs } from "../report/times.ts";
 
 export interface Forecast {
   /** The longest chain of dependent phases. */
@@ -41,7 +41,7 @@ interface Job {
 function jobOf(session: Session, phase: SessionPhase, pace: number, now: Date): Job {
   const expectedMs = estimateMs(phase) * pace;
   const attempt = runningAttempt(session, phase);
-  const elapsed = attempt === undefined ? 0 : now.getTime() - Date.parse(attempt.started);
+  const elapsed = attempt === undefined || isQueued(attempt) ? 0 : now.getTime() - startOf(attempt);
   return {
     phase,
     isRunning: attempt !== undefined,

@@ -73,7 +73,9 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "phase.reverted":
       return "its changes were reverted by user decision";
     case "attempt.started":
-      return `started (attempt ${event.attempt}${longerLimit(event, session)})`;
+      return `${event.remote ? "waits for a worker" : "started"} (attempt ${event.attempt}${longerLimit(event, session)})`;
+    case "attempt.claimed":
+      return `runs on worker ${event.worker} (attempt ${event.attempt})`;
     case "attempt.changed":
       return changeSentence(event);
     case "attempt.finished":

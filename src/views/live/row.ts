@@ -2,14 +2,15 @@
 
 import { phaseState, waitsFor } from "../../session/phase/phase-state.ts";
 import { awaitsReview } from "../../session/review/review.ts";
-import { lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { isQueued, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../report/spending.ts";
-import { runningAttempt, workedMs } from "../report/times.ts";
+import { runningAttempt, startOf, workedMs } from "../report/times.ts";
 import { reopenedText } from "../retry.ts";
 import { compact } from "../text/amount.ts";
 import { stopwatch } from "../text/duration.ts";
 import { headline } from "../text/headline.ts";
 import type { Paint } from "../text/paint.ts";
+import { placeText } from "../text/place.ts";
 import { symbols } from "../text/symbols.ts";
 
 /** What a frame needs besides the session. */
@@ -62,7 +63,8 @@ export function standingOf(session: Session, phase: SessionPhase, { now }: { now
 function doing(session: Session, phase: SessionPhase, now: Date): string {
   if (awaitsReview(session, phase)) return "review";
   if (session.status !== "in_progress") return "stopped";
-  if (runningAttempt(session, phase) !== undefined) return "running";
+  const running = runningAttempt(session, phase);
+  if (running !== undefined) return isQueued(running) ? "queued" : "running";
   if (lastAttempt(phase)?.lost === true) return "stopped";
   const outcome = lastAttempt(phase)?.result?.outcome;
   if (outcome === undefined) return "working";
@@ -93,10 +95,10 @@ export function liveRow(session: Session, phase: SessionPhase, live: Live): Live
   };
 }
 
-/** For a running phase, the time since its attempt started; for an ended one, its total time. */
+/** For a running phase, the time since its attempt started, or since it waits for a worker; for an ended one, its total time. */
 function timeOf(session: Session, phase: SessionPhase, now: Date): string {
   const attempt = runningAttempt(session, phase);
-  if (attempt !== undefined) return stopwatch(now.getTime() - Date.parse(attempt.started));
+  if (attempt !== undefined) return stopwatch(now.getTime() - startOf(attempt));
   const worked = workedMs(session, phase, now);
   return worked === null ? "" : stopwatch(worked);
 }
@@ -127,7 +129,7 @@ export function activityOf(session: Session, phase: SessionPhase, live: Live): s
     case "review":
       return "waits for your review";
     default:
-      return live.activity.get(phase.id) ?? "";
+      return [placeText(runningAttempt(session, phase)), live.activity.get(phase.id) ?? ""].filter(Boolean).join(": ");
   }
 }
 

@@ -28,7 +28,10 @@ export function newsOf(event: TimedEvent, session: Session): NewsItem | undefine
 
 function lineOf(event: TimedEvent, session: Session): string | undefined {
   switch (event.type) {
+    case "attempt.claimed":
+      return `phase ${event.phase} runs on worker ${event.worker}`;
     case "attempt.started":
+      if (event.remote) return `phase ${event.phase}: attempt ${event.attempt} waits for a worker (${event.agent})`;
       return event.attempt === 1
         ? `phase ${event.phase} started (${event.agent})`
         : `phase ${event.phase}: attempt ${event.attempt} started (${event.agent})`;

@@ -20,6 +20,7 @@ const marks: Record<Outcome, [mark: string, color: keyof Paint, meaning: string]
   interrupted: ["░", "yellow", "stopped or rejected"],
   quota: ["░", "yellow", "stopped or rejected"],
   unseen: ["?", "yellow", "end not recorded"],
+  queued: ["·", "dim", "waits for a worker"],
   waiting: ["~", "yellow", "waited for quota"],
 };
 

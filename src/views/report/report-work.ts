@@ -5,6 +5,7 @@ import { reopenedText } from "../retry.ts";
 import { plural } from "../text/amount.ts";
 import { cell, cellRight, clip, cut, shareOut, widest } from "../text/cell.ts";
 import type { Paint } from "../text/paint.ts";
+import { QUEUED } from "../text/place.ts";
 import { visible } from "../text/visible.ts";
 import { amountOf, amountText, endOf, nameOf, passed, someOf, tailOf } from "../work.ts";
 import type { Report, ReportedPhase } from "./report-json.ts";
@@ -96,6 +97,20 @@ export function claimLines({ phases }: Report, width: number): string[] {
   if (claimed.length === 0) return [];
   const shown = claimed.slice(0, MAX_LISTED).map((line) => cut(line, width));
   return ["Claims:", ...shown, ...rest(claimed.length - shown.length, "phase")];
+}
+
+/** The workers that ran attempts; nothing when all ran on this machine. */
+export function workerLines({ phases }: Report, width: number): string[] {
+  const elsewhere = phases.flatMap(({ id, attempts }) => {
+    const places = attempts.flatMap(({ attempt, worker, outcome }) => {
+      if (outcome === "queued") return [`attempt ${attempt} ${QUEUED}`];
+      return worker === undefined ? [] : [`attempt ${attempt} on worker ${worker}`];
+    });
+    return places.length === 0 ? [] : [`- phase ${id}: ${places.join(", ")}`];
+  });
+  if (elsewhere.length === 0) return [];
+  const shown = elsewhere.slice(0, MAX_LISTED).map((line) => cut(line, width));
+  return ["Workers:", ...shown, ...rest(elsewhere.length - shown.length, "phase")];
 }
 
 /** Phases that the user reopened or rejected in a review, with what they were told. */

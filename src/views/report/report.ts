@@ -11,7 +11,15 @@ import { symbols } from "../text/symbols.ts";
 import { ganttLines } from "./gantt.ts";
 import { type Report, type ReportedPhase, type ReportInput, reportJson } from "./report-json.ts";
 import { requirementLines } from "./report-requirements.ts";
-import { changeLines, claimLines, evidenceLines, grantedLines, reopenedLines, warningLines } from "./report-work.ts";
+import {
+  changeLines,
+  claimLines,
+  evidenceLines,
+  grantedLines,
+  reopenedLines,
+  warningLines,
+  workerLines,
+} from "./report-work.ts";
 import type { Spending, Variance } from "./spending.ts";
 
 const MAX_ROWS = 100;
@@ -33,6 +41,7 @@ export function reportLines(session: Session, look: ReportLook): string[] {
     changeLines(report, paint, width),
     evidenceLines(report, paint, width),
     claimLines(report, width),
+    workerLines(report, width),
     reopenedLines(report, width),
     tokenLines(report.tokens),
     agentLines(report.tokens),

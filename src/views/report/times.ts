@@ -1,7 +1,14 @@
 // When phases and their attempts ran, from the record. An unrecorded end stays unknown.
 
 import type { AttemptOutcome } from "../../session/events.ts";
-import { type Attempt, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import {
+  type Attempt,
+  begunAt,
+  isQueued,
+  lastAttempt,
+  type Session,
+  type SessionPhase,
+} from "../../session/session.ts";
 
 export interface Span {
   /** Null when the phase was worked on without a recorded attempt: by hand, or delegated with an earlier version. */
@@ -9,7 +16,9 @@ export interface Span {
   start: number;
   /** Null when not recorded. */
   end: number | null;
-  outcome: AttemptOutcome | "running" | "unseen";
+  outcome: AttemptOutcome | "running" | "queued" | "unseen";
+  /** The worker that ran it; absent for an attempt of this machine. */
+  worker?: string;
 }
 
 /** Oldest first. */
@@ -39,7 +48,8 @@ export function workedMs(session: Session, phase: SessionPhase, now: Date): numb
   // Every frame of the live table calls this for every phase, so it parses only the dates it needs.
   for (const attempt of phase.attempts) {
     if (attempt.result !== null) worked = (worked ?? 0) + attempt.result.duration_ms;
-    if (attempt === running) worked = (worked ?? 0) + Math.max(0, now.getTime() - Date.parse(attempt.started));
+    if (attempt === running && !isQueued(attempt))
+      worked = (worked ?? 0) + Math.max(0, now.getTime() - startOf(attempt));
   }
   return worked === null ? null : worked + validationMs(phase);
 }
@@ -60,15 +70,22 @@ export function wallTime(session: Session, now: Date): { start: number; end: num
   return wall;
 }
 
+/** When its agent began, as far as it is known; of an attempt in the queue, when it was offered. */
+export function startOf(attempt: Attempt): number {
+  return Date.parse(begunAt(attempt) ?? attempt.started);
+}
+
 function spanOf(session: Session, phase: SessionPhase, attempt: Attempt, now: Date): Span {
-  const span = { attempt: attempt.attempt, start: Date.parse(attempt.started) };
+  const place = attempt.worker === undefined ? {} : { worker: attempt.worker };
+  const span = { attempt: attempt.attempt, start: startOf(attempt), ...place };
   if (attempt.result !== null) {
     // Not the time of recording, because a result may be found long after its process ended. Its validation is included.
     const end = Math.max(span.start + attempt.result.duration_ms, Date.parse(attempt.validated?.at ?? "") || 0);
     const outcome = attempt.validated?.result === "fail" ? "failure" : attempt.result.outcome;
     return { ...span, end, outcome };
   }
-  return { ...span, ...(runningAttempt(session, phase) === attempt ? running(now) : unseen) };
+  if (runningAttempt(session, phase) !== attempt) return { ...span, ...unseen };
+  return { ...span, ...running(now), ...(isQueued(attempt) ? { outcome: "queued" } : {}) };
 }
 
 function running(now: Date): Pick<Span, "end" | "outcome"> {
@@ -82,5 +99,5 @@ function validationMs(phase: SessionPhase): number {
   const { validation, completed } = phase;
   const attempt = lastAttempt(phase);
   if (validation === undefined || completed === null || !attempt?.result || attempt.result.adopted) return 0;
-  return Math.max(0, Date.parse(completed) - Date.parse(attempt.started) - attempt.result.duration_ms);
+  return Math.max(0, Date.parse(completed) - startOf(attempt) - attempt.result.duration_ms);
 }

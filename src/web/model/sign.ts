@@ -36,6 +36,7 @@ export const outcomeSigns: Record<Bar["outcome"], StateSign> = {
   unaccepted: { shape: "✗", word: "done, not accepted", tone: "bad" },
   interrupted: { shape: "◐", word: "interrupted", tone: "warn" },
   quota: { shape: "◐", word: "rejected for quota", tone: "warn" },
+  queued: { shape: "○", word: "waits for a worker", tone: "calm" },
   unseen: { shape: "?", word: "end not recorded", tone: "warn" },
 };
 

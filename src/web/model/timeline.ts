@@ -3,22 +3,25 @@
 
 import type { AttemptOutcome } from "../../session/events.ts";
 import { type PhaseState, phaseState, waitsFor } from "../../session/phase/phase-state.ts";
-import { type Attempt, findPhase, isClosed, type Session, type SessionPhase } from "../../session/session.ts";
-import { runningAttempt } from "../../views/report/times.ts";
+import { type Attempt, findPhase, isClosed, isQueued, type Session, type SessionPhase } from "../../session/session.ts";
+import { runningAttempt, startOf } from "../../views/report/times.ts";
 import { timeOf } from "./time.ts";
 
 export type BarPart = "agent" | "validation" | "integration";
 
 export interface Bar {
   attempt: number | null;
-  outcome: AttemptOutcome | "running" | "unseen" | "unaccepted";
+  outcome: AttemptOutcome | "running" | "queued" | "unseen" | "unaccepted";
+  /** The worker that ran it. */
+  worker?: string;
   from: number;
   to: number;
   parts: { kind: BarPart; from: number; to: number }[];
 }
 
 export interface Wait {
-  kind: "quota" | "slot" | "review";
+  /** `queue`: offered to workers, and none had taken it. */
+  kind: "quota" | "slot" | "review" | "queue";
   from: number;
   to: number;
 }
@@ -79,9 +82,12 @@ function barsOf(session: Session, phase: SessionPhase, now: number, isDriven: bo
   if (phase.attempts.length === 0) return phase.started === null ? [] : [handBar(session, phase, now)];
   // Without an engine or a conversation the attempt does not run, although its end is not recorded.
   const running = isDriven ? runningAttempt(session, phase) : undefined;
-  return phase.attempts.map((attempt, at) => {
-    const isLast = at === phase.attempts.length - 1;
-    const bar = attemptBar(phase, attempt, isLast, attempt === running ? now : null);
+  // An attempt in the queue is a wait, not a bar.
+  const begun = phase.attempts.filter((attempt) => !isQueued(attempt));
+  return begun.map((attempt) => {
+    const isLast = attempt === phase.attempts.at(-1);
+    const place = attempt.worker === undefined ? {} : { worker: attempt.worker };
+    const bar = { ...attemptBar(phase, attempt, isLast, attempt === running ? now : null), ...place };
     const isUnaccepted = bar.outcome === "success" && (!isLast || phase.status === "failed");
     return isUnaccepted ? { ...bar, outcome: "unaccepted" } : bar;
   });
@@ -97,7 +103,7 @@ function handBar(session: Session, phase: SessionPhase, now: number): Bar {
 }
 
 function attemptBar(phase: SessionPhase, attempt: Attempt, isLast: boolean, runsUntil: number | null): Bar {
-  const from = timeOf(attempt.started);
+  const from = startOf(attempt);
   if (attempt.result === null) {
     const to = runsUntil ?? from;
     const outcome = runsUntil === null ? "unseen" : "running";
@@ -118,9 +124,10 @@ function attemptBar(phase: SessionPhase, attempt: Attempt, isLast: boolean, runs
 function waitsOf(session: Session, phase: SessionPhase, bars: readonly Bar[], now: number, isDriven: boolean): Wait[] {
   const waits: Wait[] = [];
   const ready = readySince(session, phase);
-  const [first] = bars;
+  const [first] = phase.attempts;
   const isWaiting = phase.status === "pending" && isDriven && waitsFor(session, phase).length === 0;
-  const until = first?.from ?? (isWaiting ? now : null);
+  const begun = first === undefined ? bars[0]?.from : timeOf(first.started);
+  const until = begun ?? (isWaiting ? now : null);
   if (ready !== null && until !== null && until > ready) waits.push({ kind: "slot", from: ready, to: until });
   for (const [at, bar] of bars.entries()) {
     const isLast = at === bars.length - 1;
@@ -132,11 +139,23 @@ function waitsOf(session: Session, phase: SessionPhase, bars: readonly Bar[], no
       : (bars[at + 1]?.from ?? 0);
     if (bar.outcome === "quota" && until > bar.to) waits.push({ kind: "quota", from: bar.to, to: until });
   }
+  waits.push(...queueWaits(session, phase, isDriven ? now : null));
   const review = session.open_review;
   if (review !== null && !review.approved && review.phases.includes(phase.id)) {
     waits.push({ kind: "review", from: timeOf(review.opened), to: Math.max(now, timeOf(review.opened)) });
   }
   return waits;
+}
+
+/** From the offer of each attempt until a worker took it; `until`: when one that is offered still waits. */
+function queueWaits(session: Session, phase: SessionPhase, until: number | null): Wait[] {
+  return phase.attempts.flatMap((attempt): Wait[] => {
+    if (attempt.remote !== true) return [];
+    const isOffered = until !== null && isQueued(attempt) && runningAttempt(session, phase) === attempt;
+    const from = timeOf(attempt.started);
+    const to = isOffered ? until : timeOf(attempt.claimed ?? attempt.finished ?? attempt.started);
+    return to > from ? [{ kind: "queue", from, to }] : [];
+  });
 }
 
 function readySince(session: Session, phase: SessionPhase): number | null {

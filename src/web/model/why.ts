@@ -7,6 +7,7 @@ import { barrierOf, openReview, reviewSubject } from "../../session/review/revie
 import { findPhase, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { runningAttempt } from "../../views/report/times.ts";
 import { clockTime, durationText } from "../../views/text/duration.ts";
+import { placeText, QUEUED } from "../../views/text/place.ts";
 
 export interface WhyMoment {
   now: number;
@@ -17,7 +18,19 @@ export interface WhyMoment {
 }
 
 export interface Reason {
-  kind: "runs" | "blocked" | "slots" | "alone" | "quota" | "review" | "user" | "engine" | "starts" | "over" | "work";
+  kind:
+    | "runs"
+    | "blocked"
+    | "slots"
+    | "alone"
+    | "quota"
+    | "review"
+    | "user"
+    | "engine"
+    | "starts"
+    | "over"
+    | "work"
+    | "worker";
   text: string;
   /** The phases that it names. */
   phases: string[];
@@ -32,11 +45,19 @@ export function whyOf(session: Session, phase: SessionPhase, moment: WhyMoment):
   if (state === "in_review") return reason("review", "Its work waits for your review.");
   if (runningAttempt(session, phase) !== undefined && moment.isDriven) {
     const attempt = lastAttempt(phase);
-    return reason("runs", `Attempt ${attempt?.attempt} of ${attempt?.agent} is running.`);
+    const who = `Attempt ${attempt?.attempt} of ${attempt?.agent}`;
+    const place = placeText(attempt);
+    if (place === QUEUED) return reason("worker", `${who} ${QUEUED}${labelsOf(phase)}.`);
+    return reason("runs", `${who} is running${place === "" ? "" : ` ${place}`}.`);
   }
   const blockers = waitsFor(session, phase);
   if (blockers.length > 0) return blockedBy(session, blockers);
   return heldBack(session, phase, moment);
+}
+
+function labelsOf({ plan }: SessionPhase): string {
+  const needs = plan?.needs ?? [];
+  return needs.length === 0 ? "" : ` with ${needs.join(", ")}`;
 }
 
 function blockedBy(session: Session, blockers: string[]): Reason {

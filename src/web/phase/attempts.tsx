@@ -2,7 +2,7 @@
 
 import type { Attempt, Session, SessionPhase } from "../../session/session.ts";
 import { costOf } from "../../views/report/prices.ts";
-import { spansOf } from "../../views/report/times.ts";
+import { spansOf, startOf } from "../../views/report/times.ts";
 import { compact, dollars, plural } from "../../views/text/amount.ts";
 import { clockTime, durationText } from "../../views/text/duration.ts";
 import { frame, linkTo, prices, pulse, route } from "../app/state.ts";
@@ -13,7 +13,7 @@ export function Attempts({ session, phase, now }: { session: Session; phase: Ses
   if (phase.attempts.length === 0) return null;
   // Without an engine or a conversation no attempt runs, although its end is not recorded.
   const spans = spansOf(session, phase, new Date(now)).map((span) =>
-    span.outcome === "running" && frame.value?.isDriven !== true
+    (span.outcome === "running" || span.outcome === "queued") && frame.value?.isDriven !== true
       ? { ...span, end: null, outcome: "unseen" as const }
       : span,
   );
@@ -46,8 +46,9 @@ export function Attempts({ session, phase, now }: { session: Session; phase: Ses
                   <td class="long">
                     {attempt.agent}
                     <span class="dim"> {modelOf(attempt)}</span>
+                    {attempt.worker !== undefined && <span class="dim"> on worker {attempt.worker}</span>}
                   </td>
-                  <td>{clockTime(new Date(attempt.started))}</td>
+                  <td>{clockTime(new Date(startOf(attempt)))}</td>
                   <td class="narrow">
                     {span === undefined || span.end === null ? "unknown" : durationText(span.end - span.start)}
                   </td>

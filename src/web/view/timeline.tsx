@@ -68,7 +68,7 @@ export function TimelineView() {
             Collapse idle time
           </label>
         )}
-        <Legend />
+        <Legend hasQueue={timeline.rows.some(({ waits }) => waits.some(({ kind }) => kind === "queue"))} />
       </div>
       <Rows
         class="lanes"
@@ -162,7 +162,12 @@ function Row({ row }: { row: TimelineRow }) {
   );
 }
 
-const waitWords = { quota: "waited for quota", slot: "ready, waited for a slot", review: "waits for your review" };
+const waitWords = {
+  quota: "waited for quota",
+  slot: "ready, waited for a slot",
+  review: "waits for your review",
+  queue: "waited for a worker",
+};
 
 function Reason({ session, id }: { session: NonNullable<(typeof frame)["value"]>["session"]; id: string }) {
   const now = drawn.value;
@@ -175,7 +180,8 @@ function Reason({ session, id }: { session: NonNullable<(typeof frame)["value"]>
 function BarOf({ bar, axis, isCritical }: { bar: Bar; axis: Axis; isCritical: boolean }) {
   const sign = outcomeSigns[bar.outcome];
   const length = Math.max(1, bar.to - bar.from);
-  const title = `${bar.attempt === null ? "by hand" : `attempt ${bar.attempt}`}: ${sign.word}, ${durationText(bar.to - bar.from)}, from ${clockTime(new Date(bar.from))}`;
+  const where = bar.worker === undefined ? "" : ` on worker ${bar.worker}`;
+  const title = `${bar.attempt === null ? "by hand" : `attempt ${bar.attempt}${where}`}: ${sign.word}, ${durationText(bar.to - bar.from)}, from ${clockTime(new Date(bar.from))}`;
   return (
     <span
       aria-hidden="true"
@@ -196,7 +202,7 @@ function BarOf({ bar, axis, isCritical }: { bar: Bar; axis: Axis; isCritical: bo
   );
 }
 
-function Legend() {
+function Legend({ hasQueue }: { hasQueue: boolean }) {
   return (
     <ul class="legend" aria-label="Legend">
       <li>
@@ -229,6 +235,11 @@ function Legend() {
       <li>
         <i class="wait quota" /> waits for quota
       </li>
+      {hasQueue && (
+        <li>
+          <i class="wait queue" /> waits for a worker
+        </li>
+      )}
       <li>
         <i class="wait review" /> waits for your review
       </li>

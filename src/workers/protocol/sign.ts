@@ -1,0 +1,43 @@
+// What a worker tells the waiting engine about a running attempt. Signs are hints: each may be lost, and none decides how an attempt ended.
+
+import { objectIdForm } from "../../ids.ts";
+import * as is from "../../shape.ts";
+import { attemptKeyForm } from "./attempt-key.ts";
+
+export const MAX_SIGN_BYTES = 2048;
+const MAX_LINE = 200;
+
+const sign = is.object({
+  key: is.matching(attemptKeyForm, "the key of an attempt"),
+  worker: is.text(200),
+  /** The order was claimed, is finished, or runs. */
+  kind: is.oneOf(["claimed", "finished", "running"]),
+  /** The delivery's commit, when it is finished. */
+  commit: is.optional(is.matching(objectIdForm, "an object id")),
+  /** The last line of its activity, redacted by the worker. */
+  activity: is.optional(is.text(MAX_LINE)),
+  tokens: is.optional(is.integer(0)),
+  /** The provider rejected a request; the wait that it asked for. */
+  quota: is.optional(is.object({ retry_after_ms: is.nullable(is.integer(0, 366 * 86_400_000)) })),
+});
+
+export type Sign = is.TypeOf<typeof sign>;
+
+export function signText(made: Sign): string {
+  return JSON.stringify({
+    ...made,
+    ...(made.activity === undefined ? {} : { activity: made.activity.slice(0, MAX_LINE) }),
+  });
+}
+
+/** Undefined for anything that is not a sign. */
+export function readSign(text: string): Sign | undefined {
+  if (text.length > MAX_SIGN_BYTES) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return sign(value) === undefined ? (value as Sign) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

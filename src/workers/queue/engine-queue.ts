@@ -1,0 +1,142 @@
+// The engine's side of the queue: adds an attempt, reads how it stands, and looks for claims whose worker is gone. What it reads are hints:
+// the exchange has the results, and the journal decides.
+
+import { Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import type { Job } from "../protocol/job.ts";
+import type { LeaseTimes } from "../protocol/lease.ts";
+import { CANCEL, cancelKey, engineKey, PREFIX, QUEUES, signChannel, WAKE } from "../protocol/redis-names.ts";
+import { readSign, type Sign } from "../protocol/sign.ts";
+import { forMessages } from "./connection.ts";
+import type { JobState } from "./job-state.ts";
+import { type WorkerEntry, workersIn } from "./registry.ts";
+
+const DAY_SECONDS = 86_400;
+/** Workers take the jobs of all sessions in the order of their priority; BullMQ has this many. */
+const MAX_PRIORITY = 2 ** 21 - 1;
+/** An engine counts as gone when it has missed this many of its signs. */
+const MISSED_SIGNS = 4;
+
+export class EngineQueue {
+  readonly #redis: Redis;
+  readonly #messages: Redis;
+  readonly #home: string;
+  readonly #times: LeaseTimes;
+  readonly #warn: (message: string) => void;
+  readonly #queues = new Map<string, { queue: Queue; sweeper: Worker }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(redis: Redis, home: string, times: LeaseTimes, warn: (message: string) => void) {
+    this.#redis = redis;
+    this.#messages = forMessages(redis);
+    this.#home = home;
+    this.#times = times;
+    this.#warn = warn;
+  }
+
+  /** `hear` gets the signs of this engine's attempts. */
+  async open(hear: (sign: Sign) => void): Promise<void> {
+    const channel = signChannel(this.#home);
+    await this.#messages.subscribe(channel);
+    this.#messages.on("message", (_, text: string) => {
+      const sign = readSign(text);
+      if (sign !== undefined) hear(sign);
+    });
+    const { sweepMs } = this.#times;
+    const beat = () =>
+      void this.#redis.set(engineKey(this.#home), "1", "PX", MISSED_SIGNS * sweepMs).catch(() => undefined);
+    beat();
+    this.#timer = setInterval(beat, sweepMs);
+  }
+
+  /** Adding an attempt that the queue knows changes nothing. `ordinal`: how many of the session's attempts are ahead of it, plus one. */
+  async add(name: string, job: Job, ordinal: number): Promise<void> {
+    const { queue } = await this.#queue(name);
+    const options = {
+      jobId: job.key,
+      attempts: 1,
+      priority: Math.min(Math.max(1, ordinal), MAX_PRIORITY),
+      removeOnComplete: { age: DAY_SECONDS },
+      removeOnFail: { age: DAY_SECONDS },
+    };
+    await queue.add("attempt", job, options);
+    await this.#redis.publish(WAKE, name);
+  }
+
+  async state(name: string, key: string): Promise<JobState> {
+    const { queue } = await this.#queue(name);
+    const job = await queue.getJob(key);
+    if (job === undefined) return { kind: "missing" };
+    const state = await job.getState();
+    if (state === "completed") return { kind: "completed" };
+    if (state === "active") return { kind: "active", worker: job.processedBy ?? "" };
+    if (state === "failed") return { kind: "failed", reason: job.failedReason ?? "" };
+    if (state === "unknown") return { kind: "missing" };
+    // BullMQ puts a job whose claim has ended back among the waiting ones.
+    return { kind: job.stalledCounter > 0 || job.attemptsStarted > 0 ? "lost" : "waiting" };
+  }
+
+  /** Takes an attempt out of the queue; false when a worker has it. */
+  async remove(name: string, key: string): Promise<boolean> {
+    const { queue } = await this.#queue(name);
+    return (await queue.remove(key)) === 1 || (await queue.getJob(key)) === undefined;
+  }
+
+  /** Tells the worker that has the attempt to stop it. */
+  async cancel(key: string): Promise<void> {
+    await this.#redis.set(cancelKey(key), "1", "EX", DAY_SECONDS);
+    await this.#redis.publish(CANCEL, key);
+  }
+
+  /** Limits a queue whose credential the provider has rejected: no claim for `waitMs`, and no more than `slots` at once. */
+  async limit(name: string, waitMs: number, slots: number | null): Promise<void> {
+    const { queue } = await this.#queue(name);
+    if (waitMs > 0) await queue.rateLimit(waitMs);
+    if (slots === null) await queue.removeGlobalConcurrency();
+    else await queue.setGlobalConcurrency(Math.max(1, slots));
+  }
+
+  workers(): Promise<WorkerEntry[]> {
+    return workersIn(this.#redis);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const { queue, sweeper } of this.#queues.values()) {
+      await sweeper.close(true);
+      await queue.close();
+    }
+    this.#messages.disconnect();
+    this.#redis.disconnect();
+  }
+
+  async #queue(name: string): Promise<{ queue: Queue; sweeper: Worker }> {
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const { leaseMs, sweepMs } = this.#times;
+    const shared = { connection: this.#redis, prefix: PREFIX };
+    const queue = new Queue(name, shared);
+    // Never runs anything: it only finds jobs whose claim has ended.
+    const sweeper = new Worker(name, null, {
+      ...shared,
+      autorun: false,
+      lockDuration: leaseMs,
+      stalledInterval: sweepMs,
+      maxStalledCount: 0,
+      skipLockRenewal: true,
+    });
+    queue.on("error", (error: Error) => this.#problem(error));
+    sweeper.on("error", (error: Error) => this.#problem(error));
+    const made = { queue, sweeper };
+    this.#queues.set(name, made);
+    await this.#redis.sadd(QUEUES, name);
+    await sweeper.startStalledCheckTimer();
+    return made;
+  }
+
+  /** A lost connection is told once, where it is made again. */
+  #problem(error: Error): void {
+    if (!/ECONN|Connection is closed|EPIPE|ETIMEDOUT|LOADING/.test(error.message))
+      this.#warn(`Queue: ${error.message}`);
+  }
+}

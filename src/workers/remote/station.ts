@@ -1,0 +1,111 @@
+// What all remote attempts of an engine share: the queue, the exchange, the key, and who listens for signs.
+
+import { errno, MaestroError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import type { CommitId } from "../../ids.ts";
+import type { Exchange } from "../exchange/address.ts";
+import { find, push, type Refs } from "../exchange/transport.ts";
+import { type AttemptKey, inRef, outRef } from "../protocol/attempt-key.ts";
+import type { LeaseTimes } from "../protocol/lease.ts";
+import { readQueueName, serves } from "../protocol/queue-name.ts";
+import type { Sign } from "../protocol/sign.ts";
+import type { EngineQueue } from "../queue/engine-queue.ts";
+import type { Offered, Sender } from "./offer.ts";
+
+/** So many finished orders stay in the exchange: the next push is compared with them. */
+const KEPT_ORDERS = 4;
+
+export interface StationOptions {
+  queue: EngineQueue;
+  exchange: Exchange;
+  sender: Sender;
+  times: LeaseTimes;
+  /** The engine, also after a restart. */
+  home: string;
+  warn: (message: string) => void;
+}
+
+export class Station {
+  readonly options: StationOptions;
+  readonly #listeners = new Map<AttemptKey, (sign: Sign) => void>();
+  /** References of attempts that have ended, oldest first. */
+  readonly #spent: string[][] = [];
+  readonly #told = new Set<string>();
+  /** Queues whose credential the provider has rejected. */
+  readonly #limited = new Set<string>();
+
+  constructor(options: StationOptions) {
+    this.options = options;
+  }
+
+  hear(sign: Sign): void {
+    this.#listeners.get(sign.key)?.(sign);
+  }
+
+  /** How many attempts are waited for. */
+  get outstanding(): number {
+    return this.#listeners.size;
+  }
+
+  listen(key: AttemptKey, listener: (sign: Sign) => void): () => void {
+    this.#listeners.set(key, listener);
+    return () => void this.#listeners.delete(key);
+  }
+
+  async sendOrder(repository: Repository, { key, order }: Offered): Promise<void> {
+    const old = this.#spent.length > KEPT_ORDERS ? (this.#spent.shift() ?? []) : [];
+    const deleted: Refs = Object.fromEntries(old.map((ref) => [ref, null]));
+    const { exchange } = this.options;
+    try {
+      await push(repository, exchange, { [inRef(key)]: order, ...deleted });
+    } catch (error) {
+      // Somebody else may have deleted what is old.
+      if (!(error instanceof MaestroError) || old.length === 0) throw error;
+      await push(repository, exchange, { [inRef(key)]: order });
+    }
+  }
+
+  async addJob({ key, order, queue }: Offered, ordinal: number): Promise<void> {
+    const { home } = this.options;
+    await this.options.queue.add(queue, { v: 1, key, order, home }, ordinal);
+    await this.#tellUnserved(queue);
+  }
+
+  /** The delivery's commit; undefined when the exchange has none. */
+  async delivered(repository: Repository, key: AttemptKey): Promise<CommitId | undefined> {
+    return (await find(repository, this.options.exchange, [outRef(key)])).get(outRef(key));
+  }
+
+  /** The attempt has ended here. `isTaken`: its delivery was in the exchange. */
+  spent(key: AttemptKey, isTaken: boolean): void {
+    this.#spent.push(isTaken ? [inRef(key), outRef(key)] : [inRef(key)]);
+  }
+
+  /** The provider rejected an attempt: no worker claims from the queue for a while, and then only half as many at once. */
+  async limit(name: string, waitMs: number): Promise<void> {
+    this.#limited.add(name);
+    const workers = await this.options.queue.workers();
+    const running = workers.reduce((sum, one) => sum + one.running.filter(({ queue }) => queue === name).length, 0);
+    await this.options.queue.limit(name, waitMs, Math.floor(running / 2));
+  }
+
+  /** An attempt of the queue succeeded. */
+  async lift(name: string): Promise<void> {
+    if (this.#limited.delete(name)) await this.options.queue.limit(name, 0, null);
+  }
+
+  async #tellUnserved(name: string): Promise<void> {
+    const named = readQueueName(name);
+    if (named === undefined || this.#told.has(name)) return;
+    const workers = await this.options.queue.workers();
+    if (workers.some((worker) => serves(worker, named))) return;
+    this.#told.add(name);
+    const wanted = [`runtime ${named.runtime}`, ...named.needs.map((label) => `label ${label}`)].join(", ");
+    this.options.warn(`No worker is there with ${wanted}: attempts wait for one`);
+  }
+}
+
+/** Errors of the exchange, of git and of the disk: they concern one attempt, and may pass. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof MaestroError || errno(error) !== undefined;
+}

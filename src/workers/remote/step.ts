@@ -1,0 +1,38 @@
+// Decides what follows for an attempt that a worker runs, from how it stands in the queue and in the exchange. Pure.
+
+import type { JobState } from "../queue/job-state.ts";
+
+export interface Standing {
+  state: JobState;
+  /** Whether the exchange has its delivery; null when that was not looked up. */
+  isDelivered: boolean | null;
+  /** Whether a worker had it. */
+  wasClaimed: boolean;
+  /** For how long the queue has not known it, in ms. */
+  missingMs: number;
+  leaseMs: number;
+}
+
+export type Step =
+  | { kind: "wait" | "take" | "add" | "look" }
+  | { kind: "claimed"; worker: string }
+  | { kind: "lost"; message: string }
+  | { kind: "refused"; message: string };
+
+const REFUSED = "refused: ";
+
+/** The exchange is looked at before an attempt counts as lost: its result may be there although the queue knows nothing of it. */
+export function stepOf({ state, isDelivered, wasClaimed, missingMs, leaseMs }: Standing): Step {
+  if (isDelivered) return { kind: "take" };
+  if (state.kind === "active") return wasClaimed ? { kind: "wait" } : { kind: "claimed", worker: state.worker };
+  if (state.kind === "waiting") return { kind: "wait" };
+  if (state.kind === "missing" && !wasClaimed) return isDelivered === null ? { kind: "look" } : { kind: "add" };
+  if (isDelivered === null) return { kind: "look" };
+  // Its worker may still work, until its own clock stops it.
+  if (state.kind === "missing" && missingMs < leaseMs) return { kind: "wait" };
+  if (state.kind === "failed" && state.reason.startsWith(REFUSED)) {
+    return { kind: "refused", message: `The worker refused the order: ${state.reason.slice(REFUSED.length)}` };
+  }
+  const why = { completed: "ended without a delivery", failed: "is gone", lost: "is gone", missing: "is gone" };
+  return { kind: "lost", message: `The worker of the attempt ${why[state.kind]}` };
+}

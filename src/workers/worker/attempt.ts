@@ -1,0 +1,278 @@
+// Runs one claimed order from its fetch to its delivery. Every step that must survive a kill is in the spool first. An order that cannot be
+// run is delivered as refused, before anything is spent.
+
+import { crashPoint } from "../../disk/fault.ts";
+import { attemptEnvironment, startAttempt, type Watcher } from "../../engine/attempt/attempt.ts";
+import type { Player } from "../../engine/cast.ts";
+import { Stopping } from "../../engine/process/stopping.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import { removeWorktree } from "../../git/worktree/removal.ts";
+import type { CommitId, PhaseId } from "../../ids.ts";
+import { given } from "../../setting-layers.ts";
+import type { Exchange } from "../exchange/address.ts";
+import { find, push } from "../exchange/transport.ts";
+import { inRef, outRef } from "../protocol/attempt-key.ts";
+import type { LeaseTimes } from "../protocol/lease.ts";
+import type { Order } from "../protocol/order.ts";
+import type { Sign } from "../protocol/sign.ts";
+import type { Claim, WorkerQueue } from "../queue/worker-queue.ts";
+import { type AcceptedOrder, acceptOrder } from "./accept-order.ts";
+import { withoutWork, withWork } from "./deliver.ts";
+import type { Equipment } from "./equipment.ts";
+import { LeaseWatch, type StopReason } from "./lease-watch.ts";
+import type { Spool } from "./spool.ts";
+import { openWorkplace, prepare, projectIn, type Workplace } from "./workplace.ts";
+
+export interface Workshop {
+  name: string;
+  equipment: Equipment;
+  exchange: Exchange;
+  secret: string;
+  queue: WorkerQueue;
+  clone: (order: string) => Promise<Repository>;
+  spool: Spool;
+  times: LeaseTimes & { orphanMs: number };
+}
+
+export interface RunningOrder {
+  claim: Claim;
+  done: Promise<void>;
+  stop: (why: StopReason) => void;
+}
+
+/** `claimedAt`: when the claim was asked for, in monotonic time. */
+export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): RunningOrder {
+  const stopping = new Stopping();
+  let why: StopReason | null = null;
+  const stop = (reason: StopReason) => {
+    why ??= reason;
+    stopping.stop("stopped");
+  };
+  const watch = new LeaseWatch(claim, shop.queue, shop.times, { claimedAt, stop });
+  const { home, key } = claim.job;
+  const tell = (sign: Omit<Sign, "key" | "worker">) => shop.queue.tell(home, { key, worker: shop.name, ...sign });
+  const work = async () => {
+    tell({ kind: "claimed" });
+    try {
+      const repository = await shop.clone(claim.job.order);
+      const accepted = await patiently(shop, stopping, () => orderOf(shop, repository, claim));
+      if (accepted === null) return;
+      if ("refusal" in accepted) {
+        // What is not proven to be an order gets no delivery.
+        await claim.refuse(accepted.refusal);
+        return;
+      }
+      crashPoint("order-accepted");
+      const commit = await carryOut(shop, claim, accepted, repository, { stopping, tell });
+      if (commit === null) return;
+      await hand(shop, claim, repository, { commit, tell, isNeeded: () => watch.isHeld || why !== "lease" });
+    } finally {
+      watch.close();
+    }
+  };
+  return { claim, done: work(), stop };
+}
+
+/** An exchange that can be reached and does not have the order is another one than the engine's. */
+async function orderOf({ exchange, secret }: Workshop, repository: Repository, { job }: Claim) {
+  try {
+    return await acceptOrder(repository, exchange, secret, job);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    const found = await find(repository, exchange, [inRef(job.key)]);
+    if (found.get(inRef(job.key)) === job.order) throw error;
+    return { refusal: "the order is not in this worker's exchange" };
+  }
+}
+
+interface Control {
+  stopping: Stopping;
+  tell: (sign: Omit<Sign, "key" | "worker">) => void;
+}
+
+/** Returns the delivery's commit; null when it was stopped before anything was begun. */
+async function carryOut(
+  shop: Workshop,
+  claim: Claim,
+  accepted: AcceptedOrder,
+  repository: Repository,
+  control: Control,
+): Promise<CommitId | null> {
+  const { order, project } = accepted;
+  const sender = { repository, secret: shop.secret, worker: shop.name, commit: accepted.commit, order };
+  const player = refusalOf(shop.equipment, order, repository);
+  if (typeof player === "string") return withoutWork(sender, project, { kind: "refused", message: player });
+  if (control.stopping.isStopped) return null;
+  const at = projectIn(repository, order);
+  const { key, home } = claim.job;
+  const spooled = { key, home, order: accepted.commit as string };
+  shop.spool.write({ ...spooled, worktree: null, start: null, delivery: null });
+  const made = { ...sender, repository: at };
+  let place: Workplace | undefined;
+  try {
+    place = await openWorkplace(shop.equipment, at, accepted, shop.spool.location(key, at.projectRoot));
+    crashPoint("worktree-ready");
+    const setup = await prepare(place, at, order, control.stopping);
+    if (setup === null) return withoutWork(made, project, { kind: "unprepared", message: "stopped" });
+    shop.spool.write({ ...spooled, worktree: place.worktree.name, start: setup.commit, delivery: null });
+    const exit = await runAgent(shop, accepted, place, player, control);
+    crashPoint("agent-ended");
+    const commit = await withWork(made, place, exit, setup);
+    shop.spool.write({ ...spooled, worktree: place.worktree.name, start: setup.commit, delivery: commit });
+    crashPoint("delivery-spooled");
+    return commit;
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    const message = error instanceof MaestroError ? error.message : reasonOf(error);
+    return withoutWork(made, project, { kind: "unprepared", message: shop.equipment.redact(message) });
+  } finally {
+    place?.batch.close();
+  }
+}
+
+async function runAgent(
+  { equipment }: Workshop,
+  { order, prompt }: AcceptedOrder,
+  { bench, worktree }: Workplace,
+  player: Player,
+  { stopping, tell }: Control,
+) {
+  const { name, agent, tier, model, attempt, timeout_ms: timeoutMs, reserved } = order;
+  const phase = order.phase as PhaseId;
+  const told = prompt.replaceAll(order.root, worktree.root);
+  const prepared = {
+    phase,
+    attempt,
+    name,
+    agent,
+    tier,
+    model,
+    player,
+    timeoutMs,
+    reserved,
+    prompt: told,
+    worktree: worktree.name,
+    remote: false,
+  };
+  const ground = { root: worktree.root, worktree, before: worktree.commit };
+  const env = { ...attemptEnvironment(bench, prepared, ground), MAESTRO_REMOTE: "1" };
+  const started = startAttempt(bench, prepared, ground, env, watcherOf(tell, equipment.redact));
+  stopping.runs(started.stop);
+  return started.exit;
+}
+
+const SIGN_MS = 1000;
+
+/** Sends what changes at most once in a second; a rejected request at once. */
+function watcherOf(tell: Control["tell"], redact: (text: string) => string): Watcher {
+  let last = Number.NEGATIVE_INFINITY;
+  let state: Pick<Sign, "activity" | "tokens"> = {};
+  const send = () => {
+    if (performance.now() - last < SIGN_MS) return;
+    last = performance.now();
+    tell({ kind: "running", ...state });
+  };
+  return {
+    activity: (_, line) => {
+      state = { ...state, activity: redact(line) };
+      send();
+    },
+    tokens: (_, sofar) => {
+      state = { ...state, tokens: sofar };
+      send();
+    },
+    quota: (_, retryAfterMs) => tell({ kind: "running", quota: { retry_after_ms: retryAfterMs } }),
+  };
+}
+
+/** What plays the agent, or why the order is refused: before anything is spent. */
+function refusalOf({ env, player }: Equipment, order: Order, { toplevel }: Repository): Player | string {
+  const found = player(order.runtime, order.passes, toplevel);
+  if (found === undefined) return `this worker has no runtime "${order.runtime}"`;
+  if (found.program === undefined) return `${found.runtime.program} was not found on the worker's PATH`;
+  const missing = order.requires.filter((name) => given(env, name) === undefined);
+  if (missing.length > 0) return `the worker does not have ${missing.join(", ")}`;
+  return found;
+}
+
+interface Handing {
+  commit: CommitId;
+  tell: Control["tell"];
+  isNeeded: () => boolean;
+}
+
+/** Delivers to the exchange, and only then tells the queue. A reference that exists already means that another worker was first. */
+async function hand(
+  shop: Workshop,
+  claim: Claim,
+  repository: Repository,
+  { commit, tell, isNeeded }: Handing,
+): Promise<void> {
+  const { key } = claim.job;
+  const pushed = await deliver(shop, repository, key, commit, isNeeded);
+  crashPoint("delivery-pushed");
+  if (pushed === "done") {
+    await orLost(claim.complete());
+    tell({ kind: "finished", commit });
+  }
+  await forget(shop, repository, key);
+}
+
+const RETRY_MS = [100, 500, 1000, 2000, 5000];
+
+/** Tries until the exchange can be reached; `given up` when nobody waits for it any more. The spool still has it then. */
+export async function deliver(
+  { exchange, equipment }: Pick<Workshop, "exchange" | "equipment">,
+  repository: Repository,
+  key: string,
+  commit: CommitId,
+  isNeeded: () => boolean,
+): Promise<"done" | "taken" | "given up"> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await push(repository, exchange, { [outRef(key)]: commit });
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      if (tries === 0) equipment.warn(`${reasonOf(error)}. Trying again`);
+      if (!isNeeded()) return "given up";
+      await pause(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0);
+    }
+  }
+}
+
+/** Deletes what the worker kept of an attempt. */
+export async function forget(shop: Pick<Workshop, "spool">, repository: Repository, key: string): Promise<void> {
+  const { worktree = null } = shop.spool.read(key) ?? {};
+  if (worktree !== null) await removeWorktree(repository, worktree, key);
+  shop.spool.remove(key);
+}
+
+/** Repeats what needs the exchange; null when the order is stopped first. */
+async function patiently<T>(shop: Workshop, stopping: Stopping, work: () => Promise<T>): Promise<T | null> {
+  for (let tries = 0; !stopping.isStopped; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      if (tries === 0) shop.equipment.warn(`${reasonOf(error)}. Trying again`);
+      await pause(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0);
+    }
+  }
+  return null;
+}
+
+const ANSWER_MS = 5000;
+
+/** The queue is only told: it may not answer, or have given the attempt up. */
+async function orLost(told: Promise<boolean>): Promise<void> {
+  await Promise.race([told.catch(() => false), pause(ANSWER_MS)]);
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof MaestroError || errno(error) !== undefined;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

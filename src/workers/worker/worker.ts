@@ -1,0 +1,139 @@
+// The loop of a worker: claims an order when a slot is free, says that it is there, and ends when it has drained.
+
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import type { WorkerEntry } from "../queue/registry.ts";
+import type { Claim } from "../queue/worker-queue.ts";
+import { type RunningOrder, runOrder, type Workshop } from "./attempt.ts";
+
+/** How often queues are asked when no message says that there is work. */
+const POLL_MS = 1000;
+/** An entry outlives this many missed signs of its worker. */
+const MISSED_SIGNS = 3;
+
+export interface WorkerOptions {
+  slots: number;
+  /** What the worker says about itself. */
+  about: Omit<WorkerEntry, "running" | "isDraining" | "seen" | "slots">;
+  register: (entry: WorkerEntry, ttlMs: number) => Promise<void>;
+  now: () => Date;
+  /** Called when an order begins and ends. */
+  tell: (line: string) => void;
+}
+
+export class WorkerLoop {
+  readonly #shop: Workshop;
+  readonly #options: WorkerOptions;
+  readonly #running = new Map<string, RunningOrder & { since: string }>();
+  #isDraining = false;
+  #hasWork = true;
+  #wake: () => void = () => undefined;
+
+  constructor(shop: Workshop, options: WorkerOptions) {
+    this.#shop = shop;
+    this.#options = options;
+  }
+
+  /** The first call takes no new work and lets attempts finish; the second stops them, and their work so far is delivered. */
+  drain(): void {
+    if (this.#isDraining) for (const order of this.#running.values()) order.stop("drain");
+    this.#isDraining = true;
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    const { queue, times } = this.#shop;
+    await queue.open({
+      work: () => {
+        this.#hasWork = true;
+        this.#wake();
+      },
+      cancel: (key) => this.#running.get(key)?.stop("cancelled"),
+    });
+    const beat = setInterval(() => this.#sign(), times.renewalMs);
+    this.#sign();
+    try {
+      while (!this.#isDraining || this.#running.size > 0) {
+        if (!(await this.#takeOne())) await this.#wait();
+      }
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** Whether another order may be waiting. */
+  async #takeOne(): Promise<boolean> {
+    if (this.#isDraining || !this.#hasWork || this.#running.size >= this.#options.slots) return false;
+    this.#hasWork = false;
+    const askedAt = performance.now();
+    const claim = await Promise.race([this.#claim(), this.#drained()]);
+    if (claim === undefined) return false;
+    this.#hasWork = true;
+    this.#begin(claim, askedAt);
+    return true;
+  }
+
+  async #claim(): Promise<Claim | undefined> {
+    try {
+      return await this.#shop.queue.claim();
+    } catch (error) {
+      this.#shop.equipment.warn(`The queue does not give orders: ${reasonOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Resolves when the worker drains: a queue that does not answer must not hold it up. */
+  #drained(): Promise<undefined> {
+    return new Promise((resolve) => {
+      const before = this.#wake;
+      this.#wake = () => {
+        before();
+        if (this.#isDraining) resolve(undefined);
+      };
+    });
+  }
+
+  #begin(claim: Claim, claimedAt: number): void {
+    const { key } = claim.job;
+    const order = runOrder(this.#shop, claim, claimedAt);
+    this.#running.set(key, { ...order, since: this.#options.now().toISOString() });
+    this.#options.tell(`${key}: claimed`);
+    this.#sign();
+    order.done
+      .then(() => this.#options.tell(`${key}: done`))
+      .catch((error: unknown) => {
+        if (!(error instanceof MaestroError) && errno(error) === undefined) this.#shop.equipment.warn(String(error));
+        else this.#shop.equipment.warn(`${key}: ${reasonOf(error)}`);
+      })
+      .finally(() => {
+        this.#running.delete(key);
+        this.#hasWork = true;
+        this.#sign();
+        this.#wake();
+      });
+  }
+
+  #sign(): void {
+    const { about, slots, register, now } = this.#options;
+    const running = [...this.#running.values()].map(({ claim, since }) => ({
+      key: claim.job.key,
+      queue: claim.queue,
+      since,
+    }));
+    const entry = { ...about, slots, running, isDraining: this.#isDraining, seen: now().toISOString() };
+    // The next one comes soon; without the queue it waits.
+    register(entry, MISSED_SIGNS * this.#shop.times.renewalMs).catch(() => undefined);
+  }
+
+  async #wait(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        this.#hasWork = true;
+        resolve();
+      }, POLL_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,91 @@
+// A project whose attempts run on workers: a Redis server, an exchange, and worker processes with homes of their own.
+
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { IsolatedProject } from "./isolated.ts";
+import { type Background, background, until } from "./processes.ts";
+import { type PhaseSpec, planPath, programPath } from "./project.ts";
+import type { TestRedis } from "./redis.ts";
+
+export const KEY = "0123456789abcdef0123456789abcdef";
+
+/** Short, so that a lost worker is noticed soon. */
+export const shortLease = {
+  MAESTRO_WORKER_LEASE: "3s",
+  MAESTRO_WORKER_RENEWAL: "500ms",
+  MAESTRO_WORKER_SWEEP: "500ms",
+};
+
+export interface WorkerSpec {
+  name?: string;
+  words?: string[];
+  env?: Record<string, string>;
+  /** The home of an earlier worker, which is restarted. */
+  home?: string;
+}
+
+export class RemoteProject extends IsolatedProject {
+  readonly redis: TestRedis;
+  readonly exchange: string;
+  readonly #place = realpathSync(mkdtempSync(join(tmpdir(), "maestro-workers-")));
+  #workers = 0;
+
+  constructor(redis: TestRedis, files: Record<string, string>, phases: PhaseSpec[]) {
+    super(files, phases);
+    this.redis = redis;
+    this.exchange = join(this.#place, "exchange.git");
+    execFileSync("git", ["init", "-q", "--bare", this.exchange]);
+  }
+
+  newHome(): string {
+    this.#workers += 1;
+    // Below the project, so that what is left of it is found and ended with the test.
+    const home = join(this.path, ".home", `worker-${this.#workers}`);
+    mkdirSync(join(home, "bin"), { recursive: true });
+    const launcher = `#!/bin/sh\nexec '${process.execPath}' '${programPath("stand-in")}' '${this.agents.journal}' "$@"\n`;
+    writeFileSync(join(home, "bin", "gemini"), launcher);
+    chmodSync(join(home, "bin", "gemini"), 0o755);
+    return home;
+  }
+
+  /** A worker with a home, a cache and a program of its own. Resolves when it waits for work. */
+  async worker({ name = `w${this.#workers + 1}`, words = [], env = {}, home = this.newHome() }: WorkerSpec = {}) {
+    const own = {
+      HOME: home,
+      XDG_CACHE_HOME: join(home, "cache"),
+      XDG_STATE_HOME: join(home, "state"),
+      PATH: [join(home, "bin"), process.env.PATH].join(delimiter),
+      MAESTRO_WORKER_KEY: KEY,
+      ...shortLease,
+      ...env,
+    };
+    const args = ["worker", "--queue", this.redis.url, "--exchange", this.exchange, "--name", name, "--grace", "300ms"];
+    const worker = background(this, [...args, "--runtimes", "gemini", ...words], own);
+    await until(`worker ${name} is ready`, () => /is ready/.test(worker.stderr()) || worker.child.exitCode !== null);
+    return Object.assign(worker, { home, name });
+  }
+
+  /** `maestro run` or `resume` with workers. */
+  engine(words: string[] = [], env: Record<string, string> = {}, verb = ["run", planPath, "--mode", "parallel"]): Background {
+    const args = [...verb, "--keep-open", "--grace", "300ms", "--workers", this.redis.url, "--exchange", this.exchange];
+    const own = { ...this.agents.env(), PATH: process.env.PATH ?? "", MAESTRO_WORKER_KEY: KEY, ...shortLease, ...env };
+    return background(this, [...args, ...words], own);
+  }
+
+  resumed(words: string[] = [], env: Record<string, string> = {}): Background {
+    return this.engine(["--yes", ...words], env, ["resume"]);
+  }
+
+  refs(): string[] {
+    return execFileSync("git", ["for-each-ref", "--format=%(refname)"], { cwd: this.exchange, encoding: "utf8" })
+      .split("\n")
+      .filter((line) => line !== "");
+  }
+
+  override remove(): void {
+    super.remove();
+    rmSync(this.#place, { recursive: true, force: true });
+  }
+}
