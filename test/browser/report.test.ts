@@ -201,6 +201,8 @@ describe("the page", () => {
 
   test("is used with the keyboard alone", (context) =>
     opened(context, "", async (page) => {
+      // Until it is drawn closed, a dialog takes the keys.
+      const closed = (name: string) => page.getByRole("dialog", { name }).waitFor({ state: "detached" });
       const chosen = () => expect.poll(() => page.locator("aside.phase h2").textContent(), soon);
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
@@ -222,8 +224,10 @@ describe("the page", () => {
       await page.keyboard.press("/");
       await page.getByRole("dialog", { name: "Commands" }).waitFor();
       await page.keyboard.press("Escape");
+      await closed("Commands");
       await page.keyboard.press("g");
       await page.keyboard.press("t");
+      await page.locator("#filter").waitFor();
       await page.keyboard.press("/");
       await page.keyboard.type("search");
       await countOf(page.locator(".lane-row")).toBe(1);
@@ -232,9 +236,12 @@ describe("the page", () => {
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keys" }).waitFor();
       await page.keyboard.press("Escape");
+      await closed("Keys");
       await page.keyboard.press("Control+k");
+      await page.getByRole("dialog", { name: "Commands" }).waitFor();
       await page.keyboard.type("routes hand");
       await page.keyboard.press("Enter");
+      await closed("Commands");
       await chosen().toBe("4 Routes and handlers");
       const before = await page.evaluate<string>("location.href");
       await page.keyboard.press("[");

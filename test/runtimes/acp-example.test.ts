@@ -31,7 +31,7 @@ test("the example agent completes a phase, and may change nothing outside of its
 }, async () => {
   expect(existsSync(exampleAgent)).toBe(true);
   const log = await withProcesses((project) => playExample(project, {}));
-  expect(log).toContain("Reading project files");
+  expect(log).toContain("> read /project/README.md");
   expect(log).toContain("/home/user/project/config.json is outside of the directory that the agent works in");
   expect(log).toContain("I understand you prefer not to make that change.");
 });

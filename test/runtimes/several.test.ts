@@ -98,17 +98,20 @@ test(
         ]);
         expect(project.read("copy.txt")).toBe("from the seed\n");
         const told = await maestro(project, ["report", "--json"], env);
-        expect(JSON.parse(told.stdout).phases[0]).toMatchObject({ status: "completed", retries: 0 });
+        expect(JSON.parse(told.stdout).phases[0]).toMatchObject({
+          ...{ status: "completed", retries: 0 },
+          runtimes: [{ runtime: "gemini" }, { runtime: "claude", instead_of: "gemini" }],
+        });
         const shown = await maestro(project, ["report"], env);
-        expect(shown.stdout).toContain("gemini has no quota left; claude takes over.");
+        expect(shown.stdout).toContain("- phase work: gemini, then claude instead of gemini");
       },
     ),
 );
 
 test("three programs work at once, each in its worktree, and their work is merged", { timeout: LIMIT_MS }, () =>
   inProject(
-    three.map(({ name }) => ({
-      ...{ id: name, runtime: name, description: `Do the work of case-${name}-case.` },
+    three.map(({ name, model }) => ({
+      ...{ id: name, runtime: name, model, description: `Do the work of case-${name}-case.` },
       files_created: [`by-${name}.txt`],
     })),
     ({ said, results, tools }) => {

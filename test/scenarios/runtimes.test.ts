@@ -2,6 +2,7 @@
 
 import { chmodSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { journalOf, maestro, TEST_TIMEOUT_MS, withProcesses } from "../support/processes.ts";
 import { type Project, planPath, planText } from "../support/project.ts";
 import { played, prepare, StandIn } from "../support/stand-in.ts";
@@ -63,6 +64,8 @@ describe("a run with several runtimes", () => {
       expect(run.stderr).toContain("gemini has no quota left; claude takes over.");
       const { phases } = JSON.parse((await maestro(project, ["report", "--json"])).stdout);
       expect(phases[0]).toMatchObject({ status: "completed", retries: 0 });
+      const { stdout } = await commandLine(project, ["report"]);
+      expect(stdout).toContain("- phase 1: gemini, then claude instead of gemini");
     }));
 
   test("starts with the next one when the program of the first is missing", () =>

@@ -114,6 +114,7 @@ export interface PhaseSpec {
   id: string | number;
   agent?: string;
   runtime?: string;
+  model?: string;
   blocked_by?: (string | number)[];
   files_created?: string[];
   files_modified?: string[];

@@ -10,6 +10,7 @@ import { openDecisions } from "../decision/open-decisions.ts";
 import { earlierWork, isInProject, sessionAmount, type WorkedAttempt, workOf } from "../work.ts";
 import type { Prices } from "./prices.ts";
 import { requirementsJson } from "./report-requirements.ts";
+import { runtimesOf } from "./report-runtimes.ts";
 import { phaseTokens, spendingOf } from "./spending.ts";
 import { spansOf, wallTime, workedMs } from "./times.ts";
 
@@ -84,6 +85,8 @@ function reported(session: Session, phase: SessionPhase, now: Date) {
     worked_ms: workedMs(session, phase, now),
     tokens: phaseTokens(phase),
     attempts: spans,
+    /** What played each attempt of an engine. */
+    runtimes: runtimesOf(phase),
     changes: changesOf(phase, workOf(phase)),
     /** Changes of earlier native delegations, and of attempts before the phase was reopened, that are in the project too. */
     earlier_changes: earlierWork(phase).flatMap((work) => changesOf(phase, work) ?? []),

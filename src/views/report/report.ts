@@ -11,6 +11,7 @@ import { symbols } from "../text/symbols.ts";
 import { ganttLines } from "./gantt.ts";
 import { type Report, type ReportedPhase, type ReportInput, reportJson } from "./report-json.ts";
 import { requirementLines } from "./report-requirements.ts";
+import { runtimeLines } from "./report-runtimes.ts";
 import {
   changeLines,
   claimLines,
@@ -38,6 +39,7 @@ export function reportLines(session: Session, look: ReportLook): string[] {
     phaseTable(report, paint, width),
     requirementLines(report, paint, width),
     ganttLines(report, paint, width),
+    runtimeLines(report.phases, width),
     changeLines(report, paint, width),
     evidenceLines(report, paint, width),
     claimLines(report, width),

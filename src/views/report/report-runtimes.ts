@@ -1,0 +1,39 @@
+// Which runtimes played the attempts of a session, as lines of the report: shown when there were several, or when one took over.
+
+import { isNative, type SessionPhase } from "../../session/session.ts";
+import { cut, oneLine } from "../text/cell.ts";
+
+export interface PlayedAttempt {
+  attempt: number;
+  runtime: string;
+  /** The runtime that was chosen and could not go on; null when this is the chosen one. */
+  instead_of: string | null;
+}
+
+/** Native delegations are left out: no engine started a program for them. */
+export function runtimesOf({ attempts }: SessionPhase): PlayedAttempt[] {
+  const played = attempts.filter((one) => !isNative(one));
+  return played.map(({ attempt, runtime, instead_of }) => ({ attempt, runtime, instead_of: instead_of ?? null }));
+}
+
+export function runtimeLines(
+  phases: readonly { id: string; runtimes: readonly PlayedAttempt[] }[],
+  width: number,
+): string[] {
+  const all = phases.flatMap(({ runtimes }) => runtimes);
+  const isTold = all.some(({ instead_of }) => instead_of !== null) || new Set(all.map((one) => one.runtime)).size > 1;
+  if (!isTold) return [];
+  const told = phases.filter(({ runtimes }) => runtimes.length > 0);
+  return [
+    "Runtimes:",
+    ...told.map(({ id, runtimes }) => cut(oneLine(`- phase ${id}: ${shortened(runtimes).join(", then ")}`), width)),
+  ];
+}
+
+/** Attempts in a row with the same runtime are one entry. */
+function shortened(runtimes: readonly PlayedAttempt[]): string[] {
+  const words = runtimes.map(({ runtime, instead_of }) =>
+    instead_of === null ? runtime : `${runtime} instead of ${instead_of}`,
+  );
+  return words.filter((word, at) => word !== words[at - 1]);
+}
