@@ -123,6 +123,8 @@ export interface PhaseSpec {
   parallel?: boolean;
   validation?: (string | { run: string; expect?: string })[];
   requirements?: string[];
+  budget?: string;
+  needs?: string[];
   estimate?: { minutes?: number; input_tokens?: number; output_tokens?: number };
 }
 
