@@ -22,7 +22,11 @@ async function within(context: TestContext, phases: PhaseSpec[], use: (project: 
 const write = "echo done > done.txt";
 /** The first attempt waits for the file `go` after it has begun; others work at once. */
 const waiting = (first: Steps = []) =>
-  scripted(1, { 1: [...first, ["signal", "go"], ["shell", write]], "*": [["shell", write]] }, { files_created: ["done.txt"] });
+  scripted(
+    1,
+    { 1: [...first, ["signal", "go"], ["shell", write]], "*": [["shell", write]] },
+    { files_created: ["done.txt"] },
+  );
 
 const started = (project: RemoteProject, count = 1) =>
   until(`${count} agents have started`, () => project.notes("start").length >= count);
@@ -99,7 +103,7 @@ describe("an attempt on a worker", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       project.signal("go");
-      await until("the delivery is there", () => project.refs().some((ref) => ref.includes("/out/")));
+      await until("the delivery is there", () => project.orders().some((ref) => ref.includes("/out/")));
       await completed(project, project.resumed());
       expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
     });
@@ -113,7 +117,10 @@ describe("an attempt on a worker", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       const next = project.resumed();
-      await until("the next engine runs", () => project.events("session.status_changed").length > 0 || next.stderr() !== "");
+      await until(
+        "the next engine runs",
+        () => project.events("session.status_changed").length > 0 || next.stderr() !== "",
+      );
       project.signal("go");
       await completed(project, next);
       expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
@@ -123,7 +130,7 @@ describe("an attempt on a worker", () => {
   test("stays in the queue when its engine dies before a worker took it", async (context) => {
     await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
       const engine = project.engine();
-      await until("the attempt is queued", () => project.refs().length === 1);
+      await until("the attempt is queued", () => project.orders().length === 1);
       engine.child.kill("SIGKILL");
       await engine.ended;
       const next = project.resumed();
@@ -158,7 +165,7 @@ describe("an attempt on a worker", () => {
   test("is added again when Redis has lost everything before a worker took it", async (context) => {
     await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
       const engine = project.engine();
-      await until("the attempt is queued", () => project.refs().length === 1);
+      await until("the attempt is queued", () => project.orders().length === 1);
       await project.redis.send("FLUSHALL");
       await project.worker();
       await completed(project, engine);

@@ -68,7 +68,11 @@ export class RemoteProject extends IsolatedProject {
   }
 
   /** `maestro run` or `resume` with workers. */
-  engine(words: string[] = [], env: Record<string, string> = {}, verb = ["run", planPath, "--mode", "parallel"]): Background {
+  engine(
+    words: string[] = [],
+    env: Record<string, string> = {},
+    verb = ["run", planPath, "--mode", "parallel"],
+  ): Background {
     const args = [...verb, "--keep-open", "--grace", "300ms", "--workers", this.redis.url, "--exchange", this.exchange];
     const own = { ...this.agents.env(), PATH: process.env.PATH ?? "", MAESTRO_WORKER_KEY: KEY, ...shortLease, ...env };
     return background(this, [...args, ...words], own);
@@ -78,7 +82,8 @@ export class RemoteProject extends IsolatedProject {
     return this.engine(["--yes", ...words], env, ["resume"]);
   }
 
-  refs(): string[] {
+  /** The references of the exchange. */
+  orders(): string[] {
     return execFileSync("git", ["for-each-ref", "--format=%(refname)"], { cwd: this.exchange, encoding: "utf8" })
       .split("\n")
       .filter((line) => line !== "");
