@@ -13,6 +13,8 @@ const allowed = {
   git: ["disk"],
   engine: ["git", "disk", "store", "runtimes", "prompt", "session", "plan", "agents", "handoff", "views"],
   warden: ["engine"],
+  // Attempts on other machines. Only a run with --workers loads it: the engine knows it as an interface.
+  workers: ["engine", "git", "disk", "store", "runtimes", "session", "plan", "agents", "handoff", "views"],
   player: ["runtimes", "plan"],
   // Of runtimes only what it prints.
   acp: ["runtimes", "agents", "disk", "guard"],
@@ -52,6 +54,7 @@ const allowed = {
     "extension",
     "guard",
     "dashboard",
+    "workers",
   ],
 };
 
@@ -163,6 +166,20 @@ module.exports = {
         dependencyTypes: ["core"],
         path: "^(node:)?(https|http2|net|tls|dgram|dns|inspector|vm|repl)(/|$)",
       },
+    },
+    {
+      name: "only-the-queue-connects",
+      comment: "One folder talks to Redis. Everything that it reads there is a hint: git carries the results.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/workers/queue/" },
+      to: { path: "node_modules/(bullmq|ioredis)/" },
+    },
+    {
+      name: "one-machine-loads-no-queue",
+      comment: "The code of workers loads only with --workers, so nothing else imports it but by import().",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/workers/|^src/cli/workers/" },
+      to: { path: "^src/workers/", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "only-the-dashboard-listens",

@@ -132,6 +132,7 @@ const writers: Record<string, string> = {
   runtimes: "pi",
   disk: "contained durable make-directories",
   store: "batch delegations env-files journal live-tokens workspace",
+  workers: "spool transport workplace",
   "": "compile-cache setting-layers",
 };
 const writing =

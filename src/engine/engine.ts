@@ -6,17 +6,17 @@ import { limitGit, stopGit, wasStopped } from "../git/running.ts";
 import type { PhaseId } from "../ids.ts";
 import type { Killed } from "../runtimes/runtime.ts";
 import { decideStatus, requirePhase, requireSession } from "../session/decide/operation.ts";
-import type { SessionStatus } from "../session/events.ts";
+import type { SessionEvent, SessionStatus } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import type { Update } from "../store/session-store.ts";
 import { type PreparedAttempt, prepareAttempt, runtimeOf, type Watcher } from "./attempt/attempt.ts";
-import { adoptAttempt, removeLastWorktree, runAttempt } from "./attempt/attempt-run.ts";
+import { type AttemptRuns, adoptAttempt, removeLastWorktree, runAttempt } from "./attempt/attempt-run.ts";
 import { type Consequence, type Finished, recordEnd, recordIntegration, recordValidation } from "./attempt/finish.ts";
 import { startProjectValidation } from "./attempt/project-validation.ts";
 import { takeMissingBaseline } from "./baseline/missing-baseline.ts";
 import { affordsIn, budgetEnd } from "./budget.ts";
 import { failOverNow, recordRefusal } from "./fail-over.ts";
-import { startIntegration } from "./integrate/integrate.ts";
+import { type Integration, startIntegration } from "./integrate/integrate.ts";
 import { Predictor } from "./integrate/predict.ts";
 import { projectTree, recordBatchReview } from "./integrate/review.ts";
 import type { Ground } from "./isolation.ts";
@@ -64,6 +64,7 @@ interface Turn {
 export class Engine {
   readonly #context: RunContext;
   readonly #limits: EngineLimits;
+  readonly #runs: AttemptRuns;
   readonly #live = new Map<PhaseId, Live>();
   readonly #tasks = new Set<Promise<void>>();
   /** Results that are not recorded yet. */
@@ -80,6 +81,7 @@ export class Engine {
   readonly #quotaSigns: QuotaSign[] = [];
   /** Stops what runs before the first phase. */
   readonly #before = new Stopping();
+  readonly #write = (events: SessionEvent[]) => this.#outbox.write(events);
   readonly #watcher: Watcher = {
     activity: (id, line) => void this.activity.set(id, line),
     tokens: (id, sofar) => void this.tokens.set(id, sofar),
@@ -94,8 +96,9 @@ export class Engine {
   #wake: () => void = () => undefined;
   #liftLimit: () => void = () => undefined;
 
-  constructor(context: RunContext, limits: EngineLimits) {
+  constructor(context: RunContext, limits: EngineLimits, runs: AttemptRuns = { run: runAttempt, adopt: adoptAttempt }) {
     this.#context = context;
+    this.#runs = runs;
     this.#limits = limits;
     this.#lanes = new Lanes(limits, context);
     this.#predictor = new Predictor(context, {
@@ -269,16 +272,13 @@ export class Engine {
     if (spent !== undefined) return failOverNow(this.#context, spent) ? null : { kind: "quota" };
     if (plan.end === "chosen" || plan.end === "review") return { kind: plan.end };
     if (plan.end === "budget") return budgetEnd(this.#context, session);
-    const failed = session.phases.filter((phase) => phase.status === "failed").map((phase) => phase.id);
-    return { kind: "failed", phases: failed };
+    return { kind: "failed", phases: session.phases.filter(({ status }) => status === "failed").map(({ id }) => id) };
   }
 
   #launch(prepared: PreparedAttempt): void {
-    const context = this.#context;
     const { phase } = prepared;
-    const run = context.remote?.run ?? runAttempt;
-    const attempt = run(context, prepared, this.#watcher, (events) => this.#outbox.write(events));
-    if (context.callsModel) this.#lastLaunch = performance.now();
+    const attempt = this.#runs.run(this.#context, prepared, this.#watcher, this.#write);
+    if (this.#context.callsModel) this.#lastLaunch = performance.now();
     this.#live.set(phase, attempt);
     const quota = this.#lanes.quota(prepared.player.runtime.name);
     quota.forget(phase);
@@ -290,8 +290,7 @@ export class Engine {
 
   /** Takes over the attempt of an engine that died. */
   #adopt(phase: PhaseId): void {
-    const adopt = this.#context.remote?.adopt ?? adoptAttempt;
-    const adopted = adopt(this.#context, phase, this.#watcher, (events) => this.#outbox.write(events));
+    const adopted = this.#runs.adopt(this.#context, phase, this.#watcher, this.#write);
     this.#live.set(phase, adopted);
     this.#await(phase, adopted.done, (finished) => (update) => this.#finish(finished, update));
   }
@@ -303,14 +302,11 @@ export class Engine {
   }
 
   #integrate(phase: PhaseId): void {
-    const integration = startIntegration(this.#context, phase, (events) => this.#outbox.write(events));
+    const integration = startIntegration(this.#context, phase, this.#write);
     this.activity.set(phase, "integrating");
     this.#live.set(phase, integration);
-    this.#await(
-      phase,
-      integration.done,
-      (result) => (update) => recordIntegration(this.#context, phase, result, update),
-    );
+    const record = (result: Integration) => (update: Update) => recordIntegration(this.#context, phase, result, update);
+    this.#await(phase, integration.done, record);
   }
 
   #validate(phase: PhaseId): void {

@@ -3,14 +3,10 @@
 import type { Protocols } from "../agents/protocols.ts";
 import type { BrokenAgent } from "../agents/resolve.ts";
 import type { Agent } from "../agents/roster.ts";
-import type { PhaseId } from "../ids.ts";
 import type { SessionPhase } from "../session/session.ts";
 import type { Batch } from "../store/files/batch.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { Prices } from "../views/report/prices.ts";
-import type { Watcher } from "./attempt/attempt.ts";
-import type { RunningAttempt, runAttempt } from "./attempt/attempt-run.ts";
-import type { Control } from "./attempt/place.ts";
 import type { Cast } from "./cast.ts";
 import type { Isolation } from "./isolation.ts";
 import type { Supervisor } from "./process/supervisor.ts";
@@ -43,7 +39,7 @@ export interface RunContext {
   validator: (command: string) => { program: string; args: readonly string[] };
   /** What the sessions with the credential of a runtime tell each other; null when no model is called, or it cannot be kept. */
   sharedQuota: (runtime: string) => SharedQuota | null;
-  /** Runs attempts on workers; absent when all run here. */
+  /** Absent when all attempts run here. */
   remote?: Remote | undefined;
   /** Prices by model, for a budget in money. */
   prices: Prices;
@@ -55,13 +51,10 @@ export interface RunContext {
   now: () => Date;
 }
 
-/** What runs attempts elsewhere. The engine only sees attempts that end, as those of this machine do. */
+/** Decides which attempts run elsewhere. */
 export interface Remote {
   /** Whether a worker runs the next attempt of the phase; false: it has taken one of the slots of this machine. */
   takes: (phase: SessionPhase) => boolean;
-  run: typeof runAttempt;
-  /** Takes over an attempt that an earlier engine had sent to a worker. */
-  adopt: (context: RunContext, phase: PhaseId, watcher: Watcher, write: Control["write"]) => RunningAttempt;
 }
 
 export interface WorkLimits {

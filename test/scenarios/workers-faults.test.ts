@@ -103,7 +103,7 @@ describe("an attempt on a worker", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       project.signal("go");
-      await until("the delivery is there", () => project.refs().some((ref) => ref.includes("/out/")));
+      await until("the delivery is there", () => project.orders().some((ref) => ref.includes("/out/")));
       await completed(project, project.resumed());
       expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
     });
@@ -130,7 +130,7 @@ describe("an attempt on a worker", () => {
   test("stays in the queue when its engine dies before a worker took it", async (context) => {
     await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
       const engine = project.engine();
-      await until("the attempt is queued", () => project.refs().length === 1);
+      await until("the attempt is queued", () => project.orders().length === 1);
       engine.child.kill("SIGKILL");
       await engine.ended;
       const next = project.resumed();
@@ -165,7 +165,7 @@ describe("an attempt on a worker", () => {
   test("is added again when Redis has lost everything before a worker took it", async (context) => {
     await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
       const engine = project.engine();
-      await until("the attempt is queued", () => project.refs().length === 1);
+      await until("the attempt is queued", () => project.orders().length === 1);
       await project.redis.send("FLUSHALL");
       await project.worker();
       await completed(project, engine);

@@ -1,7 +1,5 @@
 // Attempts that run on workers: real worker processes with homes of their own, a real Redis, and a bare repository between them.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { TEST_TIMEOUT_MS, withRemoved } from "../support/processes.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -28,7 +26,7 @@ describe("a plan on workers", () => {
   test("is run by a worker, and its work is merged into the project", async (context) => {
     const redis = await ours(context);
     await withRemoved(new RemoteProject(redis, { "README.md": "hello\n" }, two), async (project) => {
-      const worker = await project.worker({ name: "anvil" });
+      await project.worker({ name: "anvil" });
       const run = await project.engine().ended;
       expect(run.code).toBe(0);
       expect(project.read("two.txt")).toBe("one\n");

@@ -82,7 +82,8 @@ export class RemoteProject extends IsolatedProject {
     return this.engine(["--yes", ...words], env, ["resume"]);
   }
 
-  refs(): string[] {
+  /** The references of the exchange. */
+  orders(): string[] {
     return execFileSync("git", ["for-each-ref", "--format=%(refname)"], { cwd: this.exchange, encoding: "utf8" })
       .split("\n")
       .filter((line) => line !== "");

@@ -86,7 +86,7 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
     // This starts the warden, which only the finally below stops, so nothing in between may throw.
     const supervisor = supervise(io, run, limits.graceMs);
     const context = { ...parts, run, batch, batchId: session.session_id, supervisor, remote: workers?.remote };
-    const engine = new Engine(context, {
+    const engineLimits = {
       slots: limits.slots,
       staggerMs: parts.callsModel ? limits.staggerMs : 0,
       mode: session.execution_mode ?? "sequential",
@@ -96,7 +96,8 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
       quotaBaseMs: limits.quotaBaseMs,
       quotaWaitMs: limits.quotaWaitMs,
       graceMs: limits.graceMs,
-    });
+    };
+    const engine = new Engine(context, engineLimits, workers?.remote);
     const tiers = new Map([...parts.agents].map(([name, { tier }]) => [name, tier]));
     const stopListening = io.onSignal((signal) => engine.stop(signal));
     let hide: (() => void) | undefined;

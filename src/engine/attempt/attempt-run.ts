@@ -23,7 +23,7 @@ import { attemptEnvironment, type PreparedAttempt, startAttempt, type Watcher } 
 import { type ExaminedWork, examine } from "./examine.ts";
 import { adoptResult, type Finished, finishAttempt, neverStarted } from "./finish.ts";
 import { isTakenOver, scopeRules } from "./judge-work.ts";
-import { placeAttempt, purposeOf } from "./place.ts";
+import { type Control, placeAttempt, purposeOf } from "./place.ts";
 
 const RESPITE_MS = 1000;
 const stoppedEarly = { kind: "interrupted", message: "The attempt was stopped before it started" } as const;
@@ -33,6 +33,12 @@ export interface RunningAttempt {
   done: Promise<Finished>;
   /** Where the attempt works; null until it is placed. */
   ground: () => Ground | null;
+}
+
+/** How the engine starts attempts, and takes over those of a dead engine: here, or on workers. */
+export interface AttemptRuns {
+  run: typeof runAttempt;
+  adopt: (context: RunContext, phase: PhaseId, watcher: Watcher, write: Control["write"]) => RunningAttempt;
 }
 
 /** `write` records events; it resolves when they are durable. */

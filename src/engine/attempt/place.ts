@@ -96,7 +96,7 @@ async function inNewWorktree(
   const worktree = await addWorktree(repository, session.session_id, placed.worktree, from, purpose);
   try {
     const base = await setUp(context, session, placed, worktree, from, control);
-    const carried = await earlierWork(context, requirePhase(session, placed.phase), base);
+    const carried = await workSoFar(context, requirePhase(session, placed.phase), base);
     const ready = carried === null ? worktree : await resetWorktree(repository, worktree, carried);
     return { root: worktree.root, worktree: { ...ready, warnings: worktree.warnings }, before: base };
   } catch (error) {
@@ -213,7 +213,7 @@ export async function runSetup(
 }
 
 /** The work of the phase's last attempt on top of `base`, without changes outside its scope; null when there is none or it conflicts. */
-export async function earlierWork(context: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
+export async function workSoFar(context: RunContext, phase: SessionPhase, base: CommitId): Promise<CommitId | null> {
   const { repository } = context.isolation;
   const last = phase.attempts.findLast(({ changes }) => changes !== undefined);
   // The project has it, as far as the user or another phase has not changed it since.

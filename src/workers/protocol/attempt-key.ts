@@ -25,7 +25,7 @@ export function inRef(key: AttemptKey): string {
   return `${ROOT}/in/${key}`;
 }
 
-/** The reference of the delivery; whoever creates it first has delivered the attempt. */
+/** The reference of the delivery; the worker that creates it has delivered the attempt. */
 export function outRef(key: AttemptKey): string {
   return `${ROOT}/out/${key}`;
 }

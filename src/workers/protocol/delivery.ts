@@ -30,13 +30,13 @@ const delivery = is.object({
   warnings: is.list(is.text(2000), 100),
 });
 
-export type Delivery = is.TypeOf<typeof delivery>;
+export type DeliveryNote = is.TypeOf<typeof delivery>;
 
 /** The delivery, or what is wrong with it. */
-export function readDelivery(bytes: Uint8Array): { delivery: Delivery } | { fault: string } {
+export function readDelivery(bytes: Uint8Array): { delivery: DeliveryNote } | { fault: string } {
   const value = parsed(bytes);
   const fault = delivery(value);
-  return fault === undefined ? { delivery: value as Delivery } : { fault: is.faultText(fault, "the delivery") };
+  return fault === undefined ? { delivery: value as DeliveryNote } : { fault: is.faultText(fault, "the delivery") };
 }
 
 /** A message that fits. */

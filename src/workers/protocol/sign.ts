@@ -21,9 +21,9 @@ const sign = is.object({
   quota: is.optional(is.object({ retry_after_ms: is.nullable(is.integer(0, 366 * 86_400_000)) })),
 });
 
-export type Sign = is.TypeOf<typeof sign>;
+export type WorkerSign = is.TypeOf<typeof sign>;
 
-export function signText(made: Sign): string {
+export function signText(made: WorkerSign): string {
   return JSON.stringify({
     ...made,
     ...(made.activity === undefined ? {} : { activity: made.activity.slice(0, MAX_LINE) }),
@@ -31,11 +31,11 @@ export function signText(made: Sign): string {
 }
 
 /** Undefined for anything that is not a sign. */
-export function readSign(text: string): Sign | undefined {
+export function readSign(text: string): WorkerSign | undefined {
   if (text.length > MAX_SIGN_BYTES) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return sign(value) === undefined ? (value as Sign) : undefined;
+    return sign(value) === undefined ? (value as WorkerSign) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

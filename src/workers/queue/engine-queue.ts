@@ -6,7 +6,7 @@ import type { Redis } from "ioredis";
 import type { Job } from "../protocol/job.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import { CANCEL, cancelKey, engineKey, PREFIX, QUEUES, signChannel, WAKE } from "../protocol/redis-names.ts";
-import { readSign, type Sign } from "../protocol/sign.ts";
+import { readSign, type WorkerSign } from "../protocol/sign.ts";
 import { forMessages } from "./connection.ts";
 import type { JobState } from "./job-state.ts";
 import { type WorkerEntry, workersIn } from "./registry.ts";
@@ -35,7 +35,7 @@ export class EngineQueue {
   }
 
   /** `hear` gets the signs of this engine's attempts. */
-  async open(hear: (sign: Sign) => void): Promise<void> {
+  async open(hear: (sign: WorkerSign) => void): Promise<void> {
     const channel = signChannel(this.#home);
     await this.#messages.subscribe(channel);
     this.#messages.on("message", (_, text: string) => {

@@ -8,7 +8,7 @@ import { type Job, readJob } from "../protocol/job.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import { type Offer, readQueueName, serves } from "../protocol/queue-name.ts";
 import { CANCEL, cancelKey, engineKey, PREFIX, QUEUES, signChannel, WAKE } from "../protocol/redis-names.ts";
-import { type Sign, signText } from "../protocol/sign.ts";
+import { signText, type WorkerSign } from "../protocol/sign.ts";
 import { forMessages } from "./connection.ts";
 
 /** BullMQ heeds a rate limit only with this option: as a limit of its own it means nothing. */
@@ -74,7 +74,7 @@ export class WorkerQueue {
   }
 
   /** A sign that cannot be sent is lost: the next one says the same or more. */
-  tell(home: string, sign: Sign): void {
+  tell(home: string, sign: WorkerSign): void {
     if (this.#redis.status !== "ready") return;
     this.#redis.publish(signChannel(home), signText(sign)).catch(() => undefined);
   }

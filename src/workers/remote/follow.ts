@@ -12,7 +12,7 @@ import { type CommitId, workerNameForm } from "../../ids.ts";
 import { noProgress } from "../../runtimes/runtime.ts";
 import { attemptClaimed } from "../../session/decide/facts.ts";
 import { requireSession } from "../../session/decide/operation.ts";
-import type { Sign } from "../protocol/sign.ts";
+import type { WorkerSign } from "../protocol/sign.ts";
 import type { JobState } from "../queue/job-state.ts";
 import { isPassing, type Station } from "./station.ts";
 import { type Step, stepOf } from "./step.ts";
@@ -112,7 +112,7 @@ class Followed {
     return this.#lost(step.message);
   }
 
-  #hear(sign: Sign): void {
+  #hear(sign: WorkerSign): void {
     const { phase } = this.#awaited;
     const { watcher } = this.#following;
     // Signs are not proven: they only say when to look.

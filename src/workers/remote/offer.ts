@@ -7,7 +7,7 @@ import { randomHex } from "../../disk/durable.ts";
 import { crashPoint } from "../../disk/fault.ts";
 import type { PreparedAttempt } from "../../engine/attempt/attempt.ts";
 import { withEvidence } from "../../engine/attempt/attempt-run.ts";
-import { type Control, earlierWork, rootOf, warnAboutLeftOut, whenReadable } from "../../engine/attempt/place.ts";
+import { type Control, rootOf, warnAboutLeftOut, whenReadable, workSoFar } from "../../engine/attempt/place.ts";
 import { declaredFiles } from "../../engine/isolation.ts";
 import type { RunContext } from "../../engine/run-context.ts";
 import { MaestroError } from "../../errors.ts";
@@ -37,7 +37,7 @@ const offered = is.object({
 });
 
 /** An order that may have left this machine. */
-export type Offered = is.TypeOf<typeof offered>;
+export type OfferedOrder = is.TypeOf<typeof offered>;
 
 export interface Sender {
   secret: string;
@@ -56,7 +56,7 @@ export async function makeOrder(
   prepared: PreparedAttempt,
   sender: Sender,
   control: Control,
-): Promise<Offered> {
+): Promise<OfferedOrder> {
   const { isolation, store, batch } = context;
   const { repository } = isolation;
   const { phase, attempt, worktree, name } = prepared;
@@ -65,7 +65,7 @@ export async function makeOrder(
   if (moment.kind !== "commit" || worktree === null) throw new Error("a remote attempt has a worktree");
   warnAboutLeftOut(context, moment.snapshot);
   const base = moment.snapshot.commit;
-  const start = (await earlierWork(context, requirePhase(session, phase), base)) ?? base;
+  const start = (await workSoFar(context, requirePhase(session, phase), base)) ?? base;
   await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
   const told = await withEvidence(context, prepared);
   const placeholder = `/maestro-${randomHex(16)}`;
@@ -81,7 +81,7 @@ export async function makeOrder(
   const id = await sealParcel(repository, { tree, parents: [], kind: "order", seal });
   const needs = requirePhase(session, phase).plan?.needs ?? [];
   const queue = queueName({ runtime: order.runtime, pool: sender.pool(order.runtime), needs });
-  const made: Offered = { v: 1, key: order.key, queue, order: id, start, root: placeholder };
+  const made: OfferedOrder = { v: 1, key: order.key, queue, order: id, start, root: placeholder };
   batch.writePrompt(name, told.prompt);
   batch.writeOrder(name, JSON.stringify(made));
   crashPoint("order-made");
@@ -89,12 +89,12 @@ export async function makeOrder(
 }
 
 /** The order that an earlier engine made for an attempt; undefined when it did not get that far. */
-export function readOffered({ batch }: Pick<RunContext, "batch">, name: string): Offered | undefined {
+export function readOffered({ batch }: Pick<RunContext, "batch">, name: string): OfferedOrder | undefined {
   const text = batch.readOrder(name);
   if (text === undefined) return undefined;
   const value = parsed(Buffer.from(text));
   const fault = offered(value);
-  if (fault === undefined) return value as Offered;
+  if (fault === undefined) return value as OfferedOrder;
   throw new MaestroError("parse_failed", `The order of ${name} cannot be read: ${is.faultText(fault)}`);
 }
 

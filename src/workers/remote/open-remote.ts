@@ -1,6 +1,7 @@
 // Opens what an engine needs to run attempts on workers. This file and what it imports load only with --workers.
 
 import { createHash } from "node:crypto";
+import type { AttemptRuns } from "../../engine/attempt/attempt-run.ts";
 import type { Remote } from "../../engine/run-context.ts";
 import type { StateLocation } from "../../store/location.ts";
 import type { Exchange } from "../exchange/address.ts";
@@ -25,7 +26,7 @@ export interface RemoteOptions {
 }
 
 export interface OpenRemote {
-  remote: Remote;
+  remote: Remote & AttemptRuns;
   close: () => Promise<void>;
 }
 

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "../../disk/fault.ts";
 import type { PreparedAttempt, Watcher } from "../../engine/attempt/attempt.ts";
-import { adoptAttempt, type RunningAttempt, runAttempt } from "../../engine/attempt/attempt-run.ts";
+import { type AttemptRuns, adoptAttempt, type RunningAttempt, runAttempt } from "../../engine/attempt/attempt-run.ts";
 import { type Finished, neverStarted } from "../../engine/attempt/finish.ts";
 import type { Control } from "../../engine/attempt/place.ts";
 import type { Ground } from "../../engine/isolation.ts";
@@ -15,13 +15,13 @@ import type { PhaseId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { lastAttempt } from "../../session/session.ts";
 import { follow } from "./follow.ts";
-import { makeOrder, type Offered, readOffered } from "./offer.ts";
+import { makeOrder, type OfferedOrder, readOffered } from "./offer.ts";
 import { isPassing, type Station } from "./station.ts";
 
 const RETRY_MS = 2000;
 
 /** `localSlots`: how many attempts run on this machine at the same time. */
-export function remoteOf(station: Station, localSlots: number): Remote {
+export function remoteOf(station: Station, localSlots: number): Remote & AttemptRuns {
   let free = localSlots;
   return {
     takes: (phase) => {
@@ -54,7 +54,7 @@ function offerAttempt(
     ground = made;
   };
   const work = async (): Promise<Finished> => {
-    let offered: Offered | null;
+    let offered: OfferedOrder | null;
     try {
       offered = await offer(station, context, prepared, { stopping, write });
     } catch (error) {
@@ -76,7 +76,7 @@ async function offer(
   context: RunContext,
   prepared: PreparedAttempt,
   control: Control,
-): Promise<Offered | null> {
+): Promise<OfferedOrder | null> {
   const offered = await makeOrder(context, prepared, station.options.sender, control);
   for (let tries = 0; !control.stopping.isStopped; tries += 1) {
     try {
@@ -95,7 +95,7 @@ async function offer(
 }
 
 /** What is waited for, from the record of the phase's last attempt. */
-function awaitedOf({ store }: RunContext, phase: PhaseId, offered: Offered) {
+function awaitedOf({ store }: RunContext, phase: PhaseId, offered: OfferedOrder) {
   const last = lastAttempt(requirePhase(requireSession(store.session), phase));
   const { worktree = null, base = null } = last?.placed ?? {};
   if (last === undefined || worktree === null || base === null) throw new Error(`phase ${phase} has no place`);
@@ -129,7 +129,7 @@ function adoptOffered(
 }
 
 /** An order that arrived already stays as it is; the queue adds only what it does not know. */
-async function resend(station: Station, context: RunContext, offered: Offered, stopping: Stopping): Promise<void> {
+async function resend(station: Station, context: RunContext, offered: OfferedOrder, stopping: Stopping): Promise<void> {
   while (!stopping.isStopped) {
     try {
       await station.sendOrder(context.isolation.repository, offered);

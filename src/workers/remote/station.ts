@@ -8,9 +8,9 @@ import { find, push, type Refs } from "../exchange/transport.ts";
 import { type AttemptKey, inRef, outRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import { readQueueName, serves } from "../protocol/queue-name.ts";
-import type { Sign } from "../protocol/sign.ts";
+import type { WorkerSign } from "../protocol/sign.ts";
 import type { EngineQueue } from "../queue/engine-queue.ts";
-import type { Offered, Sender } from "./offer.ts";
+import type { OfferedOrder, Sender } from "./offer.ts";
 
 /** So many finished orders stay in the exchange: the next push is compared with them. */
 const KEPT_ORDERS = 4;
@@ -27,7 +27,7 @@ export interface StationOptions {
 
 export class Station {
   readonly options: StationOptions;
-  readonly #listeners = new Map<AttemptKey, (sign: Sign) => void>();
+  readonly #listeners = new Map<AttemptKey, (sign: WorkerSign) => void>();
   /** References of attempts that have ended, oldest first. */
   readonly #spent: string[][] = [];
   readonly #told = new Set<string>();
@@ -38,7 +38,7 @@ export class Station {
     this.options = options;
   }
 
-  hear(sign: Sign): void {
+  hear(sign: WorkerSign): void {
     this.#listeners.get(sign.key)?.(sign);
   }
 
@@ -47,25 +47,25 @@ export class Station {
     return this.#listeners.size;
   }
 
-  listen(key: AttemptKey, listener: (sign: Sign) => void): () => void {
+  listen(key: AttemptKey, listener: (sign: WorkerSign) => void): () => void {
     this.#listeners.set(key, listener);
     return () => void this.#listeners.delete(key);
   }
 
-  async sendOrder(repository: Repository, { key, order }: Offered): Promise<void> {
+  async sendOrder(repository: Repository, { key, order }: OfferedOrder): Promise<void> {
     const old = this.#spent.length > KEPT_ORDERS ? (this.#spent.shift() ?? []) : [];
     const deleted: Refs = Object.fromEntries(old.map((ref) => [ref, null]));
     const { exchange } = this.options;
     try {
       await push(repository, exchange, { [inRef(key)]: order, ...deleted });
     } catch (error) {
-      // Somebody else may have deleted what is old.
+      // Another engine may have deleted what is old.
       if (!(error instanceof MaestroError) || old.length === 0) throw error;
       await push(repository, exchange, { [inRef(key)]: order });
     }
   }
 
-  async addJob({ key, order, queue }: Offered, ordinal: number): Promise<void> {
+  async addJob({ key, order, queue }: OfferedOrder, ordinal: number): Promise<void> {
     const { home } = this.options;
     await this.options.queue.add(queue, { v: 1, key, order, home }, ordinal);
     await this.#tellUnserved(queue);

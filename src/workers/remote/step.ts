@@ -2,7 +2,7 @@
 
 import type { JobState } from "../queue/job-state.ts";
 
-export interface Standing {
+export interface RemoteStanding {
   state: JobState;
   /** Whether the exchange has its delivery; null when that was not looked up. */
   isDelivered: boolean | null;
@@ -22,7 +22,7 @@ export type Step =
 const REFUSED = "refused: ";
 
 /** The exchange is looked at before an attempt counts as lost: its result may be there although the queue knows nothing of it. */
-export function stepOf({ state, isDelivered, wasClaimed, missingMs, leaseMs }: Standing): Step {
+export function stepOf({ state, isDelivered, wasClaimed, missingMs, leaseMs }: RemoteStanding): Step {
   if (isDelivered) return { kind: "take" };
   if (state.kind === "active") return wasClaimed ? { kind: "wait" } : { kind: "claimed", worker: state.worker };
   if (state.kind === "waiting") return { kind: "wait" };

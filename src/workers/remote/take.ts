@@ -20,9 +20,9 @@ import { MAX_STDERR_BYTES, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import type { Exchange } from "../exchange/address.ts";
 import { readDocument, readParcel } from "../exchange/parcel.ts";
 import { fetch } from "../exchange/transport.ts";
-import { type Delivery, readDelivery } from "../protocol/delivery.ts";
+import { type DeliveryNote, readDelivery } from "../protocol/delivery.ts";
 import { isSealed } from "../protocol/seal.ts";
-import type { Offered } from "./offer.ts";
+import type { OfferedOrder } from "./offer.ts";
 
 const MAX_DELIVERY_BYTES = 16 * 1024 * 1024;
 
@@ -35,11 +35,11 @@ export interface Awaited {
   run: string;
   worktree: string;
   base: CommitId;
-  offered: Offered;
+  offered: OfferedOrder;
 }
 
 export interface TakenDelivery {
-  delivery: Delivery;
+  delivery: DeliveryNote;
   project: TreeId;
   stdout: Buffer;
   stderr: Buffer;
@@ -103,7 +103,7 @@ export async function finishDelivered(
   return { ...finished, work: { ...finished.work, trouble } };
 }
 
-function unprepared(awaited: Awaited, { message }: Delivery): Finished {
+function unprepared(awaited: Awaited, { message }: DeliveryNote): Finished {
   if (message === "stopped") {
     return neverStarted(awaited, { kind: "interrupted", message: "The attempt was stopped before it started" });
   }

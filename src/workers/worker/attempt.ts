@@ -15,14 +15,14 @@ import { find, push } from "../exchange/transport.ts";
 import { inRef, outRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import type { Order } from "../protocol/order.ts";
-import type { Sign } from "../protocol/sign.ts";
+import type { WorkerSign } from "../protocol/sign.ts";
 import type { Claim, WorkerQueue } from "../queue/worker-queue.ts";
 import { type AcceptedOrder, acceptOrder } from "./accept-order.ts";
 import { withoutWork, withWork } from "./deliver.ts";
 import type { Equipment } from "./equipment.ts";
 import { LeaseWatch, type StopReason } from "./lease-watch.ts";
 import type { Spool } from "./spool.ts";
-import { openWorkplace, prepare, projectIn, type Workplace } from "./workplace.ts";
+import { openWorkplace, projectIn, setUpPlace, type Workplace } from "./workplace.ts";
 
 export interface Workshop {
   name: string;
@@ -51,7 +51,7 @@ export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): Runni
   };
   const watch = new LeaseWatch(claim, shop.queue, shop.times, { claimedAt, stop });
   const { home, key } = claim.job;
-  const tell = (sign: Omit<Sign, "key" | "worker">) => shop.queue.tell(home, { key, worker: shop.name, ...sign });
+  const tell = (sign: Omit<WorkerSign, "key" | "worker">) => shop.queue.tell(home, { key, worker: shop.name, ...sign });
   const work = async () => {
     tell({ kind: "claimed" });
     try {
@@ -88,7 +88,7 @@ async function orderOf({ exchange, secret }: Workshop, repository: Repository, {
 
 interface Control {
   stopping: Stopping;
-  tell: (sign: Omit<Sign, "key" | "worker">) => void;
+  tell: (sign: Omit<WorkerSign, "key" | "worker">) => void;
 }
 
 /** Returns the delivery's commit; null when it was stopped before anything was begun. */
@@ -113,7 +113,7 @@ async function carryOut(
   try {
     place = await openWorkplace(shop.equipment, at, accepted, shop.spool.location(key, at.projectRoot));
     crashPoint("worktree-ready");
-    const setup = await prepare(place, at, order, control.stopping);
+    const setup = await setUpPlace(place, at, order, control.stopping);
     if (setup === null) return withoutWork(made, project, { kind: "unprepared", message: "stopped" });
     shop.spool.write({ ...spooled, worktree: place.worktree.name, start: setup.commit, delivery: null });
     const exit = await runAgent(shop, accepted, place, player, control);
@@ -167,7 +167,7 @@ const SIGN_MS = 1000;
 /** Sends what changes at most once in a second; a rejected request at once. */
 function watcherOf(tell: Control["tell"], redact: (text: string) => string): Watcher {
   let last = Number.NEGATIVE_INFINITY;
-  let state: Pick<Sign, "activity" | "tokens"> = {};
+  let state: Pick<WorkerSign, "activity" | "tokens"> = {};
   const send = () => {
     if (performance.now() - last < SIGN_MS) return;
     last = performance.now();
@@ -221,7 +221,7 @@ async function hand(
 
 const RETRY_MS = [100, 500, 1000, 2000, 5000];
 
-/** Tries until the exchange can be reached; `given up` when nobody waits for it any more. The spool still has it then. */
+/** Tries until the exchange can be reached; `given up` when the attempt is not this worker's any more. The spool still has it then. */
 export async function deliver(
   { exchange, equipment }: Pick<Workshop, "exchange" | "equipment">,
   repository: Repository,

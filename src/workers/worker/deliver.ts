@@ -9,7 +9,7 @@ import type { CommitId, TreeId } from "../../ids.ts";
 import { MAX_STDERR_BYTES, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { stripControls } from "../../text.ts";
 import { packParcel, sealParcel } from "../exchange/parcel.ts";
-import { type Delivery, shortened } from "../protocol/delivery.ts";
+import { type DeliveryNote, shortened } from "../protocol/delivery.ts";
 import { type Order, withPlaceholder } from "../protocol/order.ts";
 import { sealOf } from "../protocol/seal.ts";
 import type { Workplace } from "./workplace.ts";
@@ -37,7 +37,7 @@ export function withoutWork(
   printed = "",
 ): Promise<CommitId> {
   const { worker, order } = sender;
-  const about: Delivery = { v: 1, key: order.key, worker, kind, message: shortened(message), ...nothing };
+  const about: DeliveryNote = { v: 1, key: order.key, worker, kind, message: shortened(message), ...nothing };
   return sealed(sender, about, project, { stdout: Buffer.alloc(0), stderr: Buffer.from(printed) });
 }
 
@@ -57,7 +57,7 @@ export async function withWork(
   const touched = new Set(
     (await changesBetween(repository, setup.commit, commit)).flatMap(({ path, from }) => [path, from ?? path]),
   );
-  const about: Delivery = {
+  const about: DeliveryNote = {
     v: 1,
     key: order.key,
     worker,
@@ -80,7 +80,7 @@ export async function withWork(
 
 async function sealed(
   { repository, secret, commit, order }: Sender,
-  about: Delivery,
+  about: DeliveryNote,
   project: TreeId,
   printed: { stdout: Buffer; stderr: Buffer },
 ): Promise<CommitId> {

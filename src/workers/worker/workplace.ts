@@ -96,7 +96,7 @@ export async function benchFor(
  * Runs the setup command. Returns the paths that it changed: they are not the agent's work unless the agent changes them too. Null when it
  * was stopped.
  */
-export async function prepare(
+export async function setUpPlace(
   { bench, worktree }: Workplace,
   repository: Repository,
   order: Order,
