@@ -86,18 +86,6 @@ test("a running agent shows its last tool call or the line that it writes, and i
   expect(claudeRuntime.shown("plain text\n", false)).toBeNull();
 });
 
-test.each(["read-only", "read-shell", "read-write", "full"] as const)(
-  "a %s agent starts with what its tier denies",
-  (tier) => {
-    const spec = { agent: "a", tier, model: "m", policyFile: null, isStreamed: true, extraArgs: [] };
-    const denied = claudeRuntime.argv(spec).join(" ");
-    expect(/Write,Edit/.test(denied)).toBe(tier.startsWith("read-") && tier !== "read-write");
-    expect(/\bBash\b/.test(denied)).toBe(tier === "read-only" || tier === "read-write");
-    const isOpen = codexRuntime.argv(spec).includes("--dangerously-bypass-approvals-and-sandbox");
-    expect(isOpen).toBe(tier === "full");
-  },
-);
-
 test("claude gets the money that an attempt reserved as its own limit, and none without a budget", () => {
   const spec = { agent: "a", tier: "full", model: null, policyFile: null, isStreamed: true, extraArgs: [] } as const;
   const limited = claudeRuntime.argv({ ...spec, maxUsd: 0.25 });

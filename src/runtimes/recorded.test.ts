@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { claudeRuntime } from "./claude/claude.ts";
+import { codexRuntime } from "./codex/codex.ts";
 import { copilotRuntime } from "./copilot/copilot.ts";
 import { vendorEnvironment } from "./environment.ts";
 import { gooseRuntime } from "./goose/goose.ts";
@@ -15,9 +17,9 @@ const recorded = ({ name }: Runtime, what: string) =>
 const judged = (runtime: Runtime, what: string, exitCode = 0) =>
   runtime.judge({ exitCode, killed: null, stdout: recorded(runtime, what), stderr: "" });
 
-const five = [piRuntime, qwenRuntime, opencodeRuntime, copilotRuntime, gooseRuntime];
+const seven = [...[claudeRuntime, codexRuntime, piRuntime, qwenRuntime, opencodeRuntime, copilotRuntime, gooseRuntime]];
 
-describe.each(five.map((runtime) => [runtime.name, runtime] as const))("what %s printed", (name, runtime) => {
+describe.each(seven.map((runtime) => [runtime.name, runtime] as const))("what %s printed", (name, runtime) => {
   test("is its answer after the file was written, and not what it said before", () => {
     const { kind, text } = judged(runtime, "success");
     expect([kind, text.trim()]).toEqual(["success", "All done."]);
@@ -25,6 +27,8 @@ describe.each(five.map((runtime) => [runtime.name, runtime] as const))("what %s 
 
   test("has the tokens that the account is billed for, or none", () => {
     const counted = {
+      claude: { model: "claude-sonnet-4-5", input: 2468, cached: 400, output: 112, thoughts: 0 },
+      codex: { model: null, input: 2468, cached: 400, output: 112, thoughts: 0 },
       pi: { model: "m1", input: 2468, cached: 400, output: 112, thoughts: 0 },
       qwen: { model: null, input: 2468, cached: 400, output: 112, thoughts: 0 },
       opencode: { model: null, input: 2468, cached: 400, output: 80, thoughts: 32 },
@@ -39,7 +43,7 @@ describe.each(five.map((runtime) => [runtime.name, runtime] as const))("what %s 
     const isCall = (line: string) => runtime.progress(noProgress, line).activity.includes("out.txt");
     expect(lines.some(isCall)).toBe(true);
     expect(runtime.progress(noProgress, stdout).activity).toBe("All done.");
-    expect(runtime.shown(stdout, false)?.text).toMatch(/> \w+ \S*out\.txt\n(.*\n)*.*All done\./);
+    expect(runtime.shown(stdout, false)?.text).toMatch(/> \w+ .*out\.txt\S*\n(.*\n)*.*All done\./);
   });
 
   test("is a failure when it stops before its last event", () => {
@@ -58,16 +62,20 @@ describe.each(five.map((runtime) => [runtime.name, runtime] as const))("what %s 
   });
 });
 
-test.each(five.filter((runtime) => runtime !== qwenRuntime).map((runtime) => [runtime.name, runtime] as const))(
+test.each(seven.filter((runtime) => runtime !== qwenRuntime).map((runtime) => [runtime.name, runtime] as const))(
   "%s tells that its quota is gone, and how long to wait",
   (_, runtime) => {
+    // Codex leaves out what its provider said.
+    const wait = runtime === codexRuntime ? {} : { retryAfterMs: 7000 };
     for (const code of [0, 1]) {
-      expect(judged(runtime, "quota", code)).toMatchObject({ kind: "quota", retryAfterMs: 7000 });
+      expect(judged(runtime, "quota", code)).toMatchObject({ kind: "quota", ...wait });
     }
   },
 );
 
 test.each([
+  ["claude", claudeRuntime],
+  ["codex", codexRuntime],
   ["pi", piRuntime],
   ["copilot", copilotRuntime],
   ["goose", gooseRuntime],
@@ -100,6 +108,20 @@ test.each([
 test("goose reports a complete run after its quota is gone in the middle, and is not believed", () => {
   expect(judged(gooseRuntime, "quota-late")).toMatchObject({ kind: "quota", usage: [{ input: 1234, output: 56 }] });
   expect(judged(gooseRuntime, "garbage")).toMatchObject({ kind: "failure", reason: "empty_response", usage: null });
+});
+
+test("goose that cannot reach its model has failed, although it reports a complete run", () => {
+  const text = "Network error: Could not connect to 127.0.0.1:9\n\nPlease resend your message to try again.";
+  const said = { type: "message", message: { id: null, role: "assistant", content: [{ type: "text", text }] } };
+  const stdout = [said, { type: "complete", total_tokens: null }].map((event) => JSON.stringify(event)).join("\n");
+  const outcome = gooseRuntime.judge({ exitCode: 0, killed: null, stdout, stderr: "" });
+  expect(outcome).toMatchObject({ kind: "failure", message: expect.stringContaining("Could not connect") });
+});
+
+test("a complaint that a program prints in place of its events is told", () => {
+  const stdout = "  error: Could not create session: database is locked\n";
+  const outcome = gooseRuntime.judge({ exitCode: 1, killed: null, stdout, stderr: "" });
+  expect(outcome).toMatchObject({ kind: "failure", message: expect.stringContaining("database is locked") });
 });
 
 test("an agent that quotes an error of its program has not failed", () => {
@@ -140,6 +162,12 @@ test.each(["read-only", "read-shell", "read-write", "full"] as const)(
   (tier) => {
     const mayWrite = tier === "read-write" || tier === "full";
     const mayRun = tier === "read-shell" || tier === "full";
+    const claude = claudeRuntime.argv({ ...spec, tier }).join(" ");
+    const isOpen = !claude.includes("--tools");
+    expect([isOpen || /Write,Edit/.test(claude), isOpen || /Bash/.test(claude)]).toEqual([mayWrite, mayRun]);
+    const codex = codexRuntime.argv({ ...spec, tier }).join(" ");
+    expect(codex.includes("-s read-only")).toBe(!mayWrite);
+    expect(codex.includes("--dangerously-bypass-approvals-and-sandbox")).toBe(tier === "full");
     const pi = piRuntime.argv({ ...spec, tier }).join(" ");
     expect([/edit,write/.test(pi), /bash/.test(pi)]).toEqual([mayWrite, mayRun]);
     const qwen = qwenRuntime.argv({ ...spec, tier }).join(" ");

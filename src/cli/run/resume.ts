@@ -30,6 +30,7 @@ import { recordBudget, refuseUnkeptIn, stillSpent } from "../kept-budget.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
 import { chosenRuntimes } from "../runtimes/cast.ts";
+import { earlierRuntime } from "../runtimes/earlier.ts";
 import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { engineFor, missingHere } from "../workers/remote-run.ts";
 import { chooseMode, presetMode } from "./consent.ts";
@@ -64,7 +65,10 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     return 0;
   }
   chosenPhases(session.phases, flags.phases);
-  const chosen = chosenRuntimes(io, settings, playedPhases(session), flags);
+  const runtime = flags.runtime ?? earlierRuntime(session);
+  if (runtime !== flags.runtime) io.err(`Runtime ${runtime}, as before; --runtime chooses another one\n`);
+  const kept = runtime === undefined ? flags : { ...flags, runtime };
+  const chosen = chosenRuntimes(io, settings, playedPhases(session), kept);
   if (!(await isAccepted(io, settings, session, flags))) return NEEDS_A_PERSON;
   if (!(await mayUseRuntimes(io, chosen.fromProject, flags))) return NEEDS_A_PERSON;
   const conflicts = conflictsOf(store.location, session);

@@ -16,13 +16,14 @@ import {
 import { quotaSign } from "../quota.ts";
 import type { AttemptSpec, Runtime } from "../runtime.ts";
 
-/** Subagents and servers are denied with them: they would bring tools that the tier denies. */
-const writing = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
-const denied: Readonly<Record<Tier, readonly string[]>> = {
-  "read-only": [...writing, "Bash", "Task", "Agent"],
-  "read-shell": [...writing, "Task", "Agent"],
-  "read-write": ["Bash", "Task", "Agent"],
-  full: [],
+const reading = ["Read", "Glob", "Grep", "WebFetch", "WebSearch", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate"];
+const writing = ["Write", "Edit", "NotebookEdit"];
+/** An allow list: subagents, workflows and skills would bring tools that the tier denies, and each version adds others. Null: every tool. */
+const tools: Readonly<Record<Tier, readonly string[] | null>> = {
+  "read-only": reading,
+  "read-shell": [...reading, "Bash"],
+  "read-write": [...reading, ...writing],
+  full: null,
 };
 
 const events: EventTable = {
@@ -107,7 +108,7 @@ export const claudeRuntime: Runtime = {
   distrust: {},
   capabilities: {
     tiers: ["read-only", "read-shell", "read-write", "full"],
-    heldBy: "--disallowedTools; project settings and servers are not loaded",
+    heldBy: "--tools; project settings and servers are not loaded",
     turnLimit: "--max-turns",
     budget: "--max-budget-usd",
     tokens: "at the end, per model",
@@ -121,14 +122,14 @@ export const claudeRuntime: Runtime = {
 };
 
 function argv({ tier, model, maxUsd, extraArgs }: AttemptSpec): string[] {
-  const tools = denied[tier];
+  const allowed = tools[tier];
   return [
     ...["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"],
     // A project's settings may start programs, and its servers bring tools that no tier knows.
     ...["--setting-sources", "user", "--strict-mcp-config"],
     ...(model === null ? [] : ["--model", model]),
     ...(maxUsd === undefined ? [] : ["--max-budget-usd", String(maxUsd)]),
-    ...(tools.length === 0 ? [] : ["--disallowedTools", tools.join(",")]),
+    ...(allowed === null ? [] : ["--tools", allowed.join(",")]),
     ...extraArgs,
   ];
 }

@@ -67,6 +67,15 @@ const facts = {
   label: "Codex",
   events,
   signIn: "Run `codex login` once in a terminal, or set CODEX_API_KEY.",
+  // What it makes of a 500.
+  meanings: [
+    {
+      sign: /experiencing high demand/,
+      reason: "server_error",
+      what: "The provider failed",
+      advice: "Try again later.",
+    },
+  ],
 };
 
 export const codexRuntime: Runtime = {

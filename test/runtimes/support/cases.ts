@@ -275,7 +275,7 @@ export function casesOf(runtime: RealRuntime): void {
     });
 
     test.for<[string, object]>([
-      ["500", { outcome: "failure" }],
+      ["500", { outcome: "failure", reason: "server_error" }],
       ["401", { outcome: "failure", reason: "auth" }],
       ["garbage", { outcome: "failure" }],
     ])(
