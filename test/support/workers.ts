@@ -27,7 +27,7 @@ export async function within(
 export const KEY = "0123456789abcdef0123456789abcdef";
 
 /** Short, so that a lost worker is noticed soon. */
-export const shortLease = {
+const shortLease = {
   MAESTRO_WORKER_LEASE: "3s",
   MAESTRO_WORKER_RENEWAL: "500ms",
   MAESTRO_WORKER_SWEEP: "500ms",

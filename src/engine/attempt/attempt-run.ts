@@ -140,7 +140,7 @@ function integratesUnowned(context: RunContext, id: PhaseId): boolean {
 }
 
 /** Errors of the file system and of git fail the attempt, not the engine. */
-export function isExpected(error: unknown): boolean {
+function isExpected(error: unknown): boolean {
   return error instanceof MaestroError || errno(error) !== undefined;
 }
 

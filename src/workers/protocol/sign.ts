@@ -4,7 +4,7 @@ import { objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";
 import { attemptKeyForm } from "./attempt-key.ts";
 
-export const MAX_SIGN_BYTES = 2048;
+const MAX_SIGN_BYTES = 2048;
 const MAX_LINE = 200;
 
 const sign = is.object({
